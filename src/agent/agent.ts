@@ -103,6 +103,7 @@ function agentInside({ plan, definition }: AroundAgent): AgentInside {
   return {
     name: plan.name,
     enforces: definition.enforce === "isolated",
+    madeOf: { definition },
     manifest: () => manifestOf(plan, definition),
     audit: (only) => auditOf(plan, definition, only),
   };

@@ -7,7 +7,7 @@ import type { Capability } from "../tool/capability.ts";
 import { checkToolName, type Effect, type Tool } from "../tool/tool.ts";
 import { withFiles } from "../tool/with-files.ts";
 import { unknownTool } from "../error/check-shape.ts";
-import { setInside } from "./describe/manifest-origin.ts";
+import { type AgentInside, setInside } from "./describe/manifest-origin.ts";
 import { aboutOf, type Runnable } from "./runnable.ts";
 
 /** Options of an agent as a tool. */
@@ -87,11 +87,18 @@ export function agentAsTool(agent: Runnable, options: AsToolOptions & Behind): T
       throw new WritError(code, { name: agent.name, reason });
     },
   };
-  const inside = aboutOf(agent)?.inside ?? [{ name: agent.name }];
+  const inside: readonly AgentInside[] = aboutOf(agent)?.inside ?? [{ name: agent.name }];
   return setInside(
     made,
-    inside.map((each) => ({ ...each, only: tools })),
+    inside.map((each) => ({ ...each, only: tools, ...asMade(each, options) })),
   );
+}
+
+/** The origin of the agent, with the options of the tool that it became. */
+function asMade({ madeOf }: AgentInside, options: AsToolOptions): Pick<AgentInside, "madeOf"> {
+  if (madeOf === undefined) return {};
+  const own = Object.entries(options).filter(([field]) => known.has(field));
+  return { madeOf: { ...madeOf, options: Object.fromEntries(own) } };
 }
 
 const known: ReadonlySet<string> = new Set([

@@ -23,6 +23,7 @@ export interface MemoryQuestion extends WaitingQuestion, MovedQuestion {
 
 /** The parts of a store that its runs use. */
 export interface MemoryAround {
+  readonly now: () => number;
   readonly told: (id: string) => void;
   readonly nextPlace: () => number;
 }
@@ -41,8 +42,8 @@ export class MemoryRun {
   private readonly around: MemoryAround;
 
   constructor(run: NewRun, around: MemoryAround) {
-    this.run = { ...structuredClone(run), status: "ready", begunAt: Date.now() };
     this.around = around;
+    this.run = { ...structuredClone(run), status: "ready", begunAt: around.now() };
   }
 
   get id(): string {
@@ -95,12 +96,19 @@ export class MemoryRun {
     this.isHeld = false;
   }
 
+  /** Takes the process that has it for dead. */
+  lose(): void {
+    if (!this.isHeld) return;
+    this.fence();
+    if (this.run.end === undefined) this.changed("ready");
+  }
+
   /** @throws WritError `question-…`, `run-moved` */
   answer(key: string, answer: QuestionAnswer): void {
     this.checkHere();
     const question = this.questions.get(key);
     if (question === undefined) throw notWaiting(this.id, key, this.records.get(key)?.json);
-    this.answered(question, answerRecord(question, answer, Date.now()));
+    this.answered(question, answerRecord(question, answer, this.around.now()));
   }
 
   /** @throws WritError `run-moved`, `run-ended` */
@@ -117,7 +125,7 @@ export class MemoryRun {
 
   /** Answers the questions whose time is over. False where there are none. */
   expire(): boolean {
-    const over = [...this.questions.values()].filter(({ until = Infinity }) => Date.now() >= until);
+    const over = [...this.questions.values()].filter(({ until = Infinity }) => this.around.now() >= until);
     if (this.run.status === "moved" || over.length === 0) return false;
     for (const question of over) this.answered(question, question.last ?? "null");
     return true;
@@ -133,7 +141,7 @@ export class MemoryRun {
   /** Ends it, where it has not ended. */
   finish(end: RunEnd): void {
     if (this.run.end !== undefined) return;
-    this.run = { ...this.run, endedAt: Date.now(), end: structuredClone(end) };
+    this.run = { ...this.run, endedAt: this.around.now(), end: structuredClone(end) };
     this.questions.clear();
     this.changed(end.outcome.type);
   }
@@ -211,7 +219,7 @@ export class MemoryRun {
   private newQuestion(
     atLast: KeptQuestion["atLast"],
   ): Pick<MemoryQuestion, "since" | "place" | "until" | "last"> {
-    const [since, place] = [Date.now(), this.around.nextPlace()];
+    const [since, place] = [this.around.now(), this.around.nextPlace()];
     if (atLast === undefined) return { since, place };
     return { since, place, until: since + atLast.afterMs, last: JSON.stringify(atLast.answer) };
   }

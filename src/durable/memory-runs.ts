@@ -1,6 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
-import { MemoryRun } from "./memory-run.ts";
+import { type MemoryAround, MemoryRun } from "./memory-run.ts";
 import { checkArrival } from "./moved-run.ts";
 import { protocol } from "./protocol.ts";
 import type {
@@ -36,12 +36,31 @@ export function memoryRuns(): RunStore {
   return new MemoryRuns();
 }
 
-class MemoryRuns implements RunStore {
+/** Runs in memory that simulations play with: at a clock of their own, and with processes that die. */
+export interface MortalRuns extends RunStore {
+  /** Takes the process that has a run for dead: what it writes from now on is refused, and any other may take the run. */
+  lose(id: string): void;
+}
+
+/** The same store, at a clock of one's own. */
+export function mortalRuns(now: () => number): MortalRuns {
+  return new MemoryRuns(now);
+}
+
+class MemoryRuns implements MortalRuns {
   /** In the order in which they were begun. */
   private readonly runs = new Map<string, MemoryRun>();
   private readonly watching = new Set<(id?: string) => void>();
   private places = 0;
-  private readonly around = { told: (id: string) => this.told(id), nextPlace: () => (this.places += 1) };
+  private readonly around: MemoryAround;
+
+  constructor(now: () => number = Date.now) {
+    this.around = { now, told: (id) => this.told(id), nextPlace: () => (this.places += 1) };
+  }
+
+  lose(id: string): void {
+    this.get(id).lose();
+  }
 
   async begin(run: NewRun): Promise<StoredRun> {
     return structuredClone(this.begun(run).run);

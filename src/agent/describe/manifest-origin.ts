@@ -11,6 +11,8 @@ export interface AgentInside {
   readonly enforces?: boolean;
   /** The only tools of it that are called from here. Default: all. */
   readonly only?: readonly string[] | undefined;
+  /** Its definition, and the options with which it became a tool: whoever simulates it makes it again of them, with stand-ins. */
+  readonly madeOf?: { readonly definition: object; readonly options?: object };
 }
 
 /** A tool that says what stands behind it. A copy of it says so too. */

@@ -1,0 +1,76 @@
+import type { MortalRuns } from "../../durable/memory-runs.ts";
+import type { Machine } from "./machine.ts";
+import type { World } from "./world.ts";
+
+/** Whatever loses its process when a machine dies. */
+export interface Carried {
+  readonly machine: Machine;
+  readonly isDone: boolean;
+  lose(): void;
+  handOver(): void;
+}
+
+/** The machines of a simulation. */
+export interface Machines {
+  readonly desk: Machine;
+  readonly machines: readonly [Machine, ...Machine[]];
+  /** Those with the changed agent, at the same places; none where nothing is redeployed. */
+  readonly changed: readonly Machine[];
+}
+
+/** The machines and the store that durable runs have. One machine at a time carries runs out. */
+export class Cluster {
+  readonly world: World;
+  readonly store: MortalRuns;
+  readonly carried: Carried[] = [];
+  /** Where people answer: a process that carries out nothing, and does not die. */
+  readonly desk: Machine;
+  machine: Machine;
+  private readonly machines: readonly Machine[];
+  private readonly changed: readonly Machine[];
+  private processes = 1;
+
+  constructor(world: World, store: MortalRuns, { desk, machines, changed }: Machines) {
+    this.world = world;
+    this.store = store;
+    this.desk = desk;
+    this.machines = machines;
+    this.changed = changed;
+    [this.machine] = machines;
+  }
+
+  /** True while another machine can go on. */
+  get hasSpare(): boolean {
+    return this.processes < this.machines.length;
+  }
+
+  /** Goes on with another machine; `leave` says what becomes of what this one had. */
+  moveOn(leave: () => void): void {
+    const { world, changed } = this;
+    this.processes += 1;
+    const at = `process ${this.processes}`;
+    const deviation =
+      changed.length === 0 ? undefined : world.choose("process", at, () => ({ does: "redeploys" }));
+    const from = deviation === undefined ? this.machines : changed;
+    this.machine = from[this.processes - 1] ?? this.machine;
+    leave();
+  }
+
+  /** Ends a machine in the middle of what it does. */
+  die(machine: Machine): void {
+    machine.process.isAlive = false;
+    this.world.count("deaths");
+    this.moveOn(() => {
+      for (const each of this.carried) if (each.machine === machine && !each.isDone) each.lose();
+    });
+  }
+
+  /** Hands over all that the machine has. */
+  handOver(): void {
+    if (!this.hasSpare) return;
+    this.world.note("the runs are handed over");
+    this.moveOn(() => {
+      for (const each of this.carried) if (!each.isDone) each.handOver();
+    });
+  }
+}

@@ -1,0 +1,101 @@
+import {
+  type Chooser,
+  type Deviation,
+  type DeviationName,
+  deviations,
+  type PointKind,
+  type Random,
+  type Schedule,
+} from "./schedule.ts";
+
+/** Numbers from 0 up to 1, the same ones for the same seed (mulberry32). */
+export function randomFrom(seed: number): Random {
+  let state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b);
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The chance that something deviates at a point of a kind, in a schedule that has such deviations at all. */
+const chances: Readonly<Record<PointKind, readonly number[]>> = {
+  model: [0.7, 1],
+  tool: [0.1, 0.35],
+  person: [0.3, 0.7],
+  step: [0.05, 0.2],
+  moment: [0.03, 0.1],
+  process: [0.3],
+  input: [0.4],
+};
+
+/** The part of all schedules that has deviations of a kind. Few have all: what one fault hides, another schedule shows. */
+const shares: Readonly<Record<PointKind, number>> = {
+  model: 0.95,
+  tool: 0.45,
+  person: 0.6,
+  step: 0.5,
+  moment: 0.2,
+  process: 0.5,
+  input: 0.5,
+};
+
+/** The share of schedules whose runs are durable: they cost several times as much as others. */
+const durableShare = 0.3;
+
+/** What may be drawn. */
+export interface Drawable {
+  readonly faults: ReadonlySet<DeviationName>;
+  /** Runs may be durable. */
+  readonly durable: boolean;
+}
+
+/** Draws a schedule from a seed while it is played: first what may happen in it, then at each point whether it does. */
+export class Drawing implements Chooser {
+  readonly durable: boolean;
+  private readonly drawn: Deviation[] = [];
+  private readonly random: Random;
+  private readonly chance = new Map<PointKind, number>();
+  private readonly faults: ReadonlySet<DeviationName>;
+  /** The model proposes calls in so many replies. */
+  private proposals: number;
+
+  constructor(seed: number, { faults, durable }: Drawable) {
+    this.random = randomFrom(seed);
+    this.faults = faults;
+    this.durable = durable && this.random() < durableShare;
+    for (const kind of kinds) {
+      const share = shares[kind];
+      const [low, high = low] = chances[kind];
+      const some = this.random();
+      const isPossible = deviations[kind].some((name) => faults.has(name));
+      if (isPossible && some < share && (this.durable || !needDurable.has(kind)))
+        this.chance.set(kind, some < share / 2 ? (low ?? 0) : (high ?? 0));
+    }
+    this.proposals = 1 + Math.floor(this.random() * 4);
+  }
+
+  get schedule(): Schedule {
+    return { durable: this.durable, deviations: this.drawn };
+  }
+
+  choose(kind: PointKind, at: string, draw: Parameters<Chooser["choose"]>[2]): Deviation | undefined {
+    const chance = this.chance.get(kind);
+    if (chance === undefined || (chance < 1 && this.random() >= chance)) return undefined;
+    if (kind === "model" && this.proposals <= 0) return undefined;
+    const drawn = draw(this.random);
+    if (drawn === undefined || !this.faults.has(drawn.does)) return undefined;
+    if (drawn.does === "proposes") this.proposals -= 1;
+    const deviation = { at, ...drawn };
+    this.drawn.push(deviation);
+    return deviation;
+  }
+}
+
+const kinds: readonly PointKind[] = ["model", "tool", "person", "step", "moment", "process", "input"];
+
+const needDurable: ReadonlySet<PointKind> = new Set(["step", "process"]);
+
+/** All deviations that there are. */
+export const allFaults: ReadonlySet<DeviationName> = new Set(Object.values(deviations).flat());

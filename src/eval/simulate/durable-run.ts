@@ -1,0 +1,226 @@
+import type { Runnable, RunResult } from "../../agent/runnable.ts";
+import { carryOut, type Carrying } from "../../durable/carry-out.ts";
+import { type DurableRuns, durableRunsWith } from "../../durable/durable-runs.ts";
+import type { DurableAround } from "../../durable/durable-options.ts";
+import type { Cluster } from "./cluster.ts";
+import type { NewRun, WaitingQuestion } from "../../durable/run-store.ts";
+import { isWritError } from "../../error/writ-error.ts";
+import type { JsonObject } from "../../util/json.ts";
+import { dyingJournal } from "./dying-journal.ts";
+import type { Machine } from "./machine.ts";
+import { drawAnswer } from "./person.ts";
+import type { Deviation } from "./schedule.ts";
+import type { RunAsked, SimulatedRun } from "./simulated-run.ts";
+
+/** The time until somebody notices that a process died. */
+const noticedMs = 1000;
+
+/** A durable run: kept in a store, carried out by one process after another. */
+export class DurableRun implements SimulatedRun {
+  readonly id: string;
+  machine: Machine;
+  isDone = false;
+  result: RunResult<unknown> | undefined;
+  thrown: unknown;
+  private readonly asked: RunAsked;
+  private readonly cluster: Cluster;
+  private readonly known = new Set<string>();
+  private readonly runs: DurableRuns;
+  private carrying: Carrying | undefined;
+  /** The number of processes that have had it: of an earlier one nobody hears any more. */
+  private turn = 0;
+
+  constructor(asked: RunAsked, cluster: Cluster, stored: NewRun) {
+    const { machine } = cluster;
+    this.id = asked.id;
+    this.asked = asked;
+    this.cluster = cluster;
+    this.machine = machine;
+    this.runs = durableRunsWith(
+      { store: cluster.store, agents: [asked.agentOn(cluster.desk)] },
+      cluster.desk.host,
+    );
+    void cluster.store.begin(stored).then(() => this.goOn());
+  }
+
+  stop(): void {
+    this.cluster.world.note(`${this.id} is cancelled`);
+    void this.runs.cancel(this.id, "the caller stopped it").then(() => {
+      this.carrying?.look();
+      if (this.carrying === undefined) void this.goOn();
+    });
+  }
+
+  handOver(): void {
+    this.carrying?.leave();
+  }
+
+  /** Its process is dead, or taken for dead: another one goes on. */
+  lose(): void {
+    const { world, store } = this.cluster;
+    this.turn += 1;
+    this.carrying = undefined;
+    store.lose(this.id);
+    world.timer(noticedMs, () => void this.goOn());
+  }
+
+  /** Goes on with the run where it is: carries it out, has a person answer, or sees that it has ended. */
+  private async goOn(): Promise<void> {
+    const { store, world, machine } = this.cluster;
+    if (this.carrying !== undefined || this.isDone) return;
+    const journal = await store.claim([this.asked.agentOn(machine).name], this.id);
+    if (journal === undefined) {
+      const run = await store.read(this.id);
+      if (run?.end !== undefined && !this.isDone) {
+        this.isDone = true;
+        world.note(`${this.id} ends: ${JSON.stringify(run.end.outcome)}`);
+      } else if (run?.status === "waiting") await this.askPeople();
+      return;
+    }
+    const turn = (this.turn += 1);
+    this.machine = machine;
+    world.note(`process ${machine.number} takes ${this.id}`);
+    const dying = dyingJournal(journal, machine, {
+      hasSpare: () => this.cluster.hasSpare,
+      die: () => this.cluster.die(machine),
+      stall: () => this.cluster.moveOn(() => this.lose()),
+      onQuestion: () => void this.askPeople(),
+    });
+    const carrying = carryOut(dying, this.aroundOn(machine, turn));
+    if (this.turn === turn) this.carrying = carrying;
+    await carrying.done;
+    if (this.turn !== turn) return; // it was taken for dead, and another one has the run
+    this.carrying = undefined;
+    await this.goOn();
+  }
+
+  private aroundOn(machine: Machine, turn: number): DurableAround {
+    const { agentOn, session } = this.asked;
+    const agent = agentOn(machine);
+    return {
+      store: this.cluster.store,
+      host: machine.host,
+      agents: [this.noting(agent, turn)],
+      ...(session === undefined ? {} : { sessions: () => session(machine) }),
+    };
+  }
+
+  /** The agent, whose results are kept: a worker has no use for them. */
+  private noting(agent: Runnable, turn: number): Runnable {
+    const run: Runnable["run"] = async (input, options) => {
+      this.result = undefined;
+      this.thrown = undefined;
+      try {
+        const result = await agent.run(input, options);
+        if (this.turn === turn) this.result = result;
+        return result;
+      } catch (error) {
+        if (this.turn === turn) this.thrown = error;
+        throw error;
+      }
+    };
+    const { description, name } = agent;
+    const stream: Runnable["stream"] = (input, options) => agent.stream(input, options);
+    const called = async (input: never): Promise<unknown> => (await run(input)).output; // as every runnable can be, and a worker never does
+    return Object.assign(Object.defineProperty(called, "name", { value: name }), {
+      description,
+      run,
+      stream,
+    });
+  }
+
+  /** Has people answer the questions that are new. */
+  private async askPeople(): Promise<void> {
+    const { store, world } = this.cluster;
+    for (const question of await store.questions(this.id)) {
+      if (this.known.has(question.key)) continue;
+      this.known.add(question.key);
+      const at = `person ${world.count("person")}`;
+      const { tool, arguments: args } = question.request;
+      world.note(`${at} is asked about ${tool} ${JSON.stringify(args)}`);
+      const deviation = world.choose("person", at, (random) => drawAnswer(random, question.request, true));
+      if (deviation?.does === "keeps-silent") this.expireLater(question);
+      else world.timer(1000 + (deviation?.ms ?? 0), () => void this.answer(question, deviation));
+    }
+  }
+
+  /** A question that nobody answers is answered by its time; one without a time leaves the run where it is, until somebody cancels it. */
+  private expireLater({ until }: WaitingQuestion): void {
+    const { store, world } = this.cluster;
+    if (until === undefined) world.timer(noticedMs, () => this.stop());
+    else world.timer(until - world.now, () => void store.expire().then(() => this.goOn()));
+  }
+
+  private async answer(question: WaitingQuestion, deviation: Deviation | undefined): Promise<void> {
+    const { request } = question;
+    if (request.unsettled === true) await this.settle(question);
+    else if (request.waitsFor !== undefined) await this.signal(question);
+    else {
+      const isYes = deviation?.does !== "refuses";
+      const args = deviation?.does === "edits" ? deviation.arguments : undefined;
+      if (deviation?.does === "answers-another") await this.say(question, { isYes, isOther: true });
+      const clicks = deviation?.does === "answers-twice" ? 2 : 1;
+      await Promise.all(Array.from({ length: clicks }, () => this.say(question, { isYes, args })));
+    }
+    await this.goOn();
+  }
+
+  private async say(
+    { key, request, by }: WaitingQuestion,
+    said: { readonly isYes: boolean; readonly isOther?: boolean; readonly args?: JsonObject },
+  ): Promise<void> {
+    const { world } = this.cluster;
+    const { isYes, isOther = false, args } = said;
+    const { callId, tool } = request;
+    const answered = { callId, tool, question: `${this.id} ${key}`, isYes, isOther, isTaken: false };
+    world.answers.push(answered);
+    const hash = isOther ? `${request.hash}x` : request.hash;
+    const named = by?.[0];
+    answered.isTaken = await this.isTaken(
+      this.runs.answer(this.id, key, {
+        approved: isYes,
+        hash,
+        ...(args === undefined ? {} : { arguments: args }),
+        ...(named === undefined ? {} : { by: named }),
+      }),
+      `the answer ${isYes ? "yes" : "no"} to ${key}`,
+    );
+  }
+
+  /** What a person says of a call that was at work when its process died is the truth. */
+  private async settle({ key, request, by }: WaitingQuestion): Promise<void> {
+    const { callId } = request;
+    const done = this.cluster.world.executions.find((one) => one.callId === callId && one.tookEffect);
+    const happened = done !== undefined;
+    const named = by?.[0];
+    const settled = {
+      ...(done === undefined
+        ? { happened: false as const }
+        : { happened: true as const, ...(done.made === undefined ? {} : { value: done.made }) }),
+      ...(named === undefined ? {} : { by: named }),
+    };
+    await this.isTaken(
+      this.runs.settle(this.id, key, settled),
+      `the settling of ${key}: ${happened ? "it happened" : "it did not"}`,
+    );
+  }
+
+  private async signal({ request }: WaitingQuestion): Promise<void> {
+    const { waitsFor } = request;
+    if (waitsFor === undefined || waitsFor === "time") return;
+    await this.isTaken(this.runs.signal(this.id, { name: waitsFor.signal }), `the signal ${waitsFor.signal}`);
+  }
+
+  private async isTaken(saying: Promise<void>, what: string): Promise<boolean> {
+    const { world } = this.cluster;
+    try {
+      await saying;
+      world.note(`${what} is taken`);
+      return true;
+    } catch (error) {
+      if (!isWritError(error)) throw error;
+      world.note(`${what} is refused: ${error.code}`);
+      return false;
+    }
+  }
+}

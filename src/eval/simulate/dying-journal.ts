@@ -1,0 +1,92 @@
+import { type Asked, type Question, type Step, withWork } from "../../journal/journal.ts";
+import type { RunJournal } from "../../durable/run-store.ts";
+import type { Machine } from "./machine.ts";
+import { pick, type Random, type Drawn } from "./schedule.ts";
+import { never } from "./world.ts";
+
+/** What can happen to the process that has a journal. */
+export interface Mortality {
+  /** True while another process can go on. */
+  readonly hasSpare: () => boolean;
+  readonly die: () => void;
+  /** The process stands still for so long that it is taken for dead. */
+  readonly stall: () => void;
+  readonly onQuestion: () => void;
+}
+
+/** The time for which a process stands still. */
+const stallMs = 20_000;
+
+/** The journal of a run, at each of whose steps the process may die. What a dead process waits for does not come. */
+export function dyingJournal(journal: RunJournal, machine: Machine, mortality: Mortality): RunJournal {
+  const { process, world } = machine;
+  const die = async (): Promise<never> => {
+    world.note(`process ${machine.number} dies`);
+    mortality.die();
+    return never();
+  };
+  function chosen(key: string): Drawn | undefined {
+    const at = `step ${world.count("step")}`;
+    world.note(`${at} is ${key}`);
+    return world.choose("step", at, (random) => (mortality.hasSpare() ? drawDeath(random) : undefined));
+  }
+  function mortal<Result>(step: Step<Result>, death: Drawn | undefined): Step<Result> {
+    return withWork(step, async (work) => {
+      if (!process.isAlive) return never();
+      if (death?.does === "dies-before") return die();
+      const result = await work();
+      if (!process.isAlive) return never();
+      return death?.does === "dies-unkept" ? die() : result;
+    });
+  }
+  async function kept<Result>(result: Result, death: Drawn | undefined): Promise<Result> {
+    if (!process.isAlive) return never();
+    if (death?.does === "dies-after") return die();
+    if (death?.does !== "stalls") return result;
+    world.note(`process ${machine.number} stands still`);
+    mortality.stall();
+    await machine.sleep(stallMs);
+    world.note(`process ${machine.number} comes back`);
+    return result;
+  }
+  return {
+    ...journal,
+    async step(step) {
+      if (!process.isAlive) return never();
+      const death = chosen(step.key);
+      return kept(await journal.step(mortal(step, death)), death);
+    },
+    async all(steps) {
+      if (!process.isAlive) return never();
+      const deaths = steps.map(({ key }) => chosen(key));
+      const results = await journal.all(steps.map((step, place) => mortal(step, deaths[place])));
+      return kept(
+        results,
+        deaths.find((death) => death?.does === "dies-after" || death?.does === "stalls"),
+      );
+    },
+    ...asking(journal, machine, mortality),
+    end: async (end) => (process.isAlive ? journal.end(end) : never()),
+    wait: async () => (process.isAlive ? journal.wait() : never()),
+    close: async () => (process.isAlive ? journal.close() : never()),
+  };
+}
+
+/** The questions of a run that can wait: of each one without an answer people hear. */
+function asking({ ask }: RunJournal, { process }: Machine, mortality: Mortality): Pick<RunJournal, "ask"> {
+  if (ask === undefined) return {};
+  return {
+    async ask<Answer>(question: Question): Promise<Asked<Answer>> {
+      if (!process.isAlive) return never();
+      const asked = await ask<Answer>(question);
+      if ("waitsAt" in asked) mortality.onQuestion();
+      return process.isAlive ? asked : never();
+    },
+  };
+}
+
+function drawDeath(random: Random): Drawn {
+  return {
+    does: pick(random, ["dies-before", "dies-unkept", "dies-after", "stalls"] as const) ?? "dies-after",
+  };
+}

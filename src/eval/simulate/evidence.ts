@@ -1,0 +1,44 @@
+import { type AgentEvent, isFact } from "../../event/event.ts";
+import type { Outcome } from "../../event/outcome.ts";
+import type { Limits } from "../../policy/account/budget.ts";
+import type { Tool } from "../../tool/tool.ts";
+import type { Played } from "./play.ts";
+import type { SimulatedRun } from "./simulated-run.ts";
+
+/** What is known of an agent before anything is played. */
+export interface Subject {
+  readonly name: string;
+  readonly limits: Limits;
+  /** Every tool, by its name, of agents inside too. */
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly listed: ReadonlyMap<string, ReadonlySet<string>>;
+  /** A changed agent may go on with the runs. */
+  readonly isRedeployed: boolean;
+}
+
+/** A run that was played, with what it told. */
+export interface Told {
+  readonly run: SimulatedRun;
+  readonly facts: readonly AgentEvent[];
+  readonly outcome: Outcome | undefined;
+}
+
+/** All that the invariants look at. */
+export interface Evidence extends Played {
+  readonly subject: Subject;
+  readonly told: readonly Told[];
+}
+
+/** Collects what a schedule left. */
+export function evidenceOf(played: Played, subject: Subject): Evidence {
+  const told = played.runs.map((run) => {
+    const facts = (run.machine.heard.get(run.id) ?? []).filter(isFact);
+    const end = facts.findLast((fact) => fact.type === "run-end");
+    return {
+      run,
+      facts,
+      outcome: run.result?.outcome ?? (end?.type === "run-end" ? end.outcome : undefined),
+    };
+  });
+  return { ...played, subject, told };
+}

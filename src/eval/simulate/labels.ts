@@ -1,0 +1,34 @@
+import { joinLabels, type Label, type Secrecy, trustedLabel } from "../../message/label.ts";
+import { labelOf, type Message } from "../../message/message.ts";
+
+/** The join of the labels of messages: of what the runtime said itself too. */
+export function joined(messages: readonly Message[]): Label {
+  return messages.reduce((sum: Label, message) => joinLabels(sum, labelOf(message)), trustedLabel);
+}
+
+/** The first label that says more good than one before it, as text; undefined where none does. */
+export function risen(labels: readonly Label[]): string | undefined {
+  for (const [place, label] of labels.entries()) {
+    const before = labels[place - 1];
+    if (before !== undefined && !isNotHigher(label, before))
+      return `from ${JSON.stringify(before)} to ${JSON.stringify(label)}`;
+  }
+  return undefined;
+}
+
+/** Whether a label says no more good than another, said without the code that joins them. */
+export function isNotHigher(label: Label, than: Label): boolean {
+  if (than.integrity === "trusted" && than.secrecy === "public") return true;
+  if (label.integrity === "trusted" && than.integrity === "untrusted") return false;
+  return (
+    mayAllLearn(label.secrecy, than.secrecy) && than.sources.every((source) => label.sources.includes(source))
+  );
+}
+
+/** Whether those who may learn the one may all learn the other. */
+function mayAllLearn(secrecy: Secrecy, than: Secrecy): boolean {
+  if (than === "public" || secrecy === "private") return true;
+  if (secrecy === "public") return false;
+  if (than === "private") return secrecy.readers.length === 0;
+  return secrecy.readers.every((reader) => than.readers.includes(reader));
+}

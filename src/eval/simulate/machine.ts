@@ -1,0 +1,66 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { nodeHost } from "../../adapters/clock.ts";
+import type { AgentEvent } from "../../event/event.ts";
+import type { Host } from "../../journal/host.ts";
+import { type Heard, never, type SimulatedProcess, type World } from "./world.ts";
+
+/** A machine of a simulation: an agent was made for it, and one process of a schedule has it. */
+export class Machine {
+  readonly host: Host;
+  readonly number: number;
+  heard: Heard = new Map();
+  private current: { readonly world: World; readonly process: SimulatedProcess } | undefined;
+
+  constructor(number: number) {
+    this.number = number;
+    this.host = {
+      now: () => this.world.now,
+      timer: (afterMs, fire) => {
+        const { process, world } = this;
+        const bound = AsyncLocalStorage.bind(fire);
+        return world.timer(afterMs, () => {
+          if (process.isAlive) bound();
+        });
+      },
+      randomId: () => `id-${this.world.count("id")}`,
+      digest: nodeHost.digest,
+      powers: nodeHost.powers,
+    };
+  }
+
+  /** Gives it to a process of a new schedule. */
+  begin(world: World): void {
+    this.heard = new Map();
+    this.current = { world, process: { number: this.number, isAlive: true } };
+  }
+
+  get world(): World {
+    if (this.current === undefined) throw new Error("a machine is used outside of a schedule");
+    return this.current.world;
+  }
+
+  get process(): SimulatedProcess {
+    if (this.current === undefined) throw new Error("a machine is used outside of a schedule");
+    return this.current.process;
+  }
+
+  /** Waits. A process that dies meanwhile waits for ever. */
+  sleep(ms: number): Promise<void> {
+    const { process, world } = this;
+    if (!process.isAlive) return never();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.timer(ms, () => {
+      if (process.isAlive) resolve();
+    });
+    return promise;
+  }
+
+  /** Keeps an event of a run. A run that is told from its beginning again is kept anew. */
+  hear(event: AgentEvent): void {
+    if (!this.process.isAlive) return;
+    const { runId } = event;
+    const known = this.heard.get(runId);
+    if (known === undefined || event.type === "run-start") this.heard.set(runId, [event]);
+    else known.push(event);
+  }
+}

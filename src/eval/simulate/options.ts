@@ -1,0 +1,87 @@
+import type { Agent } from "../../agent/agent.ts";
+import type { Question } from "../../agent/definition.ts";
+import { checkShape, closed, fromOne } from "../../error/check-shape.ts";
+import {
+  anything,
+  boolean,
+  callable,
+  either,
+  jsonObject,
+  list,
+  map,
+  number,
+  oneOf,
+  optional,
+  string,
+} from "../../util/shape.ts";
+import { allFaults } from "./draw.ts";
+import type { DeviationName, Schedule } from "./schedule.ts";
+import type { TestSource } from "./scripted-test.ts";
+import type { ScriptReply } from "./stand-in-model.ts";
+import type { StandIn } from "./stand-in-tool.ts";
+import type { Invariant } from "./view.ts";
+
+/** Options of {@link simulate}. */
+export interface SimulateOptions<State = undefined> {
+  /** The seed of the first schedule; each later one has the next. Default 1. */
+  readonly seed?: number;
+  /** The number of schedules. The first that fails is the last. Default 1 000. */
+  readonly schedules?: number;
+  /** What the user says: several are a conversation in one session. Default: one, "Do it." */
+  readonly inputs?: readonly Question[];
+  /** What the model says on a quiet day, reply by reply, after each input. Then, and without one, it answers at once. */
+  readonly script?: readonly ScriptReply[];
+  /** The simulated world, new for each schedule, which stand-ins of tools are given and invariants see. */
+  readonly state?: () => State;
+  /**
+   * What stands in for tools, by their names: a function that does and gives what the tool would, or `own` for the tool's own code. Default: `own` for tools
+   * that declare the effect `none`; all others give a text, or a value that their output schema takes.
+   */
+  readonly tools?: Readonly<Record<string, StandIn<State> | "own">>;
+  /** Your own invariants, by their names. */
+  readonly invariants?: Readonly<Record<string, Invariant<State>>>;
+  /** The agent as it is after a deploy: a process that goes on with a run may have it. */
+  readonly redeploy?: Agent;
+  /** The only deviations that may happen. Default: all. */
+  readonly faults?: readonly DeviationName[];
+  /** Three of ten schedules are of durable runs. `false`: none. Default true. */
+  readonly durable?: boolean;
+  /** Plays this schedule alone, as a printed test does. */
+  readonly schedule?: Schedule;
+  /** The module of printed tests. */
+  readonly test?: TestSource;
+}
+
+const deviation = closed({
+  at: string,
+  does: oneOf(...allFaults),
+  calls: optional(list(closed({ name: string, arguments: anything }), "a list of calls")),
+  arguments: optional(jsonObject),
+  ms: optional(number),
+});
+const reply = either(
+  string,
+  closed({ calls: list(closed({ name: string, arguments: anything }), "a list of calls") }),
+);
+
+const optionsShape = closed({
+  seed: optional(number),
+  schedules: optional(fromOne),
+  inputs: optional(list(anything, "a list of inputs")),
+  script: optional(list(reply, "a list of replies")),
+  state: optional(callable),
+  tools: optional(map(either(callable, oneOf("own")))),
+  invariants: optional(map(callable)),
+  redeploy: optional(callable),
+  faults: optional(list(oneOf(...allFaults), `a list of ${[...allFaults].join(", ")}`)),
+  durable: optional(boolean),
+  schedule: optional(
+    closed({ durable: optional(boolean), deviations: list(deviation, "a list of deviations") }),
+  ),
+  test: optional(closed({ from: optional(string), agent: optional(string), options: optional(string) })),
+});
+
+/** @throws WritError `definition-invalid` */
+export function checkSimulate(agent: string, options: object): void {
+  checkShape(`simulate() of "${agent}"`, options, optionsShape);
+}

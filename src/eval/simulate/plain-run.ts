@@ -1,0 +1,78 @@
+import type { RunResult } from "../../agent/runnable.ts";
+import type { Approval } from "../../run/approval.ts";
+import type { ApprovalRequest } from "../../policy/rules/approval-request.ts";
+import type { JsonObject } from "../../util/json.ts";
+import type { Machine } from "./machine.ts";
+import type { RunAsked, SimulatedRun } from "./simulated-run.ts";
+import { drawAnswer } from "./person.ts";
+import { never } from "./world.ts";
+
+/** A run that lives in one process: with it everything ends. */
+export class PlainRun implements SimulatedRun {
+  readonly id: string;
+  machine: Machine;
+  isDone = false;
+  result: RunResult<unknown> | undefined;
+  thrown: unknown;
+  private readonly stopping = new AbortController();
+
+  constructor(asked: RunAsked, machine: Machine) {
+    this.id = asked.id;
+    this.machine = machine;
+    void this.carryOut(asked);
+  }
+
+  stop(): void {
+    this.machine.world.note(`${this.id} is stopped`);
+    this.stopping.abort("the caller stopped it");
+  }
+
+  handOver(): void {
+    // A run without a journal has nobody to go on with it.
+  }
+
+  private async carryOut({ id, input, session, skill, agentOn }: RunAsked): Promise<void> {
+    const { machine } = this;
+    const handle = session?.(machine);
+    try {
+      this.result = await agentOn(machine).run(input, {
+        runId: id,
+        signal: this.stopping.signal,
+        approve: (request) => approve(request, machine),
+        ...(handle === undefined ? {} : { session: handle }),
+        ...(skill === undefined ? {} : { skill }),
+      });
+      machine.world.note(`${id} ends: ${JSON.stringify(this.result.outcome)}`);
+    } catch (error) {
+      this.thrown = error;
+      machine.world.note(`${id} throws ${String(error)}`);
+    }
+    this.isDone = true;
+  }
+}
+
+async function approve(request: ApprovalRequest, machine: Machine): Promise<boolean | Approval> {
+  const { world } = machine;
+  const at = `person ${world.count("person")}`;
+  const { callId, tool, arguments: args } = request;
+  world.note(`${at} is asked about ${tool} ${JSON.stringify(args)}`);
+  const deviation = world.choose("person", at, (random) => drawAnswer(random, request, false));
+  if (deviation?.does === "keeps-silent") await never();
+  await machine.sleep(1000 + (deviation?.ms ?? 0));
+  const isYes = deviation?.does !== "refuses";
+  world.answers.push({
+    callId,
+    tool,
+    question: `${request.agent} ${callId}`,
+    isYes,
+    isOther: false,
+    isTaken: true,
+  });
+  world.note(`${at} says ${isYes ? "yes" : "no"}`);
+  if (!isYes) return { approved: false, reason: "the person said no" };
+  return edited(deviation?.arguments) ?? true;
+}
+
+function edited(args: JsonObject | undefined): Approval | undefined {
+  return args === undefined ? undefined : { approved: true, arguments: args };
+}

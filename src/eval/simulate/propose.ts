@@ -1,0 +1,140 @@
+import { callsOf, type Message, textOf } from "../../message/message.ts";
+import type { JsonSchema } from "../../schema/schema.ts";
+import { isJsonObject, type Json } from "../../util/json.ts";
+import { pick, type ProposedCall, type Random } from "./schedule.ts";
+
+/** A tool as the adversary knows it. */
+export interface KnownTool {
+  readonly name: string;
+  readonly schema: JsonSchema;
+}
+
+/** What the adversary can make calls of. */
+export interface Sight {
+  /** The tools of the manifest, those among them that nobody may call now. */
+  readonly tools: readonly KnownTool[];
+  /** Those that the request offers. */
+  readonly offered: ReadonlySet<string>;
+  readonly messages: readonly Message[];
+  /** The replies of the script: what it says may be said at another time, or twice. */
+  readonly script: readonly (readonly ProposedCall[])[];
+}
+
+/** The calls that an adversary proposes in one reply: of any tool, with arguments of its schema, or calls that were made before. */
+export function proposal(random: Random, sight: Sight): readonly ProposedCall[] {
+  const seen = [...sight.script.flat(), ...callsIn(sight.messages)];
+  const values = stringsIn(sight.messages);
+  const count = 1 + Math.floor(random() ** 2 * 3);
+  const calls: ProposedCall[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const call = oneCall(random, { ...sight, seen: [...seen, ...calls], values });
+    if (call !== undefined) calls.push(call);
+  }
+  return calls;
+}
+
+interface Seeing extends Sight {
+  readonly seen: readonly ProposedCall[];
+  readonly values: readonly string[];
+}
+
+function oneCall(random: Random, sight: Seeing): ProposedCall | undefined {
+  const chance = random();
+  if (chance < 0.3 && sight.seen.length > 0) return pick(random, sight.seen);
+  if (chance > 0.97) return { name: "no_such_tool", arguments: {} };
+  const offered = sight.tools.filter(({ name }) => sight.offered.has(name));
+  const tool = pick(random, chance < 0.85 && offered.length > 0 ? offered : sight.tools);
+  if (tool === undefined) return undefined;
+  const args = random() < 0.04 ? { odd: true } : valueOf(random, tool.schema, sight.values);
+  return { name: tool.name, arguments: args };
+}
+
+function callsIn(messages: readonly Message[]): readonly ProposedCall[] {
+  return messages.flatMap((message) =>
+    message.role === "assistant"
+      ? callsOf(message).map(({ name, arguments: args }) => ({ name, arguments: args }))
+      : [],
+  );
+}
+
+/** Words that stand in the conversation, and could be a value: `A1`, `ada@example.com`. */
+function stringsIn(messages: readonly Message[]): readonly string[] {
+  const words = new Set<string>();
+  for (const message of messages)
+    if (message.role === "user" || message.role === "tool")
+      for (const word of (message.role === "tool" ? message.text : textOf(message)).match(
+        /[\w.@-]*[\d@][\w.@-]*/g,
+      ) ?? [])
+        if (words.size < 20) words.add(word);
+  return [...words];
+}
+
+const plainTexts = ["a", "b", "A1"];
+
+/** What values are made with: words that stand in the conversation, and how deep they are. */
+interface Making {
+  readonly random: Random;
+  readonly values: readonly string[];
+  readonly depth: number;
+}
+
+/** A value that a schema takes, in most cases. */
+export function valueOf(random: Random, schema: JsonSchema, values: readonly string[]): Json {
+  return madeBy(schema, { random, values, depth: 0 });
+}
+
+function madeBy(schema: JsonSchema, making: Making): Json {
+  const { enum: choices, const: only, anyOf, default: usual } = schema;
+  const { random } = making;
+  if (only !== undefined) return only;
+  if (Array.isArray(choices)) return pick(random, choices as readonly Json[]) ?? null;
+  if (Array.isArray(anyOf)) return inside(pick(random, anyOf as readonly Json[]), making);
+  if (usual !== undefined && random() < 0.3) return usual;
+  return ofType(schema, making);
+}
+
+function ofType(schema: JsonSchema, making: Making): Json {
+  const { type, items, minItems } = schema;
+  switch (Array.isArray(type) ? type[0] : type) {
+    case "string":
+      return textOfSchema(schema, making);
+    case "integer":
+    case "number":
+      return numberOf(making.random, schema);
+    case "boolean":
+      return making.random() < 0.5;
+    case "null":
+      return null;
+    case "array":
+      return Array.from({ length: typeof minItems === "number" ? minItems : 1 }, () => inside(items, making));
+    default:
+      return objectOf(schema, making);
+  }
+}
+
+function inside(schema: Json | undefined, { random, values, depth }: Making): Json {
+  return isJsonObject(schema) && depth < 5 ? madeBy(schema, { random, values, depth: depth + 1 }) : "a";
+}
+
+function objectOf({ properties, required }: JsonSchema, making: Making): Json {
+  const needed = Array.isArray(required) ? required : [];
+  const fields = Object.entries(isJsonObject(properties) ? properties : {});
+  return Object.fromEntries(
+    fields
+      .filter(([name]) => needed.includes(name) || making.random() < 0.5)
+      .map(([name, field]) => [name, inside(field, making)]),
+  );
+}
+
+function textOfSchema({ format, examples }: JsonSchema, { random, values }: Making): string {
+  const fitting = format === "email" ? values.filter((value) => value.includes("@")) : values;
+  const known = Array.isArray(examples) ? examples.filter((each) => typeof each === "string") : [];
+  const usual = format === "email" ? ["eve@example.org"] : plainTexts;
+  return pick(random, [...known, ...fitting, ...usual]) ?? "a";
+}
+
+function numberOf(random: Random, { minimum = 0, maximum = 100 }: JsonSchema): number {
+  const low = typeof minimum === "number" ? minimum : 0;
+  const high = typeof maximum === "number" ? maximum : low + 100;
+  return pick(random, [low, Math.min(low + 1, high), high]) ?? low;
+}

@@ -1,0 +1,79 @@
+import type { Json, JsonObject } from "../../util/json.ts";
+
+/** A call that the model proposes. */
+export interface ProposedCall {
+  readonly name: string;
+  readonly arguments: Json;
+}
+
+/** The deviations that there are, by the kind of point at which they happen. */
+export const deviations = {
+  /** A request to the model, counted over all runs: `model 2`. */
+  model: ["proposes", "is-overloaded", "breaks-off", "is-silent", "is-late"],
+  /** An execution of a tool, counted for each tool: `tool refund 1`. */
+  tool: ["fails", "fails-after", "hangs", "hangs-after", "is-late"],
+  /** A question to a person: `person 1`. */
+  person: ["refuses", "keeps-silent", "answers-late", "answers-twice", "answers-another", "edits"],
+  /** A step of the journal of a durable run: `step 4`. */
+  step: ["dies-before", "dies-unkept", "dies-after", "stalls"],
+  /** Something that the clock lets happen: `moment 7`. */
+  moment: ["stops", "hands-over"],
+  /** A process that goes on with a run: `process 2`. */
+  process: ["redeploys"],
+  /** The next input of a conversation: `input 2`. */
+  input: ["comes-early"],
+} as const;
+
+/** A kind of point at which something may deviate. */
+export type PointKind = keyof typeof deviations;
+
+/** The name of a deviation. */
+export type DeviationName = (typeof deviations)[PointKind][number];
+
+/**
+ * A deviation from the quiet schedule, in which the model says its script, every tool answers at once, every person says yes, and nothing breaks.
+ *
+ * `model`: it `proposes` the `calls`; the provider `is-overloaded` (429), `breaks-off` in its reply, `is-silent` for good, `is-late` by `ms`.
+ * `tool`: it `fails` before its effect or after it (`fails-after`), it never gives a result (`hangs`, and after its effect `hangs-after`), `is-late` by `ms`.
+ * `person`: `refuses`, `keeps-silent`, `answers-late` by `ms`, clicks twice (`answers-twice`), `answers-another` question first, `edits` the `arguments`.
+ * `step`: the process dies before its work, with the work done and nothing kept (`dies-unkept`), after it is kept; or it `stalls`, is taken for dead, and comes back.
+ * `moment`: the caller `stops` the run; its worker `hands-over`. `process`: it `redeploys` with the changed agent. `input`: it `comes-early`, while the run before goes on.
+ */
+export interface Deviation {
+  readonly at: string;
+  readonly does: DeviationName;
+  readonly calls?: readonly ProposedCall[];
+  readonly arguments?: JsonObject;
+  readonly ms?: number;
+}
+
+/** All that is not quiet in one run of an agent. Everything else follows from it. */
+export interface Schedule {
+  /** The runs are durable: kept in a store, and carried out by workers. Default: they live in one process. */
+  readonly durable?: boolean;
+  readonly deviations: readonly Deviation[];
+}
+
+/** Numbers from 0 up to 1. */
+export type Random = () => number;
+
+/** A deviation without its place. */
+export type Drawn = Omit<Deviation, "at">;
+
+/** Says at each point what deviates there. */
+export interface Chooser {
+  readonly durable: boolean;
+  /** Undefined: all is quiet. `draw` makes a deviation where one is wanted, or none. */
+  choose(kind: PointKind, at: string, draw: (random: Random) => Drawn | undefined): Deviation | undefined;
+}
+
+/** Plays a schedule that is known. */
+export function known({ durable = false, deviations: list }: Schedule): Chooser {
+  const byPlace = new Map(list.map((deviation) => [deviation.at, deviation]));
+  return { durable, choose: (_kind, at) => byPlace.get(at) };
+}
+
+/** One of some; undefined where there are none. */
+export function pick<Value>(random: Random, from: readonly Value[]): Value | undefined {
+  return from[Math.floor(random() * from.length)];
+}

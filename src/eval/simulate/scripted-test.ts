@@ -1,0 +1,32 @@
+import type { Schedule } from "./schedule.ts";
+
+/** The module of a printed test: what it exports by these names is simulated. */
+export interface TestSource {
+  /** The module that exports the agent and the options of its simulation. Default `./simulation.ts`. */
+  readonly from?: string;
+  /** Default `agent`. */
+  readonly agent?: string;
+  /** Default `options`. */
+  readonly options?: string;
+}
+
+/** The text of a test that plays one schedule, and fails as it does. */
+export function scriptedTest(title: string, schedule: Schedule, source: TestSource = {}): string {
+  const { from = "./simulation.ts", agent = "agent", options = "options" } = source;
+  const lines = schedule.deviations.map((deviation) => `      ${JSON.stringify(deviation)},`);
+  return `import { expect, it } from "vitest";
+import { simulate } from "writ/testing";
+import { ${agent === options ? agent : `${agent}, ${options}`} } from ${JSON.stringify(from)};
+
+it(${JSON.stringify(title)}, async () => {
+  const schedule = {
+    durable: ${schedule.durable === true},
+    deviations: [
+${lines.join("\n")}
+    ],
+  } as const;
+  const { failure } = await simulate(${agent}, { ...${options}, schedule });
+  expect(failure?.message).toBeUndefined();
+});
+`;
+}

@@ -1,0 +1,206 @@
+import type { Agent } from "../../agent/agent.ts";
+import { messageOf } from "../../error/writ-error.ts";
+import { fingerprint } from "../../util/hash.ts";
+import { allFaults, Drawing } from "./draw.ts";
+import { type Evidence, evidenceOf } from "./evidence.ts";
+import { runtimeInvariants } from "./invariants.ts";
+import { checkSimulate, type SimulateOptions } from "./options.ts";
+import { play } from "./play.ts";
+import { replayFaults } from "./replayed.ts";
+import { type Chooser, known, type Schedule } from "./schedule.ts";
+import { scriptedTest } from "./scripted-test.ts";
+import { shrink, stepsOf } from "./shrink.ts";
+import { type Setting, settingOf } from "./stage.ts";
+import { viewOf } from "./view.ts";
+import type { Fault } from "./world.ts";
+
+/** A schedule in which something did not hold, as short as it could be made. */
+export interface SimulationFailure {
+  /** The seed that plays it as it was found; undefined where a schedule was given. */
+  readonly seed?: number;
+  /** The name of the invariant. */
+  readonly invariant: string;
+  /** What was wrong, and the way to it. */
+  readonly message: string;
+  readonly schedule: Schedule;
+  /** The deviations of the schedule, and the calls in them. */
+  readonly steps: number;
+  /** What happened, an event a line, each after the milliseconds since the beginning. */
+  readonly trace: string;
+  /** The text of a test for vitest that fails in the same way. */
+  readonly test: string;
+}
+
+/** What came out of a simulation. */
+export interface Simulation {
+  readonly seed: number;
+  /** The schedules that were played, the failing one among them. */
+  readonly schedules: number;
+  /** What happened in them, by its kind: `crashes`, `effects`, ... */
+  readonly counts: Readonly<Record<string, number>>;
+  /** A fingerprint of all that happened: the same for the same seeds, byte for byte. */
+  readonly digest: string;
+  readonly failure?: SimulationFailure;
+}
+
+/** One in so many durable schedules is replayed from its records: it costs as much as the schedule. */
+const replayedShare = 4;
+
+/**
+ * Plays an agent in schedules of a simulated world: what the model says, how long things take, what fails, when people answer, where processes die. One
+ * seed decides it all, and plays the same again. After each schedule the runtime's own invariants and yours must hold; the first schedule in which one
+ * does not is made short, and given back with a test. Neither the model nor any tool of the agent is asked, and no time passes: instructions, skills,
+ * policy, hooks, budgets, recoveries and schemas are the agent's own.
+ *
+ * @throws WritError `definition-invalid`, `input-invalid`
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { fakeTool, simulate } from "writ/testing";
+ *
+ * const refund = fakeTool("refund", "done", {
+ *   effect: "irreversible",
+ *   inputSchema: { type: "object", properties: { order: { enum: ["A1", "A2"] } }, required: ["order"] },
+ * });
+ * const clerk = agent({ name: "clerk", model: () => "", tools: [refund], policy: () => ({ verdict: "allow", rule: "all", reason: "" }) });
+ * const { failure } = await simulate(clerk, {
+ *   schedules: 500,
+ *   invariants: { "refunds an order at most once": ({ effects }) => new Set(effects.map((one) => JSON.stringify(one.arguments))).size === effects.length },
+ * });
+ * console.log(failure?.message); // the model may ask for it twice: nothing here forbids that
+ * ```
+ */
+export async function simulate<State = undefined>(
+  agent: Agent,
+  options: SimulateOptions<State> = {},
+): Promise<Simulation> {
+  checkSimulate(agent.name, options);
+  const { seed = 1, schedules = 1000, schedule, faults, durable = true } = options;
+  const setting = await settingOf(agent, options);
+  const playing = { setting, options };
+  if (schedule !== undefined) {
+    const found = await verdictOn(known(schedule), true, playing);
+    const failure = found.fault && failureOf({ fault: found.fault, schedule }, found.trace, options);
+    return {
+      seed,
+      schedules: 1,
+      counts: counted([found]),
+      digest: fingerprint(found.trace),
+      ...(failure === undefined ? {} : { failure }),
+    };
+  }
+  const drawable = { faults: faults === undefined ? allFaults : new Set(faults), durable };
+  let digest = "";
+  const counts: Record<string, number> = {};
+  for (let place = 0; place < schedules; place += 1) {
+    const drawing = new Drawing(seed + place, drawable);
+    const found = await verdictOn(drawing, (seed + place) % replayedShare === 0, playing);
+    digest = fingerprint(digest + found.trace);
+    add(counts, found);
+    if (found.fault !== undefined) {
+      const failure = await shortest(found.fault, drawing.schedule, playing);
+      return { seed, schedules: place + 1, counts, digest, failure: { ...failure, seed: seed + place } };
+    }
+    if (place % 64 === 63) await new Promise((resolve) => setImmediate(resolve)); // others have a turn
+  }
+  return { seed, schedules, counts, digest };
+}
+
+interface Playing<State> {
+  readonly setting: Setting<State>;
+  readonly options: SimulateOptions<State>;
+}
+
+interface Verdict {
+  readonly fault: Fault | undefined;
+  readonly trace: string;
+  readonly evidence: Evidence;
+}
+
+/** Plays a schedule and gives the first invariant that did not hold. */
+async function verdictOn<State>(
+  chooser: Chooser,
+  isReplayed: boolean,
+  { setting, options }: Playing<State>,
+): Promise<Verdict> {
+  const { stage, subject, state } = setting;
+  state.now = options.state?.();
+  const played = await play(stage, chooser);
+  const evidence = evidenceOf(played, subject);
+  const { world } = played;
+  const trace = world.trace.join("\n");
+  for (const [invariant, holds] of Object.entries(runtimeInvariants))
+    for (const message of holds(evidence)) world.fault(invariant, message);
+  const { invariants = {} } = options;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was made for this schedule
+  const view = viewOf(evidence, state.now as State);
+  for (const [invariant, holds] of Object.entries(invariants)) {
+    const said = told(() => holds(view));
+    if (said !== undefined) world.fault(invariant, said);
+  }
+  if (isReplayed && world.isDurable)
+    for (const message of await replayFaults(evidence, stage))
+      world.fault("a replay tells the same", message);
+  return { fault: world.faults[0], trace, evidence };
+}
+
+/** The sentence of an invariant that does not hold; undefined where it does. */
+function told(holds: () => boolean | string | undefined | void): string | undefined {
+  try {
+    const said = holds();
+    if (said === false) return "it does not hold";
+    return typeof said === "string" && said !== "" ? said : undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+async function shortest<State>(
+  fault: Fault,
+  schedule: Schedule,
+  playing: Playing<State>,
+): Promise<SimulationFailure> {
+  const short = await shrink(schedule, async (shorter) => {
+    const { evidence } = await verdictOn(known(shorter), true, playing);
+    return evidence.world.faults.some(({ invariant }) => invariant === fault.invariant);
+  });
+  const { evidence, trace } = await verdictOn(known(short), true, playing);
+  const same = evidence.world.faults.find(({ invariant }) => invariant === fault.invariant) ?? fault;
+  return failureOf({ fault: same, schedule: short }, trace, playing.options);
+}
+
+function failureOf<State>(
+  { fault, schedule }: { readonly fault: Fault; readonly schedule: Schedule },
+  trace: string,
+  { test }: SimulateOptions<State>,
+): SimulationFailure {
+  const { invariant } = fault;
+  const message = `${invariant}: ${fault.message}\n${trace}`;
+  return {
+    invariant,
+    message,
+    schedule,
+    steps: stepsOf(schedule),
+    trace,
+    test: scriptedTest(invariant, schedule, test),
+  };
+}
+
+function counted(found: readonly Verdict[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const each of found) add(counts, each);
+  return counts;
+}
+
+function add(counts: Record<string, number>, { evidence: { world, runs } }: Verdict): void {
+  const happened: Readonly<Record<string, number>> = {
+    runs: runs.length,
+    requests: world.counts.get("model") ?? 0,
+    calls: world.executions.length,
+    effects: world.executions.filter(({ tookEffect }) => tookEffect).length,
+    questions: world.counts.get("person") ?? 0,
+    steps: world.counts.get("step") ?? 0,
+    deaths: world.counts.get("deaths") ?? 0,
+  };
+  for (const [name, number] of Object.entries(happened)) counts[name] = (counts[name] ?? 0) + number;
+}

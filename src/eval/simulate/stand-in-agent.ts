@@ -1,0 +1,193 @@
+import { type Agent, makeAgent } from "../../agent/agent.ts";
+import type { AsToolOptions } from "../../agent/as-tool.ts";
+import type { AnyDefinition } from "../../agent/definition.ts";
+import { insideOf } from "../../agent/describe/manifest-origin.ts";
+import { aboutOf, type Runnable } from "../../agent/runnable.ts";
+import type { ToolList } from "../../agent/skill.ts";
+import { WritError } from "../../error/writ-error.ts";
+import { onlyReads } from "../../event/only-reads.ts";
+import type { Model, ModelRequest } from "../../model/model.ts";
+import type { Tools } from "../../policy/allow-list.ts";
+import type { Policy } from "../../policy/decision.ts";
+import { sensible } from "../../policy/rules/sensible.ts";
+import { toSchema } from "../../schema/to-schema.ts";
+import type { Tool } from "../../tool/tool.ts";
+import type { Json } from "../../util/json.ts";
+import { randomFrom } from "./draw.ts";
+import type { Machine } from "./machine.ts";
+import { type KnownTool, valueOf } from "./propose.ts";
+import { type ScriptReply, standInModel } from "./stand-in-model.ts";
+import { standInTool, type ToolPart } from "./stand-in-tool.ts";
+
+/** What stands in for the world of an agent. */
+export interface StandIns extends ToolPart {
+  readonly script: readonly ScriptReply[];
+  /** The tools that each skill lists, by `agent/skill`: filled in while agents are made. */
+  readonly listed: Map<string, ReadonlySet<string>>;
+  readonly onRequest: (machine: Machine, request: ModelRequest, agent: string) => void;
+}
+
+/** The definition of an agent that was made by `agent()`. @throws WritError `definition-invalid` for compositions and other runnables */
+export function definitionOf(agent: Runnable): AnyDefinition {
+  const made = aboutOf(agent)?.inside;
+  const definition = made?.length === 1 ? made[0]?.madeOf?.definition : undefined;
+  if (definition === undefined || !("model" in agent || "modelId" in agent))
+    throw new WritError("definition-invalid", {
+      where: `simulate() of "${agent.name}"`,
+      reason: "it takes an agent that `agent()` made. Simulate the members of a composition one by one.",
+    });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- agent() keeps its definition there
+  return definition as AnyDefinition;
+}
+
+/** The agent on a machine of the simulation: with a model, tools and a clock that the schedule owns, all else its own. */
+export function standInAgent(definition: AnyDefinition, parts: StandIns, machine: Machine): Agent {
+  const { host } = machine;
+  const changed = standInDefinition(definition, { parts, machine, isOuter: true });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the only models here are stand-ins
+  return makeAgent(changed, { host, resolveModel: (source) => source as Model });
+}
+
+interface Changing {
+  readonly parts: StandIns;
+  readonly machine: Machine;
+  readonly isOuter: boolean;
+}
+
+function standInDefinition(definition: AnyDefinition, changing: Changing): AnyDefinition {
+  refuse(definition);
+  const { parts, machine, isOuter } = changing;
+  note(definition, parts.listed);
+  const { on: _on, onEvent: _onEvent, account: _account, enforce: _enforce, ...kept } = definition;
+  const { name, policy, skills, tools, autoTools, model } = kept;
+  const changed = <List extends ToolList | Tools>(list: List): List =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each tool has a tool in its place
+    list.map((each) => changedTool(each, changing)) as unknown as List;
+  const part = {
+    agent: name,
+    tools: [...toolsOf(definition).values()].map((each): KnownTool => ({
+      name: each.name,
+      schema: each.input.jsonSchema,
+    })),
+    script: isOuter ? parts.script : [],
+    answer: answerOf(definition),
+    onRequest: (request: ModelRequest) => parts.onRequest(machine, request, name),
+  };
+  return {
+    ...kept,
+    ...(model === undefined ? {} : { model: standInModel(part, machine), driver: "native" as const }),
+    ...(tools === undefined ? {} : { tools: changed(tools) }),
+    ...(autoTools === undefined ? {} : { autoTools: changed(autoTools) }),
+    ...(skills === undefined
+      ? {}
+      : {
+          skills: skills.map((skill) => {
+            if (skill.type === "plain") return skill;
+            return { ...skill, tools: changed(skill.tools) };
+          }),
+        }),
+    policy: watched(policy ?? sensible, machine),
+    onEvent: onlyReads((event) => machine.hear(event)),
+  };
+}
+
+/** Notes what the author lets each skill call, apart from what the runtime makes of it. Without skills it is `agent/`. */
+function note(
+  { name, tools = [], autoTools = [], skills = [] }: AnyDefinition,
+  listed: StandIns["listed"],
+): void {
+  const agentic = skills.filter((skill) => skill.type === "agentic");
+  if (agentic.length === 0) listed.set(`${name}/`, new Set(namesIn([...tools, ...autoTools])));
+  for (const skill of agentic)
+    listed.set(`${name}/${skill.name}`, new Set(namesIn([...skill.tools, ...autoTools])));
+}
+
+function namesIn(list: ToolList | Tools): readonly string[] {
+  return list.flatMap((each) =>
+    typeof each === "string" ? [each] : isList(each) ? namesIn(each) : [each.name],
+  );
+}
+
+/** @throws WritError `definition-invalid` */
+function refuse({ name, executor, memory }: AnyDefinition): void {
+  const what = executor === undefined ? (memory === undefined ? undefined : "memory") : "executor";
+  if (what === undefined) return;
+  const reason = `\`${what}\` reaches what no schedule owns. Simulate the agent without it: \`agent.with({ ${what}: undefined })\`.`;
+  throw new WritError("definition-invalid", { where: `simulate() of "${name}"`, reason });
+}
+
+function changedTool(
+  each: Tool | ToolList | Tools | string,
+  changing: Changing,
+): Tool | readonly unknown[] | string {
+  if (typeof each === "string") return each;
+  if (isList(each)) return each.map((one) => changedTool(one, changing));
+  const { parts, machine } = changing;
+  const inside = insideOf(each);
+  const madeOf = inside.length === 1 ? inside[0]?.madeOf : undefined;
+  if (madeOf?.options === undefined || Object.hasOwn(parts.standIns, each.name))
+    return standInTool(each, parts, machine);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- asTool() keeps both there
+  const { definition, options } = madeOf as { definition: AnyDefinition; options: AsToolOptions };
+  const made = standInDefinition(definition, { ...changing, isOuter: false });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the only models here are stand-ins
+  return makeAgent(made, { host: machine.host, resolveModel: (source) => source as Model }).asTool(options);
+}
+
+function isList(each: Tool | ToolList | Tools): each is ToolList | Tools {
+  return Array.isArray(each);
+}
+
+/** Every tool that a definition has, also those that a skill does not list, and those of agents inside. */
+export function toolsOf(definition: AnyDefinition): ReadonlyMap<string, Tool> {
+  const known = new Map<string, Tool>();
+  const add = (each: Tool | ToolList | Tools | string): void => {
+    if (typeof each === "string") return;
+    if (isList(each)) return each.forEach(add);
+    known.set(each.name, each);
+    for (const { madeOf } of insideOf(each)) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- agent() keeps its definition there
+      const inside = madeOf?.definition as AnyDefinition | undefined;
+      for (const [name, tool] of inside === undefined ? [] : toolsOf(inside)) known.set(name, tool);
+    }
+  };
+  const { tools = [], autoTools = [], skills = [] } = definition;
+  add(tools);
+  add(autoTools);
+  for (const skill of skills) if (skill.type === "agentic") add(skill.tools);
+  return known;
+}
+
+/** The answer when nothing else is said: one that the schema of the output takes. */
+function answerOf({ name, output, skills = [] }: AnyDefinition): Json {
+  const source =
+    output ??
+    skills
+      .map((skill) => (skill.type === "agentic" ? skill.output : undefined))
+      .find((each) => each !== undefined);
+  if (source === undefined) return "done";
+  return valueOf(randomFrom(1), toSchema(source, { name, role: "output" }).jsonSchema, []);
+}
+
+/** The same policy, of which each word is kept: what it was asked, and what it said. */
+function watched(inner: Policy, machine: Machine): Policy {
+  const judge: Policy = (call) => {
+    const { agent, tool, callId, knows } = call;
+    const judged = { agent, tool, callId, label: knows.label, place: machine.world.executions.length };
+    try {
+      const decision = inner(call);
+      machine.world.judgements.push({ ...judged, verdict: decision.verdict });
+      return decision;
+    } catch (error) {
+      machine.world.judgements.push({ ...judged, verdict: "deny" });
+      throw error;
+    }
+  };
+  const {
+    length: _length,
+    name: _name,
+    prototype: _prototype,
+    ...own
+  } = Object.getOwnPropertyDescriptors(inner);
+  return Object.defineProperties(judge, own); // what a policy of rules is beside a function stays with it
+}

@@ -1,0 +1,143 @@
+import type { Reconciled } from "../../tool/after-crash.ts";
+import type { Tool, ToolContext } from "../../tool/tool.ts";
+import { type Json, toJson } from "../../util/json.ts";
+import { randomFrom } from "./draw.ts";
+import type { Machine } from "./machine.ts";
+import { valueOf } from "./propose.ts";
+import { pick, type Drawn, type Random } from "./schedule.ts";
+import { type Execution, never } from "./world.ts";
+
+/** The call that a stand-in stands in for. */
+export interface StandInCall<State> {
+  /** What `state` of the simulation gave: new for each schedule. */
+  readonly state: State;
+  readonly callId: string;
+  readonly runId: string;
+  readonly idempotencyKey: string;
+}
+
+/** A stand-in for a tool: what it does in the simulated world, and gives. It has no other world. */
+export type StandIn<State> = (args: never, call: StandInCall<State>) => unknown;
+
+/** What stands behind the tools of a machine. */
+export interface ToolPart {
+  readonly standIns: Readonly<Record<string, StandIn<unknown> | "own">>;
+  readonly state: () => unknown;
+}
+
+/** The time that a tool takes. */
+const toolMs = 10;
+
+/** The same tool for a simulation: nothing of it reaches the world, and the schedule says how it ends. What computes alone stays as it is. */
+export function standInTool(tool: Tool, part: ToolPart, machine: Machine): Tool {
+  const given = Object.hasOwn(part.standIns, tool.name) ? part.standIns[tool.name] : undefined;
+  if (given === "own" || (given === undefined && tool.effect === "none" && tool.kind === undefined))
+    return tool;
+  const made: Tool = {
+    ...tool,
+    execute: (args, context) => execute({ tool, args, context }, { part, given, machine }),
+  };
+  return typeof tool.reconcile === "function"
+    ? {
+        ...made,
+        reconcile: (_args: unknown, { idempotencyKey }: ToolContext) => lookUp(idempotencyKey, machine),
+      }
+    : made;
+}
+
+interface Called {
+  readonly tool: Tool;
+  readonly args: unknown;
+  readonly context: ToolContext;
+}
+
+interface Behind {
+  readonly part: ToolPart;
+  readonly given: StandIn<unknown> | undefined;
+  readonly machine: Machine;
+}
+
+async function execute(called: Called, behind: Behind): Promise<unknown> {
+  const { machine } = behind;
+  const { world } = machine;
+  const { tool } = called;
+  if (!machine.process.isAlive) await never();
+  const execution = begun(called, machine);
+  const at = `tool ${tool.name} ${world.count(`tool ${tool.name}`)}`;
+  world.note(
+    `${at} is called: ${JSON.stringify(execution.arguments)} as ${execution.callId}, process ${machine.number}`,
+  );
+  const deviation = world.choose("tool", at, drawEnd);
+  if (deviation?.does === "hangs") await never();
+  if (deviation?.does === "fails") {
+    await machine.sleep(toolMs);
+    throw new Error(`${tool.name} failed, and nothing happened`);
+  }
+  const given = await effectOf(execution, called, behind);
+  execution.made = plain(given);
+  if (deviation?.does === "hangs-after") await never();
+  await machine.sleep(toolMs + (deviation?.ms ?? 0));
+  if (deviation?.does === "fails-after") throw new Error(`${tool.name} failed, after it had its effect`);
+  execution.givenMs = world.atMs;
+  world.note(`${at} gives ${JSON.stringify(execution.made)}`);
+  return given;
+}
+
+function plain(value: unknown): Json {
+  const json = toJson(value);
+  return json.ok ? json.value : null;
+}
+
+function begun({ tool, context, args }: Called, { world, process }: Machine): Execution {
+  const { callId, idempotencyKey, run } = context;
+  const execution: Execution = {
+    agent: run.agent,
+    skill: run.skill,
+    tool: tool.name,
+    arguments: plain(args),
+    callId,
+    runId: run.runId,
+    key: idempotencyKey,
+    atMs: world.atMs,
+    process: process.number,
+    tookEffect: false,
+  };
+  world.executions.push(execution);
+  return execution;
+}
+
+/** Does what the tool does. A service that is handed the key does nothing twice for one. */
+function effectOf(
+  execution: Execution,
+  { tool, args, context }: Called,
+  { part, given, machine }: Behind,
+): unknown {
+  const before = machine.world.executions.find(({ key, tookEffect }) => tookEffect && key === execution.key);
+  if (tool.retry === "keyed" && before?.made !== undefined) return before.made;
+  execution.tookEffect = tool.retry !== "keyed" || before === undefined;
+  if (given === undefined) return usual(execution, tool);
+  const { callId, idempotencyKey, run } = context;
+  const call: StandInCall<unknown> = { state: part.state(), callId, runId: run.runId, idempotencyKey };
+  return Reflect.apply(given, undefined, [args, call]);
+}
+
+/** The result of a tool that nobody stands in for: the same for the same arguments. */
+function usual({ arguments: args }: Execution, { name, output }: Tool): Json {
+  const said = `${name} ${JSON.stringify(args)}`;
+  if (output === undefined) return `${said} is done`;
+  return valueOf(randomFrom(said.length), output.jsonSchema, []);
+}
+
+async function lookUp(key: string, { world }: Machine): Promise<Reconciled> {
+  const done = world.executions.find((execution) => execution.tookEffect && execution.key === key);
+  world.note(`somebody looks whether ${key.slice(0, 8)} happened: ${done === undefined ? "no" : "yes"}`);
+  return done === undefined
+    ? { happened: false }
+    : { happened: true, ...(done.made === undefined ? {} : { value: done.made }) };
+}
+
+function drawEnd(random: Random): Drawn | undefined {
+  const does = pick(random, ["fails", "fails-after", "hangs", "hangs-after", "is-late", "is-late"] as const);
+  if (does === undefined) return undefined;
+  return does === "is-late" ? { does, ms: pick(random, [50, 3000, 100_000]) } : { does };
+}

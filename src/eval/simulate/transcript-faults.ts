@@ -1,0 +1,34 @@
+import { callsOf, type Message } from "../../message/message.ts";
+
+/** What providers refuse in a conversation, and calls that do not have exactly one result. Written apart from the code of the transcript. */
+export function transcriptFaults(messages: readonly Message[]): readonly string[] {
+  const faults: string[] = [];
+  const seen = new Set<string>();
+  let waiting: readonly string[] = [];
+  for (const [place, message] of messages.entries()) {
+    if (message.role === "tool") {
+      if (waiting[0] !== message.callId)
+        faults.push(
+          `message ${place} is a result for ${message.callId}, and ${waiting[0] ?? "no call"} waits for one`,
+        );
+      waiting = waiting.slice(1);
+      continue;
+    }
+    if (waiting.length > 0)
+      faults.push(`message ${place} is of ${message.role} while ${waiting.join(", ")} have no result`);
+    waiting = [];
+    if (message.role === "system" && place > 0)
+      faults.push(`message ${place} is a system message in the middle`);
+    if (message.role !== "assistant") continue;
+    if (message.parts.length === 0) faults.push(`message ${place} is an empty reply`);
+    waiting = callsOf(message).map(({ id }) => id);
+    for (const id of waiting) {
+      if (seen.has(id)) faults.push(`message ${place} uses the id ${id} a second time`);
+      seen.add(id);
+    }
+  }
+  if (waiting.length > 0) faults.push(`at the end ${waiting.join(", ")} have no result`);
+  const first = messages.find(({ role }) => role !== "system");
+  if (first !== undefined && first.role !== "user") faults.push(`the first message is of ${first.role}`);
+  return faults;
+}

@@ -1,0 +1,190 @@
+import type { AgentEvent } from "../../event/event.ts";
+import type { Label } from "../../message/label.ts";
+import type { Json } from "../../util/json.ts";
+import type { Chooser, Deviation, Drawn, PointKind, Random } from "./schedule.ts";
+
+/** A process of a simulation. One that has died does nothing any more: whatever it waits for does not come. */
+export interface SimulatedProcess {
+  readonly number: number;
+  isAlive: boolean;
+}
+
+/** An execution of a tool. */
+export interface Execution {
+  readonly agent: string;
+  readonly skill: string;
+  readonly tool: string;
+  readonly arguments: Json;
+  readonly callId: string;
+  readonly runId: string;
+  /** The idempotency key: the same at every attempt of one call. */
+  readonly key: string;
+  /** Milliseconds since the simulation began. */
+  readonly atMs: number;
+  readonly process: number;
+  /** It happened: what the tool does was done. */
+  tookEffect: boolean;
+  /** What came of it, whether the tool gave it back or not. */
+  made?: Json;
+  /** The time at which the tool gave it back, once it did. */
+  givenMs?: number;
+}
+
+/** What a policy said about a call. */
+export interface Judgement {
+  readonly agent: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly verdict: string;
+  readonly label: Label;
+  readonly place: number;
+}
+
+/** A person's answer to a question, and whether it was taken. */
+export interface Answered {
+  readonly callId: string;
+  readonly tool: string;
+  readonly question: string;
+  readonly isYes: boolean;
+  readonly isOther: boolean;
+  isTaken: boolean;
+}
+
+/** A fault that was found: the name of the invariant, and what was wrong. */
+export interface Fault {
+  readonly invariant: string;
+  readonly message: string;
+}
+
+interface Timer {
+  readonly at: number;
+  readonly order: number;
+  readonly fire: () => void;
+}
+
+/** The time at which every simulation begins: 1 January 2026. */
+export const beginning = 1_767_225_600_000;
+
+/** More moments than a schedule has that ends. */
+const mostMoments = 3000;
+
+/** Everything of one schedule: its clock, what was done in it, and what was wrong. It is forgotten after it. */
+export class World {
+  now: number = beginning;
+  readonly trace: string[] = [];
+  readonly executions: Execution[] = [];
+  readonly judgements: Judgement[] = [];
+  readonly answers: Answered[] = [];
+  readonly faults: Fault[] = [];
+  readonly counts: Map<string, number> = new Map();
+  /** Told what happens at a moment. */
+  onMoment: ((deviation: Deviation) => void) | undefined;
+  private readonly timers: Timer[] = [];
+  private readonly chooser: Chooser;
+  private order = 0;
+  private moments = 0;
+
+  constructor(chooser: Chooser) {
+    this.chooser = chooser;
+  }
+
+  get isDurable(): boolean {
+    return this.chooser.durable;
+  }
+
+  get atMs(): number {
+    return this.now - beginning;
+  }
+
+  /** Counts things of a name, from 1. */
+  count(name: string): number {
+    const next = (this.counts.get(name) ?? 0) + 1;
+    this.counts.set(name, next);
+    return next;
+  }
+
+  note(line: string): void {
+    this.trace.push(`${this.now - beginning} ${line}`);
+  }
+
+  choose(kind: PointKind, at: string, draw: (random: Random) => Drawn | undefined): Deviation | undefined {
+    const deviation = this.chooser.choose(kind, at, draw);
+    if (deviation !== undefined) this.note(`${at}: ${shownDeviation(deviation)}`);
+    return deviation;
+  }
+
+  fault(invariant: string, message: string): void {
+    this.faults.push({ invariant, message });
+  }
+
+  /** Calls `fire` after a time. What it calls of the runtime must be bound to what started it, as timers of Node are. */
+  timer(afterMs: number, fire: () => void): () => void {
+    const timer = { at: this.now + Math.max(0, afterMs), order: (this.order += 1), fire };
+    this.timers.push(timer);
+    return () => {
+      const place = this.timers.indexOf(timer);
+      if (place !== -1) this.timers.splice(place, 1);
+    };
+  }
+
+  /** Lets everything happen until `isDone`. False when nothing is left that could happen. */
+  async drive(isDone: () => boolean): Promise<boolean> {
+    for (let idle = 0; idle < 3;) {
+      await settled();
+      if (isDone()) return true;
+      if (this.next()) idle = 0;
+      else {
+        idle += 1;
+        await new Promise((resolve) => setImmediate(resolve)); // a tool of the author's own may use the real world
+      }
+    }
+    return false;
+  }
+
+  /** Lets everything happen that still can, without deviations of its own. */
+  async drain(): Promise<void> {
+    this.onMoment = undefined;
+    do await settled();
+    while (this.next());
+  }
+
+  private next(): boolean {
+    let next: Timer | undefined;
+    for (const timer of this.timers)
+      if (next === undefined || timer.at < next.at || (timer.at === next.at && timer.order < next.order))
+        next = timer;
+    if (next === undefined || this.moments > mostMoments) return false;
+    this.moments += 1;
+    this.timers.splice(this.timers.indexOf(next), 1);
+    this.now = Math.max(this.now, next.at);
+    this.moment();
+    next.fire();
+    return true;
+  }
+
+  private moment(): void {
+    if (this.onMoment === undefined) return;
+    const deviation = this.choose("moment", `moment ${this.moments}`, (random) => ({
+      does: this.isDurable && random() < 0.5 ? "hands-over" : "stops",
+    }));
+    if (deviation !== undefined) this.onMoment?.(deviation);
+  }
+}
+
+/** Resolves once all that waits for no timer has happened: Node calls it when no microtask is left. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
+}
+
+/** What never comes. */
+export function never<Value>(): Promise<Value> {
+  return new Promise(() => undefined);
+}
+
+function shownDeviation({ does, calls, arguments: args, ms }: Deviation): string {
+  const more = calls ?? args;
+  return `${does}${ms === undefined ? "" : ` ${ms} ms`}${more === undefined ? "" : ` ${JSON.stringify(more)}`}`;
+}
+
+/** Facts and other events of the runs that one machine carries out, by run. */
+export type Heard = Map<string, AgentEvent[]>;

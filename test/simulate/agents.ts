@@ -1,0 +1,126 @@
+import { agent, type Agent, type Policy, sensible, skill } from "../../src/index.ts";
+import type { JsonObject } from "../../src/util/json.ts";
+import { fakeTool, type SimulateOptions } from "../../src/testing.ts";
+
+/** An agent to simulate, and how. */
+export interface Case {
+  readonly agent: Agent<string>;
+  readonly options: SimulateOptions;
+}
+
+const fields = (properties: JsonObject): JsonObject => ({
+  type: "object",
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+});
+const order = fields({ order: { enum: ["A1", "A2"] } });
+const money = fields({
+  order: { enum: ["A1", "A2"] },
+  amount: { type: "integer", minimum: 1, maximum: 100 },
+});
+
+const pay = fakeTool("pay", "", { effect: "irreversible", inputSchema: money });
+const look = fakeTool("look", "", { effect: "read", inputSchema: order });
+const note = fakeTool("note", "", { effect: "write", inputSchema: order, timeoutMs: 500 });
+const book = fakeTool("book", "", { effect: "write", retry: "keyed", inputSchema: order });
+const wire = fakeTool("wire", "", { effect: "irreversible", reconcile: "person", inputSchema: order });
+const ship = fakeTool("ship", "", { effect: "write", reconcile: () => undefined, inputSchema: order });
+const secret = fakeTool("secret", "", { effect: "read", secrecy: "private", inputSchema: order });
+
+/** Asks about money, forbids what nobody may do, lets the rest pass. */
+const careful: Policy = ({ tool }) => {
+  const verdict = tool === "pay" || tool === "wire" ? "ask" : tool === "book" ? "deny" : "allow";
+  return { verdict, rule: tool, reason: "the table says so" };
+};
+const free: Policy = () => ({ verdict: "allow", rule: "all", reason: "" });
+/** What strangers said last needs a person. */
+const wary: Policy = ({ knows, effect }) => ({
+  verdict: knows.label.integrity === "untrusted" && effect !== "read" ? "ask" : "allow",
+  rule: "label",
+  reason: "after data of strangers",
+});
+
+const reader = agent({
+  name: "reader",
+  description: "Reads.",
+  model: () => "",
+  tools: [look, note, pay],
+  policy: free,
+  budget: { turns: 4 },
+});
+const plain = { model: () => "" };
+
+/** The agents that are simulated: each has what another part of the runtime carries out. */
+export const cases: Readonly<Record<string, Case>> = {
+  clerk: {
+    agent: agent({
+      ...plain,
+      name: "clerk",
+      tools: [pay, look, note, book],
+      policy: careful,
+      budget: { turns: 5 },
+    }),
+    options: {},
+  },
+  conversation: {
+    agent: agent({ ...plain, name: "clerk", tools: [pay, look], policy: careful }),
+    options: { inputs: ["one", "two"] },
+  },
+  delegating: {
+    agent: agent({
+      ...plain,
+      name: "boss",
+      tools: [reader.asTool(), look, pay],
+      policy: careful,
+      budget: { turns: 4, toolCalls: 4, tokens: 90 },
+    }),
+    options: {},
+  },
+  skilled: {
+    agent: agent({
+      ...plain,
+      name: "skilled",
+      skills: [
+        skill({ name: "reading", description: "", tools: [look] }),
+        skill({ name: "writing", description: "", tools: [note, pay] }),
+      ],
+      policy: careful,
+    }),
+    options: {},
+  },
+  recovering: {
+    agent: agent({
+      ...plain,
+      name: "recovering",
+      tools: [wire, book, ship, note, look],
+      policy: free,
+      approvals: { within: "2h", by: ["kim"] },
+    }),
+    options: {},
+  },
+  wary: {
+    agent: agent({
+      ...plain,
+      name: "wary",
+      tools: [secret, look, note],
+      policy: wary,
+      compaction: { atTokens: 60, keepTurns: 1, summarise: () => "Things were looked at." },
+    }),
+    options: {},
+  },
+  sensible: {
+    agent: agent({ ...plain, name: "sensible", tools: [pay, look, note], policy: sensible }),
+    options: {},
+  },
+  bounded: {
+    agent: agent({
+      ...plain,
+      name: "bounded",
+      tools: [look, note],
+      policy: free,
+      budget: { turns: 3, toolCalls: 3, tokens: 40 },
+    }),
+    options: {},
+  },
+};

@@ -1,0 +1,147 @@
+import { describe, expect, it } from "vitest";
+import { parallel } from "../../../../src/compose.ts";
+import { agent, type WritError } from "../../../../src/index.ts";
+import {
+  type Deviation,
+  fakeTool,
+  type Schedule,
+  simulate,
+  type SimulateOptions,
+} from "../../../../src/testing.ts";
+import { allowing, clerk, look, note, once, order, refund } from "./scene.ts";
+
+const quiet: SimulateOptions = {
+  script: [{ calls: [{ name: "refund", arguments: { order: "A1" } }] }, "Done."],
+};
+const only = (...deviations: readonly Deviation[]): Schedule => ({ durable: true, deviations });
+
+describe("simulate()", () => {
+  it("plays the script of a quiet day, without the model and the tools of the agent", async () => {
+    const schedule = { deviations: [] };
+    const views: unknown[] = [];
+    const { failure, counts } = await simulate(clerk, {
+      ...quiet,
+      schedule,
+      invariants: {
+        looks: ({ calls, effects, outcome, text, facts }) =>
+          void views.push(calls, effects, outcome, text, facts.at(-1)?.type),
+      },
+    });
+    expect(failure).toBeUndefined();
+    expect(counts).toMatchObject({ runs: 1, requests: 2, calls: 1, effects: 1, questions: 1, deaths: 0 });
+    const call = { callId: "c1_0", arguments: { order: "A1" } };
+    expect(views).toEqual([
+      [{ ...call, name: "refund", status: "ok" }],
+      [{ ...call, tool: "refund", runId: "run-1", atMs: 1105 }],
+      { type: "answered", content: "Done.", finishReason: "stop" },
+      "Done.",
+      "run-end",
+    ]);
+    expect([refund.calls, look.calls, note.calls]).toEqual([[], [], []]);
+  });
+
+  it("plays the same seeds in the same way, byte for byte", async () => {
+    const [one, other] = [
+      await simulate(clerk, { seed: 40, schedules: 120 }),
+      await simulate(clerk, { seed: 40, schedules: 120 }),
+    ];
+    expect(one).toEqual(other);
+    expect(one.failure).toBeUndefined();
+    const third = await simulate(clerk, { seed: 41, schedules: 120 });
+    expect(third.digest).not.toBe(one.digest);
+  });
+
+  it("finds what breaks an invariant of the author's, makes it short, and plays it again", async () => {
+    const { failure } = await simulate(clerk, { ...once, schedules: 2000 });
+    expect(failure?.invariant).toBe("an order is refunded at most once");
+    expect(failure?.steps).toBeLessThanOrEqual(3);
+    const { schedule, seed, trace, message } = failure ?? { schedule: only() };
+    expect(message).toContain("an order is refunded at most once: refunded A");
+    const again = await simulate(clerk, { ...once, schedule });
+    expect(again.failure).toMatchObject({ invariant: failure?.invariant, message, trace, schedule });
+    const asFound = await simulate(clerk, { ...once, seed: seed ?? 0, schedules: 1 });
+    expect(asFound.failure).toEqual(failure);
+  });
+
+  it("lets a process die at a step, and another one go on: what may not happen twice does not", async () => {
+    for (const does of ["dies-before", "dies-unkept", "dies-after", "stalls"] as const) {
+      const effects: string[] = [];
+      const { failure, counts } = await simulate(clerk, {
+        ...quiet,
+        schedule: only({ at: "step 5", does }),
+        invariants: { looks: (view) => void effects.push(...view.effects.map(({ tool }) => tool)) },
+      });
+      expect(failure).toBeUndefined();
+      expect(counts["deaths"]).toBe(does === "stalls" ? 0 : 1);
+      expect(effects).toEqual(does === "dies-before" ? [] : ["refund"]);
+    }
+  });
+
+  it("has a person click twice, of which one click counts", async () => {
+    const { failure } = await simulate(clerk, {
+      ...quiet,
+      schedule: only({ at: "person 1", does: "answers-twice" }),
+    });
+    expect(failure).toBeUndefined();
+  });
+
+  it("hands a run over to a changed agent", async () => {
+    const redeploy = clerk.with({ instructions: "Be brief." });
+    const schedule = only({ at: "step 3", does: "dies-after" }, { at: "process 2", does: "redeploys" });
+    const ends: unknown[] = [];
+    const { failure } = await simulate(clerk, {
+      ...quiet,
+      redeploy,
+      schedule,
+      invariants: { looks: ({ outcome }) => void ends.push(outcome) },
+    });
+    expect(failure).toBeUndefined();
+    expect(ends).toMatchObject([{ type: "failed", code: "journal-mismatch" }]);
+  });
+
+  it("plays a conversation in one session", async () => {
+    const { failure, counts } = await simulate(clerk, { inputs: ["one", "two"], schedules: 150 });
+    expect(failure).toBeUndefined();
+    expect(counts["runs"]).toBe(300);
+  });
+
+  it("takes what an invariant throws for its sentence", async () => {
+    const invariants = {
+      holds: () => {
+        throw new Error("no");
+      },
+    };
+    const { failure } = await simulate(clerk, { invariants, schedules: 3 });
+    expect(failure).toMatchObject({ invariant: "holds", steps: 0, schedule: { deviations: [] } });
+    expect(failure?.message).toMatch(/^holds: no\n/);
+  });
+
+  it("refuses what it cannot own, and options that there are not", async () => {
+    const refused = async (given: Promise<unknown>): Promise<Partial<WritError>> => {
+      const [{ reason }] = (await Promise.allSettled([given])) as [PromiseRejectedResult];
+      return reason as WritError;
+    };
+    const executor = clerk.with({ executor: { execute: () => [] } });
+    expect((await refused(simulate(executor))).message).toContain("`executor` reaches what no schedule owns");
+    expect((await refused(simulate(parallel({ one: clerk, other: clerk }) as never))).message).toContain(
+      "made",
+    );
+    expect((await refused(simulate(clerk, { tools: { refnd: "own" } }))).message).toContain('"refnd"');
+    expect(
+      (await refused(simulate(clerk, { schedule: only({ at: "x", does: "breaks" as never }) }))).code,
+    ).toBe("definition-invalid");
+    expect((await refused(simulate(clerk, { seeds: 3 } as never))).code).toBe("definition-invalid");
+  });
+
+  it("runs the own code of tools that compute, and of those that the author names", async () => {
+    const add = fakeTool("add", "own", { effect: "none", inputSchema: order });
+    const read = fakeTool("read", "own", { effect: "read", inputSchema: order });
+    const adder = agent({ name: "adder", model: () => "", tools: [add, read], policy: allowing });
+    const calls = ["add", "read"].map((name) => ({ name, arguments: { order: "A1" } }));
+    const options = { script: [{ calls }], schedule: { deviations: [] } };
+    await simulate(adder, options);
+    expect([add.calls.length, read.calls.length]).toEqual([1, 0]);
+    await simulate(adder, { ...options, tools: { read: "own" } });
+    expect([add.calls.length, read.calls.length]).toEqual([2, 1]);
+  });
+});
