@@ -25,7 +25,7 @@ export type { ContractCheck } from "./eval/contract/check.ts";
 export { driverContract, type DriverSubject } from "./eval/contract/driver-contract.ts";
 export { executorContract } from "./eval/contract/executor-contract.ts";
 export { simulate, type Simulation, type SimulationFailure } from "./eval/simulate/simulate.ts";
-export type { SimulateOptions } from "./eval/simulate/options.ts";
+export type { SimulationOptions } from "./eval/simulate/options.ts";
 export type { Deviation, DeviationName, ProposedCall, Schedule } from "./eval/simulate/schedule.ts";
 export type { ScriptReply } from "./eval/simulate/stand-in-model.ts";
 export type { StandIn, StandInCall } from "./eval/simulate/stand-in-tool.ts";

@@ -1,11 +1,11 @@
 import { agent, type Agent, type Policy, sensible, skill } from "../../src/index.ts";
 import type { JsonObject } from "../../src/util/json.ts";
-import { fakeTool, type SimulateOptions } from "../../src/testing.ts";
+import { fakeTool, type SimulationOptions } from "../../src/testing.ts";
 
 /** An agent to simulate, and how. */
 export interface Case {
   readonly agent: Agent<string>;
-  readonly options: SimulateOptions;
+  readonly options: SimulationOptions;
 }
 
 const fields = (properties: JsonObject): JsonObject => ({
@@ -26,11 +26,13 @@ const note = fakeTool("note", "", { effect: "write", inputSchema: order, timeout
 const book = fakeTool("book", "", { effect: "write", retry: "keyed", inputSchema: order });
 const wire = fakeTool("wire", "", { effect: "irreversible", reconcile: "person", inputSchema: order });
 const ship = fakeTool("ship", "", { effect: "write", reconcile: () => undefined, inputSchema: order });
+const spy = fakeTool("spy", "", { effect: "read", inputSchema: order });
 const secret = fakeTool("secret", "", { effect: "read", secrecy: "private", inputSchema: order });
 
 /** Asks about money, forbids what nobody may do, lets the rest pass. */
 const careful: Policy = ({ tool }) => {
-  const verdict = tool === "pay" || tool === "wire" ? "ask" : tool === "book" ? "deny" : "allow";
+  const verdict =
+    tool === "pay" || tool === "wire" ? "ask" : tool === "book" || tool === "spy" ? "deny" : "allow";
   return { verdict, rule: tool, reason: "the table says so" };
 };
 const free: Policy = () => ({ verdict: "allow", rule: "all", reason: "" });
@@ -57,7 +59,7 @@ export const cases: Readonly<Record<string, Case>> = {
     agent: agent({
       ...plain,
       name: "clerk",
-      tools: [pay, look, note, book],
+      tools: [pay, look, note, book, spy],
       policy: careful,
       budget: { turns: 5 },
     }),

@@ -1,11 +1,11 @@
-import { simulate, type SimulateOptions, type Simulation } from "writ/testing";
+import { simulate, type SimulationOptions, type Simulation } from "writ/testing";
 import mailer from "../../examples/approval/agent.ts";
 import nextMailer from "../../examples/approval/next-release.ts";
 import { calculator } from "../../examples/calculator/agent.ts";
 import { desk } from "../../examples/eval/agent.ts";
 import { clerk } from "../../examples/recipes/clerk.ts";
 
-type Seeded = Pick<SimulateOptions, "seed" | "schedules">;
+type Seeded = Pick<SimulationOptions, "seed" | "schedules">;
 
 /** The agents of the examples, each of which is played as its users run it. */
 export const examples: Readonly<Record<string, (seeded: Seeded) => Promise<Simulation>>> = {

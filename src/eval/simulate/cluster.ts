@@ -48,6 +48,7 @@ export class Cluster {
   moveOn(leave: () => void): void {
     const { world, changed } = this;
     this.processes += 1;
+    world.count("losses");
     const at = `process ${this.processes}`;
     const deviation =
       changed.length === 0 ? undefined : world.choose("process", at, () => ({ does: "redeploys" }));

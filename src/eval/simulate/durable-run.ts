@@ -3,6 +3,7 @@ import { carryOut, type Carrying } from "../../durable/carry-out.ts";
 import { type DurableRuns, durableRunsWith } from "../../durable/durable-runs.ts";
 import type { DurableAround } from "../../durable/durable-options.ts";
 import type { Cluster } from "./cluster.ts";
+import type { Outcome } from "../../event/outcome.ts";
 import type { NewRun, WaitingQuestion } from "../../durable/run-store.ts";
 import { isWritError } from "../../error/writ-error.ts";
 import type { JsonObject } from "../../util/json.ts";
@@ -22,6 +23,8 @@ export class DurableRun implements SimulatedRun {
   isDone = false;
   result: RunResult<unknown> | undefined;
   thrown: unknown;
+  /** The end that its store has. */
+  end: Outcome | undefined;
   private readonly asked: RunAsked;
   private readonly cluster: Cluster;
   private readonly known = new Set<string>();
@@ -45,7 +48,8 @@ export class DurableRun implements SimulatedRun {
 
   stop(): void {
     this.cluster.world.note(`${this.id} is cancelled`);
-    void this.runs.cancel(this.id, "the caller stopped it").then(() => {
+    void this.runs.cancel(this.id, "the caller stopped it").then(({ status }) => {
+      if (status === "cancelled") this.cluster.world.stops.set(this.id, this.cluster.world.atMs);
       this.carrying?.look();
       if (this.carrying === undefined) void this.goOn();
     });
@@ -73,6 +77,7 @@ export class DurableRun implements SimulatedRun {
       const run = await store.read(this.id);
       if (run?.end !== undefined && !this.isDone) {
         this.isDone = true;
+        this.end = run.end.outcome;
         world.note(`${this.id} ends: ${JSON.stringify(run.end.outcome)}`);
       } else if (run?.status === "waiting") await this.askPeople();
       return;
@@ -172,7 +177,15 @@ export class DurableRun implements SimulatedRun {
     const { world } = this.cluster;
     const { isYes, isOther = false, args } = said;
     const { callId, tool } = request;
-    const answered = { callId, tool, question: `${this.id} ${key}`, isYes, isOther, isTaken: false };
+    const answered = {
+      callId,
+      tool,
+      question: `${this.id} ${key}`,
+      isYes,
+      isOther,
+      edited: args,
+      isTaken: false,
+    };
     world.answers.push(answered);
     const hash = isOther ? `${request.hash}x` : request.hash;
     const named = by?.[0];

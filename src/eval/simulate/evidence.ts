@@ -11,9 +11,15 @@ export interface Subject {
   readonly limits: Limits;
   /** Every tool, by its name, of agents inside too. */
   readonly tools: ReadonlyMap<string, Tool>;
+  /** The tools in whose place another one stands: whatever is told of these, it did. */
+  readonly standIns: ReadonlySet<string>;
   readonly listed: ReadonlyMap<string, ReadonlySet<string>>;
   /** A changed agent may go on with the runs. */
   readonly isRedeployed: boolean;
+  /** Hooks or recoveries of the author may change results, and run tools again. */
+  readonly mends: boolean;
+  /** The author has a blocked call skip the rest of its turn. */
+  readonly skipsAfterBlocked: boolean;
 }
 
 /** A run that was played, with what it told. */

@@ -2,6 +2,7 @@ import { isWritError, messageOf } from "../../error/writ-error.ts";
 import type { AgentEvent, Fact } from "../../event/event.ts";
 import { labelOf } from "../../message/message.ts";
 import { mayRunAgain } from "../../tool/after-crash.ts";
+import { isJsonObject, type Json } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
 import type { Evidence, Told } from "./evidence.ts";
 import { isNotHigher, joined, risen } from "./labels.ts";
@@ -17,6 +18,11 @@ export const runtimeInvariants: Readonly<Record<string, (evidence: Evidence) => 
   "a result tells what happened": (evidence) => evidence.told.flatMap((told) => truthFaults(told, evidence)),
   "a skill calls what it lists": listFaults,
   "the policy holds": policyFaults,
+  "a tool runs with arguments that fit": ({ world }) =>
+    world.executions.flatMap(({ fits, tool, callId, arguments: args }) =>
+      fits ? [] : [`${tool} (${callId}) ran with ${JSON.stringify(args)}`],
+    ),
+  "a run that is stopped stays stopped": stopFaults,
   "budgets hold": (evidence) => evidence.told.flatMap((told) => budgetFaults(told, evidence)),
   "labels never rise": labelFaults,
   "an effect happens at most once for a call": effectFaults,
@@ -60,37 +66,66 @@ const nothingDone: ReadonlySet<string> = new Set(["denied", "invalid", "skipped"
 /** Ends that may not be told of a call that changed something. */
 const notKnown: ReadonlySet<string> = new Set(["timeout", "cancelled"]);
 
-function truthFaults({ facts }: Told, { world, subject }: Evidence): readonly string[] {
+function truthFaults({ facts, outcome }: Told, evidence: Evidence): readonly string[] {
+  const { subject } = evidence;
   return facts.flatMap((fact) => {
     if (fact.type !== "tool-end") return [];
-    const { callId, name, result } = fact;
-    const made = world.executions.filter((one) => one.callId === callId && one.tool === name);
-    const what = `${name} ${callId} is told to be ${result.status}`;
-    const tool = subject.tools.get(name);
-    if (result.status === "ok") return lieOf(made, fact, tool?.timeoutMs ?? subject.limits.toolMs);
-    const took = made.some(({ tookEffect }) => tookEffect);
-    if (nothingDone.has(result.status) && made.length > 0) return [`${what}, and it ran`];
-    const changes = tool?.effect === "write" || tool?.effect === "irreversible";
-    return took && changes && notKnown.has(result.status) ? [`${what}, and it had its effect`] : [];
+    const { status } = fact.result;
+    const isLost = status === "skipped" && outcome?.type === "answered" && !subject.skipsAfterBlocked;
+    const said = isLost ? "nothing ended its turn" : untruthOf(fact, evidence);
+    return said === undefined ? [] : [`${fact.name} ${fact.callId} is told to be ${status}, and ${said}`];
   });
 }
 
-/** A result that is not what the tool gave, that it gave to nobody, or too late. */
-function lieOf(made: readonly Execution[], end: EndedCall, timeoutMs: number): readonly string[] {
-  const what = `${end.name} ${end.callId} is told to be ok`;
-  if (made.length === 0) return [];
-  if (end.durationMs > timeoutMs)
-    return [`${what} after ${end.durationMs} ms, and its time was over after ${timeoutMs}`];
+/** The reason why the result of a call is not true of what its tool did; undefined where it is. */
+function untruthOf(end: EndedCall, { world, subject }: Evidence): string | undefined {
+  const { callId, name, result, durationMs } = end;
+  if (!subject.standIns.has(name)) return undefined;
+  const tool = subject.tools.get(name);
+  const made = world.executions.filter((one) => one.callId === callId && one.tool === name);
+  const timeoutMs = tool?.timeoutMs ?? subject.limits.toolMs;
+  if (durationMs > timeoutMs) return `took ${durationMs} ms, and had ${timeoutMs}`;
+  if (result.status === "ok") return subject.mends ? undefined : lieOf(made, end);
+  if (nothingDone.has(result.status) && made.length > 0) return "it ran";
+  const changes = tool?.effect === "write" || tool?.effect === "irreversible";
+  const took = made.some(({ tookEffect }) => tookEffect);
+  return took && changes && notKnown.has(result.status) ? "it had its effect" : undefined;
+}
+
+/** More of a text than is compared: long ones are cut for the model. */
+const compared = 200;
+
+/** The reason why a result is not what the tool made. */
+function lieOf(made: readonly Execution[], { result: { text, value } }: EndedCall): string | undefined {
   const done = made.filter((one) => one.made !== undefined);
-  if (done.length === 0) return [`${what}, and the tool made nothing`];
-  const { text, value } = end.result;
+  if (done.length === 0) return "the tool made nothing";
   const isSame = done.some(({ made: json }) =>
-    typeof json === "string" ? text.includes(json) : value === undefined || sameJson(value, json ?? null),
+    typeof json === "string"
+      ? text.includes(json.slice(0, compared))
+      : value === undefined || sameJson(value, json ?? null),
   );
-  return isSame ? [] : [`${what}, and the tool made something else: ${text}`];
+  return isSame ? undefined : `the tool made something else: ${text}`;
 }
 
 type EndedCall = Extract<Fact, { readonly type: "tool-end" }>;
+
+/** What began after a run was stopped. A process that was taken for dead may not have heard of it. */
+function stopFaults({ world, told, subject }: Evidence): readonly string[] {
+  const isWhole = (world.counts.get("losses") ?? 0) === 0;
+  return told.flatMap(({ run }) => {
+    const stoppedMs = world.stops.get(run.id);
+    if (stoppedMs === undefined) return [];
+    if (run.end !== undefined && run.end.type !== "cancelled")
+      return [`${run.id} was cancelled, and ended ${run.end.type}`];
+    const late = world.executions.find(
+      ({ runId, atMs, tool }) =>
+        runId === run.id &&
+        atMs > stoppedMs &&
+        (isWhole || !mayRunAgain(subject.tools.get(tool) ?? { effect: "read" })),
+    );
+    return late === undefined ? [] : [`${late.tool} (${late.callId}) began after ${run.id} was stopped`];
+  });
+}
 
 function listFaults({ world, subject }: Evidence): readonly string[] {
   return world.executions.flatMap(({ agent, skill, tool, callId }) => {
@@ -154,8 +189,7 @@ function effectFaults({ world, subject }: Evidence): readonly string[] {
   const times = new Map<string, Execution[]>();
   for (const execution of world.executions) {
     const tool = subject.tools.get(execution.tool);
-    if (!execution.tookEffect || tool === undefined || mayRunAgain(tool) || tool.recover !== undefined)
-      continue;
+    if (!execution.tookEffect || tool === undefined || mayRunAgain(tool) || subject.mends) continue;
     times.set(execution.key, [...(times.get(execution.key) ?? []), execution]);
   }
   return [...times.values()].flatMap((all) => {
@@ -180,18 +214,31 @@ function approvalFaults({ world, told }: Evidence): readonly string[] {
 
 /** What a call did that is not what a person answered. */
 function answeredFaults(
-  { callId, tool, isYes }: Answered,
+  { callId, tool, isYes, edited }: Answered,
   { executions }: World,
   facts: readonly AgentEvent[],
 ): readonly string[] {
+  const isAnswered = facts.some((fact) => fact.type === "run-end" && fact.outcome.type === "answered");
   const own = executions.filter((one) => one.callId === callId && one.tool === tool);
   const calls = new Set(own.map(({ key }) => key)).size;
   const end = facts.find((fact) => fact.type === "tool-end" && fact.callId === callId);
   const status = end?.type === "tool-end" ? end.result.status : undefined;
   const what = `${tool} (${callId})`;
   if (!isYes) return calls > 0 ? [`${what} ran, and a person said no`] : [];
+  const other = own.find((one) => !hasNumbersOf(edited, one.arguments));
+  if (other !== undefined)
+    return [
+      `${what} ran with ${JSON.stringify(other.arguments)}, and a person wrote ${JSON.stringify(edited)}`,
+    ];
   if (calls > 1) return [`one yes to ${what} let ${calls} calls run`];
-  return status === "denied" ? [`${what} is denied, and a person said yes`] : [];
+  const isLost = status === "denied" || (status === "skipped" && isAnswered);
+  return isLost && edited === undefined ? [`${what} is ${status}, and a person said yes`] : [];
+}
+
+/** Whether arguments have the numbers that a person wrote: other values a schema may read in its own way. */
+function hasNumbersOf(edited: Json | undefined, args: Json): boolean {
+  if (!isJsonObject(edited) || !isJsonObject(args)) return true;
+  return Object.entries(edited).every(([name, value]) => typeof value !== "number" || args[name] === value);
 }
 
 /** What every answer of an earlier run is looked for in: the next run that began after it. */

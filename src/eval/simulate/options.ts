@@ -22,7 +22,7 @@ import type { StandIn } from "./stand-in-tool.ts";
 import type { Invariant } from "./view.ts";
 
 /** Options of {@link simulate}. */
-export interface SimulateOptions<State = undefined> {
+export interface SimulationOptions<State = undefined> {
   /** The seed of the first schedule; each later one has the next. Default 1. */
   readonly seed?: number;
   /** The number of schedules. The first that fails is the last. Default 1 000. */

@@ -24,6 +24,7 @@ export class PlainRun implements SimulatedRun {
 
   stop(): void {
     this.machine.world.note(`${this.id} is stopped`);
+    this.machine.world.stops.set(this.id, this.machine.world.atMs);
     this.stopping.abort("the caller stopped it");
   }
 
@@ -66,6 +67,7 @@ async function approve(request: ApprovalRequest, machine: Machine): Promise<bool
     question: `${request.agent} ${callId}`,
     isYes,
     isOther: false,
+    edited: deviation?.arguments,
     isTaken: true,
   });
   world.note(`${at} says ${isYes ? "yes" : "no"}`);

@@ -4,7 +4,7 @@ import { fingerprint } from "../../util/hash.ts";
 import { allFaults, Drawing } from "./draw.ts";
 import { type Evidence, evidenceOf } from "./evidence.ts";
 import { runtimeInvariants } from "./invariants.ts";
-import { checkSimulate, type SimulateOptions } from "./options.ts";
+import { checkSimulate, type SimulationOptions } from "./options.ts";
 import { play } from "./play.ts";
 import { replayFaults } from "./replayed.ts";
 import { type Chooser, known, type Schedule } from "./schedule.ts";
@@ -72,7 +72,7 @@ const replayedShare = 4;
  */
 export async function simulate<State = undefined>(
   agent: Agent,
-  options: SimulateOptions<State> = {},
+  options: SimulationOptions<State> = {},
 ): Promise<Simulation> {
   checkSimulate(agent.name, options);
   const { seed = 1, schedules = 1000, schedule, faults, durable = true } = options;
@@ -108,7 +108,7 @@ export async function simulate<State = undefined>(
 
 interface Playing<State> {
   readonly setting: Setting<State>;
-  readonly options: SimulateOptions<State>;
+  readonly options: SimulationOptions<State>;
 }
 
 interface Verdict {
@@ -172,7 +172,7 @@ async function shortest<State>(
 function failureOf<State>(
   { fault, schedule }: { readonly fault: Fault; readonly schedule: Schedule },
   trace: string,
-  { test }: SimulateOptions<State>,
+  { test }: SimulationOptions<State>,
 ): SimulationFailure {
   const { invariant } = fault;
   const message = `${invariant}: ${fault.message}\n${trace}`;

@@ -1,4 +1,5 @@
 import type { Runnable, RunResult } from "../../agent/runnable.ts";
+import type { Outcome } from "../../event/outcome.ts";
 import type { SessionHandle } from "../../session/session.ts";
 import type { Machine } from "./machine.ts";
 
@@ -20,6 +21,8 @@ export interface SimulatedRun {
   readonly isDone: boolean;
   readonly result: RunResult<unknown> | undefined;
   readonly thrown: unknown;
+  /** Of a durable run: the end that its store has. */
+  readonly end?: Outcome;
   stop(): void;
   handOver(): void;
 }

@@ -5,10 +5,12 @@ import { WritError } from "../../error/writ-error.ts";
 import type { ModelRequest } from "../../model/model.ts";
 import { limitsOf } from "../../policy/account/budget.ts";
 import type { Subject } from "./evidence.ts";
+import type { Machines } from "./cluster.ts";
 import { Machine } from "./machine.ts";
-import type { SimulateOptions } from "./options.ts";
+import type { SimulationOptions } from "./options.ts";
 import type { Stage } from "./play.ts";
 import { definitionOf, standInAgent, type StandIns, toolsOf } from "./stand-in-agent.ts";
+import { standInOf } from "./stand-in-tool.ts";
 import { transcriptFaults } from "./transcript-faults.ts";
 
 /** The processes that one schedule may have, one after another. */
@@ -25,60 +27,80 @@ export interface Setting<State> {
 /** Makes the stage of a simulation. @throws WritError `definition-invalid`, `input-invalid`, `tool-unknown`, and what `agent()` throws */
 export async function settingOf<State>(
   agent: Agent,
-  options: SimulateOptions<State>,
+  options: SimulationOptions<State>,
 ): Promise<Setting<State>> {
-  const {
-    inputs = ["Do it."],
-    script = [],
-    tools: standIns = {},
-    redeploy,
-    schedule,
-    durable = true,
-  } = options;
+  const { inputs = ["Do it."], script = [], tools: standIns = {}, redeploy } = options;
   const definition = definitionOf(agent);
-  const known = toolsOf(definition);
-  checkNames(standIns, new Set(known.keys()), definition.name);
+  const tools = toolsOf(definition);
+  checkNames(standIns, new Set(tools.keys()), definition.name);
   const state: { now: State | undefined } = { now: undefined };
   const parts: StandIns = {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each is given the state of this simulation
     standIns: standIns as StandIns["standIns"],
     state: () => state.now,
     script,
-    listed: new Map(),
+    seen: { listed: new Map(), mends: false },
     onRequest: checkRequest,
   };
-  const agents = new Map<Machine, Agent>();
-  const machineWith = (given: AnyDefinition, number: number): Machine => {
+  const later = redeploy === undefined ? undefined : definitionOf(redeploy);
+  const machines = machinesFor(options, (number, isLater) => {
     const machine = new Machine(number);
-    agents.set(machine, standInAgent(given, parts, machine));
-    return machine;
-  };
-  const isDurable = schedule === undefined ? durable : schedule.durable === true;
-  const more = Array.from({ length: isDurable ? mostProcesses - 1 : 0 }, (_, place) => place + 2);
-  const machines: Stage["machines"] = [
-    machineWith(definition, 1),
-    ...more.map((number) => machineWith(definition, number)),
-  ];
-  const desk = isDurable ? machineWith(definition, 0) : machines[0];
-  const later = redeploy === undefined || !isDurable ? undefined : definitionOf(redeploy);
-  const changed = later === undefined ? [] : [1, ...more].map((number) => machineWith(later, number));
+    const given = isLater ? later : definition;
+    return given === undefined ? undefined : { machine, agent: standInAgent(given, parts, machine) };
+  });
   const session = inputs.length > 1 ? { session: "conversation" } : {};
   const stored = await Promise.all(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is held against the agent's schema there
     inputs.map((input, place) => newRunOf(agent, input as never, { id: `run-${place + 1}`, ...session })),
   );
-  const { name, budget = {}, skills = [], selectSkill } = definition;
-  const choosing = skills.length > 1 && selectSkill === undefined ? skills.map((skill) => skill.name) : [];
+  const { skills = [], selectSkill } = definition;
+  const choosing = skills.length > 1 && selectSkill === undefined ? skills.map(({ name }) => name) : [];
+  const subject = { ...subjectOf(definition, parts, tools), isRedeployed: redeploy !== undefined };
+  return { stage: { inputs, stored, ...machines, skills: choosing }, subject, state };
+}
+
+interface Made {
+  readonly machine: Machine;
+  readonly agent: Agent;
+}
+
+/** The machines of a simulation, and the agent of each: one where no run is durable. */
+function machinesFor<State>(
+  { schedule, durable = true }: SimulationOptions<State>,
+  make: (number: number, isLater: boolean) => Made | undefined,
+): Machines & Pick<Stage, "agents"> {
+  const isDurable = schedule === undefined ? durable : schedule.durable === true;
+  const agents = new Map<Machine, Agent>();
+  const machine = (number: number, isLater: boolean): readonly Machine[] => {
+    const made = make(number, isLater);
+    if (made === undefined) return [];
+    agents.set(made.machine, made.agent);
+    return [made.machine];
+  };
+  const numbers = Array.from({ length: isDurable ? mostProcesses : 1 }, (_, place) => place + 1);
+  const [first, ...more] = numbers.flatMap((number) => machine(number, false));
+  if (first === undefined) throw new Error("a simulation has a machine");
+  const [desk = first] = isDurable ? machine(0, false) : [];
+  const changed = isDurable ? numbers.flatMap((number) => machine(number, true)) : [];
+  return { desk, machines: [first, ...more], changed, agents };
+}
+
+/** What is known of an agent before anything is played. */
+function subjectOf(
+  { name, budget = {}, endOn = [] }: AnyDefinition,
+  parts: StandIns,
+  tools: Subject["tools"],
+): Omit<Subject, "isRedeployed"> {
+  const standing = [...tools.values()].filter(
+    (tool) => tool.isAgent !== true && standInOf(tool, parts) !== "own",
+  );
   return {
-    stage: { inputs, stored, desk, machines, changed, agents, skills: choosing },
-    subject: {
-      name,
-      limits: limitsOf(budget, name),
-      tools: known,
-      listed: parts.listed,
-      isRedeployed: redeploy !== undefined,
-    },
-    state,
+    name,
+    limits: limitsOf(budget, name),
+    tools,
+    standIns: new Set(standing.map((tool) => tool.name)),
+    ...parts.seen,
+    skipsAfterBlocked: endOn.includes("blocked-call"),
   };
 }
 

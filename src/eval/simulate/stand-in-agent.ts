@@ -22,8 +22,8 @@ import { standInTool, type ToolPart } from "./stand-in-tool.ts";
 /** What stands in for the world of an agent. */
 export interface StandIns extends ToolPart {
   readonly script: readonly ScriptReply[];
-  /** The tools that each skill lists, by `agent/skill`: filled in while agents are made. */
-  readonly listed: Map<string, ReadonlySet<string>>;
+  /** Filled in while agents are made: the tools that each skill lists, by `agent/skill`, and whether hooks or recoveries may change what tools gave. */
+  readonly seen: { readonly listed: Map<string, ReadonlySet<string>>; mends: boolean };
   readonly onRequest: (machine: Machine, request: ModelRequest, agent: string) => void;
 }
 
@@ -57,7 +57,7 @@ interface Changing {
 function standInDefinition(definition: AnyDefinition, changing: Changing): AnyDefinition {
   refuse(definition);
   const { parts, machine, isOuter } = changing;
-  note(definition, parts.listed);
+  note(definition, parts.seen);
   const { on: _on, onEvent: _onEvent, account: _account, enforce: _enforce, ...kept } = definition;
   const { name, policy, skills, tools, autoTools, model } = kept;
   const changed = <List extends ToolList | Tools>(list: List): List =>
@@ -92,14 +92,15 @@ function standInDefinition(definition: AnyDefinition, changing: Changing): AnyDe
 }
 
 /** Notes what the author lets each skill call, apart from what the runtime makes of it. Without skills it is `agent/`. */
-function note(
-  { name, tools = [], autoTools = [], skills = [] }: AnyDefinition,
-  listed: StandIns["listed"],
-): void {
+function note(definition: AnyDefinition, seen: StandIns["seen"]): void {
+  const { name, tools = [], autoTools = [], skills = [], hooks = [], recover } = definition;
+  const { listed } = seen;
   const agentic = skills.filter((skill) => skill.type === "agentic");
   if (agentic.length === 0) listed.set(`${name}/`, new Set(namesIn([...tools, ...autoTools])));
   for (const skill of agentic)
     listed.set(`${name}/${skill.name}`, new Set(namesIn([...skill.tools, ...autoTools])));
+  const recovers = [...toolsOf(definition).values()].some((tool) => tool.recover !== undefined);
+  seen.mends ||= hooks.length > 0 || recover !== undefined || recovers;
 }
 
 function namesIn(list: ToolList | Tools): readonly string[] {

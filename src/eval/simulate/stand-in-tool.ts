@@ -30,9 +30,8 @@ const toolMs = 10;
 
 /** The same tool for a simulation: nothing of it reaches the world, and the schedule says how it ends. What computes alone stays as it is. */
 export function standInTool(tool: Tool, part: ToolPart, machine: Machine): Tool {
-  const given = Object.hasOwn(part.standIns, tool.name) ? part.standIns[tool.name] : undefined;
-  if (given === "own" || (given === undefined && tool.effect === "none" && tool.kind === undefined))
-    return tool;
+  const given = standInOf(tool, part);
+  if (given === "own") return tool;
   const made: Tool = {
     ...tool,
     execute: (args, context) => execute({ tool, args, context }, { part, given, machine }),
@@ -43,6 +42,15 @@ export function standInTool(tool: Tool, part: ToolPart, machine: Machine): Tool 
         reconcile: (_args: unknown, { idempotencyKey }: ToolContext) => lookUp(idempotencyKey, machine),
       }
     : made;
+}
+
+/** What stands in for a tool: `own` where nothing does. */
+export function standInOf(
+  { name, effect, kind }: Tool,
+  { standIns }: Pick<ToolPart, "standIns">,
+): StandIn<unknown> | "own" | undefined {
+  if (Object.hasOwn(standIns, name)) return standIns[name];
+  return effect === "none" && kind === undefined ? "own" : undefined;
 }
 
 interface Called {
@@ -62,7 +70,7 @@ async function execute(called: Called, behind: Behind): Promise<unknown> {
   const { world } = machine;
   const { tool } = called;
   if (!machine.process.isAlive) await never();
-  const execution = begun(called, machine);
+  const execution = begun(called, machine, await fits(called));
   const at = `tool ${tool.name} ${world.count(`tool ${tool.name}`)}`;
   world.note(
     `${at} is called: ${JSON.stringify(execution.arguments)} as ${execution.callId}, process ${machine.number}`,
@@ -88,7 +96,13 @@ function plain(value: unknown): Json {
   return json.ok ? json.value : null;
 }
 
-function begun({ tool, context, args }: Called, { world, process }: Machine): Execution {
+/** Whether the schema of a tool takes the call as it was judged. */
+async function fits({ tool, context }: Called): Promise<boolean> {
+  const parsed = tool.input.parse(context.call.arguments);
+  return (parsed instanceof Promise ? await parsed : parsed).ok;
+}
+
+function begun({ tool, context, args }: Called, { world, process }: Machine, isFit: boolean): Execution {
   const { callId, idempotencyKey, run } = context;
   const execution: Execution = {
     agent: run.agent,
@@ -100,6 +114,7 @@ function begun({ tool, context, args }: Called, { world, process }: Machine): Ex
     key: idempotencyKey,
     atMs: world.atMs,
     process: process.number,
+    fits: isFit,
     tookEffect: false,
   };
   world.executions.push(execution);

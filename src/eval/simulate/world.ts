@@ -22,6 +22,8 @@ export interface Execution {
   /** Milliseconds since the simulation began. */
   readonly atMs: number;
   readonly process: number;
+  /** Its schema takes the arguments. */
+  readonly fits: boolean;
   /** It happened: what the tool does was done. */
   tookEffect: boolean;
   /** What came of it, whether the tool gave it back or not. */
@@ -47,6 +49,8 @@ export interface Answered {
   readonly question: string;
   readonly isYes: boolean;
   readonly isOther: boolean;
+  /** The arguments that the person put in the place of the model's. */
+  readonly edited?: Json;
   isTaken: boolean;
 }
 
@@ -77,6 +81,8 @@ export class World {
   readonly answers: Answered[] = [];
   readonly faults: Fault[] = [];
   readonly counts: Map<string, number> = new Map();
+  /** The time at which each run was stopped. */
+  readonly stops: Map<string, number> = new Map();
   /** Told what happens at a moment. */
   onMoment: ((deviation: Deviation) => void) | undefined;
   private readonly timers: Timer[] = [];

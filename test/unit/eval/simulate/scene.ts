@@ -1,5 +1,5 @@
 import { agent, type Agent, type Policy } from "../../../../src/index.ts";
-import { fakeTool, type SimulateOptions } from "../../../../src/testing.ts";
+import { fakeTool, type SimulationOptions } from "../../../../src/testing.ts";
 
 export const order = {
   type: "object",
@@ -42,7 +42,7 @@ export class Shop {
 }
 
 /** Two refunds of one order are what the shop does not want, and nothing in the agent forbids. */
-export const once: SimulateOptions<Shop> = {
+export const once: SimulationOptions<Shop> = {
   state: () => new Shop(),
   tools: {
     refund: ({ order: id }: { readonly order: string }, { state }) => {

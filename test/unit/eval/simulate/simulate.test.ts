@@ -6,11 +6,11 @@ import {
   fakeTool,
   type Schedule,
   simulate,
-  type SimulateOptions,
+  type SimulationOptions,
 } from "../../../../src/testing.ts";
 import { allowing, clerk, look, note, once, order, refund } from "./scene.ts";
 
-const quiet: SimulateOptions = {
+const quiet: SimulationOptions = {
   script: [{ calls: [{ name: "refund", arguments: { order: "A1" } }] }, "Done."],
 };
 const only = (...deviations: readonly Deviation[]): Schedule => ({ durable: true, deviations });
