@@ -8,7 +8,11 @@ export interface Section {
 
 /** The parts for users, recipes first. */
 export const sections: readonly Section[] = [
-  { title: "Begin", isOpen: true, pages: ["start", "recipes", "install", "why", "concepts"] },
+  {
+    title: "Begin",
+    isOpen: true,
+    pages: ["start", "recipes", "install", "coding-agents", "why", "concepts"],
+  },
   {
     title: "Come from",
     pages: [

@@ -1,5 +1,5 @@
 /**
- * Holds the examples of the documents and of the doc comments in src to what they say. Each block ```ts is compiled as a user's file that
+ * Holds the examples of the documents, of the skill for coding agents and of the doc comments in src to what they say. Each block ```ts is compiled as a user's file that
  * imports the built package. Each block ```ts run is run as well: offline, from the root of the repository; it must exit with 0 and print the
  * ```text block that follows it. Every page of docs has one that runs, but for a few. Exits with 1 and says what is wrong, otherwise with 0 and how
  * many compile and run. A word on the command line limits it to files with that word in their path.
@@ -88,6 +88,7 @@ const files = [
   ...filesUnder("src", ".ts"),
   ...filesUnder("docs", ".md"),
   ...filesUnder("lab", ".md"),
+  ...filesUnder("skills", ".md"),
   ...filesUnder(".", "README.md").filter(({ path }) => path === "README.md"),
 ].filter(({ path }) => path.includes(wanted));
 const found = files.map((file) => ({ file, examples: examplesOf(file) }));

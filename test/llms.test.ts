@@ -1,0 +1,30 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { llmsText } from "../tools/llms-text.ts";
+import { root } from "../tools/source-files.ts";
+
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+
+describe("what coding agents are given", () => {
+  it("is a list of the pages, each with a sentence about it", () => {
+    const told = [...llmsText().matchAll(/^- \[.+?\]\((\S+)\): (.+)$/gm)].map(([, path, about]) => ({
+      path,
+      about,
+    }));
+    expect(told.length).toBeGreaterThan(50);
+    for (const { path = "", about = "" } of told) {
+      expect(existsSync(join(root, path)), path).toBe(true);
+      expect(about, path).toMatch(/^[A-Z`].{9,}[.?]$/);
+    }
+  });
+
+  it("is a skill in the form that agents find, whose pages are there", () => {
+    const text = read("skills/writ/SKILL.md");
+    const [, name, about = ""] = /^---\nname: (\S+)\ndescription: (.+)\n---\n/.exec(text) ?? [];
+    expect(name).toBe("writ");
+    expect(about.length).toBeLessThan(1024);
+    for (const [, path = ""] of text.matchAll(/\]\((\.\.[^)#]+)/g))
+      expect(existsSync(join(root, dirname("skills/writ/SKILL.md"), path)), path).toBe(true);
+  });
+});
