@@ -4,6 +4,7 @@
  * @module writ/durable
  */
 export { durableRuns } from "./adapters/durable-runs.ts";
+export { callerSignal, type CallerTool } from "./durable/caller-tools.ts";
 export { type DispatchedRun, type Dispatcher, type Serving, type Workplace } from "./durable/dispatcher.ts";
 export { type DurableOptions } from "./durable/durable-options.ts";
 export { type DurableRuns } from "./durable/durable-runs.ts";

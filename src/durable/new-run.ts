@@ -7,6 +7,7 @@ import type { Capability } from "../tool/capability.ts";
 import { type Json, toJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
 import { list, oneOf, optional, record, string } from "../util/shape.ts";
+import { type CallerTool, withCallerTools } from "./caller-tools.ts";
 import { protocol } from "./protocol.ts";
 import type { NewRun, StoredRun } from "./run-store.ts";
 
@@ -31,6 +32,8 @@ export interface StartOptions {
   readonly tools?: readonly string[];
   /** The most capabilities that this run may use, whatever the agent grants. */
   readonly ceiling?: readonly Capability[];
+  /** Tools beside the agent's own whose calls wait for a signal of whoever began the run. */
+  readonly callerTools?: readonly CallerTool[];
 }
 
 const shape = closed({
@@ -42,6 +45,7 @@ const shape = closed({
   intent: optional(string),
   tools: optional(list(string, "a list of names")),
   ceiling: optional(list(record, "a list of capabilities")),
+  callerTools: optional(list(record, "a list of tools as data")),
 });
 
 /** A run as its caller wants it begun. @throws WritError `input-invalid`, `definition-invalid`, `tool-unknown` */
@@ -54,7 +58,10 @@ export async function newRunOf<Input>(
   const { id, session, whenWaiting: _others, ...more } = options;
   const { name } = agent;
   const about = aboutOf(agent);
-  if (about !== undefined) checkRunTools(options, name, new Set(about.tools));
+  const { callerTools = [] } = options;
+  if (callerTools.length > 0) withCallerTools(agent, callerTools); // says what is wrong with them
+  const callers = callerTools.map((tool) => tool.name);
+  if (about !== undefined) checkRunTools(options, name, new Set([...about.tools, ...callers]));
   const schema = about?.input;
   if (schema !== "various") await readInput(given, { name, schema });
   const input = plain(given, name);

@@ -3,6 +3,7 @@ import type { RunOptions } from "../agent/run-options.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { DurableAround } from "./durable-options.ts";
 import type { SessionHandle } from "../session/session.ts";
+import { withCallerTools } from "./caller-tools.ts";
 import type { ForkOrigin, StoredRun } from "./run-store.ts";
 
 /** A stored run as an agent is asked to carry it out. */
@@ -20,7 +21,8 @@ export function askedRun(
   const { agents = [], sessions, accept } = around;
   const known = agents.find((one) => one.name === name);
   if (known === undefined) throw new WritError("run-agent-missing", { id, name });
-  const agent = fork === undefined ? known : changed(known, fork);
+  const { callerTools = [], ...kept } = options;
+  const agent = withCallerTools(fork === undefined ? known : changed(known, fork), callerTools);
   const given = session === undefined ? undefined : sessions?.(session);
   const handle = given === undefined || fork === undefined ? given : readOnly(given);
   const more = {
@@ -28,7 +30,7 @@ export function askedRun(
     ...(accept === undefined ? {} : { accept }),
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was held against the agent's schema when it was started
-  return { agent, input: input as never, options: { ...options, ...more, runId: id } };
+  return { agent, input: input as never, options: { ...kept, ...more, runId: id } };
 }
 
 /** The agent as a fork wants it. */

@@ -1,14 +1,22 @@
 import { isWritError } from "../error/writ-error.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Json, JsonObject } from "../util/json.ts";
-import { type Ended, envelope, openAiFailure, openAiRun, wholeWords } from "./openai-run.ts";
+import {
+  type ClientCall,
+  type Ended,
+  envelope,
+  openAiFailure,
+  openAiRun,
+  type OpenAiWanted,
+  wholeWords,
+} from "./openai-run.ts";
 import { agentsOf, type Asked, json, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
 
 /**
- * The routes under which an agent is a model for clients of OpenAI's chat completions: `baseURL: ".../v1"`, `model: "<agent>"`. The agent calls its own tools;
- * a client is told the words of all turns. A system message of the client is told as the user's: instructions are the server's to give.
+ * The routes under which an agent is a model for clients of OpenAI's chat completions: `baseURL: ".../v1"`, `model: "<agent>"`. The agent calls its own tools,
+ * and the client those that it brings; it is told the words of all turns. A system message of the client is told as the user's: instructions are the server's to give.
  */
 export const openAiRoutes: readonly Route[] = [
   {
@@ -40,9 +48,7 @@ export const openAiRoutes: readonly Route[] = [
   },
 ];
 
-interface Wanted {
-  readonly model: string;
-  readonly messages: readonly JsonObject[];
+interface Wanted extends OpenAiWanted {
   readonly stream?: boolean | null;
   readonly stream_options?: { readonly include_usage?: boolean } | null;
 }
@@ -63,11 +69,15 @@ async function complete(asked: Asked): Promise<Response> {
 
 type Head = { readonly id: string; readonly created: number; readonly model: string };
 
-function wholeOf({ text, finish, usage }: Ended & { readonly text: string }, head: Head): Json {
-  const message = { role: "assistant", content: text, refusal: null };
+function wholeOf({ text, finish, usage, calls }: Ended & { readonly text: string }, head: Head): Json {
+  const said: JsonObject = { role: "assistant", content: text, refusal: null };
+  const content = text === "" ? null : text;
+  const message = calls.length === 0 ? said : { ...said, content, tool_calls: calls.map(callOf) };
   const choice = { index: 0, message, logprobs: null, finish_reason: finish };
   return { ...head, object: "chat.completion", choices: [choice], usage: usageOf(usage) };
 }
+
+const callOf = ({ id, ...called }: ClientCall): JsonObject => ({ id, type: "function", function: called });
 
 async function* chunksOf(
   words: AsyncGenerator<string, Ended>,
@@ -88,6 +98,8 @@ async function* chunksOf(
       yield chunk({ content: next.value });
       continue;
     }
+    const calls = next.value.calls.map((call, index) => ({ index, ...callOf(call) }));
+    if (calls.length > 0) yield chunk({ tool_calls: calls });
     yield chunk({}, next.value.finish);
     if (wantsUsage)
       yield sent({ ...head, object: "chat.completion.chunk", choices: [], usage: usageOf(next.value.usage) });

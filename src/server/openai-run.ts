@@ -1,8 +1,11 @@
-import type { StoredRun } from "../durable/run-store.ts";
+import { callerSignalOf } from "../durable/caller-tools.ts";
+import type { StoredRun, WaitingQuestion } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
-import type { AgentEvent } from "../event/event.ts";
-import type { Usage } from "../message/usage.ts";
+import { type AgentEvent, isFact } from "../event/event.ts";
+import { addUsage, noUsage, type Usage } from "../message/usage.ts";
 import type { JsonObject } from "../util/json.ts";
+import { callerToolsOf, type ClientTools, textOf } from "./client-tools.ts";
+import { questionId, questionOf } from "./page-questions.ts";
 import { problemOf } from "./problems.ts";
 import { agentsOf, type Asked, json } from "./route.ts";
 import { runEvents } from "./run-events.ts";
@@ -18,31 +21,76 @@ export interface OpenAiRun {
   readonly end: () => void;
 }
 
+/** What a client of OpenAI's asks for. */
+export interface OpenAiWanted extends ClientTools {
+  readonly model: string;
+  /** The conversation, in the form of chat completions. */
+  readonly messages: readonly JsonObject[];
+}
+
 /**
- * Starts the run of a request. With the header `idempotency-key` the same request again gives the same run.
+ * Starts the run of a request, or goes on with the one whose calls of the client's tools it has the results of. With the header `idempotency-key` the same
+ * request again gives the same run.
  *
- * @throws WritError `request-unknown` where there is no such agent, and what `start` throws
+ * @throws WritError `request-unknown` where there is no such agent, `request-invalid` for tools of the client that cannot be, and what `start` throws
  */
-export async function openAiRun(
-  asked: Asked,
-  { model, messages }: { readonly model: string; readonly messages: readonly JsonObject[] },
-): Promise<OpenAiRun> {
+export async function openAiRun(asked: Asked, wanted: OpenAiWanted): Promise<OpenAiRun> {
   const { caller, served, runs, request } = asked;
+  const { model, messages } = wanted;
   const agent = agentsOf(asked).find(({ name }) => name === model);
   if (agent === undefined) throw new WritError("request-unknown", { where: `the model "${model}"` });
+  const results = resultsIn(messages);
+  if (results.length > 0) return goneOn(asked, { model, results });
   const key = request.headers.get("idempotency-key") ?? served.host.randomId();
+  const callerTools = callerToolsOf(agent, wanted);
+  const options = { id: `${caller.prefix}v1/${key}`, ...(callerTools.length === 0 ? {} : { callerTools }) };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
-  const run = await runs.start(agent, messages.map(asUsers) as never, { id: `${caller.prefix}v1/${key}` });
+  const run = await runs.start(agent, messages.map(asUsers) as never, options);
   return openAiRunOf(asked, run);
+}
+
+/** The results of calls with which a conversation ends. */
+function resultsIn(messages: readonly JsonObject[]): readonly JsonObject[] {
+  return messages.slice(messages.findLastIndex(({ role }) => role !== "tool") + 1);
+}
+
+interface GoingOn {
+  readonly model: string;
+  readonly results: readonly JsonObject[];
+}
+
+/** Brings a run the results of the calls that its client carried out. A result that came before changes nothing. */
+async function goneOn(asked: Asked, { model, results }: GoingOn): Promise<OpenAiRun> {
+  const { caller, runs } = asked;
+  const given = results.map(({ tool_call_id: id, content }) => ({
+    question: typeof id === "string" ? questionOf(id) : undefined,
+    content,
+  }));
+  const first = given[0]?.question;
+  const run = first?.run.startsWith(`${caller.prefix}v1/`) === true ? await runs.show(first.run) : undefined;
+  if (first === undefined || run === undefined || run.agent !== model)
+    throw new WritError("request-invalid", {
+      where: "the last messages",
+      reason: "they are results of calls that were not made here",
+    });
+  const waiting = await runs.waiting(run.id);
+  for (const { question, content } of given) {
+    const open = waiting.find(({ key }) => question?.run === run.id && key === question.key);
+    const name = open && callerSignalOf(open.request);
+    if (name !== undefined) await runs.signal(run.id, { name, value: textOf(content), id: name });
+  }
+  return openAiRunOf(asked, run, first.after);
 }
 
 /** The run of a request that was made before. */
 export function openAiRunOf(
-  { caller, served, openStream }: Asked,
+  { caller, runs, served, openStream }: Asked,
   { id, agent: model, begunAt }: StoredRun,
+  after = 0,
 ): OpenAiRun {
   const { signal, end } = openStream();
-  const words = wordsOf(runEvents(id, served, { after: 0, signal, untilItWaits: true }), model);
+  const events = runEvents(id, served, { after, signal, untilItWaits: true });
+  const words = wordsOf(events, { name: model, after, waiting: () => runs.waiting(id) });
   return { key: id.slice(`${caller.prefix}v1/`.length), begunAt, model, words, end };
 }
 
@@ -64,19 +112,45 @@ export async function wholeWords({ words, end }: OpenAiRun): Promise<Ended & { r
 const asUsers = (message: JsonObject): JsonObject =>
   message["role"] === "system" || message["role"] === "developer" ? { ...message, role: "user" } : message;
 
-/** The end of a run that answered. */
+/** A call of a tool of the client's, which it is to carry out. */
+export interface ClientCall {
+  readonly id: string;
+  readonly name: string;
+  /** The text of JSON. */
+  readonly arguments: string;
+}
+
+/** The end of a run that answered, or that waits for results of calls of the client's. */
 export interface Ended {
   readonly finish: string;
   readonly usage: Usage;
+  readonly calls: readonly ClientCall[];
 }
 
-/** The words of a run, those of its turns a paragraph apart; returns how it ended. @throws WritError for a run that did not answer, or that waits */
-async function* wordsOf(events: AsyncIterable<AgentEvent>, name: string): AsyncGenerator<string, Ended> {
+interface Wording {
+  readonly name: string;
+  readonly after: number;
+  readonly waiting: () => Promise<readonly WaitingQuestion[]>;
+}
+
+/**
+ * The words of a run, those of its turns a paragraph apart; returns how it ended.
+ *
+ * @throws WritError for a run that did not answer, or that waits for somebody else
+ */
+async function* wordsOf(
+  events: AsyncIterable<AgentEvent>,
+  { name, after, waiting }: Wording,
+): AsyncGenerator<string, Ended> {
   const chunks = new UiChunks();
   let isLater = false;
   let gap = "";
+  let last = after;
+  let usage = noUsage;
   for await (const event of events) {
-    if (event.type === "run-end") return endedAs(event);
+    if (isFact(event)) last = event.seq;
+    if (event.type === "usage-add") usage = addUsage(usage, event.usage);
+    if (event.type === "run-end") return endedAs(event, after === 0 ? event.usage : usage);
     if (event.type === "turn-start" && isLater) gap = "\n\n";
     for (const { type, delta } of chunks.of(event)) {
       if (type === "reset-step") throw new WritError("reply-began-anew", { name });
@@ -86,7 +160,16 @@ async function* wordsOf(events: AsyncIterable<AgentEvent>, name: string): AsyncG
       gap = "";
     }
   }
+  const calls = (await waiting()).flatMap((question) => clientCall(question, last));
+  if (calls.length > 0) return { finish: "tool_calls", usage, calls };
   throw new WritError("run-unanswered", { name, reason: "it waits for an answer to a question" });
+}
+
+function clientCall(question: WaitingQuestion, after: number): ClientCall[] {
+  const { request } = question;
+  if (callerSignalOf(request) === undefined) return [];
+  const { tool: name, arguments: args } = request;
+  return [{ id: questionId(question, after), name, arguments: JSON.stringify(args) }];
 }
 
 const finishes: { readonly [reason: string]: string } = {
@@ -94,8 +177,9 @@ const finishes: { readonly [reason: string]: string } = {
   "content-filter": "content_filter",
 };
 
-function endedAs({ outcome, usage }: Extract<AgentEvent, { readonly type: "run-end" }>): Ended {
-  if (outcome.type === "answered") return { finish: finishes[outcome.finishReason] ?? "stop", usage };
+function endedAs({ outcome }: Extract<AgentEvent, { readonly type: "run-end" }>, usage: Usage): Ended {
+  if (outcome.type === "answered")
+    return { finish: finishes[outcome.finishReason] ?? "stop", usage, calls: [] };
   const reason =
     "code" in outcome
       ? `${outcome.code}: ${outcome.message}`

@@ -3,19 +3,22 @@ import { isWritError, WritError } from "../error/writ-error.ts";
 import type { Usage } from "../message/usage.ts";
 import type { JsonObject } from "../util/json.ts";
 import {
+  type ClientCall,
   type Ended,
   envelope,
   openAiFailure,
   type OpenAiRun,
   openAiRun,
   openAiRunOf,
+  type OpenAiWanted,
   wholeWords,
 } from "./openai-run.ts";
 import { type Asked, json, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
 
-/** The routes of OpenAI's Responses: an agent is the model. The text of a response is one message with the words of all turns. */
+/** The routes of OpenAI's Responses: an agent is the model. The text of a response is one message with the words of all turns, and calls
+ * of the client's tools stand behind it. */
 export const responsesRoutes: readonly Route[] = [
   {
     method: "post",
@@ -40,8 +43,7 @@ export const responsesRoutes: readonly Route[] = [
   },
 ];
 
-interface Wanted {
-  readonly model: string;
+interface Wanted extends Omit<OpenAiWanted, "messages"> {
   readonly input: string | readonly JsonObject[];
   readonly instructions?: string | null;
   readonly previous_response_id?: string | null;
@@ -51,7 +53,7 @@ interface Wanted {
 async function respond(asked: Asked): Promise<Response> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
   const wanted = asked.body as unknown as Wanted;
-  const run = await openAiRun(asked, { model: wanted.model, messages: await conversationOf(asked, wanted) });
+  const run = await openAiRun(asked, { ...wanted, messages: await conversationOf(asked, wanted) });
   if (wanted.stream !== true) return json(wholeOf(run, await wholeWords(run)));
   return eventStream(eventsOf(run), {
     timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
@@ -65,7 +67,8 @@ async function conversationOf(
   asked: Asked,
   { input, instructions, previous_response_id: previous }: Wanted,
 ): Promise<readonly JsonObject[]> {
-  const said = typeof input === "string" ? [{ role: "user", content: input }] : input.flatMap(messageIn);
+  const said = typeof input === "string" ? [{ role: "user", content: input }] : messagesIn(input);
+  if (said.at(-1)?.["role"] === "tool") return said; // its run knows what was said before
   const told = typeof instructions === "string" ? [{ role: "user", content: instructions }] : [];
   if (typeof previous !== "string") return [...told, ...said];
   const run = openAiRunOf(asked, await runOf(asked, previous));
@@ -75,15 +78,29 @@ async function conversationOf(
   return [...(before as readonly JsonObject[]), { role: "assistant", content: text }, ...told, ...said];
 }
 
-/** The message in an item. What a model thought is its own; calls are not the client's to tell of. */
-function messageIn({
-  id: _id,
-  status: _status,
-  type = "message",
-  ...message
-}: JsonObject): readonly JsonObject[] {
-  if (type === "reasoning") return [];
-  if (type === "message") return [message];
+/** The messages in items: calls that follow one another are one message. What a model thought is its own. */
+function messagesIn(items: readonly JsonObject[]): readonly JsonObject[] {
+  const messages: JsonObject[] = [];
+  let calls: JsonObject[] | undefined;
+  for (const item of items) {
+    const { type = "message" } = item;
+    if (type === "reasoning") continue;
+    if (type !== "function_call") calls = undefined;
+    else if (calls === undefined) messages.push({ role: "assistant", tool_calls: (calls = []) });
+    if (calls === undefined) messages.push(messageIn(item));
+    else calls.push(callIn(item));
+  }
+  return messages;
+}
+
+function callIn({ call_id: id = "", name = "", arguments: args = "" }: JsonObject): JsonObject {
+  return { id, type: "function", function: { name, arguments: args } };
+}
+
+function messageIn({ id: _id, status: _status, type = "message", ...message }: JsonObject): JsonObject {
+  const { call_id: callId = "", output = "" } = message;
+  if (type === "message") return message;
+  if (type === "function_call_output") return { role: "tool", tool_call_id: callId, content: output };
   throw new WritError("request-invalid", {
     where: "`input`",
     reason: `it has an item of the type ${JSON.stringify(type)}`,
@@ -100,38 +117,92 @@ async function runOf({ runs, caller }: Asked, response: string): Promise<StoredR
 /** The events of a response, as OpenAI streams them. */
 async function* eventsOf(run: OpenAiRun): AsyncGenerator<Sent, void> {
   let number = 0;
-  const event = (type: string, more: JsonObject): Sent => {
+  const event = ({ type, ...more }: ResponseEvent): Sent => {
     const data = JSON.stringify({ type, sequence_number: number, ...more });
     number += 1;
     return { event: type, data };
   };
   const begun = { ...headOf(run), status: "in_progress", output: [], usage: null };
-  yield event("response.created", { response: begun });
-  yield event("response.in_progress", { response: begun });
-  const item = { output_index: 0 };
-  const place = { ...item, item_id: messageId(run), content_index: 0 };
-  yield event("response.output_item.added", {
-    ...item,
-    item: { ...messageOf(run, ""), status: "in_progress", content: [] },
-  });
-  yield event("response.content_part.added", { ...place, part: textPart("") });
+  yield event({ type: "response.created", response: begun });
+  yield event({ type: "response.in_progress", response: begun });
   let text = "";
   for (;;) {
     const next = await run.words.next();
-    if (next.done !== true) {
-      text += next.value;
-      yield event("response.output_text.delta", { ...place, delta: next.value, logprobs: [] });
-      continue;
+    if (next.done === true) {
+      const whole = wholeOf(run, { ...next.value, text });
+      for (const one of endOf(run, { text, calls: next.value.calls })) yield event(one);
+      const isWhole = whole["status"] === "completed";
+      yield event({ type: isWhole ? "response.completed" : "response.incomplete", response: whole });
+      return;
     }
-    const response = wholeOf(run, { ...next.value, text });
-    const end = response["status"] === "completed" ? "response.completed" : "response.incomplete";
-    yield event("response.output_text.done", { ...place, text, logprobs: [] });
-    yield event("response.content_part.done", { ...place, part: textPart(text) });
-    yield event("response.output_item.done", { ...item, item: messageOf(run, text) });
-    yield event(end, { response });
-    return;
+    if (text === "") for (const one of beginOf(run)) yield event(one);
+    text += next.value;
+    yield event({ type: "response.output_text.delta", ...placeOf(run), delta: next.value, logprobs: [] });
   }
 }
+
+type ResponseEvent = JsonObject & { readonly type: string };
+
+const placeOf = (run: OpenAiRun): JsonObject => ({
+  output_index: 0,
+  item_id: messageId(run),
+  content_index: 0,
+});
+
+/** The beginning of the message. */
+function beginOf(run: OpenAiRun): readonly ResponseEvent[] {
+  const item = { ...messageOf(run, ""), status: "in_progress", content: [] };
+  return [
+    { type: "response.output_item.added", output_index: 0, item },
+    { type: "response.content_part.added", ...placeOf(run), part: textPart("") },
+  ];
+}
+
+/** The end of the message, where there is one, and the calls of the client's tools. */
+function endOf(
+  run: OpenAiRun,
+  { text, calls }: Pick<Ended, "calls"> & { readonly text: string },
+): readonly ResponseEvent[] {
+  const place = placeOf(run);
+  const said = [
+    ...(text === "" ? beginOf(run) : []),
+    { type: "response.output_text.done", ...place, text, logprobs: [] },
+    { type: "response.content_part.done", ...place, part: textPart(text) },
+    { type: "response.output_item.done", output_index: 0, item: messageOf(run, text) },
+  ];
+  const isSaid = text !== "" || calls.length === 0;
+  return [
+    ...(isSaid ? said : []),
+    ...calls.flatMap((call, place) => callEvents(call, place + (isSaid ? 1 : 0))),
+  ];
+}
+
+function callEvents(call: ClientCall, index: number): readonly ResponseEvent[] {
+  const item = callItem(call);
+  const { id, name, arguments: args } = call;
+  const place = { output_index: index, item_id: itemId(id) };
+  return [
+    {
+      type: "response.output_item.added",
+      output_index: index,
+      item: { ...item, status: "in_progress", arguments: "" },
+    },
+    { type: "response.function_call_arguments.delta", ...place, delta: args },
+    { type: "response.function_call_arguments.done", ...place, name, arguments: args },
+    { type: "response.output_item.done", output_index: index, item },
+  ];
+}
+
+const itemId = (callId: string): string => `fc_${callId}`;
+
+const callItem = ({ id, name, arguments: args }: ClientCall): JsonObject => ({
+  type: "function_call",
+  id: itemId(id),
+  call_id: id,
+  name,
+  arguments: args,
+  status: "completed",
+});
 
 /** @see https://platform.openai.com/docs/api-reference/responses-streaming/error */
 function failureOf(error: unknown): Sent {
@@ -144,13 +215,16 @@ const cutOff: { readonly [finish: string]: string } = {
   content_filter: "content_filter",
 };
 
-function wholeOf(run: OpenAiRun, { text, finish, usage }: Ended & { readonly text: string }): JsonObject {
+function wholeOf(
+  run: OpenAiRun,
+  { text, finish, usage, calls }: Ended & { readonly text: string },
+): JsonObject {
   const reason = cutOff[finish];
   return {
     ...headOf(run),
     status: reason === undefined ? "completed" : "incomplete",
     incomplete_details: reason === undefined ? null : { reason },
-    output: [messageOf(run, text)],
+    output: [...(text === "" && calls.length > 0 ? [] : [messageOf(run, text)]), ...calls.map(callItem)],
     usage: usageOf(usage),
   };
 }

@@ -108,74 +108,16 @@ export const chat: JsonSchema = {
   required: ["id", "messages"],
 };
 
-const source = {
-  type: "object",
-  properties: { type: { type: "string" }, value: { type: "string" }, mimeType: { type: "string" } },
-  required: ["type", "value"],
+const clientTools = {
+  type: ["array", "null"],
+  items: { type: "object" },
+  maxItems: 128,
+  description: "Functions of the client, beside the agent's own tools: the client carries out their calls",
 } as const;
-
-const message = {
-  type: "object",
-  properties: {
-    id: text,
-    role: { type: "string" },
-    content: {
-      type: ["string", "array"],
-      items: {
-        oneOf: [
-          {
-            type: "object",
-            properties: { type: { const: "text" }, text: { type: "string" } },
-            required: ["type", "text"],
-          },
-          {
-            type: "object",
-            properties: { type: { enum: ["image", "audio", "video", "document"] }, source },
-            required: ["type", "source"],
-          },
-        ],
-      },
-    },
-  },
-  required: ["id", "role"],
+const toolChoice = {
+  enum: ["auto", "none", null],
+  description: "`none`: without the client's functions",
 } as const;
-
-/** What clients of AG-UI send (`RunAgentInput`). Of its messages only the last one of the user is read. */
-export const agui: JsonSchema = {
-  type: "object",
-  properties: {
-    threadId: text,
-    runId: text,
-    messages: { type: "array", items: message },
-    tools: {
-      type: "array",
-      description: "Not taken: the agent has its own",
-      maxItems: 0,
-    },
-    context: {
-      type: "array",
-      items: {
-        type: "object",
-        properties: { description: { type: "string" }, value: { type: "string" } },
-        required: ["description", "value"],
-      },
-    },
-    state: { description: "Given back in snapshots of the state" },
-    resume: {
-      type: "array",
-      items: {
-        type: "object",
-        properties: {
-          interruptId: { type: "string", minLength: 1 },
-          status: { enum: ["resolved", "cancelled"] },
-        },
-        required: ["interruptId", "status"],
-      },
-    },
-  },
-  required: ["threadId", "runId", "messages"],
-};
-
 const never = { description: "Not taken: the agent has its own", maxItems: 0 } as const;
 
 /** What OpenAI's clients send. Settings of sampling are taken and are the agent's own; what would change its powers is not. */
@@ -186,7 +128,8 @@ export const completion: JsonSchema = {
     messages: { type: "array", items: { type: "object" }, minItems: 1 },
     stream: { type: ["boolean", "null"] },
     stream_options: { type: ["object", "null"] },
-    tools: { type: "array", ...never },
+    tools: clientTools,
+    tool_choice: toolChoice,
     functions: { type: "array", ...never },
     n: { enum: [1, null] },
   },
@@ -208,7 +151,8 @@ export const response: JsonSchema = {
       description: "A response of the caller that is gone on from",
     },
     stream: { type: ["boolean", "null"] },
-    tools: { type: "array", ...never },
+    tools: clientTools,
+    tool_choice: toolChoice,
     background: { enum: [false, null] },
     conversation: { type: "null", description: "Not taken: give previous_response_id" },
   },

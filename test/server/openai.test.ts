@@ -160,8 +160,8 @@ describe("OpenAI's own client", () => {
     expect(await create({ model: "payer" })).toEqual([422, "run-unanswered", wrong]); // it waits
     expect(await create({ model: "broken" })).toEqual([422, "run-unanswered", wrong]);
     expect(await create({ n: 2 })).toEqual([400, "request-invalid", wrong]);
-    const tools = [{ type: "function", function: { name: "x", parameters: {} } }];
-    expect(await create({ tools })).toEqual([400, "request-invalid", wrong]);
+    const functions = [{ name: "x", parameters: {} }];
+    expect(await create({ functions })).toEqual([400, "request-invalid", wrong]);
     expect(await create({ messages: [] })).toEqual([400, "request-invalid", wrong]);
     expect(await create({}, clientOf(server, "guess"))).toEqual([
       401,

@@ -8,7 +8,6 @@ import { answerOnce, type PageQuestion, questionOf } from "../page-questions.ts"
 import { problemOf } from "../problems.ts";
 import { agentsOf, type Asked, type Route } from "../route.ts";
 import { runEvents } from "../run-events.ts";
-import * as schemas from "../schemas.ts";
 import { eventStream, type Sent } from "../sse.ts";
 import { AguiEvents } from "./events.ts";
 import { decisionOf, type ResumeEntry } from "./interrupts.ts";
@@ -20,6 +19,7 @@ import {
   inputOf,
   wordsOf,
 } from "./messages.ts";
+import { agui } from "./schema.ts";
 import { snapshotOf } from "./shown-reply.ts";
 
 /**
@@ -32,7 +32,7 @@ export const aguiRoutes: readonly Route[] = [
     path: "/v1/agui/{agent}",
     summary:
       "A message of the user, answers to interrupts, or neither to look at the thread, as clients of AG-UI 1.0 send them; the answer is its events",
-    body: schemas.agui,
+    body: agui,
     answer: { status: 200, type: "text/event-stream" },
     act: answer,
   },

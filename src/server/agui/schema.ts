@@ -1,0 +1,71 @@
+import type { JsonSchema } from "../../schema/schema.ts";
+
+const text = { type: "string", minLength: 1, maxLength: 500 } as const;
+
+const source = {
+  type: "object",
+  properties: { type: { type: "string" }, value: { type: "string" }, mimeType: { type: "string" } },
+  required: ["type", "value"],
+} as const;
+
+const message = {
+  type: "object",
+  properties: {
+    id: text,
+    role: { type: "string" },
+    content: {
+      type: ["string", "array"],
+      items: {
+        oneOf: [
+          {
+            type: "object",
+            properties: { type: { const: "text" }, text: { type: "string" } },
+            required: ["type", "text"],
+          },
+          {
+            type: "object",
+            properties: { type: { enum: ["image", "audio", "video", "document"] }, source },
+            required: ["type", "source"],
+          },
+        ],
+      },
+    },
+  },
+  required: ["id", "role"],
+} as const;
+
+/** What clients of AG-UI send (`RunAgentInput`). Of its messages only the last one of the user is read. */
+export const agui: JsonSchema = {
+  type: "object",
+  properties: {
+    threadId: text,
+    runId: text,
+    messages: { type: "array", items: message },
+    tools: {
+      type: "array",
+      description: "Not taken: the agent has its own",
+      maxItems: 0,
+    },
+    context: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: { description: { type: "string" }, value: { type: "string" } },
+        required: ["description", "value"],
+      },
+    },
+    state: { description: "Given back in snapshots of the state" },
+    resume: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          interruptId: { type: "string", minLength: 1 },
+          status: { enum: ["resolved", "cancelled"] },
+        },
+        required: ["interruptId", "status"],
+      },
+    },
+  },
+  required: ["threadId", "runId", "messages"],
+};

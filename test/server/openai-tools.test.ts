@@ -1,0 +1,203 @@
+import OpenAI from "openai";
+import { describe, expect, it } from "vitest";
+import { agent } from "../../src/index.ts";
+import type { Server } from "../../src/server.ts";
+import { fakeTool } from "../../src/testing.ts";
+import { runsFile, serving, talker } from "./scene.ts";
+
+const clientOf = (server: Pick<Server, "fetch">, apiKey = "web-token"): OpenAI =>
+  new OpenAI({
+    apiKey,
+    baseURL: "http://localhost/v1",
+    maxRetries: 0,
+    fetch: async (url, init) => server.fetch(new Request(url, init)),
+  });
+
+const parameters = {
+  type: "object",
+  properties: { path: { type: "string" } },
+  required: ["path"],
+  additionalProperties: false,
+};
+const open = {
+  type: "function" as const,
+  function: { name: "open_page", description: "Opens a page", parameters },
+};
+const user = { role: "user" as const, content: "Show me order 17" };
+
+/** One who looks by a tool of its own, and has its client open pages. */
+const guide = () =>
+  agent({
+    name: "guide",
+    tools: [fakeTool("look", "order 17 is at /orders/17")],
+    model: ({ messages, tools }) => {
+      const results = messages.filter(({ role }) => role === "tool");
+      if (results.length === 0) return { text: "I look.", calls: [{ name: "look", arguments: {} }] };
+      if (results.length === 1)
+        return {
+          calls: ["/orders/17", "/help"].map((path) => ({ name: "open_page", arguments: { path } })),
+        };
+      const shown = results.map((message) => ("text" in message ? message.text : ""));
+      return `Done with ${tools.map(({ name }) => name).join()}: ${shown.slice(1).join("; ")}`;
+    },
+  });
+
+describe("tools of the client, in chat completions", () => {
+  it("are called by the client, beside those of the agent", async () => {
+    const file = runsFile();
+    const client = clientOf(serving(file, { agents: [guide()] }));
+    const asked = { model: "guide", messages: [user], tools: [open] };
+    const first = await client.chat.completions.create(asked);
+    const [choice] = first.choices;
+    expect(choice).toMatchObject({ finish_reason: "tool_calls", message: { content: "I look." } });
+    const calls = choice?.message.tool_calls ?? [];
+    expect(calls.map((call) => "function" in call && call.function)).toEqual([
+      { name: "open_page", arguments: '{"path":"/orders/17"}' },
+      { name: "open_page", arguments: '{"path":"/help"}' },
+    ]);
+    const results = calls.map(({ id }, place) => ({
+      role: "tool" as const,
+      tool_call_id: id,
+      content: place === 0 ? "opened" : [{ type: "text" as const, text: "not found" }],
+    }));
+    const messages = [...asked.messages, ...(choice === undefined ? [] : [choice.message]), ...results];
+    // Another process of the same store.
+    const other = clientOf(serving(file, { agents: [guide()] }));
+    const second = await other.chat.completions.create({ ...asked, messages });
+    expect(second.choices[0]).toMatchObject({ finish_reason: "stop" });
+    const said = second.choices[0]?.message.content;
+    expect(said).toMatch(/^Done with look,open_page/);
+    expect(said).toMatch(/opened.*not found/);
+    const again = await client.chat.completions.create({ ...asked, messages }); // the answer was lost on its way
+    expect(again.choices[0]?.message.content).toBe(said);
+    const whole = [...messages, { role: "assistant" as const, content: said ?? "" }, user];
+    const later = await client.chat.completions.create({ ...asked, messages: whole });
+    expect(later.choices[0]?.finish_reason).toBe("stop"); // what was called before is part of the conversation
+  });
+
+  it("are streamed, and run by the client's own helper", async () => {
+    const client = clientOf(serving(runsFile(), { agents: [guide()] }));
+    const opened: unknown[] = [];
+    const runner = client.chat.completions.runTools({
+      model: "guide",
+      stream: true,
+      messages: [user],
+      tools: [
+        {
+          type: "function",
+          function: {
+            ...open.function,
+            parse: JSON.parse,
+            function: (args: { path: string }) => {
+              opened.push(args.path);
+              return `opened ${args.path}`;
+            },
+          },
+        },
+      ],
+    });
+    expect(await runner.finalContent()).toContain("opened /help");
+    expect(opened).toEqual(["/orders/17", "/help"]);
+  });
+
+  it("are left out where the client wants none", async () => {
+    const plain = agent({ name: "plain", model: ({ tools }) => `tools: ${tools.length}` });
+    const client = clientOf(serving(runsFile(), { agents: [plain] }));
+    const said = async (more: object) =>
+      (await client.chat.completions.create({ model: "plain", messages: [user], tools: [open], ...more }))
+        .choices[0]?.message.content;
+    expect(await said({})).toBe("tools: 1");
+    expect(await said({ tool_choice: "none" })).toBe("tools: 0");
+    expect(await said({ tools: [] })).toBe("tools: 0");
+  });
+
+  it("are judged by the agent's policy", async () => {
+    const bounded = guide().with({
+      policy: ({ tool }) =>
+        tool === "open_page"
+          ? { verdict: "deny", rule: "closed", reason: "no pages" }
+          : { verdict: "allow", rule: "free", reason: "" },
+    });
+    const client = clientOf(serving(runsFile(), { agents: [bounded] }));
+    const { choices } = await client.chat.completions.create({
+      model: "guide",
+      messages: [user],
+      tools: [open],
+    });
+    expect(choices[0]).toMatchObject({ finish_reason: "stop" });
+    expect(choices[0]?.message.content).toContain("no pages");
+  });
+
+  it("answers what is wrong with 400", async () => {
+    const server = serving(runsFile(), { agents: [guide(), talker()] });
+    const client = clientOf(server);
+    const wrong = (more: object) =>
+      expect(
+        client.chat.completions.create({ model: "guide", messages: [user], ...more }),
+      ).rejects.toMatchObject({ status: 400, code: "request-invalid" });
+    const named = (name: unknown) => ({ type: "function", function: { name, parameters } });
+    await wrong({ tools: [named("look")] }); // the agent has one of that name
+    await wrong({ tools: [named("open_page"), named("open_page")] });
+    await wrong({ tools: [named("open page")] });
+    await wrong({ tools: [named(7)] });
+    await wrong({ tools: [{ type: "custom", custom: { name: "x" } }] });
+    await wrong({ tools: [{ type: "function", function: { name: "x", parameters: { type: "nonsense" } } }] });
+    await wrong({ tools: [open], tool_choice: "required" });
+    await wrong({ tools: Array.from({ length: 129 }, (_, place) => named(`tool_${place}`)) });
+    await wrong({ messages: [user, { role: "tool", tool_call_id: "call_1", content: "x" }] });
+    const { choices } = await client.chat.completions.create({
+      model: "guide",
+      messages: [user],
+      tools: [open],
+    });
+    const id = choices[0]?.message.tool_calls?.[0]?.id;
+    const result = { role: "tool", tool_call_id: id, content: "x" };
+    await wrong({ model: "talker", messages: [user, result] }); // the call of another agent
+    const stranger = clientOf(server, "shop-token");
+    await expect(
+      stranger.chat.completions.create({ model: "talker", messages: [user, result as never] }),
+    ).rejects.toMatchObject({ status: 400 });
+  });
+});
+
+describe("tools of the client, in responses", () => {
+  const flat = { type: "function" as const, name: "open_page", parameters, strict: true };
+
+  it("are called by the client, which goes on with their results", async () => {
+    const client = clientOf(serving(runsFile(), { agents: [guide()] }));
+    const first = await client.responses.create({ model: "guide", input: "Show me", tools: [flat] });
+    expect(first.output_text).toBe("I look.");
+    const calls = first.output.filter(({ type }) => type === "function_call");
+    expect(calls).toMatchObject([
+      { name: "open_page", arguments: '{"path":"/orders/17"}' },
+      { status: "completed" },
+    ]);
+    const outputs = calls.map((call) => ({
+      type: "function_call_output" as const,
+      call_id: "call_id" in call ? String(call.call_id) : "",
+      output: "opened",
+    }));
+    const second = await client.responses.create({
+      model: "guide",
+      tools: [flat],
+      input: outputs,
+      previous_response_id: first.id,
+    });
+    expect(second.output_text).toMatch(/^Done with look,open_page/);
+    const whole = [{ role: "user" as const, content: "Show me" }, ...first.output, ...outputs] as never;
+    const again = await client.responses.create({ model: "guide", tools: [flat], input: whole });
+    expect(again.output_text).toBe(second.output_text);
+  });
+
+  it("are streamed", async () => {
+    const client = clientOf(serving(runsFile(), { agents: [guide()] }));
+    const stream = client.responses.stream({ model: "guide", input: "Show me", tools: [flat] });
+    const args: string[] = [];
+    for await (const event of stream)
+      if (event.type === "response.function_call_arguments.done") args.push(event.arguments);
+    expect(args).toEqual(['{"path":"/orders/17"}', '{"path":"/help"}']);
+    const { output, status } = await stream.finalResponse();
+    expect(output.map(({ type }) => type)).toEqual(["message", "function_call", "function_call"]);
+    expect(status).toBe("completed");
+  });
+});
