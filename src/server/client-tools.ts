@@ -11,9 +11,9 @@ export interface ClientTools {
 }
 
 /** The words of a result: a text, or a list of texts. */
-export function textOf(content: Json | undefined): Json {
-  if (!Array.isArray(content)) return content ?? "";
-  const texts = content.map((part) => (isJsonObject(part) ? part["text"] : part));
+export function textOf(content: unknown): Json {
+  if (!Array.isArray(content)) return typeof content === "string" ? content : "";
+  const texts = content.map((part: unknown) => (isJsonObject(part) ? part["text"] : part));
   return texts.map((text) => (typeof text === "string" ? text : "")).join("\n");
 }
 

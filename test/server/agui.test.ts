@@ -292,6 +292,44 @@ describe("the client of AG-UI", () => {
     expect(client.state).toEqual({ theme: "dark", output: { city: "Bonn" } });
   });
 
+  it("carries out calls of its own tools, beside those of the agent", async () => {
+    const guide = agent({
+      name: "guide",
+      tools: [fakeTool("look", "order 17")],
+      policy: ({ tool }) =>
+        tool === "look"
+          ? { verdict: "ask", rule: "peek", reason: "it looks" }
+          : { verdict: "allow", rule: "free", reason: "" },
+      model: ({ messages }) => {
+        const results = messages.filter(({ role }) => role === "tool");
+        if (results.length === 0)
+          return { calls: ["open_page", "look"].map((name) => ({ name, arguments: { path: "/17" } })) };
+        return `Done: ${results.length}`;
+      },
+    });
+    const file = runsFile();
+    const { client, events, types } = page(serving(file, { agents: [guide] }), "guide");
+    const tools = [{ name: "open_page", description: "Opens a page", parameters: { type: "object" } }];
+    client.addMessage({ id: "u0", role: "user", content: "Show me" });
+    await client.runAgent({ tools });
+    const [interrupt] = client.pendingInterrupts; // what a person must say comes first
+    expect(interrupt?.metadata).toMatchObject({ tool: "look" });
+    const payload = { approved: true };
+    const resume = [{ interruptId: String(interrupt?.id), status: "resolved" as const, payload }];
+    await client.runAgent({ tools, resume });
+    const [call] = client.messages.flatMap((one) => ("toolCalls" in one ? (one.toolCalls ?? []) : []));
+    expect(events.at(-1)).toMatchObject({ outcome: { type: "success", pendingToolCallIds: [call?.id] } });
+    client.addMessage({ id: "result", role: "tool", toolCallId: String(call?.id), content: "opened" });
+    const begun = types.length;
+    const { result } = await client.runAgent({ tools });
+    expect(result).toBe("Done: 2");
+    expect(types.slice(begun)).not.toContain("MESSAGES_SNAPSHOT");
+    expect(client.messages.filter(({ role }) => role === "tool")).toHaveLength(2);
+    const anew = page(serving(file, { agents: [guide] }), "guide");
+    await anew.client.runAgent();
+    expect(anew.client.messages.filter(({ role }) => role === "tool")).toHaveLength(2);
+  });
+
   it("is told of agents inside, and of an end that is no answer", async () => {
     const helper = agent({ name: "helper", description: "Helps", model: () => "helped" });
     const boss = agent({
@@ -328,7 +366,8 @@ describe("what a page may not send", () => {
   const tool = { name: "page_tool", description: "Of the page" };
   const cases: [string, object][] = [
     ["no thread", input({ threadId: "" })],
-    ["tools of the page", input({ tools: [tool] })],
+    ["a tool of the page that is none", input({ tools: [{ ...tool, name: "page tool" }] })],
+    ["two of one name", input({ tools: [tool, tool] })],
     ["an answer to nothing", input({ resume: [{ interruptId: "x", status: "resolved" }] })],
     [
       "a thread that begins with the assistant",

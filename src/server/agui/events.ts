@@ -1,4 +1,5 @@
 import type { CallBeside } from "../../durable/beside.ts";
+import { callerSignalOf } from "../../durable/caller-tools.ts";
 import type { WaitingQuestion } from "../../durable/run-store.ts";
 import type { AgentEvent } from "../../event/event.ts";
 import type { Outcome } from "../../event/outcome.ts";
@@ -59,7 +60,7 @@ export class AguiEvents {
     return [{ type: "STEP_STARTED", stepName: this.step }];
   }
 
-  /** The end of what a page is told of a run that waits: the questions, and what came of the calls beside them. */
+  /** The end of what a page is told of a run that waits: questions, or calls of the page's own tools, and what came of the calls beside them. */
   waits(
     questions: readonly WaitingQuestion[],
     beside: readonly CallBeside[],
@@ -70,11 +71,18 @@ export class AguiEvents {
       return callId === undefined ? [] : this.result(callId, result);
     });
     const shown = new Set(this.messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id)));
-    const interrupts = questions.map((question) => {
-      const id = this.prefix + question.request.callId;
-      return interruptOf(question, after, shown.has(id) ? id : undefined);
-    });
-    const outcome = { type: "interrupt", interrupts };
+    const idOf = ({ request }: WaitingQuestion): string => this.prefix + request.callId;
+    const ofPage = questions.filter(({ request }) => callerSignalOf(request) !== undefined);
+    const interrupts = questions
+      .filter((question) => !ofPage.includes(question))
+      .map((question) => {
+        const id = idOf(question);
+        return interruptOf(question, after, shown.has(id) ? id : undefined);
+      });
+    const outcome =
+      interrupts.length > 0
+        ? { type: "interrupt", interrupts }
+        : { type: "success", pendingToolCallIds: ofPage.map(idOf) };
     return [...results, ...this.closed(), { type: "RUN_FINISHED", outcome, usage: usageOf(this.used) }];
   }
 
@@ -138,7 +146,7 @@ export class AguiEvents {
   private result(callId: string, { status, text }: ToolResult): AguiEvent[] {
     const toolCallId = this.prefix + callId;
     const messageId = `${toolCallId}-result`;
-    if (this.messages.some(({ id }) => id === messageId)) return [];
+    if (this.messages.some((message) => message.toolCallId === toolCallId)) return [];
     this.messages.push({ id: messageId, role: "tool", toolCallId, content: text });
     return [
       {

@@ -1,9 +1,12 @@
 import type { Runnable } from "../../agent/runnable.ts";
+import { callerSignalOf } from "../../durable/caller-tools.ts";
+import { pastOf } from "../../durable/follow.ts";
 import { callsBeside } from "../../durable/beside.ts";
 import type { StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { isFact } from "../../event/event.ts";
-import { isJsonObject, type Json } from "../../util/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { callerToolsOf, textOf } from "../client-tools.ts";
 import { answerOnce, type PageQuestion, questionOf } from "../page-questions.ts";
 import { problemOf } from "../problems.ts";
 import { agentsOf, type Asked, type Route } from "../route.ts";
@@ -45,6 +48,7 @@ interface Wanted {
   readonly threadId: string;
   readonly runId: string;
   readonly messages: readonly AguiMessage[];
+  readonly tools?: readonly JsonObject[];
   readonly context?: readonly AguiContext[];
   readonly state?: Json;
   readonly resume?: readonly ResumeEntry[];
@@ -92,13 +96,38 @@ async function partOf(
   const id = `${session}/${said.id}`;
   const before = messages.slice(0, place + 1);
   const isShown = before.length < messages.length;
-  if (isShown && (await asked.runs.show(id)) !== undefined) return { id, after: 0, before, isShown };
-  if (isShown) refuse("its last message is not of the user");
+  if (isShown && (await asked.runs.show(id)) === undefined) refuse("its last message is not of the user");
+  if (isShown) return (await given(asked, { id, session, wanted })) ?? { id, after: 0, before, isShown };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
   const input = inputOf(said, context, refuse) as never;
-  const intent = context.length === 0 ? {} : { intent: wordsOf(said) };
-  await asked.runs.start(agent, input, { id, session, ...intent });
+  const callerTools = callerToolsOf(agent, {
+    tools: (wanted.tools ?? []).map((tool) => ({ ...tool, type: "function" })),
+  });
+  await asked.runs.start(agent, input, {
+    id,
+    session,
+    ...(context.length === 0 ? {} : { intent: wordsOf(said) }),
+    ...(callerTools.length === 0 ? {} : { callerTools }),
+  });
   return { id, after: 0, before, isShown };
+}
+
+/** Takes the results of calls of the page's own tools that the run waits for; undefined where there are none. */
+async function given(
+  { runs, served }: Asked,
+  { id, session, wanted }: InThread & { readonly id: string },
+): Promise<Part | undefined> {
+  const waiting = await runs.waiting(id);
+  const results = wanted.messages.flatMap(({ role, toolCallId, content }) => {
+    const open = waiting.find(({ request }) => prefixOf(id, session) + request.callId === toolCallId);
+    const name = open && callerSignalOf(open.request);
+    return role !== "tool" || name === undefined ? [] : [{ name, value: textOf(content), id: name }];
+  });
+  if (results.length === 0) return undefined;
+  let after = 0;
+  for await (const fact of pastOf(id, served, 0)) after = fact.seq; // the page was told these
+  for (const result of results) await runs.signal(id, result);
+  return { id, after, before: wanted.messages, isShown: false };
 }
 
 /** Takes the answers of a page: all are of one run of the thread. */
@@ -122,6 +151,7 @@ async function answered(
     if (open === undefined || open.request.waitsFor !== undefined) continue;
     await decide(asked, question, { entry, isUnsettled: open.request.unsettled === true });
   }
+  await given(asked, { id: first.run, session, wanted });
   return { id: first.run, after: first.after, before: wanted.messages, isShown: false };
 }
 

@@ -43,8 +43,13 @@ export const agui: JsonSchema = {
     messages: { type: "array", items: message },
     tools: {
       type: "array",
-      description: "Not taken: the agent has its own",
-      maxItems: 0,
+      items: {
+        type: "object",
+        properties: { name: { type: "string" }, description: { type: "string" } },
+        required: ["name"],
+      },
+      maxItems: 128,
+      description: "Tools of the page, beside the agent's own: the page carries out their calls",
     },
     context: {
       type: "array",
