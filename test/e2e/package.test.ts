@@ -55,6 +55,11 @@ describe("the package", () => {
     expect(packed.unpackedSize).toBeLessThanOrEqual(4_225_000);
   });
 
+  it("has what coding agents read", () => {
+    for (const path of ["llms.txt", "skills/writ/SKILL.md", "docs/coding-agents.md"])
+      expect(shipped).toContain(path);
+  });
+
   it("brings at most six packages, itself among them", () => {
     const { packages } = JSON.parse(read("package-lock.json")) as Lock;
     const installed = new Set([""]);
