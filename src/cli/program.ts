@@ -1,6 +1,7 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { driverChoices } from "../model/driver-names.ts";
 import type { ChatFlags } from "./chat/chat.ts";
+import type { DemoFlags } from "./demo/demo.ts";
 import { addDurable } from "./durable-commands.ts";
 import type { DoctorFlags } from "./doctor.ts";
 import type { EvalAgentFlags } from "./eval-agent.ts";
@@ -123,8 +124,14 @@ function addChat(program: Command, act: Act): void {
 
 function addDemo(program: Command, act: Act): void {
   withOutputFlags(
-    program.command("demo").description("watch a scripted run: no model and no network needed"),
-  ).action((flags: OutputFlags) => act(flags, async () => (await import("./demo.ts")).demo(flags)));
+    program
+      .command("demo")
+      .description(
+        "watch scripted runs: calls, refusals, an injection, an approval, a crash; no model and no network",
+      )
+      .option("--keep <file>", "keep the runs in this SQLite file, which must not be there yet")
+      .addOption(new Option("--die-in <store>").hideHelp()),
+  ).action((flags: DemoFlags) => act(flags, async () => (await import("./demo/demo.ts")).demo(flags)));
 }
 
 function addDoctor(program: Command, act: Act): void {

@@ -23,6 +23,8 @@ export interface DurableWish {
   readonly audit?: (look: CapabilityLook) => void;
   readonly format: Format;
   readonly verbose: boolean;
+  /** Tell of calls and of what went wrong, and of nothing else. */
+  readonly isBrief?: boolean;
 }
 
 /**
@@ -31,11 +33,11 @@ export interface DurableWish {
  */
 export async function runDurably(
   agent: AnyAgent,
-  { store, prompt, start, audit, format, verbose }: DurableWish,
+  { store, prompt, start, audit, format, verbose, isBrief }: DurableWish,
 ): Promise<ExitCode> {
   const output = processOutput;
   const startedAt = performance.now();
-  const print = printer({ agent: agent.name, model: agent.modelId, verbose, output });
+  const print = printer({ agent: agent.name, model: agent.modelId, verbose, isBrief, output });
   const tellAudit = audit === undefined ? undefined : capabilityAudit(audit);
   const onEvent = (event: AgentEvent): unknown => {
     tellAudit?.(event);

@@ -438,27 +438,6 @@ describe("writ run, when the run does not answer", () => {
   });
 });
 
-describe("writ demo", () => {
-  it("needs no model, and shows every kind of call", async () => {
-    const { code, stdout, stderr } = await writ(["demo"]);
-    expect(stderr).toMatch(/^A scripted run/);
-    expect(stderr).toContain('→ 1 temperature {"city":"Oslo"}\n→ 2 temperature {"city":"Rome"}\n');
-    expect(stderr).toContain("wrong arguments: values");
-    expect(stderr).toContain("✓ 4 average = 15");
-    expect(stderr).toContain("denied (allow-list)");
-    expect(stderr).toMatch(/writ doctor, then writ run agent\.ts "…"\n$/);
-    expect(stdout).toBe(
-      "Oslo has 9 degrees and Rome 21: 15 on average. I may not send mail, so I did not.\n",
-    );
-    expect(code).toBe(0);
-  });
-
-  it("colours only where colours are wanted", async () => {
-    expect((await writ(["demo"], { env: { FORCE_COLOR: "1" } })).stderr).toContain("\u001B[");
-    expect((await writ(["demo"], { env: { NO_COLOR: "1" } })).stderr).not.toContain("\u001B[");
-  });
-});
-
 describe("writ doctor and writ models", () => {
   const bare = (): Record<string, string> => ({
     OLLAMA_HOST: closed,

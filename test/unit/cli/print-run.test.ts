@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { demoAgent } from "../../../src/cli/demo.ts";
+import { demoAgent } from "../../../src/cli/demo/weather.ts";
 import { printFailure, printRun } from "../../../src/cli/print-run.ts";
 import { WritError } from "../../../src/error/writ-error.ts";
 import { agent, type ModelSource, tool } from "../../../src/index.ts";

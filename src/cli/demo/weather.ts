@@ -1,37 +1,14 @@
-import { agent } from "../adapters/node.ts";
-import { type ScriptStep, scripted } from "../model/scripted.ts";
-import { tool } from "../tool/tool.ts";
-import { isJsonList } from "../util/json.ts";
-import type { AnyAgent } from "./load-agent.ts";
-import type { ExitCode } from "./exit-code.ts";
-import { formatOf, type OutputFlags } from "./options.ts";
-import { processOutput } from "./output.ts";
-import { printRun } from "./print-run.ts";
-import { lastResults } from "./last-results.ts";
+import { agent } from "../../adapters/node.ts";
+import { type ScriptStep, scripted } from "../../model/scripted.ts";
+import { tool } from "../../tool/tool.ts";
+import { isJsonList } from "../../util/json.ts";
+import { lastResults } from "../last-results.ts";
+import type { AnyAgent } from "../load-agent.ts";
 
-const question = "How warm is it in Oslo and Rome, and what is the average?";
 const celsius: ReadonlyMap<unknown, number> = new Map([
   ["Oslo", 9],
   ["Rome", 21],
 ]);
-
-/**
- * `writ demo`: a run that needs no model and no network. The replies of the model are scripted; what happens to its calls is not: the same
- * loop, the same checks and the same tools as in any run.
- */
-export async function demo(flags: OutputFlags): Promise<ExitCode> {
-  const format = formatOf(flags);
-  const { style, progress } = processOutput;
-  progress(`${style("dim", "A scripted run: no model is asked, and nothing leaves this machine.")}\n`);
-  progress(`${style("bold", "prompt")} ${question}\n`);
-  const code = await printRun(demoAgent(), question, {
-    format,
-    verbose: flags.verbose ?? false,
-    model: "a script",
-  });
-  progress(`${style("dim", 'With a model of your own: writ doctor, then writ run agent.ts "…"')}\n`);
-  return code;
-}
 
 /** An agent with two tools, and a script that makes the mistakes that models make. */
 export function demoAgent(): AnyAgent {
