@@ -133,6 +133,7 @@ export const maintainers: readonly Section[] = [
       "failures-compared",
       "recorded-replies",
       "approvals-compared",
+      "compare",
     ],
   },
 ];

@@ -141,6 +141,11 @@ function anchorsOf(text: string): string[] {
   );
 }
 
+/** The anchors of a source file, as GitHub makes them of its lines. */
+function linesOf(text: string): string[] {
+  return text.split("\n").map((_line, index) => `L${index + 1}`);
+}
+
 describe("the site", () => {
   const listed = [...sections, ...maintainers].flatMap(({ pages }) => pages);
 
@@ -168,8 +173,9 @@ describe("links", () => {
     for (const [, target = "", anchor] of prose.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)) {
       const file = target === "" ? path : join(path, "..", target);
       expect(existsSync(join(root, file)), `${path}: ${target}`).toBe(true);
-      if (anchor !== undefined)
-        expect(anchorsOf(read(file)), `${path}: ${target}#${anchor}`).toContain(anchor);
+      if (anchor === undefined) continue;
+      const anchors = file.endsWith(".md") ? anchorsOf(read(file)) : linesOf(read(file));
+      expect(anchors, `${path}: ${target}#${anchor}`).toContain(anchor);
     }
   });
 

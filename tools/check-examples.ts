@@ -23,6 +23,7 @@ const folder = join(root, "node_modules/.cache/writ-examples");
 const withoutRun: ReadonlySet<string> = new Set(
   [
     "approvals-compared",
+    "compare",
     "concepts",
     "coverage",
     "errors",

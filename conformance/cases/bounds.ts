@@ -1,0 +1,125 @@
+import type { Case } from "../suite/contract.ts";
+import { calls, demand, says } from "../suite/scene.ts";
+
+const one = { n: "integer" } as const;
+
+/** Bounds of a run, and models that go round in circles. */
+export const boundCases: readonly Case[] = [
+  {
+    id: "bounds/turns",
+    asks: "A run that is bounded to three requests makes three, and does not end as if it had been answered.",
+    why: "A bound that shows as an empty answer is taken for one.",
+    needs: ["turns"],
+    async play(t) {
+      const look = t.tool("look", one);
+      t.model((_request, n) => calls(["look", { n }]));
+      const { ended, text } = await t.ask({ tools: [look], maxTurns: 3 }, "Look.");
+      demand(t.requests.length <= 3, `the model was asked ${t.requests.length} times`);
+      demand(ended !== "stop", `it ended as answered with ${JSON.stringify(text)}`);
+    },
+  },
+  {
+    id: "bounds/conversation-after",
+    asks: "After a run that met its bound the next message of the conversation is answered.",
+    why: "«Go on» is what people say then. A call without a result in the history ends the chat.",
+    needs: ["turns", "conversation"],
+    async play(t) {
+      const look = t.tool("look", one);
+      t.model((request, n) =>
+        JSON.stringify(request.messages).includes("Go on") ? { text: "Good." } : calls(["look", { n }]),
+      );
+      const agent = await t.start({ tools: [look], maxTurns: 2 });
+      await t.ask(agent, "Look.");
+      const { text, threw } = await t.ask(agent, "Go on.");
+      t.demandValid();
+      demand(text === "Good.", threw ?? `gave ${JSON.stringify(text)}`);
+    },
+  },
+  {
+    id: "bounds/default",
+    asks: "Without any bound set, a model that calls another thing each time is stopped within 100 requests.",
+    why: "The loop that nobody thought of runs over night.",
+    async play(t) {
+      const look = t.tool("look", one);
+      t.model((_request, n) => (n > 110 ? { text: "Enough." } : calls(["look", { n }])));
+      await t.ask({ tools: [look] }, "Look.");
+      demand(t.requests.length <= 100, `the model was asked ${t.requests.length} times`);
+    },
+  },
+  {
+    id: "bounds/calls",
+    asks: "A run that is bounded to three calls makes three, over all its turns.",
+    why: "Each call may cost: a search, a mail, a lookup that is billed.",
+    needs: ["call-limit"],
+    async play(t) {
+      const look = t.tool("look", one);
+      t.model((_request, n) => (n < 8 ? calls(["look", { n }]) : { text: "Done." }));
+      await t.ask({ tools: [look], maxCalls: 3 }, "Look.");
+      demand(look.ran.length === 3, `it made ${look.ran.length} calls`);
+    },
+  },
+  {
+    id: "bounds/calls-of-one-reply",
+    asks: "The bound on calls holds inside one reply with ten of them.",
+    why: "A bound that is looked at between turns is none for a reply with a hundred calls.",
+    needs: ["call-limit"],
+    async play(t) {
+      const look = t.tool("look", one);
+      const ten = Array.from({ length: 10 }, (_none, n) => ["look", { n }] as const);
+      t.model(says(calls(...ten), { text: "Done." }));
+      await t.ask({ tools: [look], maxCalls: 3 }, "Look.");
+      t.demandValid();
+      demand(look.ran.length <= 3, `it made ${look.ran.length} calls`);
+    },
+  },
+  {
+    id: "bounds/tokens",
+    asks: "A run that is bounded to 1,000 tokens asks no more once 1,000 were used, and does not end as if it had been answered.",
+    why: "Tokens are money, and each turn sends all of the turns before it again.",
+    needs: ["tokens"],
+    async play(t) {
+      const look = t.tool("look", one);
+      t.model((_request, n) => ({
+        ...(n < 12 ? calls(["look", { n }]) : { text: "Done." }),
+        usage: { prompt_tokens: 300, completion_tokens: 100 },
+      }));
+      const { ended } = await t.ask({ tools: [look], maxTokens: 1000, maxTurns: 15 }, "Look.");
+      demand(
+        t.requests.length <= 3,
+        `the model was asked ${t.requests.length} times, ${t.requests.length * 400} tokens`,
+      );
+      demand(ended !== "stop", "it ended as answered");
+    },
+  },
+  {
+    id: "bounds/same-call",
+    asks: "A model that makes the same call with the same result again and again is stopped before the bound on requests.",
+    why: "220 identical calls in one night is a true story of several projects.",
+    needs: ["repeats"],
+    async play(t) {
+      const look = t.tool("look", one, () => "nothing new");
+      t.model((_request, n) => (n < 14 ? calls(["look", { n: 1 }]) : { text: "Done." }));
+      const { ended } = await t.ask({ tools: [look], repeats: true, maxTurns: 15 }, "Look.");
+      demand(
+        look.ran.length <= 5 && ended !== "stop",
+        `it made the call ${look.ran.length} times, and ended as ${ended}`,
+      );
+    },
+  },
+  {
+    id: "bounds/progress-is-no-repeat",
+    asks: "The same call whose result changes, as in waiting for a job, is not taken for a circle.",
+    why: "A detector that stops honest work is turned off.",
+    needs: ["repeats"],
+    async play(t) {
+      let percent = 0;
+      const poll = t.tool("poll", {}, () => `${(percent += 20)} %`);
+      t.model((_request, n) => (n < 5 ? calls(["poll", {}]) : { text: "Done." }));
+      const { text, threw } = await t.ask({ tools: [poll], repeats: true, maxTurns: 15 }, "Wait for it.");
+      demand(
+        text === "Done." && poll.ran.length === 5,
+        threw ?? `gave ${JSON.stringify(text)} after ${poll.ran.length} calls`,
+      );
+    },
+  },
+];

@@ -1,0 +1,98 @@
+import type { Case } from "../suite/contract.ts";
+import { calls, demand, says, wait } from "../suite/scene.ts";
+
+const one = { n: "integer" } as const;
+
+/** Several calls in one reply. */
+export const parallelCases: readonly Case[] = [
+  {
+    id: "parallel/reads-together",
+    asks: "Three reads of one reply are at work at the same time.",
+    why: "Three lookups of a second each should take a second.",
+    async play(t) {
+      let [working, most] = [0, 0];
+      const look = t.tool("look", one, async () => {
+        working += 1;
+        most = Math.max(most, working);
+        await wait(400);
+        working -= 1;
+        return "seen";
+      });
+      t.model(says(calls(["look", { n: 1 }], ["look", { n: 2 }], ["look", { n: 3 }]), { text: "Done." }));
+      await t.ask({ tools: [look] }, "Look.");
+      demand(look.ran.length === 3 && most === 3, `${look.ran.length} ran, at most ${most} at the same time`);
+    },
+  },
+  {
+    id: "parallel/results-in-order",
+    asks: "Each result stands under its own call, though the first is the last to come.",
+    why: "A price under the wrong article is worse than none.",
+    async play(t) {
+      const price = t.tool("price", one, async ({ n }: { readonly n: number }) => {
+        await wait(200 - n * 60);
+        return `price ${n * 111}`;
+      });
+      t.model(
+        says(calls(["price", { n: 1 }], ["price", { n: 2 }], ["price", { n: 3 }]), {
+          text: "Done.",
+        }),
+      );
+      await t.ask({ tools: [price] }, "Prices?");
+      t.demandValid();
+      const told = t.results(1);
+      for (const n of [1, 2, 3])
+        demand((told[n - 1] ?? "").includes(String(n * 111)), `call ${n} has ${JSON.stringify(told[n - 1])}`);
+    },
+  },
+  {
+    id: "parallel/one-fails",
+    asks: "Where one of three calls fails, the model is told of the failure and of the two results.",
+    why: "One broken service must not cost the whole answer.",
+    async play(t) {
+      const look = t.tool("look", one, ({ n }: { readonly n: number }) => {
+        if (n === 2) throw new Error("the shelf is empty");
+        return `seen ${n}`;
+      });
+      t.model(says(calls(["look", { n: 1 }], ["look", { n: 2 }], ["look", { n: 3 }]), { text: "Done." }));
+      const { text, threw } = await t.ask({ tools: [look] }, "Look.");
+      t.demandValid();
+      demand(text === "Done.", threw ?? `gave ${JSON.stringify(text)}`);
+      const [first = "", , third = ""] = t.results(1);
+      demand(first.includes("seen 1") && third.includes("seen 3"), `told ${JSON.stringify(t.results(1))}`);
+    },
+  },
+  {
+    id: "parallel/writes-in-order",
+    asks: "Two calls that change something can be kept one after the other, in the order in which they were written.",
+    why: "«Create the folder, then the file in it» comes in one reply.",
+    needs: ["ordered-writes"],
+    async play(t) {
+      const append = t.tool("append", one, () => wait(150).then(() => "ok"), { effect: "write" });
+      t.model(says(calls(["append", { n: 1 }], ["append", { n: 2 }]), { text: "Done." }));
+      await t.ask({ tools: [append], orderedWrites: true }, "Append.");
+      const order = t.log.filter((line) => line.startsWith("append")).join(", ");
+      demand(order === "append begins, append ends, append begins, append ends", `it went: ${order}`);
+      demand(
+        JSON.stringify(append.ran) === '[{"n":1},{"n":2}]',
+        `in the order ${JSON.stringify(append.ran)}`,
+      );
+    },
+  },
+  {
+    id: "parallel/forty-calls",
+    asks: "Forty calls in one reply have forty results.",
+    why: "Models that were told to look at a list do it at once.",
+    async play(t) {
+      const look = t.tool("look", one, ({ n }: { readonly n: number }) => `seen ${n}`);
+      const many = Array.from({ length: 40 }, (_none, n) => ["look", { n }] as const);
+      t.model(says(calls(...many), { text: "Done." }));
+      const { text, threw } = await t.ask({ tools: [look], maxCalls: 100 }, "Look.");
+      t.demandValid();
+      const missing = t.results(1).findIndex((told, n) => !told.includes(`seen ${n}`));
+      demand(
+        text === "Done." && look.ran.length === 40 && missing < 0,
+        threw ?? `${look.ran.length} ran; the first wrong result is number ${missing}`,
+      );
+    },
+  },
+];

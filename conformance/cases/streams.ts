@@ -1,0 +1,146 @@
+import type { Case } from "../suite/contract.ts";
+import { calls, demand, says, wait } from "../suite/scene.ts";
+
+const text = "The quick brown fox jumps over the lazy dog.";
+
+/** Runs that are read while they go on. */
+export const streamCases: readonly Case[] = [
+  {
+    id: "stream/as-it-is-written",
+    asks: "The first words can be read before the model has written the last.",
+    why: "It is what streams are for.",
+    needs: ["stream"],
+    async play(t) {
+      t.model(says({ text, pauseMs: 60 }));
+      const { pieces } = await t.stream(await t.start({ tools: [] }), "Say it.");
+      let writtenAtFirst = Infinity;
+      let shown = "";
+      for await (const piece of pieces) {
+        if (shown === "") writtenAtFirst = t.requests[0]?.written ?? Infinity;
+        shown += piece;
+      }
+      demand(shown === text, `gave ${JSON.stringify(shown)}`);
+      demand(writtenAtFirst < 8, `${writtenAtFirst} of 9 words were written when the first was shown`);
+    },
+  },
+  {
+    id: "stream/calls-and-text",
+    asks: "A streamed run carries out calls as any other, and its text is whole.",
+    why: "Most products stream.",
+    needs: ["stream"],
+    async play(t) {
+      const add = t.tool(
+        "add",
+        { a: "number", b: "number" },
+        ({ a, b }: { readonly a: number; readonly b: number }) => a + b,
+      );
+      t.model(says(calls(["add", { a: 2, b: 35 }]), { text: "It is 37." }));
+      const { shown, ended, threw } = await t.read(await t.start({ tools: [add] }), "2 + 35?");
+      t.demandValid();
+      demand(
+        shown.endsWith("It is 37.") && ended === "stop" && add.ran.length === 1,
+        threw ?? `showed ${JSON.stringify(shown)}, ended as ${ended}`,
+      );
+    },
+  },
+  {
+    id: "stream/interleaved-calls",
+    asks: "Two calls whose arguments come in turns, piece by piece, are read right.",
+    why: "Servers that batch write so.",
+    needs: ["stream"],
+    async play(t) {
+      const add = t.tool("add", { a: "number", b: "number" });
+      t.model(
+        says(
+          { ...calls(["add", { a: 11, b: 12 }], ["add", { a: 21, b: 22 }]), interleaved: true },
+          { text: "Done." },
+        ),
+      );
+      const { threw } = await t.read(await t.start({ tools: [add] }), "Add.");
+      demand(
+        JSON.stringify(add.ran) === '[{"a":11,"b":12},{"a":21,"b":22}]',
+        threw ?? `ran with ${JSON.stringify(add.ran)}`,
+      );
+    },
+  },
+  {
+    id: "stream/crumbs",
+    asks: "A stream that comes in portions of seven bytes, in the middle of characters, is read right.",
+    why: "Networks cut where they like.",
+    needs: ["stream"],
+    async play(t) {
+      const words = "Žofie schrieb 日本語 👩‍👩‍👧 heute.";
+      const note = t.tool("note", { text: "string" });
+      t.model(says({ ...calls(["note", { text: words }]), crumbs: true }, { text: words, crumbs: true }));
+      const { shown, threw } = await t.read(await t.start({ tools: [note] }), "Note it.");
+      demand(shown.endsWith(words), threw ?? `showed ${JSON.stringify(shown)}`);
+      demand(
+        JSON.stringify(note.ran) === JSON.stringify([{ text: words }]),
+        `ran with ${JSON.stringify(note.ran)}`,
+      );
+    },
+  },
+  {
+    id: "stream/left-early",
+    asks: "When the reader of a stream leaves, the request to the model is closed, and no call begins afterwards.",
+    why: "A closed tab should cost nothing more, and do nothing more.",
+    needs: ["stream"],
+    async play(t) {
+      const send = t.tool("send", {}, () => "sent", { effect: "irreversible" });
+      t.model(says({ text, ...calls(["send", {}]), pauseMs: 80 }, { text: "Done." }));
+      const { pieces } = await t.stream(await t.start({ tools: [send] }), "Say it, then send.");
+      for await (const _piece of pieces) break;
+      await wait(1800); // the model would have written all by then
+      demand(send.ran.length === 0, "the call ran after the reader had left");
+      demand(t.requests[0]?.left === true, "the request was read to its end");
+      demand(t.requests.length === 1, `the model was asked ${t.requests.length} times`);
+    },
+  },
+  {
+    id: "stream/broken-in-text",
+    asks: "A reply that breaks off in its text is an error or is asked for again; the half is not given as the answer.",
+    why: "«You may take up to 40» is a sentence too.",
+    needs: ["stream"],
+    async play(t) {
+      t.model((_request, n) => (n === 0 ? { text, cut: { after: 4, how: "broken" } } : { text }));
+      const { ended, text: said, threw } = await t.read(await t.start({ tools: [] }), "Say it.");
+      demand(
+        threw !== undefined || ended !== "stop" || said === text,
+        `answered with ${JSON.stringify(said)}`,
+      );
+    },
+  },
+  {
+    id: "stream/ended-in-text",
+    asks: "The same for a stream that just ends, without the word that it is complete.",
+    why: "Proxies with a time limit end streams so.",
+    needs: ["stream"],
+    async play(t) {
+      t.model((_request, n) => (n === 0 ? { text, cut: { after: 4, how: "ended" } } : { text }));
+      const { ended, text: said, threw } = await t.read(await t.start({ tools: [] }), "Say it.");
+      demand(
+        threw !== undefined || ended !== "stop" || said === text,
+        `answered with ${JSON.stringify(said)}`,
+      );
+    },
+  },
+  {
+    id: "stream/broken-behind-a-call",
+    asks: "A call that changes something, in a reply that broke off behind it, does not run twice, and not without a word.",
+    why: "A reply that broke off is asked for again, and then has the call once more.",
+    needs: ["stream"],
+    async play(t) {
+      const send = t.tool("send", { to: "string" }, () => "sent", { effect: "irreversible" });
+      const twice = calls(["send", { to: "Ada" }], ["send", { to: "Ben" }]);
+      t.model((request, n) => {
+        if (request.messages.some(({ role }) => role === "tool")) return { text: "Sent." };
+        return n === 0 ? { ...twice, cut: { after: 4, how: "broken" }, pauseMs: 30 } : twice;
+      });
+      const { threw, ended } = await t.read(await t.start({ tools: [send] }), "Send both.");
+      await wait(100);
+      const toAda = send.ran.filter((args) => (args as { to: string }).to === "Ada").length;
+      demand(toAda <= 1, `it was sent ${toAda} times`);
+      demand(toAda === 0 || (threw === undefined && ended === "stop"), "it ran, and the run failed");
+    },
+  },
+];
