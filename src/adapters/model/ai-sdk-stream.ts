@@ -6,7 +6,7 @@ import { endDelta, plain, type ResponseMetadata, responseOf, type StreamFinish }
 import { UnreadableReply } from "./http-reply.ts";
 import { keptBy, keptCall } from "./kept.ts";
 import { newCallId } from "./wire-fields.ts";
-import { expectOneChoice, type WrittenReply, writtenReply } from "./ai-sdk-written.ts";
+import { type WrittenReply, writtenReply } from "./ai-sdk-written.ts";
 
 type FileData = string | Uint8Array | URL;
 
@@ -77,7 +77,7 @@ export function* partsOf(reply: GeneratedReply): Generator<StreamPart> {
  * pieces before; sources that stand inside a text come after it, so that a text stays one part. `server` is
  * noted on what must go back to the provider that wrote it, and to no other.
  *
- * @throws StreamFailure at an `error` part. UnreadableReply when the parts end without a `finish`, and for a reply with several choices.
+ * @throws StreamFailure at an `error` part. UnreadableReply when the parts end without a `finish`.
  */
 export async function* toDeltas(
   parts: AsyncIterable<StreamPart> | Iterable<StreamPart>,
@@ -96,10 +96,7 @@ export async function* toDeltas(
     written: writtenReply(server),
   };
   for await (const part of parts) {
-    if (part.type === "raw") {
-      expectOneChoice(part.rawValue);
-      state.written?.read(part.rawValue);
-    }
+    if (part.type === "raw") state.written?.read(part.rawValue);
     if (part.type === "error") throw new StreamFailure("the stream brought an error", { cause: part.error });
     if (part.type === "finish") {
       if (state.written?.hasEnded === false) break;

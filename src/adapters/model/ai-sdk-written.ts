@@ -15,20 +15,19 @@ export function readsChunks(provider: string): boolean {
 export function expectOneChoice(chunk: unknown): void {
   const choices = isJsonObject(chunk) ? chunk["choices"] : undefined;
   if (!isJsonList(choices)) return;
-  if (choices.filter(isJsonObject).every(({ index }) => Number(index ?? 0) === 0)) return;
-  throw new UnreadableReply(
-    "the reply has several choices, which its package mixes: ask for one, without `n`",
-    {
-      retryable: false,
-    },
-  );
+  for (const choice of choices)
+    if (isJsonObject(choice) && Number(choice["index"] ?? 0) !== 0)
+      throw new UnreadableReply(
+        "the reply has several choices, which its package mixes: ask for one, without `n`",
+        { retryable: false },
+      );
 }
 
 /**
  * True for a package that gives `{}` for arguments which came in one piece and are no JSON, and for those of a
  * stream that broke off: what the provider wrote stands in its raw chunks alone.
  */
-function hidesWhatWasWritten(provider: string): boolean {
+export function hidesWhatWasWritten(provider: string): boolean {
   return /^openrouter\b/.test(provider);
 }
 

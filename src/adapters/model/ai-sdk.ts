@@ -2,16 +2,15 @@ import { isWritError, WritError } from "../../error/writ-error.ts";
 import type { Price } from "../../message/usage.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest, ModelSettings } from "../../model/model.ts";
 import type { JsonObject } from "../../util/json.ts";
+import { streamParts } from "./ai-sdk-answer.ts";
 import { resultForms } from "./ai-sdk-bound.ts";
 import { withCacheMarks } from "./ai-sdk-cache.ts";
-import { endedEarly } from "./ai-sdk-end.ts";
 import { packageFault, providerError } from "./ai-sdk-errors.ts";
 import { filesOf } from "./ai-sdk-files.ts";
 import { formatFeatures, formatOptions } from "./ai-sdk-format.ts";
 import { type AiSdkVersion, promptFor, type PromptMessage } from "./ai-sdk-prompt.ts";
 import { type GeneratedReply, partsOf, type StreamPart, toDeltas } from "./ai-sdk-stream.ts";
 import { free } from "./options.ts";
-import { UnreadableReply } from "./http-reply.ts";
 import { settingsData } from "./settings-data.ts";
 import { abortErrorOf, mistakeOf, orAborted } from "./streams.ts";
 import { type AiSdkProviderTool, allowedOptions, toolChoiceOf, toolsOf } from "./ai-sdk-tools.ts";
@@ -223,58 +222,13 @@ async function ask(
 ): Promise<AsyncIterable<StreamPart> | Iterable<StreamPart>> {
   if (model.doStream !== undefined) {
     const { stream, response } = await orAborted(model.doStream(options), signal);
-    const contentType = response?.headers?.["content-type"] ?? "";
-    // Packages read a page as a stream without events.
-    if (/\bhtml\b/i.test(contentType))
-      throw new UnreadableReply("an HTML page came where a reply should: check the base URL", {
-        retryable: false,
-      });
-    return streamParts(stream, { model, signal, isJson: /\bjson\b/i.test(contentType) });
+    return streamParts({ stream, model, signal, contentType: response?.headers?.["content-type"] ?? "" });
   }
   if (model.doGenerate === undefined) return [];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the package's own types promise it, and they have three versions
   const reply = (await orAborted(model.doGenerate(options), signal)) as GeneratedReply;
   tellWarnings(nameOf(model), reply.warnings);
   return partsOf(reply);
-}
-
-interface Streaming extends Pick<Asking, "model" | "signal"> {
-  /** The provider says that its answer is JSON. Some that stream say so too. */
-  readonly isJson: boolean;
-}
-
-/**
- * The parts of a stream, without the finish of one that ended early. Whoever stops reading, or aborts, cancels
- * the stream, and with it the provider's request.
- */
-async function* streamParts(
-  stream: ReadableStream<unknown>,
-  { model, signal, isJson }: Streaming,
-): AsyncGenerator<StreamPart> {
-  const reader = stream.getReader();
-  const cancel = (): void => {
-    reader.cancel(signal.reason).catch(() => undefined);
-  };
-  signal.addEventListener("abort", cancel, { once: true });
-  if (signal.aborted) cancel();
-  try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the package's own types promise it, and they have three versions
-      const part = next.value as StreamPart;
-      if (part.type === "stream-start") tellWarnings(nameOf(model), part.warnings);
-      const isEarly = part.type === "finish" && endedEarly(part);
-      if (isJson && (isEarly || (part.type === "error" && part.error instanceof Error)))
-        throw new UnreadableReply(
-          "JSON came where a stream should: it is an error, or the server does not stream",
-        );
-      if (isEarly) break;
-      yield part;
-    }
-    if (signal.aborted) throw abortErrorOf(signal);
-  } finally {
-    signal.removeEventListener("abort", cancel);
-    cancel();
-  }
 }
 
 function describe(value: unknown): string {

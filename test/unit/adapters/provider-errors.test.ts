@@ -1,4 +1,5 @@
 import { createGoogle } from "@ai-sdk/google";
+import { createMistral } from "@ai-sdk/mistral";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -207,7 +208,29 @@ describe("a fault of code, or of an address", () => {
       aiSdk(createOpenAICompatible({ name: "p", baseURL: `${server.url}/v1` })("m")),
     );
     expect(error).toMatchObject({ code: "provider-failed", retryable: false });
-    expect((error as Error).message).toContain("HTML page");
+    expect((error as Error).message).toContain(`HTML page came where a reply should (from ${server.url}/v1)`);
+  });
+
+  it.each<[string, Answer, string]>([
+    ["JSON", { json: { hello: 1 } }, "JSON came where a stream should (from URL)"],
+    ["nothing", { sse: "" }, "nothing of a reply came (from URL)"],
+    [
+      "a page that says it is a stream",
+      { sse: "<html><title>Log in</title></html>" },
+      "nothing of a reply came (from URL)",
+    ],
+  ])("says through packages from where there came %s", async (_what, answer, says) => {
+    const [baseURL, apiKey] = [`${server.url}/v1`, "key"];
+    for (const model of [
+      createOpenAI({ baseURL, apiKey }).chat("gpt-5"),
+      createOpenAI({ baseURL, apiKey }).responses("gpt-5"),
+      createMistral({ baseURL, apiKey })("m"),
+    ]) {
+      server.play(answer);
+      const error = (await thrownBy(aiSdk(model))) as WritError;
+      expect(error).toMatchObject({ code: "provider-failed", retryable: true });
+      expect(error.message).toContain(says.replace("URL", baseURL));
+    }
   });
 
   it.each([
