@@ -98,6 +98,23 @@ const byClaude = (text: string, stop_reason: string): string =>
     event("message_stop"),
   ]);
 
+it.each(specVersions)("thinking that Anthropic hid goes back as it came (%s)", async (version) => {
+  const hidden = { type: "redacted_thinking", data: "RU5D" };
+  const call = { type: "tool_use", id: "toolu_1", name: "add", input: {} };
+  const blocks = [hidden, call].flatMap((content_block, index) => [
+    event("content_block_start", { index, content_block }),
+    event("content_block_stop", { index }),
+  ]);
+  const [begin = "", , end = ""] = byClaude("", "tool_use").split(
+    /(?=data: .*content_block_start)|(?=data: .*message_delta)/,
+  );
+  server.play({ sse: begin + sse(blocks) + end }, { sse: byClaude("Done.", "end_turn") });
+  const add = fakeTool("add", "8");
+  await agent({ name: "a", model: anthropic(version, server.url), tools: [add] }).run("3 + 5?");
+  expect(add.calls).toEqual([{}]);
+  expect(at(server.requests.at(-1)?.body["messages"], 1, "content")).toMatchObject([hidden, call]);
+});
+
 it.each(["v3", "v4"] as const)(
   "a turn that Anthropic paused goes on with what it said (%s)",
   async (version) => {

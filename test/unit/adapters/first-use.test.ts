@@ -17,6 +17,17 @@ describe("faults that a first user met", () => {
     expect(define({ price: 0 })).not.toThrow();
   });
 
+  it("the README says how to install it, with a hosted provider and without a key", () => {
+    const readme = readFileSync("README.md", "utf8");
+    for (const said of [
+      /npm i writ zod @ai-sdk\/\w+/,
+      /npm i writ zod ollama/,
+      /model: "openai\//,
+      /"ollama\//,
+    ])
+      expect(readme).toMatch(said);
+  });
+
   it("no advice omits optional packages: npm removes those of the whole project then", () => {
     const told = [
       ...filesUnder("src", ".ts"),
