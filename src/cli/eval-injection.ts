@@ -1,11 +1,15 @@
+import { createHash } from "node:crypto";
 import { WritError } from "../error/writ-error.ts";
 import type { AdaptiveFigures } from "../eval/injection/adaptive.ts";
 import { type EvaluateOptions, evaluateInjection, type InjectionReport } from "../eval/injection/evaluate.ts";
 import { type ArmName, argumentsOf, armNames, type Failure } from "../eval/injection/measure.ts";
 import { suiteFromTools } from "../eval/injection/from-tools.ts";
-import { readPolicyFile } from "../eval/injection/policy-file.ts";
+import { type PolicyFile, policyFileOf, readPolicyFile } from "../eval/injection/policy-file.ts";
 import { suiteTools } from "../eval/injection/suite-tools.ts";
-import { readHashed, readSuite } from "../eval/injection/suite.ts";
+import { readHashed, readSuite, type Suite } from "../eval/injection/suite.ts";
+import { draftPolicy } from "../policy/study/draft.ts";
+import type { Json } from "../util/json.ts";
+import { readAnswers } from "./draft-answers.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { countOf, wordOf } from "./options.ts";
 import { readTools } from "./read-tools.ts";
@@ -17,6 +21,8 @@ export interface InjectionFlags {
   readonly suite?: string;
   readonly tools?: string;
   readonly policy?: string;
+  readonly draft?: boolean;
+  readonly answers?: string;
   readonly approve?: string;
   readonly adaptive?: boolean;
   readonly plan?: boolean;
@@ -54,18 +60,20 @@ export async function evalInjection(flags: InjectionFlags): Promise<ExitCode> {
 }
 
 /** The suite, or one that is made of tools alone, and the policy. */
-async function readAll({
-  suite: path,
-  tools: toolsPath,
-  policy,
-}: InjectionFlags): Promise<Pick<EvaluateOptions, "suite" | "file">> {
-  if (policy === undefined) {
-    const advice = "Give the policy file that is evaluated; `writ policy draft` prints one to start from.";
-    throw new WritError("option-invalid", { option: "--policy", value: "(left out)", advice });
+async function readAll(flags: InjectionFlags): Promise<Pick<EvaluateOptions, "suite" | "file">> {
+  const { suite: path, tools: toolsPath, policy, draft = false, answers } = flags;
+  if ((policy === undefined) === !draft) {
+    const advice =
+      "Give the policy file that is evaluated, or --draft for the one that `writ policy draft` makes of the tools.";
+    throw new WritError("option-invalid", { option: "--policy", value: policy ?? "(left out)", advice });
+  }
+  if (!draft && answers !== undefined) {
+    const advice = "They are answers to the questions of a draft: give --draft too.";
+    throw new WritError("option-invalid", { option: "--answers", value: answers, advice });
   }
   if (path !== undefined && toolsPath === undefined) {
     const suite = readSuite(path);
-    return { suite, file: readPolicyFile(policy, suite) };
+    return { suite, file: await policyFor(suite, flags) };
   }
   if (toolsPath === undefined || path !== undefined) {
     const advice =
@@ -74,7 +82,7 @@ async function readAll({
   }
   const { name, tools } = await readTools(toolsPath);
   const described = tools.map(({ schema: parameters, ...tool }) => ({ ...tool, parameters }));
-  const file = readPolicyFile(policy, { path: toolsPath, tools: described });
+  const file = await policyFor({ name, path: toolsPath, tools: described }, flags);
   const annotations = Object.fromEntries(
     tools.map((tool) => [tool.name, { ...tool.said, ...file.policy.tools?.[tool.name] }]),
   );
@@ -85,6 +93,24 @@ async function readAll({
     sha256,
   });
   return { suite, file: { ...file, policy: { ...file.policy, tools: annotations } } };
+}
+
+/** The policy in a file; without one that which is drafted of the tools. */
+async function policyFor(
+  described: Pick<Suite, "name" | "path" | "tools">,
+  { policy: path, answers }: InjectionFlags,
+): Promise<PolicyFile> {
+  if (path !== undefined) return readPolicyFile(path, described);
+  const tools = described.tools.map(({ parameters: schema, ...tool }) => ({ ...tool, schema }));
+  const names = tools.map(({ name }) => name);
+  const { policy } = await draftPolicy(
+    described.name,
+    tools,
+    answers === undefined ? undefined : readAnswers(answers, names),
+  );
+  const text = JSON.stringify(policy);
+  const sha256 = createHash("sha256").update(text).digest("hex");
+  return policyFileOf(JSON.parse(text) as Json, { path: "(drafted)", sha256 }, described);
 }
 
 const armLabels: Readonly<Record<ArmName, string>> = {

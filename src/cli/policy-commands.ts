@@ -58,6 +58,7 @@ function addDraft(policies: Command, act: Act): void {
         "read the answers about tools that only look from standard input, where it is no terminal",
       )
       .option("--no-ask", "ask nothing, also at a terminal: their results count as strangers'")
+      .option("--answers <file>", "the answers as JSON by tool, each with `stranger`, `private`, `outside`")
       .option("--write <file>", "write it to this file instead of printing it"),
   ).action((path: string, flags: DraftFlags) =>
     act(flags, async () => (await import("./policy-draft.ts")).draft(path, flags)),

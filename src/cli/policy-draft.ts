@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import { type AskAboutRead, type DraftedTool, draftPolicy, type DraftLine } from "../policy/study/draft.ts";
 import { visibleJson } from "../util/json.ts";
+import { readAnswers } from "./draft-answers.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import type { OutputFlags } from "./options.ts";
 import { countText, jsonLine, oneLine, type Output, processOutput } from "./output.ts";
@@ -12,6 +13,7 @@ import { readTools } from "./read-tools.ts";
 export interface DraftFlags extends OutputFlags {
   readonly name?: string;
   readonly ask?: boolean;
+  readonly answers?: string;
   readonly write?: string;
 }
 
@@ -21,11 +23,21 @@ export interface DraftFlags extends OutputFlags {
  *
  * @throws WritError `option-invalid`, and what reading tools throws
  */
-export async function draft(path: string, { name, ask, write, json = false }: DraftFlags): Promise<ExitCode> {
+export async function draft(
+  path: string,
+  { name, ask, answers: said, write, json = false }: DraftFlags,
+): Promise<ExitCode> {
   const file = await readTools(path);
-  const isAsked = ask ?? (process.stdin.isTTY && processOutput.isTerminal);
+  const written =
+    said === undefined
+      ? undefined
+      : readAnswers(
+          said,
+          file.tools.map((tool) => tool.name),
+        );
+  const isAsked = written === undefined && (ask ?? (process.stdin.isTTY && processOutput.isTerminal));
   const answers = isAsked ? linesOf(process.stdin) : undefined;
-  const asker = answers === undefined ? undefined : askerOf(answers, processOutput);
+  const asker = answers === undefined ? written : askerOf(answers, processOutput);
   const { policy, lines } = await draftPolicy(name ?? file.name, file.tools, asker);
   await answers?.return?.(undefined);
   if (!json) for (const line of lineTexts(lines)) processOutput.progress(`${line}\n`);

@@ -249,6 +249,8 @@ function addInjection(evaluations: Command, act: Act): void {
       "in place of a suite: tools (JSON, or a program with an agent), of which tasks and attacks are made",
     )
     .option("--policy <file>", "the policy that is evaluated, with the skills that tools are divided into")
+    .option("--draft", "in place of a policy: the one that `writ policy draft` makes of the tools")
+    .option("--answers <file>", "with --draft: answers to its questions, as JSON by tool")
     .option("--approve <answer>", "what a person answers during an attack: always (yes), never (no)", "never")
     .option("--adaptive", "also an attacker who knows the policy and tries every permitted tool")
     .option(

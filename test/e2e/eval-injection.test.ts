@@ -111,13 +111,35 @@ describe("writ eval injection", () => {
     expect(arms.full.tasks.autonomous).toBeLessThan(arms.plain.tasks.autonomous);
   });
 
+  it("drafts the policy itself, with the answers of a file: the same as drafting and evaluating", async () => {
+    const suite = write("suite.json", housing.suite);
+    const answers = write("answers.json", { find_tenant: { stranger: false, private: false } });
+    const drafted = await writ(["policy", "draft", suite, "--name", "housing", "--answers", answers]);
+    const policy = write("answered.json", JSON.parse(drafted.stdout) as JsonObject);
+    const reports = await Promise.all(
+      [["--draft", "--answers", answers], ["--policy", policy], ["--draft"]].map(async (words) => {
+        const { stdout } = await writ(["eval", "injection", "--suite", suite, "--json", ...words]);
+        return (JSON.parse(stdout) as InjectionReport).arms.full;
+      }),
+    );
+    expect(reports[0]).toEqual(reports[1]);
+    expect(drafted.stdout).toContain('"trusted": true');
+    expect(reports[2]?.attacks.succeeded).toBe(0);
+  });
+
   it("says what is wrong with what it was given, and where", async () => {
+    const stray = write("stray.json", { pay_all: {} });
+    const odd = write("odd.json", { pay: { strangers: true } });
     const suite = write("suite.json", housing.suite);
     const { tools: _tools, ...headless } = housing.suite;
     const broken = write("broken.json", headless);
     const typo = write("typo.json", { ...housing.policy, skills: { bills: ["payy"] } });
     const cases: readonly (readonly [words: readonly string[], name: string, says: string])[] = [
       [["--suite", suite], "option-invalid", "--policy"],
+      [["--suite", suite, "--draft", "--policy", typo], "option-invalid", "--policy"],
+      [["--suite", suite, "--policy", typo, "--answers", stray], "option-invalid", "--draft"],
+      [["--suite", suite, "--draft", "--answers", stray], "option-invalid", 'no tool "pay_all"'],
+      [["--suite", suite, "--draft", "--answers", odd], "option-invalid", "strangers"],
       [["--suite", broken, "--policy", typo], "eval-suite-invalid", "in tools, it must be a list"],
       [["--suite", suite, "--policy", typo], "eval-policy-invalid", 'did you mean "pay"?'],
       [["--suite", suite, "--policy", join(folder, "none.json")], "file-unreadable", "none.json"],
