@@ -8,7 +8,7 @@ import { type PolicyFile, policyFileOf, readPolicyFile } from "../eval/injection
 import { suiteTools } from "../eval/injection/suite-tools.ts";
 import { readHashed, readSuite, type Suite } from "../eval/injection/suite.ts";
 import { draftPolicy } from "../policy/study/draft.ts";
-import type { Json } from "../util/json.ts";
+import { parseJson } from "../util/json.ts";
 import { readAnswers } from "./draft-answers.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { countOf, wordOf } from "./options.ts";
@@ -110,7 +110,8 @@ async function policyFor(
   );
   const text = JSON.stringify(policy);
   const sha256 = createHash("sha256").update(text).digest("hex");
-  return policyFileOf(JSON.parse(text) as Json, { path: "(drafted)", sha256 }, described);
+  const plain = parseJson(text);
+  return policyFileOf(plain.ok ? plain.value : null, { path: "(drafted)", sha256 }, described);
 }
 
 const armLabels: Readonly<Record<ArmName, string>> = {

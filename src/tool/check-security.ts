@@ -31,7 +31,7 @@ const source: Shape<ValueSource> = closed({
   type: oneOf("found-in", "listed-by"),
   tool: string,
   whole: optional(shapeOf<true>("true", (value) => value === true)),
-  field: optional(string),
+  field: optional(either(string, list(string))),
 });
 const words: Shape<ParameterWords> = closed({
   role,

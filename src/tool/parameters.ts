@@ -35,8 +35,8 @@ export interface ValueSource {
   readonly tool: string;
   /** The value is all that stands in a field: no part of a text. Always so in a directory. */
   readonly whole?: true;
-  /** The name of the field, at any depth. Default: any. */
-  readonly field?: string;
+  /** The name of the field, at any depth, or names that it may have. Default: any. */
+  readonly field?: string | readonly string[];
 }
 
 /** The words of an author on a parameter. */

@@ -146,7 +146,7 @@ function isAt(value: Leaf["value"], { type, tool, field }: ValueSource, found: r
   return found.some(
     (each) =>
       each.tool === tool &&
-      (field === undefined || each.field === field) &&
+      (field === undefined || [field].flat().includes(each.field)) &&
       (type === "listed-by" || each.isChosen) &&
       String(each.value) === String(value),
   );

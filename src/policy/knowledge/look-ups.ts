@@ -37,8 +37,8 @@ export class LookUp {
     return spelling !== undefined && this.wholeIn(field, as).has(spelling);
   }
 
-  private wholeIn(field: string | undefined, as: ValueType | undefined): ReadonlySet<string> {
-    const key = `${as ?? ""} ${field ?? ""}`;
+  private wholeIn(field: ValueSource["field"], as: ValueType | undefined): ReadonlySet<string> {
+    const key = `${as ?? ""} ${field === undefined ? "" : JSON.stringify(field)}`;
     const known = this.fields.get(key);
     if (known !== undefined) return known;
     const { value = this.message.text } = this.message;
@@ -60,15 +60,16 @@ function spelledAs(value: string | number, as: ValueType | undefined): string | 
 }
 
 /** The values that are all of a field, or of an item of a list in it. */
-function wholeValues(value: Json, field: string | undefined): readonly (string | number)[] {
+function wholeValues(value: Json, field: ValueSource["field"]): readonly (string | number)[] {
   const found: (string | number)[] = [];
+  const isNamed = (key: string): boolean =>
+    field === undefined || (typeof field === "string" ? key === field : field.includes(key));
   let left = mostValues;
   function visit(part: Json, isField: boolean): void {
     left -= 1;
     if (left < 0) return;
     if (Array.isArray(part)) part.forEach((each: Json) => visit(each, isField));
-    else if (isJsonObject(part))
-      for (const [key, each] of Object.entries(part)) visit(each, field === undefined || key === field);
+    else if (isJsonObject(part)) for (const [key, each] of Object.entries(part)) visit(each, isNamed(key));
     else if (isField && (typeof part === "string" || typeof part === "number")) found.push(part);
   }
   visit(value, field === undefined);

@@ -1,9 +1,13 @@
 import { closed, checkShape } from "../../error/check-shape.ts";
 import type { ValueSource } from "../../tool/parameters.ts";
-import { boolean, optional, string } from "../../util/shape.ts";
+import { boolean, either, list, optional, string } from "../../util/shape.ts";
 
-const foundOptions = closed({ whole: optional(boolean), field: optional(string) });
-const listedOptions = closed({ field: optional(string) });
+const field = optional(either(string, list(string)));
+const foundOptions = closed({ whole: optional(boolean), field });
+const listedOptions = closed({ field });
+
+/** The name of a field, or names that it may have. */
+type Field = string | readonly string[];
 
 /**
  * A value from a look-up, for `from` of a parameter: it counts as chosen there if the look-up's own arguments were (the user's, or found in
@@ -22,7 +26,7 @@ const listedOptions = closed({ field: optional(string) });
  */
 export function foundIn(
   tool: string,
-  options: { readonly whole?: boolean; readonly field?: string } = {},
+  options: { readonly whole?: boolean; readonly field?: Field } = {},
 ): ValueSource {
   checkShape("foundIn()", options, foundOptions);
   const { whole = false, field } = options;
@@ -47,7 +51,7 @@ export function foundIn(
  * export const post = guarded({ tools: { post_message: { effect: "write", parameters: { room, text: "content" } } } });
  * ```
  */
-export function listedBy(tool: string, options: { readonly field?: string } = {}): ValueSource {
+export function listedBy(tool: string, options: { readonly field?: Field } = {}): ValueSource {
   checkShape("listedBy()", options, listedOptions);
   const { field } = options;
   return Object.freeze({ type: "listed-by", tool, ...(field === undefined ? {} : { field }) });

@@ -11,7 +11,7 @@ type Drafted = NonNullable<Annotation["effect"]>;
 const words: Readonly<Record<"read" | "write" | "irreversible", string>> = {
   read: `analyse analyze browse calculate check compare compute convert count crawl describe display explain extract
     fetch find get has inspect is list load look lookup navigate parse preview query read recall retrieve return scan
-    scrape search see show summarise summarize think translate view visit`,
+    scrape search see show summarise summarize think translate validate verify view visit`,
   write: `accept add adjust append archive assign change clone configure copy create decline disable download draft
     edit enable extend fill follow import increment insert join label leave link like lock log login logout mark modify
     move open pause pin put react record register rename replace reschedule reset restore resume save schedule set
@@ -90,7 +90,7 @@ export function wordsOf(text: string): readonly string[] {
 }
 
 /** A word as a known verb: `searches`, `fetches` and `queries` too. */
-function verbOf(word: string): string | undefined {
+export function verbOf(word: string): string | undefined {
   const forms = [word, word.replace(/s$/, ""), word.replace(/es$/, ""), word.replace(/ies$/, "y")];
   return forms.find((form) => effects.has(form));
 }

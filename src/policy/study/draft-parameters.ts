@@ -8,6 +8,12 @@ export interface DraftedParameter {
   readonly name: string;
   readonly role: ParameterRole;
   readonly type?: ValueType;
+  /** Values that nobody need choose. */
+  readonly constants?: readonly string[];
+  /** It says how, when or how many. */
+  readonly isManner?: true;
+  /** The words of its author. */
+  readonly description?: string;
   readonly because: string;
 }
 
@@ -23,21 +29,44 @@ interface Seen {
 export function draftParameters(schema: JsonSchema): readonly DraftedParameter[] {
   const properties = own(schema, "properties");
   if (!isJsonObject(properties)) return [];
-  const seen = Object.entries(properties).map(([name, held]): Seen => {
-    const inner = resolved(held, schema);
-    const said = [held, inner].map((part) => (isJsonObject(part) ? own(part, "description") : undefined));
-    const description = said.find((text) => typeof text === "string") ?? "";
-    return { name, words: wordsOf(name), schema: inner, description };
-  });
+  const seen = seenIn(properties, { root: schema, path: "", depth: 0 });
   const drafted = seen.map(draftParameter);
   const isActedOn = drafted.some(
-    ({ role, type }, index) => role !== "content" && !isManner(seen[index], type),
+    ({ role, type }, index) => role !== "content" && !hasFields(seen[index]) && !isManner(seen[index], type),
   );
   if (!isActedOn) return drafted;
   return drafted.map((each, index) => {
     if (each.role !== "target" || !isManner(seen[index], each.type)) return each;
-    return { name: each.name, role: "content", because: "it says how or when; others say what is acted on" };
+    return {
+      ...each,
+      role: "content",
+      type: undefined,
+      because: "it says how or when; others say what is acted on",
+    };
   });
+}
+
+/** The parameters, and the fields within those that are objects, with their dotted paths. */
+function seenIn(
+  properties: JsonObject,
+  { root, path, depth }: { readonly root: JsonSchema; readonly path: string; readonly depth: number },
+): readonly Seen[] {
+  return Object.entries(properties).flatMap(([key, held]) => {
+    const inner = resolved(held, root);
+    const said = [held, inner].map((part) => (isJsonObject(part) ? own(part, "description") : undefined));
+    const description = said.find((text) => typeof text === "string") ?? "";
+    const name = `${path}${key}`;
+    const seen: Seen = { name, words: wordsOf(key), schema: inner, description };
+    const fields = own(inner, "properties");
+    if (!isJsonObject(fields) || depth >= 3) return [seen];
+    return [seen, ...seenIn(fields, { root, path: `${name}.`, depth: depth + 1 })];
+  });
+}
+
+/** True for an object whose fields are drafted by themselves. */
+function hasFields(seen: Seen | undefined): boolean {
+  const fields = seen && own(seen.schema, "properties");
+  return isJsonObject(fields) && Object.keys(fields).length > 0;
 }
 
 /** The part of a schema that says most of a value: without null, of a list its items, of a reference what it points at. */
@@ -80,20 +109,37 @@ function set(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/));
 }
 
+const money = set(`amount budget cost euro euros dollars fee limit price sum tip total usd value`);
+
 function draftParameter(seen: Seen): DraftedParameter {
+  const { description } = seen;
+  const drafted = draftRole(seen);
+  return {
+    ...drafted,
+    ...(drafted.role === "amount" || isManner(seen, drafted.type) ? { isManner: true } : {}),
+    ...(description === "" ? {} : { description }),
+  };
+}
+
+function draftRole(seen: Seen): DraftedParameter {
   const { name, words } = seen;
   const last = words.at(-1) ?? "";
   const found = typeOf(seen);
   const typed = found === undefined ? {} : { type: found.type };
-  const isNumber = found?.type === "number";
-  if (isNumber && words.some((word) => amounts.has(word)))
-    return { name, role: "amount", ...typed, because: `its name says how much, and it is a number` };
+  if (found?.type === "number") return { name, role: "amount", ...typed, ...howMuch(seen) };
   if (found?.type === "identifier") return { name, role: "id", ...typed, because: found.because };
   if (found === undefined && contents.has(last) && isText(seen))
     return { name, role: "content", because: `"${last}" is what is said, not whom or what it acts on` };
-  if (isNumber) return { name, role: "amount", ...typed, because: "it is a number" };
   const because = found?.because ?? "nothing says that it may be anybody's choice";
   return { name, role: "target", ...typed, because };
+}
+
+function howMuch({ words, schema }: Seen): Pick<DraftedParameter, "constants" | "because"> {
+  const isCount = own(schema, "type") === "integer" && !money.has(words.at(-1) ?? "");
+  if (isCount)
+    return { constants: ["0", "1"], because: "it is a count: none or one is what nobody need say" };
+  const isNamed = words.some((word) => amounts.has(word));
+  return { because: isNamed ? "its name says how much, and it is a number" : "it is a number" };
 }
 
 function isText({ schema }: Seen): boolean {

@@ -1,8 +1,10 @@
 import type { JsonSchema } from "../../schema/schema.ts";
-import type { Parameter, Parameters } from "../../tool/parameters.ts";
+import type { Parameter, Parameters, ValueSource } from "../../tool/parameters.ts";
+import { actsOfTool } from "../values/acts.ts";
 import type { Annotation, PolicyJson } from "../rules/rule.ts";
 import { draftEffect, wordsOf } from "./draft-effects.ts";
 import { draftParameters, type DraftedParameter } from "./draft-parameters.ts";
+import { draftSources, type Look } from "./draft-sources.ts";
 
 /** A tool as a draft looks at it: what its author says of it, and no more. */
 export interface DraftedTool {
@@ -48,36 +50,54 @@ export async function draftPolicy(
   tools: readonly DraftedTool[],
   ask: AskAboutRead = () => Promise.resolve(undefined),
 ): Promise<PolicyDraft> {
-  const lines: DraftLine[] = [];
-  const annotations: [string, Annotation][] = [];
-  for (const tool of tools) {
-    const drafted = await draftTool(tool, ask);
-    annotations.push([tool.name, drafted.annotation]);
-    lines.push(...drafted.lines.map((line) => ({ tool: tool.name, ...line })));
-  }
+  const drafted: DraftedAlone[] = [];
+  for (const tool of tools) drafted.push(await draftTool(tool, ask));
+  const looks = drafted.flatMap(({ look }) => (look === undefined ? [] : [look]));
+  const finished = drafted.map((each) => {
+    const placed = each.parameters.map(withSources(each, looks));
+    const isRedundant = ({ role, from }: Placed): boolean =>
+      each.look !== undefined && role === "target" && from === undefined;
+    return { ...each, parameters: placed.filter((parameter) => !isRedundant(parameter)) };
+  });
+  const annotations = finished.map(({ tool, annotation, parameters }): readonly [string, Annotation] => [
+    tool.name,
+    { ...annotation, ...withParameters(parameters) },
+  ]);
   const said = annotations.filter(([, annotation]) => Object.keys(annotation).length > 0);
+  const lines = finished.flatMap(({ tool, lines: own, parameters }) =>
+    [...own, ...parameters.map(parameterLine)].map((line) => ({ tool: tool.name, ...line })),
+  );
   return { policy: { name, rules: "guarded", tools: Object.fromEntries(said) }, lines };
 }
 
-interface DraftedAnnotation {
-  readonly annotation: Annotation;
-  readonly lines: readonly Omit<DraftLine, "tool">[];
+/** A parameter with the places that it may take values from. */
+interface Placed extends DraftedParameter {
+  readonly from?: readonly ValueSource[];
 }
 
-async function draftTool(tool: DraftedTool, ask: AskAboutRead): Promise<DraftedAnnotation> {
+/** What is drafted of a tool by itself. */
+interface DraftedAlone {
+  readonly tool: DraftedTool;
+  readonly annotation: Annotation;
+  readonly lines: readonly Omit<DraftLine, "tool">[];
+  readonly parameters: readonly DraftedParameter[];
+  /** There where it only looks, at the author's own. */
+  readonly look?: Look;
+}
+
+async function draftTool(tool: DraftedTool, ask: AskAboutRead): Promise<DraftedAlone> {
   const { effect, because } = effectOf(tool);
   const isDeclared = tool.said?.effect !== undefined;
   const parameters = draftParameters(tool.schema).filter(
     ({ name }) => tool.said?.parameters === undefined || !Object.hasOwn(tool.said.parameters, name),
   );
   if (effect === "read") return draftRead(tool, parameters, { because, isDeclared, ask });
-  const own = isDeclared || effect === undefined ? {} : { effect };
+  const says = effect === undefined ? "no effect is declared, so it asks like one" : effect;
   return {
-    annotation: { ...own, ...withParameters(parameters) },
-    lines: [
-      { says: effect === undefined ? "no effect is declared, so it asks like one" : effect, because },
-      ...parameters.map(parameterLine),
-    ],
+    tool,
+    annotation: isDeclared || effect === undefined ? {} : { effect },
+    lines: [{ says, because }],
+    parameters,
   };
 }
 
@@ -96,7 +116,7 @@ async function draftRead(
   tool: DraftedTool,
   parameters: readonly DraftedParameter[],
   { because, isDeclared, ask }: Reading,
-): Promise<DraftedAnnotation> {
+): Promise<DraftedAlone> {
   const reach = reachOf(tool, parameters);
   const guess: ReadAnswers = { isStrangers: true, isPrivate: true, goesOut: reach !== undefined };
   const answers = await ask(tool, guess);
@@ -111,24 +131,55 @@ async function draftRead(
     ...(isStrangers ? {} : { trusted: true }),
     ...(isPrivate ? { secrecy: "private" } : {}),
   };
-  if (!goesOut) {
-    const own = isDeclared ? {} : { effect: "read" as const };
-    return { annotation: { ...own, ...annotation }, lines: [{ says: "read", because }, trust, ...privacy] };
-  }
-  const targets = parameters.map(({ name, type, because: why }) => {
-    const out =
-      type === undefined ? { name, role: "target" as const } : { name, role: "target" as const, type };
-    return { ...out, because: why };
-  });
+  if (!goesOut)
+    return {
+      tool,
+      annotation: { ...(isDeclared ? {} : { effect: "read" as const }), ...annotation },
+      lines: [{ says: "read", because }, trust, ...privacy],
+      parameters: parameters.flatMap(ofLook),
+      look: { name: tool.name, description: tool.description, isTrusted: !isStrangers },
+    };
   const why = answers === undefined ? `it looks outside, since ${reach}` : `it looks outside, since ${said}`;
   return {
-    annotation: { effect: "read", reaches: "outside", ...annotation, ...withParameters(targets) },
+    tool,
+    annotation: { effect: "read", reaches: "outside", ...annotation },
     lines: [
       { says: "read, outside", because: `${why}: what it is asked for is told there` },
       trust,
       ...privacy,
-      ...targets.map(parameterLine),
     ],
+    parameters: parameters.map((each) => ({ ...each, role: "target" })),
+  };
+}
+
+/** The parameters of a look that are not judged as they stand: filters choose nothing, and ids may come from another look. */
+function ofLook(parameter: DraftedParameter): readonly DraftedParameter[] {
+  const { role, isManner } = parameter;
+  if (isManner === true)
+    return [
+      {
+        ...parameter,
+        role: "content",
+        type: undefined,
+        constants: undefined,
+        because: "it narrows what is looked at",
+      },
+    ];
+  return role === "id" || role === "target" ? [parameter] : [];
+}
+
+function withSources(
+  { tool, parameters }: DraftedAlone,
+  looks: readonly Look[],
+): (parameter: DraftedParameter) => Placed {
+  const hasFields = (path: string): boolean => parameters.some(({ name }) => name.startsWith(`${path}.`));
+  const mayTake = !actsOfTool(tool.name).has("remove");
+  return (parameter) => {
+    const sources =
+      mayTake && !hasFields(parameter.name) ? draftSources({ tool, parameter }, looks) : undefined;
+    if (sources === undefined) return parameter;
+    const { from, because } = sources;
+    return { ...parameter, from, because: `${parameter.because}; ${because}` };
   };
 }
 
@@ -142,15 +193,25 @@ function reachOf({ name }: DraftedTool, parameters: readonly DraftedParameter[])
   return word === undefined ? undefined : `its name says "${word}"`;
 }
 
-function withParameters(parameters: readonly DraftedParameter[]): { readonly parameters?: Parameters } {
+function withParameters(parameters: readonly Placed[]): { readonly parameters?: Parameters } {
   if (parameters.length === 0) return {};
-  const entries = parameters.map(({ name, role, type }): readonly [string, Parameter] => [
+  const entries = parameters.map(({ name, role, type, constants, from }): readonly [string, Parameter] => [
     name,
-    type === undefined ? role : { role, type },
+    type === undefined && constants === undefined && from === undefined
+      ? role
+      : {
+          role,
+          ...(type === undefined ? {} : { type }),
+          ...(constants === undefined ? {} : { constants }),
+          ...(from === undefined ? {} : { from }),
+        },
   ]);
   return { parameters: Object.fromEntries(entries) };
 }
 
-function parameterLine({ name, role, type, because }: DraftedParameter): Omit<DraftLine, "tool"> {
-  return { says: `${name}: ${role}${type === undefined ? "" : ` (${type})`}`, because };
+function parameterLine({ name, role, type, constants, from, because }: Placed): Omit<DraftLine, "tool"> {
+  const typed = type === undefined ? "" : ` (${type})`;
+  const free = constants === undefined ? "" : `, or ${constants.join(", ")}`;
+  const places = from === undefined ? "" : `, or from ${from.map(({ tool }) => tool).join(", ")}`;
+  return { says: `${name}: ${role}${typed}${free}${places}`, because };
 }

@@ -2,6 +2,9 @@ import { describe, expect, it } from "vitest";
 import { draftEffect } from "../../../src/policy/study/draft-effects.ts";
 import { draftParameters } from "../../../src/policy/study/draft-parameters.ts";
 import { type DraftedTool, draftPolicy } from "../../../src/policy/study/draft.ts";
+import { agent } from "../../../src/adapters/node.ts";
+import { scripted } from "../../../src/testing.ts";
+import { type Tool, tool as runnable } from "../../../src/tool/tool.ts";
 import { policyFromJson } from "../../../src/policy/study/policy.ts";
 import type { Json } from "../../../src/util/json.ts";
 
@@ -20,6 +23,7 @@ describe("the effect of a draft", () => {
     ["message_send", "", "irreversible"],
     ["post", "", "irreversible"],
     ["refunds_process", "Refunds an order.", "irreversible"],
+    ["verify_account", "Verifies the account.", "read"],
     ["frobnicate", "Does it.", undefined],
     ["", "", undefined],
   ])("of %s (%s) is %s", (name, description, effect) => {
@@ -73,6 +77,75 @@ const tool = (
   description: "",
   schema: { type: "object", properties },
   ...more,
+});
+
+describe("the places that a draft takes values from", () => {
+  const order = tool("get_order", { order_id: text }, { description: "An order with its items." });
+  const details = {
+    amount: { type: "number" },
+    items: { type: "array", items: { type: "object", properties: { item_id: text } } },
+  };
+  const change = tool("change_order_items", { order_id: text, ...details, copies: { type: "integer" } });
+  const said = async (
+    tools: readonly DraftedTool[],
+    answers?: Parameters<typeof draftPolicy>[2],
+  ): Promise<Record<string, unknown>> => (await draftPolicy("p", tools, answers)).policy.tools ?? {};
+  it("are records of the thing, by the names of fields; nothing is taken for what is removed", async () => {
+    const at = { type: "found-in", tool: "get_order", whole: true };
+    const id = { role: "id", type: "identifier" };
+    expect(
+      await said([order, change, tool("cancel_order", { order_id: text }), tool("get_weather")]),
+    ).toEqual({
+      get_order: { effect: "read", parameters: { order_id: id } },
+      change_order_items: {
+        effect: "write",
+        parameters: {
+          order_id: { ...id, from: [{ ...at, field: ["order_id", "order", "orders", "id", "ids", "id_"] }] },
+          amount: { role: "amount", type: "number" },
+          items: "target",
+          "items.item_id": {
+            ...id,
+            from: [{ ...at, field: ["item_id", "item", "items", "id", "ids", "id_"] }],
+          },
+          copies: { role: "amount", type: "number", constants: ["0", "1"] },
+        },
+      },
+      cancel_order: { effect: "irreversible", parameters: { order_id: id } },
+      get_weather: { effect: "read" },
+    });
+  });
+
+  it("give addresses only where somebody said that no stranger writes them", async () => {
+    const send = tool("send_mail", { to: { ...text, format: "email" }, body: text });
+    const tools = [tool("find_contact", { name: text }), send];
+    const to = { role: "target", type: "email" };
+    expect((await said(tools))["send_mail"]).toMatchObject({ parameters: { to } });
+    const own = await said(tools, () =>
+      Promise.resolve({ isStrangers: false, isPrivate: false, goesOut: false }),
+    );
+    expect(own["send_mail"]).toMatchObject({
+      parameters: { to: { ...to, from: [{ type: "found-in", tool: "find_contact", whole: true }] } },
+    });
+  });
+
+  it("let an act use what stands alone in a field, and not what a text says", async () => {
+    const { policy } = await draftPolicy("p", [order, change]);
+    const found = { order_id: "A-17", items: [{ item_id: "I-1", note: "I-9" }] };
+    const use = ({ name, description, schema }: DraftedTool, execute: () => Json): Tool =>
+      runnable({ name, description, inputSchema: schema, execute });
+    const act = (item_id: string): object => ({
+      name: change.name,
+      arguments: { order_id: "A-17", items: [{ item_id }], copies: 1 },
+    });
+    const calls = [{ name: order.name, arguments: { order_id: "A-17" } }, act("I-1"), act("I-9")];
+    const model = scripted([...calls.map((call) => ({ calls: [call] })), "Done."] as Parameters<
+      typeof scripted
+    >[0]);
+    const tools = [use(order, () => found), use(change, () => "changed")];
+    const clerk = agent({ name: "clerk", model, tools, policy: policyFromJson(policy) });
+    const { calls: made } = await clerk.run("Change the item in order A-17", { approve: () => false });
+    expect(made.map(({ status }) => status)).toEqual(["ok", "ok", "denied"]);
+  });
 });
 
 describe("a drafted policy", () => {
