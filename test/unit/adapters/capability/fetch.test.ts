@@ -434,7 +434,9 @@ describe("answers", () => {
       response.once("close", () => clearInterval(drip));
     };
     const { fetch } = here();
-    const response = await fetch(server.origin, { signal: AbortSignal.timeout(50) });
+    const late = new AbortController();
+    const response = await fetch(server.origin, { signal: late.signal });
+    setTimeout(() => late.abort(new DOMException("too late", "TimeoutError")), 30);
     await expect(response.text()).rejects.toMatchObject({ name: "TimeoutError" });
     const closing = here();
     const dripping = await closing.fetch(server.origin);
