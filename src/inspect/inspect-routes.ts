@@ -6,7 +6,8 @@ import type { JsonSchema } from "../schema/schema.ts";
 import { type Asked, json, type Route } from "../server/route.ts";
 import { answer as answerSchema } from "../server/schemas.ts";
 import { eventStream, type Sent } from "../server/sse.ts";
-import { loadRun, type RunsToInspect } from "./load-run.ts";
+import { isJsonObject } from "../util/json.ts";
+import { loadRun, type RunsToInspect, tryPolicy } from "./load-run.ts";
 import { exportedPage } from "./page-files.ts";
 import type { RunIndex } from "./run-index.ts";
 import type { ListedRun } from "./view.ts";
@@ -89,7 +90,38 @@ export function inspectRoutes(given: Inspecting): readonly Route[] {
       answer: { ...inspecting, type: "text/event-stream" },
       act: (asked) => changes(asked, given),
     },
+    ...policyRoutes(given),
     ...acts(given),
+  ];
+}
+
+/** What asks about policies. None of it changes anything. */
+function policyRoutes({ around }: Inspecting): readonly Route[] {
+  return [
+    {
+      method: "get",
+      path: "/api/policy",
+      summary: "The policy of an agent as data, where it is not a function",
+      query: { agent: text },
+      answer: inspecting,
+      act({ query }) {
+        const { policy, manifest } = around.known.get(query["agent"] ?? "") ?? {};
+        return json({ name: manifest?.policy.name ?? "", ...(policy === undefined ? {} : { policy }) });
+      },
+    },
+    {
+      method: "post",
+      path: "/api/try-policy",
+      summary: "What another policy says of each call of a run",
+      query: ofRun,
+      body: { type: "object", properties: { policy: { type: "object" } }, required: ["policy"] },
+      answer: inspecting,
+      async act({ query, body }) {
+        const id = await known(query["id"], around);
+        const policy = isJsonObject(body) ? (body["policy"] ?? null) : null;
+        return json({ calls: await tryPolicy(id, policy, around) });
+      },
+    },
   ];
 }
 
@@ -124,17 +156,6 @@ function acts({ around, works }: Inspecting): readonly Route[] {
         const run = await runs.fork(id, body as unknown as RunForkOptions);
         if (!works) void carryOut(await around.store.open(run.id), around).done;
         return json({ id: run.id }, 201);
-      },
-    },
-    {
-      method: "post",
-      path: "/api/cancel",
-      summary: "Ends a run for good",
-      query: ofRun,
-      answer: { status: 204 },
-      async act({ runs, query }) {
-        await runs.cancel(await known(query["id"], around), "it was cancelled in the inspector");
-        return new Response(null, { status: 204 });
       },
     },
   ];

@@ -4,6 +4,10 @@ import type { DurableOptions } from "../durable/durable-options.ts";
 import type { RunStore } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
+import type { Policy } from "../policy/decision.ts";
+import { rulePolicyOf } from "../policy/rules/identity.ts";
+import type { PolicyJson } from "../policy/rules/rule.ts";
+import type { DescribedTool } from "../policy/study/simulate.ts";
 import { callersOf, hashToken } from "../server/callers.ts";
 import { handlerOf, type Handling } from "../server/handle.ts";
 import { defaultBounds, Usages } from "../server/limits.ts";
@@ -97,16 +101,26 @@ async function aboutAgents(agents: readonly Agent[]): Promise<ReadonlyMap<string
 /** What an agent says of itself. Agents that were put together of others say nothing, and can be replayed all the same. */
 async function aboutAgent(agent: Agent): Promise<KnownAgent> {
   if (typeof agent.manifest !== "function") return {};
-  let instructions: unknown;
-  agent.with((definition) => {
-    ({ instructions } = definition);
+  const found: { instructions?: unknown; tools?: unknown; policy?: Policy } = {};
+  agent.with(({ instructions, tools, policy }) => {
+    Object.assign(found, { instructions, tools, policy });
     return {};
   });
+  const { instructions, tools, policy } = found;
+  const rules = policy && rulePolicyOf(policy);
   return {
     manifest: await agent.manifest(),
+    tools: Array.isArray(tools) ? tools.filter(isDescribed) : [],
     ...(typeof instructions === "string" ? { instructions } : {}),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only a policy of rules has a `toJSON`
+    ...(rules === undefined ? {} : { policy: rules.toJSON() as PolicyJson }),
   };
 }
+
+const isDescribed = (tool: unknown): tool is DescribedTool => {
+  const { name, input } = Object(tool) as Partial<DescribedTool>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- it is looked at
+  return typeof name === "string" && typeof input?.parse === "function";
+};
 
 /** Looks at the runs again soon after something happened to them, and not all the time. */
 function lookAtChanges(store: RunStore, index: RunIndex, host: Host): () => void {

@@ -4,15 +4,23 @@ import { replayedFacts } from "../durable/follow.ts";
 import type { StoredRun } from "../durable/run-store.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import { isFact } from "../event/event.ts";
+import type { PolicyJson } from "../policy/rules/rule.ts";
+import { policyFromJson } from "../policy/study/policy.ts";
+import type { DescribedTool } from "../policy/study/simulate.ts";
+import type { Json } from "../util/json.ts";
 import { inspectRun } from "./inspect-run.ts";
 import type { KnownRun } from "./known-run.ts";
-import type { InspectedRun } from "./view.ts";
+import type { InspectedRun, TriedCall } from "./view.ts";
 
 /** An agent of which the inspector has the program. */
 export interface KnownAgent {
   readonly manifest?: AgentManifest;
   /** Left out where a function makes them. */
   readonly instructions?: string;
+  /** Its tools, as far as its definition lists them. */
+  readonly tools?: readonly DescribedTool[];
+  /** Its policy as data. Left out for one that is a function. */
+  readonly policy?: PolicyJson;
 }
 
 /** A store of runs, and the programs of some of their agents. */
@@ -64,4 +72,31 @@ function aboutSession({ session }: StoredRun): readonly string[] {
   return [
     `The run belongs to the session "${session}". Messages of earlier runs in it are not shown in the prompts.`,
   ];
+}
+
+/**
+ * Decides anew about each call of a run by another policy, given what the run knew then. Nothing is called: what the model would have done after another
+ * decision, nobody knows.
+ *
+ * @throws WritError `request-invalid` for what is no policy; `run-missing`, `run-agent-missing`
+ */
+export async function tryPolicy(
+  id: string,
+  policy: Json,
+  around: RunsToInspect,
+): Promise<readonly TriedCall[]> {
+  const run = await around.store.read(id);
+  const { tools = [] } = around.known.get(run?.agent ?? "") ?? {};
+  const { facts } = await replayedFacts(id, around);
+  return readPolicy(policy)
+    .simulate(facts, { tools })
+    .map(({ turn, callId, tool, was, would, differs }) => ({ turn, callId, tool, was, would, differs }));
+}
+
+function readPolicy(policy: Json): ReturnType<typeof policyFromJson> {
+  try {
+    return policyFromJson(policy);
+  } catch (cause) {
+    throw new WritError("request-invalid", { where: "`policy`", reason: messageOf(cause) }, { cause });
+  }
 }

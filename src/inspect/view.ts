@@ -193,3 +193,14 @@ export interface InspectedBudget {
   /** Left out where only the program knows it. */
   readonly limit?: number;
 }
+
+/** A call of a run, and what another policy says of it. */
+export interface TriedCall {
+  readonly turn: number;
+  readonly callId: string;
+  readonly tool: string;
+  readonly was: Decision;
+  readonly would: Decision;
+  /** The verdict is another one. */
+  readonly differs: boolean;
+}

@@ -184,6 +184,19 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
     expect(await page.locator(".drawer").innerText()).toContain("kim@example.com");
   }, 120_000);
 
+  it("has another policy judge the calls of a run, and names those of which it would say otherwise", async () => {
+    const page = await open({}, "#/run/mail-1?part=policy");
+    await page
+      .locator("form.policy-form textarea")
+      .fill('{ "name": "mine", "rules": [{ "verdict": "deny", "tools": ["read_mail"] }] }');
+    await page.click("text=Try it on this run");
+    await page.waitForSelector(".tried .differs", patience);
+    await look(page, "policy");
+    await page.locator("form.policy-form textarea").fill('{ "name": "mine", "rules": 7 }');
+    await page.click("text=Try it on this run");
+    await page.waitForSelector(".policy-form .trouble", patience);
+  }, 120_000);
+
   it("shows a run that another process begins, as soon as it is there, and finds it by words of its results", async () => {
     const page = await open();
     const store = sqliteRuns(join(project.folder, "runs.db"));
@@ -243,6 +256,7 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
         run: "#/run/mail-1",
         call: "#/run/mail-1?call=turn%2F2%2Fcall%2F1",
         prompts: "#/run/mail-1?part=prompts",
+        policy: "#/run/mail-1?part=policy",
       };
       for (const [part, place] of Object.entries(places)) {
         const page = await open(options, place);

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { nodeHost } from "../../src/adapters/clock.ts";
 import type { RunStore } from "../../src/durable.ts";
 import { type Inspector, inspectorOf } from "../../src/inspect/inspector.ts";
+import type { TriedCall } from "../../src/inspect/view.ts";
 import { answered, clerk, waitingRun } from "../unit/inspect/scene.ts";
 
 const token = "a-token-that-nobody-guesses";
@@ -112,6 +113,29 @@ describe("an inspector", () => {
       (await ask(inspector, `/api/search?text=${encodeURIComponent(text)}`)).json();
     await expect.poll(() => found("what does it COST"), { timeout: 30_000 }).toEqual({ ids: ["mail-1"] });
     expect(await found("nothing of this")).toEqual({ ids: [] });
+  });
+
+  it("says what another policy would say of the calls of a run, and calls nothing", async () => {
+    const store = await waitingRun();
+    const inspector = await inspect(store);
+    const before = await store.records("mail-1");
+    const rules = [{ verdict: "deny", tools: ["read_mail"], because: "mails are private" }];
+    const tried = async (policy: unknown): Promise<Response> =>
+      ask(inspector, "/api/try-policy?id=mail-1", { body: { policy } });
+    const { calls } = (await (await tried({ name: "mine", rules })).json()) as {
+      calls: readonly TriedCall[];
+    };
+    expect(calls.map(({ tool, was, would }) => `${tool} ${was.verdict} ${would.verdict}`)).toEqual([
+      "read_mail allow deny",
+      "find_order allow allow",
+      "send_mail ask deny", // no rule allows it
+    ]);
+    expect(await store.records("mail-1")).toEqual(before);
+    const refused = await tried({ name: "mine", rules: [{ verdict: "maybe" }] });
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain("rules[0]");
+    const own = await (await ask(inspector, "/api/policy?agent=clerk")).json();
+    expect(own).toEqual({ name: "sensible" });
   });
 
   it("exports a run as a page that may load nothing, in which no text of a run is code", async () => {

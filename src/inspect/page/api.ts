@@ -1,4 +1,4 @@
-import type { InspectedRun, ListedRun } from "../view.ts";
+import type { InspectedRun, ListedRun, TriedCall } from "../view.ts";
 import type { WaitingQuestion } from "../../durable/run-store.ts";
 
 /** What the page may do, and the runs as they stand. */
@@ -73,8 +73,15 @@ export class Api {
     return ((await response.json()) as { readonly id: string }).id;
   }
 
-  async cancel(id: string): Promise<void> {
-    await this.send(`/api/cancel?id=${encodeURIComponent(id)}`, {});
+  /** The policy of an agent: its name, and its rules where they are data. */
+  policy(agent: string): Promise<{ readonly name: string; readonly policy?: object }> {
+    return this.read(`/api/policy?agent=${encodeURIComponent(agent)}`);
+  }
+
+  async tryPolicy(id: string, policy: unknown): Promise<readonly TriedCall[]> {
+    const response = await this.send(`/api/try-policy?id=${encodeURIComponent(id)}`, { policy });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server of this page wrote it
+    return ((await response.json()) as { readonly calls: readonly TriedCall[] }).calls;
   }
 
   async exported(id: string): Promise<Blob> {

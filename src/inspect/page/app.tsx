@@ -10,7 +10,7 @@ import { useRun, useRuns } from "./known-runs.ts";
 import { QueuePage } from "./queue-page.tsx";
 import { type Place, usePlace } from "./route.ts";
 import { RunList } from "./run-list.tsx";
-import { RunPage } from "./run-page.tsx";
+import { RunPage, type Tab } from "./run-page.tsx";
 import { Patterns } from "./signs.tsx";
 import { useTheme } from "./theme.ts";
 import { TopBar } from "./top-bar.tsx";
@@ -140,6 +140,8 @@ function actsIn(
         ? undefined
         : `This page can only look: it has no program of “${agent}”. Start it with that, writ inspect agent.ts, to answer and to fork; or answer with writ approvals.`,
     answer: (run, answer) => api.answer(run, answer),
+    policy: (name) => api.policy(name),
+    tryPolicy: (run, policy) => api.tryPolicy(run, policy),
     fork: async (run, wanted) => onForked(await api.fork(run, wanted)),
   });
 }
@@ -176,7 +178,7 @@ function movingKeys({ place, go, lists }: Moving): KeyActs {
     if (inRun) go({ ...place, call: undefined });
     else go({ page: "runs" });
   };
-  const tab = (name: "calls" | "prompts" | "input") => (): void => {
+  const tab = (name: Tab) => (): void => {
     if (place.page === "runs" && place.run !== undefined) go({ ...place, tab: name });
   };
   return {
@@ -190,6 +192,7 @@ function movingKeys({ place, go, lists }: Moving): KeyActs {
     Escape: escape,
     "1": tab("calls"),
     "2": tab("prompts"),
-    "3": tab("input"),
+    "3": tab("policy"),
+    "4": tab("input"),
   };
 }

@@ -24,7 +24,8 @@ export function ExportedRun({ view }: { readonly view: InspectedRun }): JSX.Elem
     t: nextTheme,
     "1": () => setTab("calls"),
     "2": () => setTab("prompts"),
-    "3": () => setTab("input"),
+    "3": () => setTab("policy"),
+    "4": () => setTab("input"),
   });
   return (
     <div class="app exported has-run">

@@ -7,7 +7,7 @@ const keys: readonly (readonly [string, string])[] = [
   ["Enter", "open the run; show the first call"],
   ["Esc", "close the call, then the run"],
   ["/", "filter and search the runs"],
-  ["1  2  3", "calls, prompts, input and answer"],
+  ["1  2  3  4", "calls, prompts, policy, texts"],
   ["a  d", "go to Approve or Refuse of the question that is shown"],
   ["f", "fork the run"],
   ["q", "approvals"],

@@ -25,7 +25,7 @@ function readPlace(hash: string): Place {
 }
 
 const tabNamed = (name: string | null): Tab | undefined =>
-  name === "prompts" || name === "input" ? name : undefined;
+  name === "prompts" || name === "policy" || name === "input" ? name : undefined;
 
 /** The address of a place. */
 function addressOf(place: Place): string {

@@ -6,17 +6,19 @@ import { Budgets } from "./budgets.tsx";
 import { CallDrawer } from "./call-drawer.tsx";
 import { ForkForm } from "./fork-form.tsx";
 import { Part } from "./parts.tsx";
+import { PolicyView } from "./policy-view.tsx";
 import { PromptView } from "./prompt-view.tsx";
 import { SignOf } from "./signs.tsx";
 import { rowsOf, Waterfall } from "./waterfall.tsx";
 import { countText, durationText, signOf, timeText } from "./words.ts";
 
 /** The parts of a run's page. */
-export type Tab = "calls" | "prompts" | "input";
+export type Tab = "calls" | "prompts" | "policy" | "input";
 const tabs: readonly (readonly [Tab, string])[] = [
   ["calls", "Calls"],
   ["prompts", "Prompts"],
-  ["input", "Input and answer"],
+  ["policy", "Policy"],
+  ["input", "Texts"],
 ];
 
 interface RunPageProps {
@@ -76,30 +78,31 @@ export function RunPage({
             ))}
           </div>
           <span class="grow" />
-          {acts !== undefined && (
-            <button
-              type="button"
-              class="act"
-              data-act="fork"
-              aria-expanded={forking}
-              onClick={() => setForking(!forking)}
-            >
-              Fork…
-            </button>
-          )}
-          {onExport !== undefined && (
-            <button type="button" class="act" onClick={onExport}>
-              Export
-            </button>
-          )}
+          <span class="buttons">
+            {acts !== undefined && (
+              <button
+                type="button"
+                class="act"
+                data-act="fork"
+                aria-expanded={forking}
+                onClick={() => setForking(!forking)}
+              >
+                Fork…
+              </button>
+            )}
+            {onExport !== undefined && (
+              <button type="button" class="act" onClick={onExport}>
+                Export
+              </button>
+            )}
+          </span>
         </div>
         {forking && acts !== undefined && (
           <ForkForm view={view} acts={acts} turn={turnOf(selected)} onDone={() => setForking(false)} />
         )}
         <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
           {tab === "calls" && <Waterfall {...{ view, rows, selected, onSelect }} onToggle={toggle} />}
-          {tab === "prompts" && <PromptView key={view.run.id} view={view} />}
-          {tab === "input" && <InputAndAnswer view={view} />}
+          <OtherTab {...{ view, tab, acts }} />
         </div>
       </div>
       {tab === "calls" && row?.type === "call" && (
@@ -110,6 +113,12 @@ export function RunPage({
       )}
     </div>
   );
+}
+
+function OtherTab({ view, tab, acts }: Pick<RunPageProps, "view" | "tab" | "acts">): JSX.Element | null {
+  if (tab === "prompts") return <PromptView key={view.run.id} view={view} />;
+  if (tab === "policy") return <PolicyView key={view.run.id} view={view} acts={acts} />;
+  return tab === "input" ? <InputAndAnswer view={view} /> : null;
 }
 
 const turnOf = (key: string | undefined): number => Number(/^turn\/(\d+)/.exec(key ?? "")?.[1] ?? 1);

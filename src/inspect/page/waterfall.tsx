@@ -209,6 +209,17 @@ function CallLabel({ call: { tool, state } }: { readonly call: InspectedCall }):
   );
 }
 
+/** The place of the text of a bar: behind it, before it, or in it, where there is room. */
+function textPlace(
+  begin: number,
+  end: number,
+): { readonly x: number; readonly shift: number; readonly anchor: "start" | "end" } {
+  const needed = innerWidth < 760 ? 55 : 18;
+  if (100 - end >= needed || 100 - end >= begin) return { x: end, shift: 6, anchor: "start" };
+  if (begin >= needed / 2) return { x: begin, shift: -6, anchor: "end" };
+  return { x: begin, shift: 8, anchor: "start" };
+}
+
 /** The length of a bar in words. */
 const spanText = ({ phase, from, to, isExact }: RowSpan): string => {
   const text = `${isExact ? "" : "≤ "}${durationText(to - from)}`;
@@ -221,8 +232,8 @@ function Bars({ row, scale, zoom, critical }: RowProps): JSX.Element {
   const isCritical = critical.has(row.type === "turn" ? `${row.key}/model` : row.key);
   const place = (time: number): number => inSight(scale.place(time), zoom);
   const last = spans.at(-1);
-  const end = last === undefined ? 0 : place(last.to);
-  const isLate = end > 82;
+  const [begin, end] = last === undefined ? [0, 0] : [place(spans[0]?.from ?? last.from), place(last.to)];
+  const at = textPlace(begin, end);
   return (
     <svg class="bars" width="100%" height={rowHeight} aria-hidden="true">
       {spans.map(({ phase, from, to, isExact }) => (
@@ -237,13 +248,7 @@ function Bars({ row, scale, zoom, critical }: RowProps): JSX.Element {
         />
       ))}
       {last !== undefined && (
-        <text
-          x={`${isLate ? place(spans[0]?.from ?? last.from) : end}%`}
-          dx={isLate ? -6 : 6}
-          y="21"
-          text-anchor={isLate ? "end" : "start"}
-          class="bar-text"
-        >
+        <text x={`${at.x}%`} dx={at.shift} y="21" text-anchor={at.anchor} class="bar-text">
           {spans.map(spanText).join(", ")}
         </text>
       )}
@@ -255,7 +260,7 @@ function Bars({ row, scale, zoom, critical }: RowProps): JSX.Element {
 }
 
 function RefusedMark({ x }: { readonly x: number }): JSX.Element {
-  const isLate = x > 85;
+  const isLate = x > (innerWidth < 760 ? 60 : 85);
   return (
     <svg x={`${x}%`} overflow="visible">
       <rect class="refused-mark" x={isLate ? -72 : 1} y="9" width="70" height="16" rx="3" />
