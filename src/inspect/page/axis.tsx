@@ -53,7 +53,11 @@ export function Axis({
         {scale.segments
           .filter(({ isFolded }) => isFolded)
           .map(({ from: begin, to, at, until }) => (
-            <span key={begin} class="fold" style={{ left: `${inSight((at + until) / 2, zoom)}%` }}>
+            <span
+              key={begin}
+              class="fold"
+              style={{ left: `${Math.min(90, Math.max(4, inSight((at + until) / 2, zoom)))}%` }}
+            >
               … {durationText(to - begin)}
             </span>
           ))}

@@ -249,7 +249,7 @@ function Bars({ row, scale, zoom, critical }: RowProps): JSX.Element {
       ))}
       {last !== undefined && (
         <text x={`${at.x}%`} dx={at.shift} y="21" text-anchor={at.anchor} class="bar-text">
-          {spans.map(spanText).join(", ")}
+          {spanText(last)}
         </text>
       )}
       {row.type === "call" && row.call.state === "refused" && spans.length === 0 && (
