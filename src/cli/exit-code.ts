@@ -26,7 +26,7 @@ const byOutcome: Readonly<Record<Exclude<Outcome["type"], "failed">, ExitCode>> 
 
 const byCode: readonly (readonly [codes: RegExp, exitCode: ExitCode])[] = [
   [
-    /^(provider|model)-|^(peer-missing|reply-invalid|download-failed|download-busy|checksum-mismatch)$/,
+    /^(provider|model)-|^(peer-missing|reply-invalid|download-failed|download-busy|checksum-mismatch|context-exceeded)$/,
     exitCodes.provider,
   ],
   [
