@@ -10,6 +10,8 @@ export interface Filled {
   readonly slot: Slot;
   readonly value: Json;
   readonly from: readonly Mention[];
+  /** Words without a name, a quote or a word that speaks of the slot: they stand there for want of better ones. */
+  readonly isVague?: boolean;
 }
 
 /** A slot for which several values are as good: the model chooses. */
@@ -32,6 +34,8 @@ interface Pair extends Fit {
 
 /** Values whose scores differ by less are as good as each other. */
 const doubtful = 0.06;
+/** The score of a value that is more than words which nothing else took. */
+const vague = 0.6;
 /** An optional value must be spoken of so clearly. */
 const clearly = 0.5;
 
@@ -105,13 +109,13 @@ function assignRound(
     );
     if (rivals.length > 0)
       doubts.push({ slot, among: [pair, ...rivals].map(({ value, mention: from }) => ({ value, from })) });
-    filled.push({ slot, value: pair.value, from: [mention] });
+    filled.push({ slot, value: pair.value, from: [mention], isVague: pair.score < vague });
   }
   return { filled, doubts };
 }
 
 /** A list takes the members of the list in which its first value stands; numbers without one are taken all. */
-function listFrom({ slot, mention, value }: Pair, free: readonly Pair[]): Filled {
+function listFrom({ slot, mention, value, score }: Pair, free: readonly Pair[]): Filled {
   const isNumber = typeof value === "number";
   const members = free
     .filter((pair) => pair.slot === slot && pair.mention.source === mention.source)
@@ -120,5 +124,6 @@ function listFrom({ slot, mention, value }: Pair, free: readonly Pair[]): Filled
   const all = members.length === 0 ? [{ value, mention }] : members;
   const kind = mention.kind;
   const alike = all.filter(({ mention: { kind: own } }) => own === kind);
-  return { slot, value: alike.map((member) => member.value), from: alike.map((member) => member.mention) };
+  const from = alike.map((member) => member.mention);
+  return { slot, value: alike.map((member) => member.value), from, isVague: score < vague };
 }

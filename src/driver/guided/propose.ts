@@ -3,6 +3,7 @@ import { shapeOf } from "../reply-shape.ts";
 import { chooseTool, type Asking } from "./ask-model.ts";
 import { type Rated, rated } from "./choose-tool.ts";
 import { fill, type Filling, lacksValues } from "./fill.ts";
+import { itemType } from "./fit.ts";
 import type { MadeCall, Scene } from "./scene.ts";
 
 /** A tool that may be called next, with the values for it. */
@@ -10,8 +11,11 @@ export interface Proposal extends Rated {
   readonly filling: Filling;
 }
 
-/** The words that a tool shares with a request must weigh so much; chosen as the weight of its name was. */
-const threshold = 1;
+/** What speaks for a call must weigh so much. This number and the next two were chosen as the weight of a name was. */
+const threshold = 1.1;
+/** Numbers that a call requires and that were said speak for it; texts that are any words of the request speak against it. */
+const numbersSaid = 0.3;
+const textsVague = 0.6;
 /** Scores that differ by less are as good as each other: what is said first is done first. */
 const alike = 0.75;
 
@@ -27,7 +31,7 @@ export async function propose(asking: Asking, cover: boolean): Promise<Proposal 
   }));
   const able = all.filter(({ filling }) => !lacksValues(filling) && bringsNews(filling, scene));
   if (!mayAnswer) return best(able) ?? best(all);
-  const fitting = able.filter(({ score }) => score >= threshold);
+  const fitting = able.filter(({ score, filling }) => score + valuesSay(filling) >= threshold);
   if (fitting.length > 0) return best(fitting);
   const isUnknown =
     scene.said.language === undefined && scene.said.words.length > 0 && scene.made.length === 0;
@@ -38,6 +42,15 @@ export async function propose(asking: Asking, cover: boolean): Promise<Proposal 
     mayAnswer,
   );
   return able.find(({ tool }) => tool === chosen);
+}
+
+/** What the values of a call say for it, beside the words of the tool. */
+function valuesSay({ filled }: Filling): number {
+  const required = filled.filter(({ slot, from }) => slot.isRequired && from.length > 0);
+  const texts = required.filter(({ slot }) => itemType(slot) === "string");
+  const hasNumbers = required.length > texts.length;
+  const vague = texts.filter(({ isVague }) => isVague === true).length;
+  return (hasNumbers ? numbersSaid : 0) - (texts.length === 0 ? 0 : (textsVague * vague) / texts.length);
 }
 
 function fillingOf(tool: Tool, fillings: ReadonlyMap<Tool, Filling>, scene: Scene): Filling {
