@@ -73,6 +73,8 @@ const variants = {
   "lines, notation, examples, no grammar": calculator.with({ model: free, driver: "lines" }),
   "lines, notation, examples, grammar": calculator.with({ model: held, driver: "lines" }),
   "the same without instructions": calculator.with({ model: held, driver: "lines", instructions: "" }),
+  "guided, no examples": calculator.with({ model: held, driver: "guided", examples: [] }),
+  "guided, examples": calculator.with({ model: held, driver: "guided" }),
 };
 
 interface Score {
