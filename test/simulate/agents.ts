@@ -1,4 +1,14 @@
-import { agent, type Agent, type Policy, sensible, skill } from "../../src/index.ts";
+import {
+  agent,
+  type Agent,
+  allow,
+  ask,
+  deny,
+  type Policy,
+  policy,
+  sensible,
+  skill,
+} from "../../src/index.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { fakeTool, type SimulationOptions } from "../../src/testing.ts";
 
@@ -29,12 +39,21 @@ const ship = fakeTool("ship", "", { effect: "write", reconcile: () => undefined,
 const spy = fakeTool("spy", "", { effect: "read", inputSchema: order });
 const secret = fakeTool("secret", "", { effect: "read", secrecy: "private", inputSchema: order });
 
-/** Asks about money, forbids what nobody may do, lets the rest pass. */
+/** Asks about money. What it closes over nobody can see, so that no call starts while the model still writes. */
 const careful: Policy = ({ tool }) => {
-  const verdict =
-    tool === "pay" || tool === "wire" ? "ask" : tool === "book" || tool === "spy" ? "deny" : "allow";
+  const verdict = tool === "pay" || tool === "wire" ? "ask" : "allow";
   return { verdict, rule: tool, reason: "the table says so" };
 };
+/** The same as data, and forbids what nobody may do: calls that only look start early. */
+const written = (more: readonly string[], denied: readonly string[]): Policy =>
+  policy({
+    name: "written",
+    rules: [
+      ...denied.map((tool) => deny(tool)),
+      ask("pay").because("money goes out"),
+      ...more.map((tool) => allow(tool)),
+    ],
+  });
 const free: Policy = () => ({ verdict: "allow", rule: "all", reason: "" });
 /** What strangers said last needs a person. */
 const wary: Policy = ({ knows, effect }) => ({
@@ -60,13 +79,13 @@ export const cases: Readonly<Record<string, Case>> = {
       ...plain,
       name: "clerk",
       tools: [pay, look, note, book, spy],
-      policy: careful,
+      policy: written(["look", "note"], ["book", "spy"]),
       budget: { turns: 5 },
     }),
     options: {},
   },
   conversation: {
-    agent: agent({ ...plain, name: "clerk", tools: [pay, look], policy: careful }),
+    agent: agent({ ...plain, name: "clerk", tools: [pay, look], policy: written(["look"], []) }),
     options: { inputs: ["one", "two"] },
   },
   delegating: {
@@ -75,7 +94,7 @@ export const cases: Readonly<Record<string, Case>> = {
       name: "boss",
       tools: [reader.asTool(), look, pay],
       policy: careful,
-      budget: { turns: 4, toolCalls: 4, tokens: 90 },
+      budget: { turns: 4, toolCalls: 4 },
     }),
     options: {},
   },
@@ -96,7 +115,7 @@ export const cases: Readonly<Record<string, Case>> = {
       ...plain,
       name: "recovering",
       tools: [wire, book, ship, note, look],
-      policy: free,
+      policy: careful,
       approvals: { within: "2h", by: ["kim"] },
     }),
     options: {},
@@ -107,7 +126,7 @@ export const cases: Readonly<Record<string, Case>> = {
       name: "wary",
       tools: [secret, look, note],
       policy: wary,
-      compaction: { atTokens: 60, keepTurns: 1, summarise: () => "Things were looked at." },
+      compaction: { atTokens: 30, keepTurns: 1, summarise: () => "Things were looked at." },
     }),
     options: {},
   },
@@ -121,7 +140,7 @@ export const cases: Readonly<Record<string, Case>> = {
       name: "bounded",
       tools: [look, note],
       policy: free,
-      budget: { turns: 3, toolCalls: 3, tokens: 40 },
+      budget: { turns: 5, toolCalls: 3, tokens: 20 },
     }),
     options: {},
   },

@@ -51,7 +51,7 @@ export class Cluster {
     world.count("losses");
     const at = `process ${this.processes}`;
     const deviation =
-      changed.length === 0 ? undefined : world.choose("process", at, () => ({ does: "redeploys" }));
+      changed.length === 0 ? undefined : world.choose({ kind: "process", at }, () => ({ does: "redeploys" }));
     const from = deviation === undefined ? this.machines : changed;
     this.machine = from[this.processes - 1] ?? this.machine;
     leave();

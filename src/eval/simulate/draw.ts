@@ -3,6 +3,7 @@ import {
   type Deviation,
   type DeviationName,
   deviations,
+  type Point,
   type PointKind,
   type Random,
   type Schedule,
@@ -80,9 +81,9 @@ export class Drawing implements Chooser {
     return { durable: this.durable, deviations: this.drawn };
   }
 
-  choose(kind: PointKind, at: string, draw: Parameters<Chooser["choose"]>[2]): Deviation | undefined {
+  choose({ kind, at, weight = 1 }: Point, draw: Parameters<Chooser["choose"]>[1]): Deviation | undefined {
     const chance = this.chance.get(kind);
-    if (chance === undefined || (chance < 1 && this.random() >= chance)) return undefined;
+    if (chance === undefined || (chance < 1 && this.random() >= chance * weight)) return undefined;
     if (kind === "model" && this.proposals <= 0) return undefined;
     const drawn = draw(this.random);
     if (drawn === undefined || !this.faults.has(drawn.does)) return undefined;

@@ -143,17 +143,21 @@ export class DurableRun implements SimulatedRun {
       const at = `person ${world.count("person")}`;
       const { tool, arguments: args } = question.request;
       world.note(`${at} is asked about ${tool} ${JSON.stringify(args)}`);
-      const deviation = world.choose("person", at, (random) => drawAnswer(random, question.request, true));
-      if (deviation?.does === "keeps-silent") this.expireLater(question);
-      else world.timer(1000 + (deviation?.ms ?? 0), () => void this.answer(question, deviation));
+      const deviation = world.choose({ kind: "person", at }, (random) =>
+        drawAnswer(random, question.request, true),
+      );
+      this.expireLater(question, deviation?.does === "keeps-silent");
+      if (deviation?.does === "keeps-silent") continue;
+      world.timer(1000 + (deviation?.ms ?? 0), () => void this.answer(question, deviation));
     }
   }
 
   /** A question that nobody answers is answered by its time; one without a time leaves the run where it is, until somebody cancels it. */
-  private expireLater({ until }: WaitingQuestion): void {
+  private expireLater({ until }: WaitingQuestion, isSilent: boolean): void {
     const { store, world } = this.cluster;
-    if (until === undefined) world.timer(noticedMs, () => this.stop());
-    else world.timer(until - world.now, () => void store.expire().then(() => this.goOn()));
+    if (until !== undefined)
+      world.timer(until - world.now, () => void store.expire().then(() => this.goOn()));
+    else if (isSilent) world.timer(noticedMs, () => this.stop());
   }
 
   private async answer(question: WaitingQuestion, deviation: Deviation | undefined): Promise<void> {

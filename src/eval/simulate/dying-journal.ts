@@ -14,6 +14,9 @@ export interface Mortality {
   readonly onQuestion: () => void;
 }
 
+/** The keys of calls: of all steps those whose effect matters most. */
+const isCall = /\/call\/\d+$/;
+
 /** The time for which a process stands still. */
 const stallMs = 20_000;
 
@@ -28,7 +31,9 @@ export function dyingJournal(journal: RunJournal, machine: Machine, mortality: M
   function chosen(key: string): Drawn | undefined {
     const at = `step ${world.count("step")}`;
     world.note(`${at} is ${key}`);
-    return world.choose("step", at, (random) => (mortality.hasSpare() ? drawDeath(random) : undefined));
+    return world.choose({ kind: "step", at, weight: isCall.test(key) ? 3 : 1 }, (random) =>
+      mortality.hasSpare() ? drawDeath(random) : undefined,
+    );
   }
   function mortal<Result>(step: Step<Result>, death: Drawn | undefined): Step<Result> {
     return withWork(step, async (work) => {

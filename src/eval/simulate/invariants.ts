@@ -1,6 +1,6 @@
 import { isWritError, messageOf } from "../../error/writ-error.ts";
 import type { AgentEvent, Fact } from "../../event/event.ts";
-import { labelOf } from "../../message/message.ts";
+import { isAsked, labelOf, textOf } from "../../message/message.ts";
 import { mayRunAgain } from "../../tool/after-crash.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
@@ -137,15 +137,17 @@ function listFaults({ world, subject }: Evidence): readonly string[] {
 }
 
 function policyFaults({ world }: Evidence): readonly string[] {
+  const watched = new Set(world.judgements.map(({ agent }) => agent));
   return world.executions.flatMap(({ agent, tool, callId }, place) => {
     const judged = world.judgements.findLast(
       (one) => one.callId === callId && one.tool === tool && one.agent === agent && one.place <= place,
     );
+    const verdict = watched.has(agent) ? judged?.verdict : world.decisions.get(`${agent} ${callId} ${tool}`);
     const what = `${agent} ran ${tool} (${callId})`;
-    if (judged === undefined) return [`${what}, and the policy was not asked`];
-    if (judged.verdict === "deny") return [`${what}, and the policy said no`];
+    if (verdict === undefined) return watched.has(agent) ? [`${what}, and the policy was not asked`] : [];
+    if (verdict === "deny") return [`${what}, and the policy said no`];
     const isAgreed = world.answers.some((one) => one.callId === callId && one.isYes && one.isTaken);
-    return judged.verdict === "ask" && !isAgreed ? [`${what}, and nobody agreed`] : [];
+    return verdict === "ask" && !isAgreed ? [`${what}, and nobody agreed`] : [];
   });
 }
 
@@ -180,7 +182,9 @@ function labelFaults({ world, subject, told }: Evidence): readonly string[] {
     return [`${run.id}: its label ${JSON.stringify(result.label)} is better than what it saw`];
   });
   if (told.length > 1 || world.isDurable) return faults;
-  const judged = world.judgements.filter(({ agent }) => agent === subject.name).map(({ label }) => label);
+  const judged = world.judgements
+    .filter(({ agent }) => agent === subject.name)
+    .flatMap(({ label }) => label ?? []);
   const rise = risen(judged);
   return rise === undefined ? faults : [...faults, `what the policy was told rose ${rise}`];
 }
@@ -241,21 +245,22 @@ function hasNumbersOf(edited: Json | undefined, args: Json): boolean {
   return Object.entries(edited).every(([name, value]) => typeof value !== "number" || args[name] === value);
 }
 
-/** What every answer of an earlier run is looked for in: the next run that began after it. */
-function sessionFaults({ told }: Evidence): readonly string[] {
-  return told.flatMap(({ run, outcome }, place) => {
+/** Of two runs of one session that both answered, the later is told what the earlier said. Which one is later the session says. */
+function sessionFaults({ told, world }: Evidence): readonly string[] {
+  return told.flatMap((one, place) => {
     const next = told[place + 1];
-    if (outcome?.type !== "answered" || run.result === undefined) return [];
-    if (next?.outcome?.type !== "answered" || next.run.result === undefined) return [];
-    const said = run.result.text;
-    const messages = next.run.result.transcript.messages;
-    const isThere =
-      said === "" ||
-      messages.some(
-        (message) =>
-          message.role === "assistant" &&
-          message.parts.some((part) => part.type === "text" && part.text.includes(said)),
-      );
-    return isThere ? [] : [`${next.run.id} was not told what ${run.id} had answered`];
+    if (next === undefined || one.outcome?.type !== "answered" || next.outcome?.type !== "answered")
+      return [];
+    const mayPass = world.isDurable && world.early.has(next.run.id); // a run that waits for a person lets others use its session
+    if (mayPass || isTold(next, one) || isTold(one, next)) return [];
+    return [`${next.run.id} was not told what ${one.run.id} had answered`];
   });
+}
+
+/** Whether a run began with the answer of another one before it. */
+function isTold({ run: { result } }: Told, { run: { result: other } }: Told): boolean {
+  if (result === undefined || other === undefined) return true; // what it was told nobody kept
+  const { messages } = result.transcript;
+  const before = messages.slice(0, messages.findLastIndex(isAsked));
+  return before.some((message) => message.role === "assistant" && textOf(message).includes(other.text));
 }

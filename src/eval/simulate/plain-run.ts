@@ -57,7 +57,7 @@ async function approve(request: ApprovalRequest, machine: Machine): Promise<bool
   const at = `person ${world.count("person")}`;
   const { callId, tool, arguments: args } = request;
   world.note(`${at} is asked about ${tool} ${JSON.stringify(args)}`);
-  const deviation = world.choose("person", at, (random) => drawAnswer(random, request, false));
+  const deviation = world.choose({ kind: "person", at }, (random) => drawAnswer(random, request, false));
   if (deviation?.does === "keeps-silent") await never();
   await machine.sleep(1000 + (deviation?.ms ?? 0));
   const isYes = deviation?.does !== "refuses";

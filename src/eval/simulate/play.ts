@@ -51,7 +51,10 @@ export async function play(stage: Stage, chooser: Chooser): Promise<Played> {
   };
   for (const place of stage.inputs.keys()) {
     const before = runs.at(-1);
-    if (before !== undefined && !comesEarly(world, place + 1)) await ended(before, world);
+    if (before !== undefined) {
+      if (comesEarly(world, place + 1)) world.early.add(`run-${place + 1}`);
+      else await ended(before, world);
+    }
     runs.push(begin(stage, { world, place, cluster, handleOn: sessions && handleOn }));
   }
   for (const run of runs) await ended(run, world);
@@ -60,7 +63,9 @@ export async function play(stage: Stage, chooser: Chooser): Promise<Played> {
 }
 
 function comesEarly(world: World, number: number): boolean {
-  return world.choose("input", `input ${number}`, () => ({ does: "comes-early" })) !== undefined;
+  return (
+    world.choose({ kind: "input", at: `input ${number}` }, () => ({ does: "comes-early" })) !== undefined
+  );
 }
 
 async function ended(run: SimulatedRun, world: World): Promise<void> {
@@ -105,7 +110,7 @@ function begin(stage: Stage, { world, place, cluster, handleOn }: Beginning): Si
 /** The skill is part of the input: which one, the schedule says. */
 function chosenSkill({ skills }: Stage, world: World): string | undefined {
   const number = world.count("skill");
-  const chosen = world.choose("model", `skill ${number}`, (random) => {
+  const chosen = world.choose({ kind: "model", at: `skill ${number}` }, (random) => {
     const name = pick(random, skills);
     return name === undefined ? undefined : { does: "proposes", calls: [{ name, arguments: {} }] };
   });

@@ -60,17 +60,25 @@ export type Random = () => number;
 /** A deviation without its place. */
 export type Drawn = Omit<Deviation, "at">;
 
+/** A point at which something may deviate. */
+export interface Point {
+  readonly kind: PointKind;
+  readonly at: string;
+  /** So many times as likely as at other points of its kind. Default 1. */
+  readonly weight?: number;
+}
+
 /** Says at each point what deviates there. */
 export interface Chooser {
   readonly durable: boolean;
   /** Undefined: all is quiet. `draw` makes a deviation where one is wanted, or none. */
-  choose(kind: PointKind, at: string, draw: (random: Random) => Drawn | undefined): Deviation | undefined;
+  choose(point: Point, draw: (random: Random) => Drawn | undefined): Deviation | undefined;
 }
 
 /** Plays a schedule that is known. */
 export function known({ durable = false, deviations: list }: Schedule): Chooser {
   const byPlace = new Map(list.map((deviation) => [deviation.at, deviation]));
-  return { durable, choose: (_kind, at) => byPlace.get(at) };
+  return { durable, choose: ({ at }) => byPlace.get(at) };
 }
 
 /** One of some; undefined where there are none. */

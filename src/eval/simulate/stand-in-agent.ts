@@ -86,7 +86,7 @@ function standInDefinition(definition: AnyDefinition, changing: Changing): AnyDe
             return { ...skill, tools: changed(skill.tools) };
           }),
         }),
-    policy: watched(policy ?? sensible, machine),
+    ...(isOwn(policy) ? { policy: watched(policy, machine) } : {}),
     onEvent: onlyReads((event) => machine.hear(event)),
   };
 }
@@ -168,6 +168,11 @@ function answerOf({ name, output, skills = [] }: AnyDefinition): Json {
       .find((each) => each !== undefined);
   if (source === undefined) return "done";
   return valueOf(randomFrom(1), toSchema(source, { name, role: "output" }).jsonSchema, []);
+}
+
+/** Tells a policy of the author's. The default is known by what it is, and would be another one if it were wrapped: of its words the facts tell. */
+function isOwn(policy: Policy | undefined): policy is Policy {
+  return policy !== undefined && policy !== sensible;
 }
 
 /** The same policy, of which each word is kept: what it was asked, and what it said. */

@@ -49,7 +49,7 @@ async function* reply(request: ModelRequest, part: ModelPart, machine: Machine):
     `${at} is asked by ${part.agent}, process ${machine.number}: ${request.messages.length} messages`,
   );
   part.onRequest(request, part.agent);
-  const deviation = world.choose("model", at, (random) => drawReply(random, request, part));
+  const deviation = world.choose({ kind: "model", at }, (random) => drawReply(random, request, part));
   await machine.sleep(replyMs + (deviation?.ms ?? 0));
   if (deviation?.does === "is-silent") await never();
   if (deviation?.does === "is-overloaded")

@@ -75,7 +75,7 @@ async function execute(called: Called, behind: Behind): Promise<unknown> {
   world.note(
     `${at} is called: ${JSON.stringify(execution.arguments)} as ${execution.callId}, process ${machine.number}`,
   );
-  const deviation = world.choose("tool", at, drawEnd);
+  const deviation = world.choose({ kind: "tool", at }, drawEnd);
   if (deviation?.does === "hangs") await never();
   if (deviation?.does === "fails") {
     await machine.sleep(toolMs);

@@ -1,7 +1,7 @@
-import type { AgentEvent } from "../../event/event.ts";
+import type { AgentEvent, Fact } from "../../event/event.ts";
 import type { Label } from "../../message/label.ts";
 import type { Json } from "../../util/json.ts";
-import type { Chooser, Deviation, Drawn, PointKind, Random } from "./schedule.ts";
+import type { Chooser, Deviation, Drawn, Point, Random } from "./schedule.ts";
 
 /** A process of a simulation. One that has died does nothing any more: whatever it waits for does not come. */
 export interface SimulatedProcess {
@@ -38,7 +38,8 @@ export interface Judgement {
   readonly callId: string;
   readonly tool: string;
   readonly verdict: string;
-  readonly label: Label;
+  /** Left out where a fact told it. */
+  readonly label?: Label;
   readonly place: number;
 }
 
@@ -60,6 +61,8 @@ export interface Fault {
   readonly message: string;
 }
 
+type Decided = Extract<Fact, { readonly type: "call-decided" }>;
+
 interface Timer {
   readonly at: number;
   readonly order: number;
@@ -78,9 +81,13 @@ export class World {
   readonly trace: string[] = [];
   readonly executions: Execution[] = [];
   readonly judgements: Judgement[] = [];
+  /** What facts told of decisions, by agent, call and tool. */
+  readonly decisions: Map<string, string> = new Map();
   readonly answers: Answered[] = [];
   readonly faults: Fault[] = [];
   readonly counts: Map<string, number> = new Map();
+  /** The runs that began while the one before went on. */
+  readonly early: Set<string> = new Set();
   /** The time at which each run was stopped. */
   readonly stops: Map<string, number> = new Map();
   /** Told what happens at a moment. */
@@ -109,13 +116,18 @@ export class World {
     return next;
   }
 
+  /** Keeps a decision that a fact told, of a policy that is not watched. */
+  decided({ callId, name, decision }: Decided, agent: string): void {
+    this.decisions.set(`${agent} ${callId} ${name}`, decision.verdict);
+  }
+
   note(line: string): void {
     this.trace.push(`${this.now - beginning} ${line}`);
   }
 
-  choose(kind: PointKind, at: string, draw: (random: Random) => Drawn | undefined): Deviation | undefined {
-    const deviation = this.chooser.choose(kind, at, draw);
-    if (deviation !== undefined) this.note(`${at}: ${shownDeviation(deviation)}`);
+  choose(point: Point, draw: (random: Random) => Drawn | undefined): Deviation | undefined {
+    const deviation = this.chooser.choose(point, draw);
+    if (deviation !== undefined) this.note(`${point.at}: ${shownDeviation(deviation)}`);
     return deviation;
   }
 
@@ -170,7 +182,7 @@ export class World {
 
   private moment(): void {
     if (this.onMoment === undefined) return;
-    const deviation = this.choose("moment", `moment ${this.moments}`, (random) => ({
+    const deviation = this.choose({ kind: "moment", at: `moment ${this.moments}` }, (random) => ({
       does: this.isDurable && random() < 0.5 ? "hands-over" : "stops",
     }));
     if (deviation !== undefined) this.onMoment?.(deviation);
