@@ -70,9 +70,9 @@ export class DurableRun implements SimulatedRun {
 
   /** Goes on with the run where it is: carries it out, has a person answer, or sees that it has ended. */
   private async goOn(): Promise<void> {
-    const { store, world, machine } = this.cluster;
+    const { store, world } = this.cluster;
     if (this.carrying !== undefined || this.isDone) return;
-    const journal = await store.claim([this.asked.agentOn(machine).name], this.id);
+    const journal = await store.claim([this.asked.agentOn(this.cluster.machine).name], this.id);
     if (journal === undefined) {
       const run = await store.read(this.id);
       if (run?.end !== undefined && !this.isDone) {
@@ -83,6 +83,7 @@ export class DurableRun implements SimulatedRun {
       return;
     }
     const turn = (this.turn += 1);
+    const { machine } = this.cluster; // the one before may have died while the store was asked
     this.machine = machine;
     world.note(`process ${machine.number} takes ${this.id}`);
     const dying = dyingJournal(journal, machine, {
