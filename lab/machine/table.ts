@@ -1,0 +1,256 @@
+/**
+ * The machine of a run in one table: what may happen to its calls, by whom, when, and what it changes. Guards and changes are written in the words that C, Promela and TypeScript
+ * share, so that one text is checked by spin (promela.ts) and held against real runs (twin.ts).
+ */
+
+/** How large the model is: what spin goes through is all that can happen within these bounds. */
+export interface Bounds {
+  readonly calls: number;
+  readonly owners: number;
+  /** Processes that may die. */
+  readonly crashes: number;
+  /** Claims that may be taken from an owner that lives and stands still. */
+  readonly thefts: number;
+}
+
+/** A variable: one value, or one a call, an owner, or an owner and call. */
+export type Extent = "one" | "call" | "owner" | "owner-call";
+
+export interface Variable {
+  readonly of: Extent;
+  readonly first: number;
+  readonly says: string;
+}
+
+/** Where an owner is with a call, in its own memory. */
+export const phases = { idle: 0, proposed: 1, asked: 2, ready: 3, begun: 4, done: 5, ended: 6 } as const;
+
+/** What the policy says of a call, whoever asks. */
+export const verdicts = { allow: 0, ask: 1, deny: 2 } as const;
+
+/** 0 is nothing. */
+export const answers = { yes: 1, no: 2 } as const;
+
+export const variables: Readonly<Record<string, Variable>> = {
+  verdict: { of: "call", first: 0, says: "what the policy says of the call: chosen once, by the world" },
+  once: {
+    of: "call",
+    first: 0,
+    says: "the call may not happen twice (`retry: never`): chosen once, by the world",
+  },
+  chosen: { of: "call", first: 0, says: "the world has chosen" },
+  claim: { of: "one", first: 0, says: "the owner of the run, from 1; 0 is nobody" },
+  phase: { of: "owner-call", first: phases.idle, says: "where an owner is with a call" },
+  asked: { of: "call", first: 0, says: "in the journal: the question stands" },
+  answer: { of: "call", first: 0, says: "in the journal: the person's answer" },
+  began: { of: "call", first: 0, says: "in the journal: the call began" },
+  results: { of: "call", first: 0, says: "in the journal: results of the call; there must be one" },
+  ended: { of: "one", first: 0, says: "in the journal: the run has ended" },
+  stopped: { of: "one", first: 0, says: "somebody stopped the run" },
+  effects: { of: "call", first: 0, says: "in the world: how often it happened; twice stands for more" },
+  accepted: { of: "call", first: 0, says: "answers that were accepted" },
+  used: { of: "call", first: 0, says: "how often an approval let a call begin that may not happen twice" },
+  crashes: { of: "one", first: 0, says: "processes that died" },
+  thefts: { of: "one", first: 0, says: "claims that were taken from the living" },
+};
+
+/** Who takes a step: `c` is a call, `o` an owner, from 0. */
+export type Actor = "world" | "owner" | "owner-call" | "person";
+
+export interface Transition {
+  readonly name: string;
+  readonly by: Actor;
+  readonly when: readonly string[];
+  /** Assignments, done as one. `$AT` is the phase of the owner for the call. */
+  readonly does: readonly string[];
+  readonly says: string;
+}
+
+const holds = "claim == o + 1";
+const open = "ended == 0";
+const at = (phase: keyof typeof phases): string => `$AT == ${phases[phase]}`;
+const to = (phase: keyof typeof phases): string => `$AT = ${phases[phase]}`;
+const isOnce = "once[c] == 1";
+
+export const transitions: readonly Transition[] = [
+  {
+    name: "choose",
+    by: "world",
+    when: ["chosen[c] == 0"],
+    does: ["verdict[c] = $0", "once[c] = $1", "chosen[c] = 1"],
+    says: "a model writes a call of some tool; the policy has its verdict, the tool says whether it may happen twice",
+  },
+  {
+    name: "take",
+    by: "owner",
+    when: ["claim == 0", open, "EVERY(chosen[c] == 1)"],
+    does: ["claim = o + 1", "ALL($AT = 0)"],
+    says: "a process takes a run that nobody has, and knows of it what the journal says",
+  },
+  {
+    name: "steal",
+    by: "owner",
+    when: ["claim != 0", "claim != o + 1", "thefts < THEFTS", open],
+    does: ["claim = o + 1", "thefts = thefts + 1", "ALL($AT = 0)"],
+    says: "a process takes a run whose owner lives, and stands still",
+  },
+  {
+    name: "propose",
+    by: "owner-call",
+    when: [holds, open, "EVERY(chosen[c] == 1)", at("idle"), "results[c] == 0", "began[c] == 0"],
+    does: [to("proposed")],
+    says: "the owner comes to a call of which the journal has neither a beginning nor a result",
+  },
+  {
+    name: "allow",
+    by: "owner-call",
+    when: [at("proposed"), `verdict[c] == ${verdicts.allow}`],
+    does: [to("ready")],
+    says: "the policy allows it",
+  },
+  {
+    name: "deny",
+    by: "owner-call",
+    when: [at("proposed"), `verdict[c] == ${verdicts.deny}`, holds, open, "results[c] == 0"],
+    does: [to("ended"), "results[c] = results[c] + 1"],
+    says: "the policy denies it: its result says so",
+  },
+  {
+    name: "ask",
+    by: "owner-call",
+    when: [at("proposed"), `verdict[c] == ${verdicts.ask}`, holds, open],
+    does: [to("asked"), "asked[c] = 1"],
+    says: "a person is asked; the question stands in the journal, whoever asked it before",
+  },
+  {
+    name: "approve",
+    by: "person",
+    when: ["asked[c] == 1", "answer[c] == 0", open],
+    does: [`answer[c] = ${answers.yes}`, "accepted[c] = accepted[c] + 1"],
+    says: "a person says yes; a second answer is refused",
+  },
+  {
+    name: "refuse",
+    by: "person",
+    when: ["asked[c] == 1", "answer[c] == 0", open],
+    does: [`answer[c] = ${answers.no}`, "accepted[c] = accepted[c] + 1"],
+    says: "a person says no",
+  },
+  {
+    name: "hear-yes",
+    by: "owner-call",
+    when: [at("asked"), `answer[c] == ${answers.yes}`],
+    does: [to("ready")],
+    says: "the owner finds the yes",
+  },
+  {
+    name: "hear-no",
+    by: "owner-call",
+    when: [at("asked"), `answer[c] == ${answers.no}`, holds, open, "results[c] == 0"],
+    does: [to("ended"), "results[c] = results[c] + 1"],
+    says: "the owner finds the no: the result says so",
+  },
+  {
+    name: "begin-once",
+    by: "owner-call",
+    when: [at("ready"), isOnce, holds, open, "stopped == 0", "began[c] == 0", "results[c] == 0"],
+    does: [to("begun"), "began[c] = 1", `used[c] = used[c] + (answer[c] == ${answers.yes})`],
+    says: "a call that may not happen twice begins: first in the journal",
+  },
+  {
+    name: "begin",
+    by: "owner-call",
+    when: [at("ready"), "once[c] == 0", "stopped == 0"],
+    does: [to("begun")],
+    says: "a call that may happen again begins",
+  },
+  {
+    name: "happen",
+    by: "owner-call",
+    when: [at("begun")],
+    does: [to("done"), "effects[c] = effects[c] + (effects[c] < 2)"],
+    says: "the tool does what it does",
+  },
+  {
+    name: "record",
+    by: "owner-call",
+    when: [at("done"), holds, "results[c] == 0"],
+    does: [to("ended"), "results[c] = results[c] + 1"],
+    says: "its result is recorded",
+  },
+  {
+    name: "lost",
+    by: "owner-call",
+    when: [at("idle"), holds, "began[c] == 1", "results[c] == 0"],
+    does: [to("ended"), "results[c] = results[c] + 1"],
+    says: "an earlier owner began it, and nobody knows what became of it: the result is `unknown`, or what was looked up",
+  },
+  {
+    name: "stop",
+    by: "world",
+    when: ["stopped == 0", open, "EVERY(chosen[c] == 1)"],
+    does: ["stopped = 1"],
+    says: "somebody stops the run",
+  },
+  {
+    name: "cancel",
+    by: "owner-call",
+    when: [
+      "stopped == 1",
+      holds,
+      open,
+      "results[c] == 0",
+      `$AT >= ${phases.proposed}`,
+      `$AT <= ${phases.ready}`,
+      "began[c] == 0",
+    ],
+    does: [to("ended"), "results[c] = results[c] + 1"],
+    says: "a call that has not begun when the run is stopped ends as cancelled",
+  },
+  {
+    name: "finish",
+    by: "owner",
+    when: [holds, open, "EVERY(results[c] == 1)"],
+    does: ["ended = 1", "claim = 0"],
+    says: "the run ends when each call has its result",
+  },
+  {
+    name: "leave",
+    by: "owner",
+    when: [holds, open, "EVERY($AT == 0 || $AT == 2 || $AT == 6)", "SOME($AT == 2)"],
+    does: ["claim = 0", "ALL($AT = 0)"],
+    says: "all that is left waits for a person: the run holds no process",
+  },
+  {
+    name: "crash",
+    by: "owner",
+    when: ["crashes < CRASHES", "SOME($AT != 0)"],
+    does: ["crashes = crashes + 1", "ALL($AT = 0)", "claim = claim * (claim != o + 1)"],
+    says: "the process dies, and with it all that it knew",
+  },
+];
+
+/** What must hold in every state. */
+export const invariants: readonly { readonly name: string; readonly holds: string; readonly says: string }[] =
+  [
+    {
+      name: "one-result",
+      holds: "results[c] <= 1 && (ended == 0 || results[c] == 1)",
+      says: "no call has two results, and a run that has ended has one for each",
+    },
+    {
+      name: "judge-and-person",
+      holds: `effects[c] == 0 || verdict[c] == ${verdicts.allow} || (verdict[c] == ${verdicts.ask} && answer[c] == ${answers.yes})`,
+      says: "nothing happens past the policy and the person",
+    },
+    {
+      name: "began-first",
+      holds: "once[c] == 0 || effects[c] <= began[c]",
+      says: "what may not happen twice stands in the journal before it happens, and happens once at most",
+    },
+    {
+      name: "single-use",
+      holds: "accepted[c] <= 1 && used[c] <= 1",
+      says: "one answer to a question is accepted, and lets one call begin",
+    },
+  ];

@@ -1,0 +1,55 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { mutations } from "../machine/mutations.ts";
+import { promelaOf } from "../machine/promela.ts";
+import { checked, hasSpin } from "../machine/spin.ts";
+import type { Bounds } from "../machine/table.ts";
+import { Twin } from "../machine/twin.ts";
+
+const small: Bounds = { calls: 1, owners: 2, crashes: 1, thefts: 1 };
+const large: Bounds = { calls: 3, owners: 2, crashes: 2, thefts: 1 };
+
+describe("the machine of a run", () => {
+  it("keeps its rules on any way, and ends with one result for each call", () => {
+    let ended = 0;
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { minLength: 200, maxLength: 200 }), (draws) => {
+        const twin = new Twin(large);
+        for (const draw of draws) {
+          if (twin.hasEnded) break;
+          const { next } = twin;
+          const name = next[draw % next.length];
+          expect(name, twin.taken.join(", ")).toBeDefined();
+          twin.take(name ?? ""); // throws where an invariant breaks
+        }
+        if (!twin.hasEnded) return;
+        ended += 1;
+        expect(twin.value("results")).toEqual([1, 1, 1]);
+      }),
+      { numRuns: 300 },
+    );
+    expect(ended).toBeGreaterThan(100);
+  });
+
+  it("takes no move whose time has not come", () => {
+    const twin = new Twin(small);
+    expect(() => twin.take("begin-once 0 0")).toThrow("does not hold");
+    expect(() => twin.take("pay 0 0")).toThrow('no move "pay 0 0"');
+  });
+});
+
+const missing = !hasSpin();
+if (missing) console.log("skipped: spin or gcc is not installed");
+
+describe.skipIf(missing)("the machine of a run, gone through by spin", () => {
+  it("has no state in which a rule is broken, or from which a run cannot end", () => {
+    const { broken, isWhole, states, moves } = checked(promelaOf(small));
+    expect({ broken, moves }).toEqual({ broken: undefined, moves: [] });
+    expect(isWhole).toBe(true);
+    expect(states).toBeGreaterThan(1000);
+  });
+
+  it.each(mutations)("shows that $says", ({ table, breaks }) => {
+    expect(checked(promelaOf(small, table), { shortest: true }).broken).toBe(breaks);
+  });
+});
