@@ -12,7 +12,7 @@ import { abortErrorOf } from "./streams.ts";
 /** A part of a stream of a language model, specification V3. */
 type Part = { readonly type: string } & { readonly [field: string]: unknown };
 
-/** What a language model is asked for, as far as an agent reads it (`LanguageModelV3CallOptions` of `@ai-sdk/provider` 3). */
+/** A request to a language model, as far as an agent reads it (`LanguageModelV3CallOptions` of `@ai-sdk/provider` 3). */
 interface AskedFor {
   readonly prompt: readonly { readonly role: string; readonly content: unknown }[];
   readonly abortSignal?: AbortSignal | undefined;
@@ -187,7 +187,7 @@ class AgentParts {
     yield { type: "finish", finishReason: finishOf(outcome.finishReason), usage: usageOf(usage) };
   }
 
-  /** What was sent cannot be taken back. */
+  /** Begins a reply. @throws WritError `reply-began-anew` after a part was sent, which cannot be taken back */
   private begin(): void {
     if (this.open !== undefined) throw new WritError("reply-began-anew", { name: this.name });
     this.isSaid = false;

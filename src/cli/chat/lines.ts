@@ -2,13 +2,13 @@ import { createInterface, type Interface } from "node:readline";
 import type { ReadStream } from "node:tty";
 import type { Output } from "../output.ts";
 
-/** What a person said next: some text; the end of the input; or Ctrl-C, twice. */
+/** The next thing that a person said: some text; the end of the input; or Ctrl-C, twice. */
 export type Said =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "end" }
   | { readonly type: "interrupted" };
 
-/** Where the words of a conversation come from. */
+/** The source of the words of a conversation. */
 export interface ChatLines {
   readonly next: () => Promise<Said>;
 }

@@ -1,7 +1,7 @@
 import { printable, type Style } from "../output.ts";
 import { isWide, widthOf } from "../text-width.ts";
 
-/** Where Markdown is shown. */
+/** The place that shows Markdown. */
 export interface MarkdownPlace {
   readonly write: (text: string) => void;
   readonly style: (style: Style, text: string) => string;

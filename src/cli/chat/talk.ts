@@ -23,7 +23,7 @@ export interface Talk {
   readonly spent: Spent;
 }
 
-/** What stays the same during a conversation. */
+/** The parts that stay the same during a conversation. */
 export interface ChatPlace {
   readonly store: SessionStore;
   readonly output: Output;
@@ -44,7 +44,7 @@ export function addSpent(spent: Spent, event: AgentEvent): Spent {
   };
 }
 
-/** What was spent, for people. */
+/** The spending so far, for people. */
 export function spentText({ questions, usage, costUsd, isPriceMissing }: Spent): string {
   const { inputTokens, outputTokens, estimated } = usage;
   const tokens = `${estimated === true ? "about " : ""}${inputTokens} tokens in, ${outputTokens} out`;

@@ -23,7 +23,7 @@ export interface DemoFlags extends OutputFlags {
   readonly dieIn?: string;
 }
 
-/** What all scenes have. */
+/** The parts that all scenes have. */
 interface Stage {
   readonly store: SqliteRuns;
   readonly path: string;

@@ -4,6 +4,7 @@ import type { WaitingQuestion } from "../../durable/run-store.ts";
 import { RefusedRequest } from "./api.ts";
 import type { Acts, GivenAnswer } from "./acts.ts";
 import { shownValue } from "./words.ts";
+import { Trouble } from "./parts.tsx";
 
 interface AnsweringProps {
   readonly question: Pick<WaitingQuestion, "runId" | "key" | "request" | "by">;
@@ -71,11 +72,7 @@ export function Answering({ question, acts }: AnsweringProps): JSX.Element {
           onInput={({ currentTarget }) => setText(currentTarget.value)}
         />
       </label>
-      {edited.error !== undefined && (
-        <p class="trouble" role="alert">
-          {edited.error}
-        </p>
-      )}
+      <Trouble text={edited.error} />
       <label>
         Reason, told to the model where you refuse
         <input name="reason" value={reason} onInput={({ currentTarget }) => setReason(currentTarget.value)} />
@@ -99,11 +96,7 @@ export function Answering({ question, acts }: AnsweringProps): JSX.Element {
           Refuse
         </button>
       </div>
-      {trouble !== "" && (
-        <p class="trouble" role="alert">
-          {trouble}
-        </p>
-      )}
+      <Trouble text={trouble} />
     </form>
   );
 }

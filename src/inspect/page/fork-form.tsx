@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { InspectedRun } from "../view.ts";
 import type { Acts } from "./acts.ts";
+import { Trouble } from "./parts.tsx";
 
 interface ForkFormProps {
   readonly view: InspectedRun;
@@ -71,11 +72,7 @@ export function ForkForm({ view, acts, turn, onDone }: ForkFormProps): JSX.Eleme
       <button type="submit" class="primary">
         Fork
       </button>
-      {trouble !== "" && (
-        <p class="trouble" role="alert">
-          {trouble}
-        </p>
-      )}
+      <Trouble text={trouble} />
     </form>
   );
 }

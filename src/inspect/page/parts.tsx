@@ -31,3 +31,13 @@ export function Fact({
     </div>
   );
 }
+
+/** A fault of what a person did, told at once; nothing where there is none. */
+export function Trouble({ text }: { readonly text: string | undefined }): JSX.Element | null {
+  if (text === undefined || text === "") return null;
+  return (
+    <p class="trouble" role="alert">
+      {text}
+    </p>
+  );
+}

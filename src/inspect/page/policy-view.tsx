@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { InspectedCall, InspectedRun, TriedCall } from "../view.ts";
 import type { Acts } from "./acts.ts";
-import { Part } from "./parts.tsx";
+import { Part, Trouble } from "./parts.tsx";
 import { countText } from "./words.ts";
 
 interface PolicyProps {
@@ -105,11 +105,7 @@ function TryPolicy({ view, acts }: { readonly view: InspectedRun; readonly acts:
             Try it on this run
           </button>
         </div>
-        {trouble !== "" && (
-          <p class="trouble" role="alert">
-            {trouble}
-          </p>
-        )}
+        <Trouble text={trouble} />
       </form>
       {tried !== undefined && <Tried calls={tried} />}
     </Part>
