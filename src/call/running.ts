@@ -101,11 +101,23 @@ export class RunningBatch {
       const ready = this.readyAt(index);
       return stepOf(ready, (isLost) => this.perform(index, isLost));
     });
-    const kept = await recorded(steps, batch.run.journal).catch((error: unknown) => this.waitInside(error));
+    const kept = await recorded(steps, batch.run.journal).catch((error: unknown) => {
+      this.endRecorded(steps, group);
+      return this.waitInside(error);
+    });
     kept?.forEach((record, place) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one record for each call of the group
       this.end(group[place] as number, record);
     });
+  }
+
+  /** Ends the calls of a group that have a record, where others have none: those that an earlier process ended told of it there too. */
+  private endRecorded(steps: readonly Step<CallRecord>[], group: readonly number[]): void {
+    for (const [place, index] of group.entries()) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call of this key wrote it
+      const record = this.batch.run.journal.find?.(steps[place]?.key ?? "") as CallRecord | undefined;
+      if (record !== undefined) this.end(index, record);
+    }
   }
 
   /** Takes down that a run inside a call waits; the calls beside it have ended. */

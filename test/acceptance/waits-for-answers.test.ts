@@ -2,7 +2,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { agent, type Agent, inMemorySessions, type Policy, session, tool } from "../../src/index.ts";
+import {
+  agent,
+  type Agent,
+  type AgentEvent,
+  inMemorySessions,
+  isFact,
+  type Policy,
+  session,
+  tool,
+} from "../../src/index.ts";
 import { parallel } from "../../src/compose.ts";
 import { execute } from "../../src/doors.ts";
 import { type SqliteRuns, sqliteRuns } from "../../src/sqlite.ts";
@@ -254,6 +263,31 @@ describe("a run inside a call that waits", () => {
     const ended = await goOn(boss);
     expect(ended.text).toBe("kim ok, lee ok, look ok");
     expect(log.toSorted()).toEqual(["look boss", "look kim", "look lee", "pay kim", "pay lee"]);
+  });
+
+  it("lets each process tell of the calls beside it that ended before", async () => {
+    const boss = agent({
+      name: "boss",
+      model: planned([
+        { name: "look", arguments: { to: "boss" } },
+        { name: "kim", arguments: { input: "x" } },
+      ]),
+      tools: [payer("kim").asTool(), look],
+      policy: asks,
+    });
+    const told = async (): Promise<string[]> => {
+      const facts: string[] = [];
+      const onEvent = (event: AgentEvent): void => {
+        if (event.parentRunId === undefined && isFact(event)) facts.push(`${event.seq} ${event.type}`);
+      };
+      await goOn(boss, { onEvent });
+      return facts;
+    };
+    const first = await told();
+    expect(first).toContain("10 tool-end");
+    expect(await told()).toEqual(first);
+    await yes();
+    expect((await told()).slice(0, first.length - 2)).toEqual(first.slice(0, -2)); // but for the end of the turn and of the process
   });
 
   it("lets nothing begin that comes after it", async () => {
