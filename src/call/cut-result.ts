@@ -1,6 +1,6 @@
 import { bytesOf } from "../message/file-part.ts";
 import { type FilePart, contentText, type ToolResult } from "../message/message.ts";
-import { defaultResultBytes } from "../policy/account/budget.ts";
+import { defaultFileBytes, defaultResultBytes } from "../policy/account/budget.ts";
 import { beginning, isReader, readResult, restText } from "../tool/read-result.ts";
 import type { CallRecord, OngoingCall } from "./call.ts";
 
@@ -8,14 +8,15 @@ import type { CallRecord, OngoingCall } from "./call.ts";
 type Cut = Pick<CallRecord, "result" | "cut">;
 
 /**
- * A result within its bytes: as much of its text as fits, then the files for which there is room. The default bounds the text alone.
+ * A result within its bytes: as much of its text as fits, then the files for which there is room. By default the files have a room of their own.
  */
 export function cutResult(result: ToolResult, work: OngoingCall): Cut {
   const { resultBytes } = work.at.batch.run.limits;
   const { files, text } = result;
   const shown: Cut = text.length * 3 <= resultBytes ? { result } : cutText(result, work);
-  if (files === undefined || resultBytes === defaultResultBytes) return shown;
-  return { ...shown, result: cutFiles(shown.result, files, resultBytes) };
+  if (files === undefined) return shown;
+  const fileBytes = resultBytes === defaultResultBytes ? defaultFileBytes : resultBytes;
+  return { ...shown, result: cutFiles(shown.result, files, fileBytes) };
 }
 
 /** The value stays whole: of that the rest can be read. */

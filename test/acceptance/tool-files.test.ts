@@ -143,6 +143,21 @@ describe("files that tools give", () => {
     });
   });
 
+  it("have 20 MB by default", async () => {
+    const megabytes = (count: number): unknown => image("iVBORw0KGgoA".padEnd(count * 1_333_336, "A"));
+    const watcher = agent({
+      name: "watcher",
+      model: scripted(called),
+      tools: [giving([megabytes(15), megabytes(6)])],
+    });
+    const { transcript } = await watcher.run("Look.");
+    const result = transcript.messages.find((message) => message.role === "tool");
+    expect(result?.role === "tool" && result.files?.length).toBe(1);
+    expect(result).toMatchObject({
+      text: expect.stringMatching(/\[left out: 1 of 2 files, too long\]$/) as string,
+    });
+  });
+
   it("are told in events with their type and size, without their data", async () => {
     const events: AgentEvent[] = [];
     await agent({ name: "viewer", model: scripted(called), tools: [giving(image(png))] }).run("Look.", {

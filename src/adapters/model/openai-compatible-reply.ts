@@ -10,8 +10,8 @@ import { textReader } from "./openai-compatible-texts.ts";
 import { excerpt, readFault, shown } from "./provider-fault.ts";
 import { reportedUsage, unreadableBy } from "./wire-fields.ts";
 
-/** The end of a stream that says so itself. */
-type Chunk = JsonObject | "done";
+/** A part of a reply, the end that a stream tells itself, or the end of an answer that came whole. */
+type Chunk = JsonObject | "done" | "whole";
 
 /**
  * The chunks of an answer: of a stream, or the one of an answer that came whole, as servers give it that cannot stream. Its first sign tells them
@@ -42,7 +42,7 @@ export async function* chunksOf(response: Response, maxBytes: number): AsyncGene
   }
   if (isStream === false) {
     yield wholeChunk(begun + decoder.decode());
-    yield "done";
+    yield "whole";
     return;
   }
   events.feed(`${decoder.decode()}\n\n`); // some servers do not end their last event
@@ -84,7 +84,7 @@ function wholeChunk(text: string): Chunk {
   if (lines.length > 1 && lines.slice(0, 2).every((line) => parseJson(line).ok))
     throw misplaced("lines of JSON", text);
   const whole = chunkOf(text);
-  if (whole !== "done" && choiceOf(whole) === undefined && errorIn(whole) === undefined)
+  if (typeof whole === "object" && choiceOf(whole) === undefined && errorIn(whole) === undefined)
     throw new UnreadableReply(`the answer is not the reply of a chat, it has no choices: ${excerpt(text)}`);
   return whole;
 }
@@ -116,22 +116,33 @@ function errorIn(chunk: JsonObject): RefusedRequest | undefined {
   return isError ? new RefusedRequest(readFault(chunk)) : undefined;
 }
 
+/** How a reply is read. */
+export interface ReadingOptions {
+  /** Noted on what must go back to the server that wrote it. */
+  readonly server: string;
+  /** Takes `[DONE]` for the end of a reply without a finish reason. */
+  readonly doneEnds: boolean;
+}
+
 /**
- * The chunks of a reply as deltas. `server` is noted on what must go back to the server that wrote it.
+ * The chunks of a reply as deltas.
  *
  * @throws RefusedRequest for an error among the chunks. UnreadableReply when they end before the reply does.
  */
-export async function* toDeltas(chunks: AsyncIterable<Chunk>, server: string): AsyncGenerator<Delta, void> {
+export async function* toDeltas(
+  chunks: AsyncIterable<Chunk>,
+  { server, doneEnds }: ReadingOptions,
+): AsyncGenerator<Delta, void> {
   const calls = callReader(server);
   const texts = textReader(server);
   const said = saidReader();
   let finish: string | undefined;
-  let done = false;
+  let end: "done" | "whole" | undefined;
   let usage: ReportedUsage | undefined;
   let citations: Json | undefined;
   for await (const chunk of chunks) {
-    if (chunk === "done") {
-      done = true;
+    if (typeof chunk === "string") {
+      end = chunk;
       break;
     }
     const error = errorIn(chunk);
@@ -148,7 +159,7 @@ export async function* toDeltas(chunks: AsyncIterable<Chunk>, server: string): A
     }
     finish = reasonIn(choice) ?? finish;
   }
-  if (!done && finish === undefined) throw new UnreadableReply("the answer ended before the reply did");
+  if (finish === undefined && end !== "whole" && !(end === "done" && doneEnds)) throw unended(end);
   yield* calls.end();
   yield* texts.end(citations);
   const response = said.end(finish);
@@ -159,6 +170,15 @@ export async function* toDeltas(chunks: AsyncIterable<Chunk>, server: string): A
     ...(response && { response }),
     ...unreadableBy(finish),
   };
+}
+
+/** Proxies write `[DONE]` behind a reply that broke off. */
+function unended(end: "done" | undefined): UnreadableReply {
+  return new UnreadableReply(
+    end === undefined
+      ? "the answer ended before the reply did"
+      : "`[DONE]` came before a finish reason, so the reply may be cut; `doneEnds: true` is for servers that never give one",
+  );
 }
 
 const finishReasons: ReadonlyMap<string, FinishReason> = new Map([

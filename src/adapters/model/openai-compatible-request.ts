@@ -42,7 +42,10 @@ async function send(
   if (request.tools.length > 0 && featuresOf(source).tools === false)
     throw withoutTools({ model, url: server.url });
   const maxBytes = options.maxReplyBytes ?? defaultMaxReplyBytes;
-  return toDeltas(chunksOf(response, maxBytes), server.url);
+  return toDeltas(chunksOf(response, maxBytes), {
+    server: server.url,
+    doneEnds: options.doneEnds === true,
+  });
 }
 
 /**

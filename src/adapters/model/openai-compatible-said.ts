@@ -9,21 +9,27 @@ export interface SaidReader {
   end(finishReason: string | undefined): ReportedResponse | undefined;
 }
 
-/** Reads the id and the model of a reply, its logprobs, which come with the pieces of its text, and the tier of service. */
+/** Fields of a chunk or of its choice that tell of the reply as a whole. */
+const fields = ["service_tier", "moderation", "stop_details"] as const;
+
+/** Reads the id and the model of a reply, its logprobs, which come with the pieces of its text, and the fields above. */
 export function saidReader(): SaidReader {
   const logprobs = new Map<string, Json[]>();
   let named: ReportedResponse | undefined;
-  let tier: Json | undefined;
+  const kept: Partial<Record<(typeof fields)[number], Json>> = {};
   return {
     read(chunk, choice) {
       named ??= reportedResponse(chunk["id"], chunk["model"]);
-      tier = chunk["service_tier"] ?? tier;
+      for (const name of fields) {
+        const value = chunk[name] ?? choice?.[name];
+        if (value !== undefined && value !== null) kept[name] = value;
+      }
       if (isJsonObject(choice?.["logprobs"])) addLogprobs(logprobs, choice["logprobs"]);
     },
     end(finishReason) {
       const metadata = {
         ...(logprobs.size > 0 ? { logprobs: Object.fromEntries(logprobs) } : {}),
-        ...(tier === undefined || tier === null ? {} : { service_tier: tier }),
+        ...kept,
       };
       const response = {
         ...named,

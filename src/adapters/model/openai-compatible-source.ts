@@ -32,6 +32,11 @@ export interface OpenaiCompatibleOptions {
   /** A reply larger than this ends with an error. Default 16 MiB. */
   readonly maxReplyBytes?: number;
   /**
+   * Takes `[DONE]` for the end of a reply, for a server that gives no finish reasons. Default false: such a reply may have been cut on its way, and is a
+   * broken stream (`provider-failed`, retryable).
+   */
+  readonly doneEnds?: boolean;
+  /**
    * Sends the requests, each with `redirect: "manual"`. Default: the global one, which gives up on a server
    * that begins no answer within 5 minutes.
    */

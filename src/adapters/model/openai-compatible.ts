@@ -17,6 +17,7 @@ const known: Readonly<Record<keyof OpenaiCompatibleOptions, true>> = {
   features: true,
   price: true,
   maxReplyBytes: true,
+  doneEnds: true,
   fetch: true,
 };
 

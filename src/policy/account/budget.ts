@@ -33,7 +33,8 @@ export interface Budget {
   readonly argumentBytes?: number;
   /**
    * UTF-8 bytes of one result that the model is shown. It is told that the rest is left out, and can read on in it with the tool `read_result`, which
-   * it is offered from then on. Default 65 536, about 16 000 tokens; `Infinity` shows all.
+   * it is offered from then on. Default 65 536, about 16 000 tokens; `Infinity` shows all. Files of a result for which there is no room are left out;
+   * by default they have 20 000 000 bytes of their own.
    */
   readonly resultBytes?: number;
   /** The part of a bound, between 0 and 1, at which `budget-threshold` is told. Default 0.8. */
@@ -50,6 +51,9 @@ export type Limits = Readonly<Record<BudgetField, number>>;
 
 /** About 16 000 tokens: a longer result would be paid for again in each turn. */
 export const defaultResultBytes = 65_536;
+
+/** Files of one result beside its text: as much as the narrowest of the large providers takes in a request. */
+export const defaultFileBytes = 20_000_000;
 
 const defaults: Limits = {
   turns: 8,

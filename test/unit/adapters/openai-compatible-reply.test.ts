@@ -443,11 +443,18 @@ describe("what else servers stream", () => {
     expect(finishOf(deltas)).toBe("stop");
   });
 
-  it("takes `[DONE]` for the end where the server gives no reason, and says so", async () => {
-    expect(finishOf(await replied([chunk({ content: "a" })]))).toBe("other");
+  it("takes `[DONE]` for an end without a reason only where its author says so", async () => {
+    server.play({ sse: sse([chunk({ content: "a" })], true) });
+    expect(finishOf(await ask(model({ doneEnds: true })))).toBe("other");
+  });
+
+  it("takes an answer that came whole for one without a reason", async () => {
+    server.play({ json: { choices: [{ message: { content: "a" } }] } });
+    expect(finishOf(await ask(model()))).toBe("other");
   });
 
   it.each<[string, Answer, boolean]>([
+    ["a stream that ends with `[DONE]` alone", { sse: sse([chunk({ content: "a" })], true) }, true],
     ["a stream without an end", { sse: sse([chunk({ content: "a" })]) }, true],
     [
       "a stream without an end, whose chunks have empty reasons",
