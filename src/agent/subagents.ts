@@ -55,6 +55,8 @@ export function subagents(agents: readonly Subagent[], options: SubagentsOptions
     needs: [...tools.values()].flatMap(({ needs = [] }) => needs),
     trusted: true, // what the runs inside have seen is joined to it
     exclusiveKey: () => undefined,
+    isAgent: true,
+    retry: "always", // its own steps are recorded: those that may not happen twice do not
     execute({ subagent, prompt }: { readonly subagent: string; readonly prompt: string }, context) {
       return tools.get(subagent)?.execute({ input: prompt }, context);
     },

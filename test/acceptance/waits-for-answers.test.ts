@@ -12,7 +12,7 @@ import {
   session,
   tool,
 } from "../../src/index.ts";
-import { parallel } from "../../src/compose.ts";
+import { parallel, subagents } from "../../src/compose.ts";
 import { execute } from "../../src/doors.ts";
 import { type SqliteRuns, sqliteRuns } from "../../src/sqlite.ts";
 import { planned, type PlannedCall } from "./durable-place.ts";
@@ -288,6 +288,19 @@ describe("a run inside a call that waits", () => {
     expect(await told()).toEqual(first);
     await yes();
     expect((await told()).slice(0, first.length - 2)).toEqual(first.slice(0, -2)); // but for the end of the turn and of the process
+  });
+
+  it("goes on where it was behind a tool of several agents too", async () => {
+    const boss = agent({
+      name: "boss",
+      model: planned([{ name: "spawn_subagent", arguments: { subagent: "kim", prompt: "x" } }]),
+      tools: [subagents([payer("kim"), payer("lee")])],
+      policy: asks,
+    });
+    expect((await goOn(boss)).outcome.type).toBe("suspended");
+    await yes();
+    expect((await goOn(boss)).text).toBe("spawn_subagent ok");
+    expect(log).toEqual(["look kim", "pay kim"]);
   });
 
   it("lets nothing begin that comes after it", async () => {
