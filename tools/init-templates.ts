@@ -1,12 +1,13 @@
 /**
  * Begins a project of each template of `writ init` in a fresh folder, with the packed writ and what the registry has, as users do, and prints how long
- * that took: `npm run init:templates`. Exits with 1 when one does not work.
+ * that took: `npm run init:templates`, or `npm run init:templates -- support-desk` for those that are named. Exits with 1 when one does not work.
  */
 import { execFile, execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { templateNames } from "../src/cli/init.ts";
 import { root } from "./source-files.ts";
 
 const run = promisify(execFile);
@@ -44,7 +45,8 @@ try {
     env,
   });
   console.log("| template | seconds |\n|---|---|");
-  for (const template of ["tool", "mcp", "approval", "serve"])
+  const named = process.argv.slice(2);
+  for (const template of named.length > 0 ? named : templateNames)
     console.log(`| ${template} | ${(await tryTemplate(template, tarball)).toFixed(1)} |`);
 } finally {
   rmSync(parent, { recursive: true, force: true });

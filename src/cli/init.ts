@@ -13,21 +13,31 @@ export interface InitFlags extends OutputFlags {
 }
 
 interface Template {
+  /** Its programs, in `examples`. */
+  readonly folder: string;
   /** The command that shows the agent at work; `npm start` runs it. */
   readonly start: string;
   /** Packages that it needs beside writ. */
-  readonly packages: Readonly<Record<string, string>>;
+  readonly packages?: Readonly<Record<string, string>>;
 }
 
-/** The projects that `writ init` can make; their programs are in `examples/init`. */
-export const templates: Readonly<Record<"tool" | "mcp" | "approval" | "serve", Template>> = {
-  tool: { start: 'writ run agent.ts "How warm is it in Oslo?"', packages: {} },
+/** The names of the projects that `writ init` can make: four small ones, then whole examples. */
+export const templateNames = ["tool", "mcp", "approval", "serve", "support-desk"] as const;
+
+/** What `writ init` can make, by name. */
+export const templates: Readonly<Record<(typeof templateNames)[number], Template>> = {
+  tool: { folder: "init/tool", start: 'writ run agent.ts "How warm is it in Oslo?"' },
   mcp: {
+    folder: "init/mcp",
     start: 'writ run agent.ts "How long does tea steep?"',
     packages: { "@modelcontextprotocol/client": "^2.4.0", "@modelcontextprotocol/server": "^2.4.0" },
   },
-  approval: { start: 'writ run agent.ts "Refund order 17"', packages: {} },
-  serve: { start: "writ serve agent.ts", packages: {} },
+  approval: { folder: "init/approval", start: 'writ run agent.ts "Refund order 17"' },
+  serve: { folder: "init/serve", start: "writ serve agent.ts" },
+  "support-desk": {
+    folder: "support-desk",
+    start: 'writ run agent.ts "The strainer of order 18 came broken"',
+  },
 };
 
 /** The packages with which every project checks its types. */
@@ -35,7 +45,7 @@ export const typePackages = { "@types/node": "^24.19.2", typescript: "^7.0.2" };
 
 /** `writ init [folder]`. @throws WritError `option-invalid` for a template that there is not, and for a folder that has one of the files */
 export async function init(folder: string, flags: InitFlags): Promise<ExitCode> {
-  const template = wordOf("--template", flags.template, ["tool", "mcp", "approval", "serve"]);
+  const template = wordOf("--template", flags.template, templateNames);
   const files = filesOf(template, nameOf(folder));
   const taken = Object.keys(files).filter((name) => existsSync(join(folder, name)));
   if (taken.length > 0) {
@@ -49,8 +59,8 @@ export async function init(folder: string, flags: InitFlags): Promise<ExitCode> 
 }
 
 function filesOf(template: keyof typeof templates, name: string): Readonly<Record<string, string>> {
-  const { start, packages } = templates[template];
-  const programs = fileURLToPath(new URL(`../../examples/init/${template}`, import.meta.url));
+  const { folder, start, packages } = templates[template];
+  const programs = fileURLToPath(new URL(`../../examples/${folder}`, import.meta.url));
   return {
     "package.json": json({
       name,

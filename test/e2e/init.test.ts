@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { templates, typePackages } from "../../src/cli/init.ts";
+import { templateNames, templates, typePackages } from "../../src/cli/init.ts";
 import { type Ended, runNode } from "./command-line.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -51,14 +51,17 @@ function writ(cwd: string, ...words: readonly string[]): Promise<Ended> {
   return runNode([join(parent, "node_modules/writ/dist/cli/main.js"), ...words], { cwd });
 }
 
-const answers = {
-  tool: "The thermometer says: 9.\n",
-  mcp: "Steep it for four minutes.\n",
-  approval: "Nothing was refunded.\n",
+/** What `npm start` of a project prints, and how many tests it has. A server goes on until it is stopped. */
+const begun: Readonly<Record<(typeof templateNames)[number], { answer?: string; tests: number }>> = {
+  tool: { answer: "The thermometer says: 9.\n", tests: 2 },
+  mcp: { answer: "Steep it for four minutes.\n", tests: 2 },
+  approval: { answer: "Nothing was refunded.\n", tests: 2 },
+  serve: { tests: 2 },
+  "support-desk": { answer: "Your money is on its way.\n", tests: 4 },
 };
 
 describe("writ init", () => {
-  it.each(["tool", "mcp", "approval", "serve"] as const)(
+  it.each(templateNames)(
     "begins a project that passes its own test and its types, and runs without a key: %s",
     async (template) => {
       const made = await writ(parent, "init", `My ${template}`, "--template", template);
@@ -72,12 +75,14 @@ describe("writ init", () => {
         scripts: { start: string };
       };
       expect(manifest.name).toBe(`my-${template}`);
-      expect((await runNode(["--test"], { cwd: folder })).stdout).toMatch(/pass 2\n(?:.*\n)*?.*fail 0\n/);
+      const { answer, tests } = begun[template];
+      const tested = await runNode(["--test"], { cwd: folder });
+      expect(tested.stdout).toMatch(new RegExp(`pass ${tests}\n(?:.*\n)*?.*fail 0\n`));
       await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc")], { cwd: folder });
-      if (template === "serve") return;
+      if (answer === undefined) return;
       const [, prompt = ""] = /"(.*)"/.exec(manifest.scripts.start) ?? [];
       const { code, stdout } = await writ(folder, "run", "agent.ts", prompt);
-      expect({ code, stdout }).toEqual({ code: 0, stdout: answers[template] });
+      expect({ code, stdout }).toEqual({ code: 0, stdout: answer });
     },
   );
 
@@ -117,14 +122,15 @@ describe("writ init", () => {
       files: ["agent.ts"],
     });
     const unknown = await writ(folder, "init", "x", "--template", "magic");
-    expect(unknown.stderr).toContain("It is one of: tool, mcp, approval, serve.");
+    expect(unknown.stderr).toContain(`It is one of: ${templateNames.join(", ")}.`);
   });
 
   it("names the packages that writ is tested with", () => {
     const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
       devDependencies: Record<string, string>;
     };
-    for (const [name, range] of Object.entries({ ...typePackages, ...templates.mcp.packages }))
+    const packages = Object.values(templates).flatMap(({ packages: named = {} }) => Object.entries(named));
+    for (const [name, range] of [...Object.entries(typePackages), ...packages])
       expect(range).toBe(`^${devDependencies[name]}`);
   });
 });
