@@ -3,12 +3,15 @@ import { z } from "zod";
 import {
   agent,
   type AgentDefinition,
+  allow,
   type Approval,
   type ApprovalRequest,
   type Approve,
+  ask,
   guarded,
   memoryJournal,
   type Policy,
+  policy,
   type RunOptions,
   tool,
 } from "../../src/index.ts";
@@ -331,6 +334,27 @@ describe("a replay", () => {
       expect(roundTrip(again.result.transcript)).toEqual(roundTrip(first.result.transcript));
     }
   });
+});
+
+it("lets the calls that only look, and that no change comes before, run while a person is asked", async () => {
+  const log: string[] = [];
+  const noting = (name: string, effect: "read" | "irreversible") =>
+    tool({
+      name,
+      description: "",
+      inputSchema: z.object({}),
+      effect,
+      execute: () => log.push(`ran ${name}`),
+    });
+  const clerk = agent({
+    name: "clerk",
+    model: scripted([calling(["look", {}], ["pay", {}], ["read", {}]), "done"]),
+    tools: [noting("look", "read"), noting("pay", "irreversible"), noting("read", "read")],
+    policy: policy({ name: "p", rules: [allow("look", "read"), ask("pay")] }),
+  });
+  const approve: Approve = ({ tool: name }) => log.push(`asked ${name}`) > 0;
+  for await (const _ of clerk.stream("Pay what I owe", { approve }));
+  expect(log).toEqual(["ran look", "asked pay", "ran pay", "ran read"]);
 });
 
 describe("runs inside runs", () => {
