@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { WritError } from "../error/writ-error.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
@@ -22,7 +22,7 @@ interface Template {
 }
 
 /** The names of the projects that `writ init` can make: four small ones, then whole examples. */
-export const templateNames = ["tool", "mcp", "approval", "serve", "support-desk"] as const;
+export const templateNames = ["tool", "mcp", "approval", "serve", "support-desk", "coder"] as const;
 
 /** What `writ init` can make, by name. */
 export const templates: Readonly<Record<(typeof templateNames)[number], Template>> = {
@@ -38,6 +38,7 @@ export const templates: Readonly<Record<(typeof templateNames)[number], Template
     folder: "support-desk",
     start: 'writ run agent.ts "The strainer of order 18 came broken"',
   },
+  coder: { folder: "coder", start: "node main.ts" },
 };
 
 /** The packages with which every project checks its types. */
@@ -52,8 +53,10 @@ export async function init(folder: string, flags: InitFlags): Promise<ExitCode> 
     const advice = `It has ${taken.join(", ")} already; nothing was written. Name a folder without them.`;
     throw new WritError("option-invalid", { option: "<folder>", value: folder, advice });
   }
-  mkdirSync(folder, { recursive: true });
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text, { flag: "wx" });
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text, { flag: "wx" });
+  }
   await processOutput.answer(nextSteps(folder, template, Object.keys(files)));
   return exitCodes.answered;
 }
@@ -66,7 +69,7 @@ function filesOf(template: keyof typeof templates, name: string): Readonly<Recor
       name,
       private: true,
       type: "module",
-      scripts: { start, test: "node --test", types: "tsc" },
+      scripts: { start, test: "node --test *.test.ts", types: "tsc" },
       dependencies: { writ: `^${packageVersion()}`, zod: "^4.6.7", ...packages },
       devDependencies: typePackages,
       engines: { node: ">=22.18" },
@@ -85,9 +88,17 @@ function filesOf(template: keyof typeof templates, name: string): Readonly<Recor
     }),
     ".gitignore": "node_modules\n*.db\n*.db-*\n.env\ntokens.json\n",
     ...Object.fromEntries(
-      readdirSync(programs).map((file) => [file, readFileSync(join(programs, file), "utf8")]),
+      programsIn(programs).map((path) => [path, readFileSync(join(programs, path), "utf8")]),
     ),
   };
+}
+
+/** The paths of the files in a folder and in those beneath it. */
+function programsIn(folder: string): readonly string[] {
+  const found = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return found.map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
 }
 
 function json(value: object): string {
@@ -102,6 +113,12 @@ function nameOf(folder: string): string {
   return name.replaceAll(/^-+|-+$/g, "") || "agent";
 }
 
+/** The command that shows the agent at work, as it is typed in the folder. */
+export function commandOf(template: keyof typeof templates): string {
+  const { start } = templates[template];
+  return start.startsWith("writ ") ? `npx ${start}` : start;
+}
+
 function nextSteps(folder: string, template: keyof typeof templates, files: readonly string[]): string {
   const { styleAnswer } = processOutput;
   const shown = oneLine(folder);
@@ -109,7 +126,7 @@ function nextSteps(folder: string, template: keyof typeof templates, files: read
     ...(resolve(folder) === process.cwd() ? [] : [`cd ${shown}`]),
     "npm install",
     "npm test",
-    `npx ${templates[template].start}`,
+    commandOf(template),
   ];
   return [
     `${countText(files.length, "file")} in ${shown}: ${files.join(", ")}`,

@@ -25,6 +25,11 @@ const expected: Readonly<Record<string, Expected>> = {
     ends: "Green tea costs 3.",
     broken: { from: 'old: "tea 3"', to: 'old: "milk"' },
   },
+  coder: {
+    shows:
+      "a coder that mends a copy of a project: how each tool is held is printed, and its tests run in a box",
+    ends: "Ten are cheaper now; the tests pass.",
+  },
   catalogue: {
     shows: "three hundred tools, of which the model is told those that it looked for",
     ends: "Contract 7 is archived.",

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { templateNames, templates, typePackages } from "../../src/cli/init.ts";
+import { commandOf, templateNames, templates, typePackages } from "../../src/cli/init.ts";
 import { type Ended, runNode } from "./command-line.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -57,6 +57,7 @@ const begun: Readonly<Record<(typeof templateNames)[number], { answer?: string; 
   mcp: { answer: "Steep it for four minutes.\n", tests: 2 },
   approval: { answer: "Nothing was refunded.\n", tests: 2 },
   serve: { tests: 2 },
+  coder: { answer: "Ten are cheaper now; the tests pass.\n", tests: 4 },
   "support-desk": { answer: "Your money is on its way.\n", tests: 4 },
 };
 
@@ -67,7 +68,7 @@ describe("writ init", () => {
       const made = await writ(parent, "init", `My ${template}`, "--template", template);
       expect(made.stderr).toBe("");
       expect(made.stdout).toContain(
-        `  cd My ${template}\n  npm install\n  npm test\n  npx ${templates[template].start}\n`,
+        `  cd My ${template}\n  npm install\n  npm test\n  ${commandOf(template)}\n`,
       );
       const folder = join(parent, `My ${template}`);
       const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
@@ -76,12 +77,14 @@ describe("writ init", () => {
       };
       expect(manifest.name).toBe(`my-${template}`);
       const { answer, tests } = begun[template];
-      const tested = await runNode(["--test"], { cwd: folder });
+      const tested = await runNode(["--test", "*.test.ts"], { cwd: folder });
       expect(tested.stdout).toMatch(new RegExp(`pass ${tests}\n(?:.*\n)*?.*fail 0\n`));
       await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc")], { cwd: folder });
       if (answer === undefined) return;
       const [, prompt = ""] = /"(.*)"/.exec(manifest.scripts.start) ?? [];
-      const { code, stdout } = await writ(folder, "run", "agent.ts", prompt);
+      const { code, stdout } = manifest.scripts.start.startsWith("writ ")
+        ? await writ(folder, "run", "agent.ts", prompt)
+        : await runNode(["main.ts"], { cwd: folder });
       expect({ code, stdout }).toEqual({ code: 0, stdout: answer });
     },
   );
