@@ -1,6 +1,6 @@
 /**
  * Runs the official conformance suite of the Model Context Protocol against the server (`writ mcp`) and the client (`connectMcp`), and the Inspector's command
- * line against the server, at the versions of tools/mcp/suite. Writes docs/mcp-conformance.md; `-- --share` runs a share of it and writes nothing. Fails where a
+ * line and the requester of the Tasks extension against the server, at the versions of tools/mcp/suite. Writes docs/mcp-conformance.md; `-- --share` runs a share of it and writes nothing. Fails where a
  * scenario fails that is not left out, or one passes that is. Run: npm run mcp:conformance (needs the registry once)
  */
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
@@ -8,6 +8,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { skipped } from "./mcp/skipped.ts";
+import { checkTasks } from "./mcp/task-requester.ts";
 import { root } from "./source-files.ts";
 
 const folder = join(root, "tools/mcp/suite");
@@ -117,7 +118,7 @@ function page(checked: readonly Checked[]): string {
   const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
     readonly dependencies: Readonly<Record<string, string>>;
   };
-  const [suite, inspector] = ["conformance", "inspector"].map(
+  const [suite, inspector, tasks] = ["conformance", "inspector", "ext-tasks"].map(
     (name) => dependencies[`@modelcontextprotocol/${name}`],
   );
   const good = checked.filter(isGood);
@@ -130,7 +131,8 @@ function page(checked: readonly Checked[]): string {
 \`npm run mcp:conformance\` runs \`@modelcontextprotocol/conformance\` ${suite} against [\`writ mcp\`](mcp-server.md) and [\`connectMcp\`](mcp.md), and
 writes this page: ${good.length} of ${checked.length} scenarios pass whole, with ${checked.reduce((sum, { passed }) => sum + passed, 0)} checks. The others are left out, each with its reason; the
 run fails when one more fails, or when one that is left out passes. The suite knows revisions up to 2025-11-25; 2026-07-28 is held by tests of ours with the
-official clients and servers. The command line of \`@modelcontextprotocol/inspector\` ${inspector} lists and calls tools in the same run.
+official clients and servers. The command line of \`@modelcontextprotocol/inspector\` ${inspector} lists and calls tools in the same run,
+and the requester of \`@modelcontextprotocol/ext-tasks\` ${tasks} calls some as [tasks](mcp-server.md#tasks): one in 2025-11-25, and two in 2026-07-28, of which one asks the person at the client.
 
 | side | scenario | checks | left out because |
 |---|---|---|---|
@@ -143,7 +145,7 @@ if (!install()) {
 } else {
   const { child, url } = await startServer();
   const checked = [...(await checkServer(url)), ...(await checkClient())];
-  child.kill();
+  await checkTasks(url, folder).finally(() => child.kill());
   await inspect(["tools/list"], /"name": "test_simple_text"/);
   await inspect(["tools/call", "--tool-name", "test_simple_text"], /simple text response/);
   const wrong = checked.filter((each) => isGood(each) === Object.hasOwn(skipped, each.scenario));

@@ -75,6 +75,23 @@ const tools = [
     },
   }),
   tool({
+    name: "takes_long",
+    description: "Takes longer than a client likes to wait",
+    inputSchema: nothing,
+    effect: "read",
+    async execute() {
+      await pause(1_500);
+      return "done at last";
+    },
+  }),
+  tool({
+    name: "deletes",
+    description: "Deletes all, once somebody has approved it",
+    inputSchema: nothing,
+    effect: "irreversible",
+    execute: () => pause(1_500).then(() => "deleted"),
+  }),
+  tool({
     name: "json_schema_2020_12_tool",
     description: "Tool with JSON Schema 2020-12 features",
     inputSchema: {

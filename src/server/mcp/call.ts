@@ -29,6 +29,8 @@ export interface Calling {
   readonly answers: Readonly<Record<string, unknown>>;
   /** The client can ask a person. */
   readonly canAsk: boolean;
+  /** The call may become a task, whose end the client fetches: at once, or where it takes long. Default: the client waits. */
+  readonly task?: "at-once" | "if-long" | undefined;
   readonly signal: AbortSignal;
   readonly progress: (told: Progress) => void;
 }
@@ -46,8 +48,9 @@ export interface Place {
   readonly seq: number;
 }
 
-/** The end of a round: the result, or questions for the person at the client. */
+/** The end of a round: the result, questions for the person at the client, or the id of a run that goes on as a task. */
 export type Round =
+  | { readonly task: string }
   | { readonly result: CallToolResult; readonly value?: ToolResult | undefined }
   | { readonly ask: readonly WaitingQuestion[]; readonly place: Place };
 
@@ -71,20 +74,46 @@ export async function carryOut(offered: OfferedRun, calling: Calling, around: Mc
   };
   signal.addEventListener("abort", stop, { once: true });
   try {
-    return await followCall(id, { offered, calling }, around);
+    return await patiently(id, { offered, calling }, around);
   } finally {
     signal.removeEventListener("abort", stop);
   }
 }
 
+/** A call that takes longer is a task, for a client that can fetch its end. */
+const patienceMs = 1_000;
+
+async function patiently(id: string, following: Following, around: McpAround): Promise<Round> {
+  const { offered, calling } = following;
+  if (calling.task === "at-once") return { task: id };
+  if (calling.task === undefined) return followCall(id, following, around);
+  const impatient = new AbortController();
+  const stopTimer = around.served.host.timer(patienceMs, () => impatient.abort());
+  const signal = AbortSignal.any([calling.signal, impatient.signal]);
+  try {
+    return await followCall(id, { offered, calling: { ...calling, signal } }, around);
+  } catch (error) {
+    if (!impatient.signal.aborted || calling.signal.aborted || around.leaving.aborted) throw error;
+    return { task: id };
+  } finally {
+    stopTimer();
+  }
+}
+
+/** A call, and the tool whose call it is. */
+export interface Following {
+  readonly offered: OfferedRun;
+  readonly calling: Calling;
+}
+
 /** Follows the run of a call, as {@link carryOut} does, which goes on when the client takes this back. @throws WritError `run-missing` */
 export async function followCall(
   id: string,
-  { offered, calling }: { readonly offered: OfferedRun; readonly calling: Calling },
+  { offered, calling }: Following,
   around: McpAround,
 ): Promise<Round> {
-  const { caller, signal, place, progress } = calling;
-  const { runs, served, leaving, approvals } = around;
+  const { signal, place, progress } = calling;
+  const { runs, served, leaving } = around;
   const steps = new Steps(offered.isCall, place?.seq ?? 0, progress);
   await answerAll(id, calling, around);
   const told = AbortSignal.any([signal, leaving]);
@@ -93,17 +122,32 @@ export async function followCall(
       steps.take(event);
     const end = (await runs.show(id))?.end;
     if (end !== undefined) return endedRound(id, { end, steps }, around);
-    const open = await runs.waiting(id);
-    if (open.length === 0) continue; // it was answered meanwhile
-    const own = open.filter((question) => mayAnswer(question, caller));
-    const run = id.slice(caller.prefix.length);
-    if (approvals !== "elsewhere" && calling.canAsk && own.length > 0)
-      return { ask: own, place: { run, seq: steps.seq } };
-    if (approvals !== "refuse") return { result: waiting(run, open) };
-    if (own.length === 0) await runs.cancel(id, "it needs an approval of somebody else");
-    for (const { key, request } of own)
-      await runs.answer(id, key, { hash: request.hash, approved: false, by: caller.name, reason: cannotAsk });
+    const asked = await askedNow(id, { calling, seq: steps.seq }, around);
+    if (asked !== undefined) return asked;
   }
+}
+
+/**
+ * What the open questions of a run make of a call: questions for the person at the client, or that it waits for somebody else. Answers no where nobody can be
+ * asked; undefined where nothing is open, or nothing any more.
+ */
+export async function askedNow(
+  id: string,
+  { calling, seq }: { readonly calling: Calling; readonly seq: number },
+  { runs, approvals }: McpAround,
+): Promise<Round | undefined> {
+  const { caller } = calling;
+  const open = await runs.waiting(id);
+  if (open.length === 0) return undefined; // it was answered meanwhile
+  const own = open.filter((question) => mayAnswer(question, caller));
+  const run = id.slice(caller.prefix.length);
+  if (approvals !== "elsewhere" && calling.canAsk && own.length > 0) return { ask: own, place: { run, seq } };
+  if (approvals !== "refuse")
+    return calling.task === undefined ? { result: waiting(run, open) } : { task: id };
+  if (own.length === 0) await runs.cancel(id, "it needs an approval of somebody else");
+  for (const { key, request } of own)
+    await runs.answer(id, key, { hash: request.hash, approved: false, by: caller.name, reason: cannotAsk });
+  return undefined;
 }
 
 /** The end as a client is told it. Events have no data of files: where there are some, the records have it. */
@@ -121,9 +165,9 @@ async function endedRound(
 const cannotAsk = "it needs an approval, and the client cannot ask anybody (it has no elicitation)";
 
 /** Gives the answers that came with this round, where the client may be asked. One that somebody else gave meanwhile stands. */
-async function answerAll(
+export async function answerAll(
   id: string,
-  { caller, answers, place }: Calling,
+  { caller, answers, place }: Pick<Calling, "caller" | "answers" | "place">,
   { runs, approvals }: McpAround,
 ): Promise<void> {
   if (place === undefined || approvals === "elsewhere") return;

@@ -6,7 +6,8 @@ import { problemResponse, statusOf } from "../problems.ts";
 import { type Library, loadLibrary } from "./library.ts";
 import type { Offer } from "./offer.ts";
 import type { McpAuthorization, McpOptions } from "./options.ts";
-import { protocolServer, type Serving } from "./protocol-server.ts";
+import { protocolServer } from "./protocol-server.ts";
+import type { Serving } from "./side.ts";
 import { type Sessions, sessionsOf } from "./sessions.ts";
 
 /** The endpoint of the protocol over HTTP. */

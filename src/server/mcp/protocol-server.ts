@@ -2,41 +2,27 @@ import type * as Mcp from "@modelcontextprotocol/server";
 import { WritError } from "../../error/writ-error.ts";
 import { isJsonObject, type JsonObject } from "../../util/json.ts";
 import type { Caller } from "../callers.ts";
-import { problemOf } from "../problems.ts";
-import { type Calling, carryOut, followCall, type McpAround, type Place, type Round } from "./call.ts";
+import { type Calling, carryOut, followCall, type McpAround, type Round } from "./call.ts";
 import type { Library } from "./library.ts";
-import type { Offer, OfferedResource, OfferedTool } from "./offer.ts";
+import type { OfferedResource, OfferedTool } from "./offer.ts";
 import { formName, formOf } from "./questions.ts";
 import { failure } from "./result.ts";
-
-/** What a server of the protocol is made of. */
-export interface Serving {
-  readonly library: Library;
-  readonly offer: Offer;
-  readonly around: McpAround;
-  /** Told what a client was answered with an internal error for. */
-  readonly onError: (error: unknown) => unknown;
-  /** The calls that have no answer yet. */
-  readonly atWork: Set<Promise<unknown>>;
-}
-
-/** A server of the protocol, for one caller. */
-interface Side extends Serving {
-  readonly caller: Caller;
-  readonly server: Mcp.Server;
-}
+import { answering, callingOf, noSuch, ofRun, type Serving, type Side } from "./side.ts";
+import { createdTask, offerTasks, taskCapabilities, taskWish } from "./tasks.ts";
 
 /** Makes a server of the protocol for one caller, who sees what is theirs alone: of the rest it says nothing, also not that it is there. */
 export function protocolServer(caller: Caller, serving: Serving): Mcp.Server {
   const { resources, prompts } = serving.offer;
   const capabilities = {
     tools: {},
+    ...taskCapabilities,
     ...(resources.size === 0 ? {} : { resources: {} }),
     ...(prompts.size === 0 ? {} : { prompts: {} }),
   };
   const server = new serving.library.Server({ name: "writ", version: "1.0.0" }, { capabilities });
   const side = { ...serving, caller, server };
   offerTools(side);
+  offerTasks(side, seenBy(caller, serving.offer.tools));
   if (resources.size > 0) offerResources(side);
   if (prompts.size > 0) offerPrompts(side);
   return server;
@@ -61,9 +47,11 @@ function offerTools(side: Side): void {
     const act = async (): Promise<Mcp.CallToolResult | Mcp.InputRequiredResult> => {
       const calling = callingOf(side, jsonOf(params.arguments), context);
       const isLater = waits && params.name === runResultTool.name;
+      const task = taskWish(side, params, context);
       const round = isLater
         ? await laterRound(tools, calling, around)
-        : await carryOut(named(tools, params.name) ?? noSuch(side, "tool"), calling, around);
+        : await carryOut(named(tools, params.name) ?? noSuch(side, "tool"), { ...calling, task }, around);
+      if ("task" in round) return createdTask(side, round.task, context);
       return "ask" in round ? askedIn(library, round) : round.result;
     };
     return answering(side, context, { act, asResult: failure });
@@ -99,28 +87,10 @@ function offerPrompts(side: Side): void {
   });
 }
 
-/** Refuses a name. Of what is not the caller's nothing is said that is not said of what is not there. */
-function noSuch({ library: { ProtocolError, ProtocolErrorCode } }: Side, what: string): never {
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no such ${what}`);
-}
-
 const named = <Each extends { readonly name: string }>(
   all: readonly Each[],
   wanted: string,
 ): Each | undefined => all.find(({ name }) => name === wanted);
-
-function callingOf(side: Side, args: JsonObject, context: Mcp.ServerContext): Calling {
-  const { mcpReq } = context;
-  return {
-    caller: side.caller,
-    args,
-    answers: mcpReq.inputResponses ?? {},
-    place: placeIn(mcpReq.requestState()),
-    canAsk: canAsk(side, context),
-    signal: mcpReq.signal,
-    progress: progressTo(context),
-  };
-}
 
 const inputArgument = { name: "input", description: "The task", required: false };
 
@@ -142,12 +112,8 @@ async function laterRound(
   around: McpAround,
 ): Promise<Round> {
   const { run: asked } = calling.args;
-  const id = typeof asked === "string" ? asked : "";
-  const run = await around.runs.show(calling.caller.prefix + id);
-  const offered = tools.find(({ runner }) => runner.name === run?.agent);
-  if (run === undefined || offered === undefined)
-    throw new WritError("run-missing", { id: id.slice(0, 200) });
-  return followCall(run.id, { offered, calling }, around);
+  const { id, offered } = await ofRun(tools, asked, { caller: calling.caller, around });
+  return followCall(id, { offered, calling }, around);
 }
 
 const jsonOf = (args: unknown): JsonObject => (isJsonObject(args) ? args : {});
@@ -166,6 +132,7 @@ function described({
     inputSchema,
     ...(outputSchema === undefined ? {} : { outputSchema }),
     ...(annotations === undefined ? {} : { annotations }),
+    ...(name === runResultTool.name ? {} : { execution: { taskSupport: "optional" } }),
   } as Mcp.Tool;
 }
 
@@ -176,11 +143,9 @@ const shownResource = ({ uri, name, description }: OfferedResource): Mcp.Resourc
 });
 
 /** @throws Error for knowledge that could not be read */
-function contentsOf(
-  { uri }: OfferedResource,
-  { result, value }: Extract<Round, { readonly result: unknown }>,
-): Mcp.ReadResourceResult {
-  if (result.isError === true || value === undefined)
+function contentsOf({ uri }: OfferedResource, round: Round): Mcp.ReadResourceResult {
+  const { result, value } = "result" in round ? round : {};
+  if (result?.isError === true || value === undefined)
     throw new WritError("request-invalid", {
       where: "the resource",
       reason: value?.text ?? "it was not read",
@@ -199,55 +164,4 @@ function askedIn(
     ask.map((question) => [formName(question), inputRequired.elicit(formOf(question))]),
   );
   return inputRequired({ inputRequests, requestState: `${place.seq} ${place.run}` });
-}
-
-/** The place that a client came back with: the id of a run of its own, or of none. */
-function placeIn(state: unknown): Place | undefined {
-  const [, seq, run] = (typeof state === "string" && /^(\d{1,15}) (.{1,300})$/.exec(state)) || [];
-  return run === undefined ? undefined : { seq: Number(seq), run };
-}
-
-/** True for a client that shows forms to a person. */
-function canAsk({ library, server }: Side, { mcpReq: { envelope = {} } }: Mcp.ServerContext): boolean {
-  const ofRequest: unknown = Reflect.get(envelope, library.CLIENT_CAPABILITIES_META_KEY);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library has read them
-  const { elicitation } = (ofRequest ?? server.getClientCapabilities() ?? {}) as Mcp.ClientCapabilities;
-  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
-}
-
-function progressTo({ mcpReq }: Mcp.ServerContext): Calling["progress"] {
-  const token = mcpReq._meta?.progressToken;
-  if (token === undefined) return () => undefined;
-  return (progress) => {
-    const params = { ...progress, progressToken: token };
-    mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined); // nobody listens any more
-  };
-}
-
-interface Answering<Result> {
-  readonly act: () => Promise<Result>;
-  /** Tells an error that the caller can mend as a result. Default: it is an error of the protocol. */
-  readonly asResult?: (text: string) => Result;
-}
-
-/** Gives what a client may know of an error; the server's own troubles stay with the server. */
-async function answering<Result>(
-  { library: { ProtocolError, ProtocolErrorCode }, onError, atWork }: Side,
-  { mcpReq: { signal } }: Mcp.ServerContext,
-  { act, asResult }: Answering<Result>,
-): Promise<Result> {
-  const working = act();
-  atWork.add(working);
-  try {
-    return await working;
-  } catch (error) {
-    if (error instanceof ProtocolError || signal.aborted) throw error;
-    const { title, detail = title, status } = problemOf(error);
-    if (status === 500) onError(error);
-    if (status < 500 && asResult !== undefined) return asResult(detail);
-    const { InvalidParams, InternalError } = ProtocolErrorCode;
-    throw new ProtocolError(status < 500 ? InvalidParams : InternalError, detail);
-  } finally {
-    atWork.delete(working);
-  }
 }

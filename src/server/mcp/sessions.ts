@@ -1,6 +1,7 @@
 import type { Host } from "../../journal/host.ts";
 import type { Caller } from "../callers.ts";
-import { protocolServer, type Serving } from "./protocol-server.ts";
+import { protocolServer } from "./protocol-server.ts";
+import type { Serving } from "./side.ts";
 
 /** The sessions in which clients of revisions before 2026-07 speak. */
 export interface Sessions {

@@ -1,0 +1,116 @@
+import type * as Mcp from "@modelcontextprotocol/server";
+import { WritError } from "../../error/writ-error.ts";
+import type { StoredRun } from "../../durable/run-store.ts";
+import type { Caller } from "../callers.ts";
+import { problemOf } from "../problems.ts";
+import type { JsonObject } from "../../util/json.ts";
+import type { Calling, McpAround, Place } from "./call.ts";
+import type { Library } from "./library.ts";
+import type { Offer, OfferedTool } from "./offer.ts";
+
+/** What a server of the protocol is made of. */
+export interface Serving {
+  readonly library: Library;
+  readonly offer: Offer;
+  readonly around: McpAround;
+  /** Told what a client was answered with an internal error for. */
+  readonly onError: (error: unknown) => unknown;
+  /** The calls that have no answer yet. */
+  readonly atWork: Set<Promise<unknown>>;
+}
+
+/** A server of the protocol, for one caller. */
+export interface Side extends Serving {
+  readonly caller: Caller;
+  readonly server: Mcp.Server;
+}
+
+/** Refuses a name. Of what is not the caller's nothing is said that is not said of what is not there. */
+export function noSuch({ library: { ProtocolError, ProtocolErrorCode } }: Side, what: string): never {
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no such ${what}`);
+}
+
+/** The run that a client names, and the tool whose call it is. @throws WritError `run-missing` where it is none of the caller's */
+export async function ofRun(
+  tools: readonly OfferedTool[],
+  asked: unknown,
+  { caller, around }: Pick<Side, "caller" | "around">,
+): Promise<{ readonly id: string; readonly offered: OfferedTool; readonly run: StoredRun }> {
+  const id = typeof asked === "string" ? asked : "";
+  const run = await around.runs.show(caller.prefix + id);
+  const offered = tools.find(({ runner }) => runner.name === run?.agent);
+  if (run === undefined || offered === undefined)
+    throw new WritError("run-missing", { id: id.slice(0, 200) });
+  return { id: run.id, offered, run };
+}
+
+/** What a client can do, by what it said with the request, or at the beginning of its session. */
+export function abilitiesOf(
+  { library, server }: Side,
+  { mcpReq: { envelope = {} } }: Mcp.ServerContext,
+): Mcp.ClientCapabilities {
+  const ofRequest: unknown = Reflect.get(envelope, library.CLIENT_CAPABILITIES_META_KEY);
+  return ofRequest ?? server.getClientCapabilities() ?? {}; // the library has read those of the request
+}
+
+export function callingOf(side: Side, args: JsonObject, context: Mcp.ServerContext): Calling {
+  const { mcpReq } = context;
+  return {
+    caller: side.caller,
+    args,
+    answers: mcpReq.inputResponses ?? {},
+    place: placeIn(mcpReq.requestState()),
+    canAsk: canAsk(side, context),
+    signal: mcpReq.signal,
+    progress: progressTo(context),
+  };
+}
+
+/** The place that a client came back with: the id of a run of its own, or of none. */
+function placeIn(state: unknown): Place | undefined {
+  const [, seq, run] = (typeof state === "string" && /^(\d{1,15}) (.{1,300})$/.exec(state)) || [];
+  return run === undefined ? undefined : { seq: Number(seq), run };
+}
+
+/** True for a client that shows forms to a person. */
+function canAsk(side: Side, context: Mcp.ServerContext): boolean {
+  const { elicitation } = abilitiesOf(side, context);
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+}
+
+function progressTo({ mcpReq }: Mcp.ServerContext): Calling["progress"] {
+  const token = mcpReq._meta?.progressToken;
+  if (token === undefined) return () => undefined;
+  return (progress) => {
+    const params = { ...progress, progressToken: token };
+    mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined); // nobody listens any more
+  };
+}
+
+interface Answering<Result> {
+  readonly act: () => Promise<Result>;
+  /** Tells an error that the caller can mend as a result. Default: it is an error of the protocol. */
+  readonly asResult?: (text: string) => Result;
+}
+
+/** Gives what a client may know of an error; the server's own troubles stay with the server. */
+export async function answering<Result>(
+  { library: { ProtocolError, ProtocolErrorCode }, onError, atWork }: Side,
+  { mcpReq: { signal } }: Mcp.ServerContext,
+  { act, asResult }: Answering<Result>,
+): Promise<Result> {
+  const working = act();
+  atWork.add(working);
+  try {
+    return await working;
+  } catch (error) {
+    if (error instanceof ProtocolError || signal.aborted) throw error;
+    const { title, detail = title, status } = problemOf(error);
+    if (status === 500) onError(error);
+    if (status < 500 && asResult !== undefined) return asResult(detail);
+    const { InvalidParams, InternalError } = ProtocolErrorCode;
+    throw new ProtocolError(status < 500 ? InvalidParams : InternalError, detail);
+  } finally {
+    atWork.delete(working);
+  }
+}
