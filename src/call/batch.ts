@@ -1,3 +1,4 @@
+import { directJournal } from "../journal/direct-journal.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import { noUsage } from "../message/usage.ts";
 import {
@@ -18,6 +19,7 @@ import { after, inOrder, type Maybe } from "../util/maybe.ts";
 import type { Batch, Call, CallRecord, Fate, Ready } from "./call.ts";
 import { carryOutBy } from "./handed.ts";
 import { judge, startedEarly } from "./judge.ts";
+import { keepRefusals } from "./keep-refusals.ts";
 import { skipped } from "./refused.ts";
 import { type BatchEnd, type BatchJudging, groupsOf, RunningBatch } from "./running.ts";
 import { haltedBy } from "./settle.ts";
@@ -180,7 +182,7 @@ function runAll(judging: BatchJudging, batch: Batch): Maybe<Executed> {
   const done = isHanded
     ? handOver(executor, running)
     : inOrder(groupsOf(fates, run), (group) => running.runGroup(group));
-  return after(done, collect, running);
+  return after(run.journal === directJournal ? done : after(done, keepRefusals, running), collect, running);
 }
 
 /** Hands the calls to the author's executor. */

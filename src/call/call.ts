@@ -115,8 +115,14 @@ export interface EarlyCall {
   readonly giveUp: () => Promise<unknown>;
 }
 
+/** The capabilities that a tool declares, and of these kinds those that the run grants, as far as a record keeps them. */
+export interface KeptPowers {
+  readonly needs?: readonly string[];
+  readonly granted?: readonly string[];
+}
+
 /** The end of one call, as the journal keeps it. Times are milliseconds since 1970. */
-export interface CallRecord {
+export interface CallRecord extends KeptPowers {
   readonly result: ToolResult;
   readonly startedAt: number;
   readonly endedAt: number;

@@ -2,9 +2,23 @@ import type { Step } from "../journal/journal.ts";
 import { partsText } from "../journal/parts.ts";
 import type { ToolCall } from "../message/message.ts";
 import type { RunContext } from "../run/context.ts";
+import type { Gate } from "../run/gate.ts";
 import { mayRunAgain } from "../tool/after-crash.ts";
+import { capabilityText } from "../tool/capability.ts";
+import type { Tool } from "../tool/tool.ts";
 import type { Maybe } from "../util/maybe.ts";
-import type { CallRecord, Ready } from "./call.ts";
+import type { CallRecord, KeptPowers, Ready } from "./call.ts";
+
+/** The capabilities of a call as its record keeps them: those that its tool declares, and of these kinds those that the run grants. */
+export function powersOf({ needs }: Pick<Tool, "needs">, { powers }: Gate): KeptPowers {
+  if (needs === undefined) return {};
+  const kinds = new Set(needs.map(({ kind }) => kind));
+  const grants = (powers.at(-1) ?? []).filter(({ kind }) => kinds.has(kind)).slice(0, mostGrants);
+  const granted = grants.length === 0 ? {} : { granted: grants.map(capabilityText) };
+  return { needs: needs.slice(0, mostGrants).map(capabilityText), ...granted };
+}
+
+const mostGrants = 8;
 
 /** A call as a step of the journal. One that may not run twice is `lost` where an earlier process began it and left no result. */
 export function stepOf(
@@ -13,19 +27,18 @@ export function stepOf(
 ): Step<CallRecord> {
   const { key, proposed, batch } = at;
   const { recall } = batch.run.journal;
+  const about = { decision: askedBy, ...powersOf(tool, batch.gate) };
   const step = {
     key,
     fingerprint: () => fingerprintOf(proposed),
-    run: async () => ({ ...(await perform(false)), decision: askedBy }),
+    run: async () => ({ ...(await perform(false)), ...about }),
   };
   const recalled = recall?.(key, { tool: tool.name, fingerprint: fingerprintOf(proposed) });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the record of a call
   const known = recalled as unknown as CallRecord | undefined;
-  if (known !== undefined) return { ...step, run: async () => ({ ...known, decision: askedBy }) };
+  if (known !== undefined) return { ...step, run: async () => ({ ...known, ...about }) };
   if (tool.isAgent === true || early !== undefined) return { ...step, isOuter: true };
-  return mayRunAgain(tool)
-    ? step
-    : { ...step, lost: async () => ({ ...(await perform(true)), decision: askedBy }) };
+  return mayRunAgain(tool) ? step : { ...step, lost: async () => ({ ...(await perform(true)), ...about }) };
 }
 
 /** The key by which a service knows a call again: a hash of fixed length, the same at every attempt. */

@@ -1,4 +1,5 @@
-import type { CallRecord } from "../call/call.ts";
+import type { CallRecord, KeptPowers } from "../call/call.ts";
+import type { RefusalRecord } from "../call/keep-refusals.ts";
 import type { WaitingQuestion } from "../durable/run-store.ts";
 import type { ToolManifest } from "../agent/describe/manifest-data.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
@@ -8,6 +9,7 @@ import { sameJson } from "../util/same-json.ts";
 import type { Json } from "../util/json.ts";
 import { bounded, boundedJson } from "./bounded.ts";
 import { spansOf } from "./call-spans.ts";
+import { neverRan } from "./never-ran.ts";
 import type { CallFacts } from "./read-facts.ts";
 import type { ReadRecords } from "./read-records.ts";
 import type { CallState, InspectedCall, InspectedQuestion, InspectedResult } from "./view.ts";
@@ -34,8 +36,9 @@ export function inspectCall(known: KnownCall): InspectedCall {
   const { turn, index, call, records, facts } = known;
   const key = `turn/${turn}/call/${index}`;
   const record = records.calls.get(key);
+  const refusal = record === undefined ? records.refusals.get(key) : undefined;
   const question = questionOf(known);
-  const ended = endOf(record, facts);
+  const ended = endOf(record, facts, refusal);
   const state = stateOf({ ...known, record, ended, hasBegun: records.calls.has(key), question });
   const { result, looks, delegations, hooked } = ended;
   return {
@@ -55,9 +58,10 @@ export function inspectCall(known: KnownCall): InspectedCall {
       status: result?.status,
       malformed: call.malformed,
       judged: otherThan(call.arguments, judgedArguments(facts, question)),
-      ...decisionOf(record, facts, question),
+      ...decisionOf(record ?? refusal, facts, question),
       question,
       ...declared(known, question),
+      ...capabilitiesOf(known, record ?? refusal),
       label: result?.label,
       result: result && shownResult(result, record),
       hooked,
@@ -70,8 +74,14 @@ interface EndOfCall extends Pick<InspectedCall, "looks" | "delegations" | "hooke
   readonly result?: ToolResult;
 }
 
-function endOf(record: CallRecord | undefined, facts: CallFacts | undefined): EndOfCall {
-  return record === undefined ? endTold(facts) : endKept(record, facts);
+function endOf(
+  record: CallRecord | undefined,
+  facts: CallFacts | undefined,
+  refusal: RefusalRecord | undefined,
+): EndOfCall {
+  if (record !== undefined) return endKept(record, facts);
+  const told = endTold(facts);
+  return refusal === undefined || told.result !== undefined ? told : { ...told, result: refusal.result };
 }
 
 function endTold(facts: CallFacts | undefined): EndOfCall {
@@ -95,7 +105,7 @@ function endKept({ result, access = [], inside, by }: CallRecord, facts: CallFac
 }
 
 function decisionOf(
-  record: CallRecord | undefined,
+  record: Pick<CallRecord, "decision"> | undefined,
   facts: CallFacts | undefined,
   question: InspectedQuestion | undefined,
 ): Pick<InspectedCall, "decision" | "explanation"> {
@@ -106,9 +116,17 @@ function decisionOf(
 function declared(
   { tool }: KnownCall,
   question: InspectedQuestion | undefined,
-): Pick<InspectedCall, "effect" | "needs"> {
-  if (tool !== undefined) return { effect: tool.effect, needs: tool.needs };
+): Pick<InspectedCall, "effect"> {
+  if (tool !== undefined) return { effect: tool.effect };
   return question?.request === undefined ? {} : { effect: question.request.effect };
+}
+
+/** What the tool needs and the run grants: as the program says it, else as it is recorded. */
+function capabilitiesOf(
+  { tool }: KnownCall,
+  kept: KeptPowers | undefined,
+): Pick<InspectedCall, "needs" | "granted"> {
+  return present({ needs: tool === undefined ? kept?.needs : tool.needs, granted: kept?.granted });
 }
 
 const otherThan = (proposed: Json, judged: Json | undefined): Json | undefined =>
@@ -138,8 +156,6 @@ function stateOf({ record, ended, hasBegun, question, facts, isPast }: StatePart
   const verdict = facts?.decided.at(-1)?.decision.verdict;
   return isPast || verdict === "deny" || question?.answer?.approved === false ? "refused" : "pending";
 }
-
-const neverRan: ReadonlySet<string> = new Set(["denied", "invalid", "skipped"]);
 
 function stateOfStatus(status: string, hasRecord: boolean): CallState {
   if (status === "ok") return "done";

@@ -152,7 +152,7 @@ const isUnexplained = ({ state, decision }: InspectedCall): boolean =>
 function gapsOf(turns: readonly InspectedTurn[], isReplayed: boolean): readonly string[] {
   if (isReplayed || !turns.some(({ calls }) => calls.some(isUnexplained))) return [];
   return [
-    "Why a call did not run stands in no record: name the agent's program, `writ inspect agent.ts`, and the run is replayed with it, which asks no model and calls no tool.",
+    "Why a call did not run stands in no record, since an earlier version made them: name the agent's program, `writ inspect agent.ts`, and the run is replayed with it, which asks no model and calls no tool.",
   ];
 }
 

@@ -2,6 +2,7 @@ import type { StoredRun, WaitingQuestion } from "../durable/run-store.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
 import { callsOf } from "../message/message.ts";
 import { lineOf } from "./bounded.ts";
+import { neverRan } from "./never-ran.ts";
 import { readRecords, type ReadRecords } from "./read-records.ts";
 import type { ListedRun } from "./view.ts";
 
@@ -48,7 +49,7 @@ export function outcomeText(outcome: NonNullable<StoredRun["end"]>["outcome"]): 
 }
 
 function countCalls(
-  { models, calls, answers }: ReadRecords,
+  { models, calls, refusals, answers }: ReadRecords,
   questions: readonly WaitingQuestion[],
   hasEnded: boolean,
 ): Pick<ListedRun, "calls" | "refused" | "tools"> {
@@ -65,7 +66,8 @@ function countCalls(
       const isAsked = questions.some((question) => question.key === `turn/${turn}/approval/${index}`);
       const isOver =
         hasEnded || turn < last || answers.get(`turn/${turn}/approval/${index}`)?.approved === false;
-      if (!calls.has(key) && !isAsked && isOver) refused += 1;
+      const hasRun = calls.has(key) && !neverRan.has(calls.get(key)?.result.status ?? "");
+      if (!hasRun && !isAsked && (isOver || calls.has(key) || refusals.has(key))) refused += 1;
     }
   }
   return { calls: count, refused, tools: [...tools] };

@@ -1,4 +1,5 @@
 import type { CallRecord } from "../call/call.ts";
+import type { RefusalRecord } from "../call/keep-refusals.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
 import type { KeptAnswer } from "../call/ask.ts";
 import type { KeptEnd } from "../run/kept-end.ts";
@@ -10,6 +11,8 @@ export interface ReadRecords {
   readonly models: ReadonlyMap<number, readonly ModelRecord[]>;
   /** By key: `turn/1/call/0`. Undefined for a call that began and has no result. */
   readonly calls: ReadonlyMap<string, CallRecord | undefined>;
+  /** By the key of the call: why it did not run. */
+  readonly refusals: ReadonlyMap<string, RefusalRecord>;
   /** By the key of the question: `turn/1/approval/0`. */
   readonly answers: ReadonlyMap<string, KeptAnswer>;
   /** The time at which the run began, where that is recorded. */
@@ -20,6 +23,7 @@ export interface ReadRecords {
 
 const modelKey = /^turn\/(\d+)\/model(?:\/\d+)?$/;
 const callKey = /^turn\/\d+\/call\/\d+$/;
+const refusedKey = /^(turn\/\d+\/call\/\d+)\/refused$/;
 const answerKey = /^turn\/\d+\/approval\/\d+$/;
 const endKeys = /^end(?:\/\d+)?$/;
 
@@ -27,16 +31,19 @@ const endKeys = /^end(?:\/\d+)?$/;
 export function readRecords(records: readonly JournalRecord[]): ReadRecords {
   const models = new Map<number, ModelRecord[]>();
   const calls = new Map<string, CallRecord | undefined>();
+  const refusals = new Map<string, RefusalRecord>();
   const answers = new Map<string, KeptAnswer>();
   let begunAt: number | undefined;
   let end: KeptEnd | undefined;
   /* oxlint-disable typescript/no-unsafe-type-assertion -- a step of this key wrote it */
   for (const { key, json } of records) {
     const turn = Number(modelKey.exec(key)?.[1]);
+    const refused = refusedKey.exec(key)?.[1];
     const kept: unknown = json === undefined ? undefined : JSON.parse(json);
     if (callKey.test(key)) calls.set(key, kept as CallRecord | undefined);
     else if (kept === undefined) continue;
     else if (turn >= 0) models.set(turn, [...(models.get(turn) ?? []), kept as ModelRecord]);
+    else if (refused !== undefined) refusals.set(refused, kept as RefusalRecord);
     else if (answerKey.test(key)) answers.set(key, kept as KeptAnswer);
     else if (key === "start") begunAt = (kept as { readonly now?: number }).now;
     else if (endKeys.test(key)) end = kept as KeptEnd;
@@ -45,6 +52,7 @@ export function readRecords(records: readonly JournalRecord[]): ReadRecords {
   return {
     models,
     calls,
+    refusals,
     answers,
     ...(begunAt === undefined ? {} : { begunAt }),
     ...(end === undefined ? {} : { end }),

@@ -130,8 +130,10 @@ export interface InspectedCall {
   /** A person was asked, with these words, and what they said. */
   readonly question?: InspectedQuestion;
   readonly effect?: string;
-  /** What the tool declares that it needs, where its program is given; null where it does not say. */
+  /** What the tool declares that it needs, as far as that is known; null where it does not say. */
   readonly needs?: readonly string[] | null;
+  /** What the run granted of these kinds, as it is recorded. */
+  readonly granted?: readonly string[];
   readonly looks: readonly CapabilityAsked[];
   readonly label?: Label;
   readonly result?: InspectedResult;

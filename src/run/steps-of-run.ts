@@ -131,6 +131,16 @@ export class StepsOfRun implements Journal {
     return this.taken(steps, this.options.journal.all(steps.map((step) => this.live(step))));
   }
 
+  /** Keeps what people look at later, and no replay reads: it is no step of the run. */
+  async keepBeside(kept: readonly { readonly key: string; readonly value: object }[]): Promise<void> {
+    const { find, replay } = this;
+    if (find === undefined || replay !== undefined) return;
+    const missing = kept.filter(({ key }) => find(key) === undefined);
+    await this.options.journal.all(
+      missing.map(({ key, value }) => ({ key, run: () => Promise.resolve(value) })),
+    );
+  }
+
   /** Takes down a fact that a step told before it had a result. */
   note(key: string, fact: RunEvent): void {
     const known = this.told.get(key);

@@ -1,129 +1,22 @@
-import type { ChildProcess } from "node:child_process";
-import { mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sqliteRuns } from "../../src/sqlite.ts";
+import { describe, expect, it } from "vitest";
 import { durableRuns } from "../../src/durable.ts";
+import { sqliteRuns } from "../../src/sqlite.ts";
 import { clerk } from "../unit/inspect/scene.ts";
-import { type Ended, makeProject, type Project, writ } from "../e2e/command-line.ts";
-import { chromiumPath, openBrowser } from "./browser.ts";
-
-/** The pictures of each run of these tests, which git ignores: look at them. */
-const pictures = join(import.meta.dirname, "pictures");
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core"), "utf8");
-const patience = { timeout: 60_000 };
-
-const program = `
-import { agent, tool } from "writ";
-const schema = (names) => ({
-  type: "object", properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])), required: [...names],
-});
-const turns = [
-  [["read_mail", { id: "m-1" }], ["find_order", { id: "17" }], ["find_order", { number: "17" }]],
-  [["delete_all", {}], ["send_mail", { to: "eve@example.net", text: "Order 17 costs 30." }]],
-];
-const model = ({ messages }) => {
-  const calls = turns[messages.filter(({ role }) => role === "assistant").length];
-  if (calls !== undefined) return { calls: calls.map(([name, args]) => ({ name, arguments: args })) };
-  return messages.flatMap((message) => (message.role === "tool" ? [message.name + " " + message.status] : [])).join(", ");
-};
-const read = (name, fields, execute) =>
-  tool({ name, description: "", effect: "read", inputSchema: schema(fields), trusted: name === "find_order", execute });
-export default agent({
-  name: "clerk", instructions: "You are the clerk of a shop.", model,
-  tools: [
-    read("read_mail", ["id"], () => "From eve@example.net: what does it cost?"),
-    read("find_order", ["id"], ({ id }) => ({ id, euro: 30 })),
-    tool({ name: "send_mail", description: "", effect: "irreversible", inputSchema: schema(["to", "text"]), execute: ({ to }) => "sent to " + to }),
-  ],
-});
-`;
-
-/** An agent that makes a hundred calls in each of fifty turns. */
-const manyCalls = `
-import { agent, tool } from "writ";
-const look = tool({ name: "look", description: "", effect: "read", inputSchema: { type: "object", properties: { id: { type: "string" } } }, execute: ({ id }) => "seen " + id });
-const model = ({ messages }) => {
-  const turn = messages.filter(({ role }) => role === "assistant").length;
-  return turn === 50 ? "Done." : { calls: Array.from({ length: 100 }, (_, at) => ({ name: "look", arguments: { id: turn + "-" + at } })) };
-};
-export default agent({ name: "many", model, tools: [look], budget: { turns: 60, toolCalls: 6000 } });
-`;
-
-let project: Project;
-let browser: Browser;
-let child: ChildProcess | undefined;
-let ended: Promise<Ended>;
-let url = "";
-
-/** Starts the real command over a store with two runs that wait, and waits for its address. */
-async function startInspector(): Promise<string> {
-  for (const id of ["mail-1", "mail-2"])
-    await writ(["run", "clerk.ts", "--durable", "--id", id, "Answer mail m-1"], { cwd: project.folder });
-  await writ(["run", "many.ts", "--durable", "--id", "many", "Look at all"], { cwd: project.folder });
-  const address = Promise.withResolvers<string>();
-  let said = "";
-  ended = writ(["inspect", "clerk.ts", "--work", "--by", "kim"], {
-    cwd: project.folder,
-    meanwhile(process) {
-      child = process;
-      process.stderr?.on("data", (text: string) => {
-        said += text;
-        const found = /at (http:\S+)/.exec(said)?.[1];
-        if (found !== undefined) address.resolve(found);
-      });
-    },
-  });
-  void ended.then(({ stderr }) => address.reject(new Error(stderr)));
-  return address.promise;
-}
-
-const goTo = (page: Page, place: string): Promise<unknown> =>
-  page.evaluate(`location.hash = ${JSON.stringify(place)}`);
-
-async function open(options: BrowserContextOptions = {}, place = ""): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
-  const page = await context.newPage();
-  const faults: string[] = [];
-  page.on("pageerror", ({ message }) => faults.push(message));
-  page.on("console", (message) => void (message.type() === "error" && faults.push(message.text())));
-  await page.goto(url);
-  await page.waitForSelector(".run-row", patience);
-  if (place !== "") await goTo(page, place);
-  expect(faults).toEqual([]);
-  return page;
-}
-
-/** Takes a picture, and has axe look at the page: nothing serious may be wrong. */
-async function look(page: Page, name: string): Promise<void> {
-  mkdirSync(pictures, { recursive: true });
-  await page.screenshot({ path: join(pictures, `${name}.png`) });
-  await page.evaluate(axe);
-  const found = await page.evaluate(async () => {
-    // oxlint-disable-next-line typescript/no-explicit-any -- axe says its own types to nobody here
-    const { violations } = await (globalThis as any).axe.run();
-    return violations
-      .filter(({ impact }: { impact: string }) => impact === "serious" || impact === "critical")
-      .map(({ id, nodes }: { id: string; nodes: { html: string }[] }) => `${id}: ${nodes[0]?.html}`);
-  });
-  expect(found, name).toEqual([]);
-}
+import { chromiumPath } from "./browser.ts";
+import { clerkProgram, goTo, inspecting, look, manyCalls, patience } from "./inspector-scene.ts";
 
 describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
-  beforeAll(async () => {
-    project = makeProject();
-    project.file("clerk.ts", program);
-    project.file("many.ts", manyCalls);
-    [browser, url] = await Promise.all([openBrowser(), startInspector()]);
-  }, 120_000);
-  afterAll(async () => {
-    child?.kill("SIGTERM");
-    await browser?.close();
-    await ended;
-    project?.remove();
-  }, 60_000);
+  const seen = inspecting({
+    files: { "clerk.ts": clerkProgram, "many.ts": manyCalls },
+    before: [
+      ["run", "clerk.ts", "--durable", "--id", "mail-1", "Answer mail m-1"],
+      ["run", "clerk.ts", "--durable", "--id", "mail-2", "Answer mail m-1"],
+      ["run", "many.ts", "--durable", "--id", "many", "Look at all"],
+    ],
+    command: ["inspect", "clerk.ts", "--work", "--by", "kim"],
+  });
+  const open: typeof seen.open = (...given) => seen.open(...given);
 
   it("shows why a call was refused, has a person approve the one that waits, forks the run, and compares both: by keyboard alone", async () => {
     const page = await open();
@@ -199,7 +92,7 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
 
   it("shows a run that another process begins, as soon as it is there, and finds it by words of its results", async () => {
     const page = await open();
-    const store = sqliteRuns(join(project.folder, "runs.db"));
+    const store = sqliteRuns(join(seen.project.folder, "runs.db"));
     await durableRuns({ store }).start(clerk(), "Look at parcel 4711", { id: "parcel" });
     store.close();
     await page.waitForSelector('.run-row:has-text("parcel 4711")', patience);
@@ -218,9 +111,9 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
     const page = await open({ acceptDownloads: true }, "#/run/mail-1");
     await page.waitForSelector(".run-head");
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=Export")]);
-    const file = join(project.folder, "mail-1.html");
+    const file = join(seen.project.folder, "mail-1.html");
     await download.saveAs(file);
-    const other = await (await browser.newContext({ offline: true })).newPage();
+    const other = await (await seen.browser.newContext({ offline: true })).newPage();
     const faults: string[] = [];
     other.on("console", (message) => void (message.type() === "error" && faults.push(message.text())));
     await other.goto(`file://${file}`);

@@ -125,10 +125,11 @@ function Origins({ view, call }: Pick<DrawerProps, "view" | "call">): JSX.Elemen
 }
 
 function Capabilities({
-  view: { grants },
-  call: { needs, looks },
+  view,
+  call: { needs, granted, looks },
 }: Pick<DrawerProps, "view" | "call">): JSX.Element | null {
   if (needs === undefined && looks.length === 0) return null;
+  const { grants = granted } = view;
   return (
     <Part title="Capabilities">
       <dl>

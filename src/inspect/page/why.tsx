@@ -15,7 +15,8 @@ export function Why({ call }: { readonly call: InspectedCall }): JSX.Element {
       {reason !== undefined && <p class="reason">{reason}</p>}
       {state === "refused" && reason === undefined && (
         <p class="reason">
-          The reason stands in no record. Name the agent's program, and the run is replayed with it.
+          The reason stands in no record: an earlier version made them. Name the agent's program, and the run
+          is replayed with it.
         </p>
       )}
       <dl>

@@ -34,21 +34,25 @@ it("says of each call what became of it, and which rule decided", async () => {
   expect(run).toMatchObject({
     source: "replay",
     notes: [],
-    run: { status: "waiting", waiting: 1, refused: 1 }, // the list knows the records alone
+    run: { status: "waiting", waiting: 1, refused: 2 },
   });
 });
 
-it("says without the program what the records say, and that the reasons are not among it", async () => {
+it("says without the program what the records say: which rule decided each call, and what the model was told of it", async () => {
   const run = await view(await waitingRun(), []);
   expect(about(run)).toEqual([
     "read_mail done allow sensible",
     "find_order done allow sensible",
-    "find_order refused undefined undefined",
-    "delete_all pending undefined undefined", // its turn is not over
+    "find_order refused deny arguments",
+    "delete_all refused deny allow-list",
     "send_mail waiting ask sensible",
   ]);
-  expect(run.source).toBe("records");
-  expect(run.notes).toEqual([expect.stringContaining("writ inspect agent.ts")]);
+  expect(callsIn(run)[2]).toMatchObject({
+    status: "invalid",
+    decision: { remedy: "arguments that match the input schema" },
+    result: { text: expect.stringContaining("Missing required parameters: id") },
+  });
+  expect(run).toMatchObject({ source: "records", notes: [], run: { refused: 2 } });
 });
 
 it("tells where the values of a call come from, and which the user chose", async () => {

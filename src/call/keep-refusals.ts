@@ -1,0 +1,48 @@
+import type { Decision } from "../policy/decision.ts";
+import type { ToolResult } from "../message/message.ts";
+import { StepsOfRun } from "../run/steps-of-run.ts";
+import type { Batch, Fate, KeptPowers } from "./call.ts";
+import type { RunningBatch } from "./running.ts";
+import { powersOf } from "./step.ts";
+
+/** The decision about a call that did not run, as the journal keeps it for people who look later. A replay decides anew and does not read it. */
+export interface RefusalRecord extends KeptPowers {
+  readonly result: Pick<ToolResult, "status" | "text">;
+  /** Left out where nobody decided: something before it ended the calls of its turn. */
+  readonly decision?: Decision;
+}
+
+/** The longest text of such a record: a reason may name every tool, or repeat a schema. */
+const longest = 300;
+
+/** The key of the record of a call that did not run, in the place of its own. */
+export function refusalKey(call: string): string {
+  return `${call}/refused`;
+}
+
+/** Keeps why calls did not run, all at once. A call that a policy refused has a record of its own. */
+export function keepRefusals(_done: unknown, { batch, fates, records }: RunningBatch): void | Promise<void> {
+  const { run, turn } = batch;
+  const steps = StepsOfRun.of(run.journal);
+  if (steps === undefined || run.stop.reason !== undefined) return undefined;
+  const kept = fates.flatMap((fate, index) => {
+    const result = records[index]?.result;
+    const isKept = fate.type === "refused" ? fate.isDenied === true : result?.status !== "skipped";
+    if (isKept || result === undefined) return [];
+    return [{ key: refusalKey(`turn/${turn}/call/${index}`), value: recordOf(fate, result, batch) }];
+  });
+  return kept.length === 0 ? undefined : steps.keepBeside(kept);
+}
+
+function recordOf(fate: Fate, { status, text }: ToolResult, { gate }: Batch): RefusalRecord {
+  const { decision } = fate.type === "refused" ? fate : { decision: undefined };
+  const tool = gate.allowed.tools.get(fate.call.name);
+  const result = { status, text: cut(text) };
+  return {
+    result,
+    ...(decision === undefined ? {} : { decision: { ...decision, reason: cut(decision.reason) } }),
+    ...(tool === undefined ? {} : powersOf(tool, gate)),
+  };
+}
+
+const cut = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}…` : text);
