@@ -104,8 +104,11 @@ export async function codeTool<const Needs extends readonly Capability[] = reado
     },
   });
   const found = await interpreter();
-  if (found.probes.some(({ held }) => !held))
-    throw new WritError("enforcement-unavailable", { tool: name, reason: "QuickJS does not hold code here" });
+  const open = found.probes.flatMap((probe) => (probe.held ? [] : [probe.name]));
+  if (open.length > 0) {
+    const reason = `QuickJS does not hold code here (${open.join(", ")})`;
+    throw new WritError("enforcement-unavailable", { tool: name, reason });
+  }
   await warmPool(pool, name);
   const enforcement = {
     level: "isolated",

@@ -113,8 +113,8 @@ async function tryInterpreter(): Promise<Probe[]> {
   const cell = await startInterpreter({ memoryBytes, handles: ["functions.probe"] });
   const patience = setTimeout(() => cell.kill(), 20_000);
   const handles = { functions: new Map([["probe", () => null]]) };
-  const run = async (code: string): Promise<unknown> => {
-    const args = { code, input: null, functions: ["probe"], timeoutMs: 200, memoryBytes, resultBytes: 100 };
+  const run = async (code: string, timeoutMs: number): Promise<unknown> => {
+    const args = { code, input: null, functions: ["probe"], timeoutMs, memoryBytes, resultBytes: 100 };
     const call = { args, callId: "canaries", idempotencyKey: "canaries", handles, progress: () => undefined };
     const outcome = await cell.run(call);
     return isJsonObject(outcome) ? (outcome["json"] ?? "ended") : undefined;
@@ -122,9 +122,9 @@ async function tryInterpreter(): Promise<Probe[]> {
   const probes: Probe[] = [];
   try {
     for (const [name, code] of Object.entries(canaries))
-      probes.push({ name, held: (await run(code)) === "true" });
+      probes.push({ name, held: (await run(code, 5_000)) === "true" }); // a busy machine is not an open one
     for (const [name, code] of Object.entries(bombs))
-      probes.push({ name, held: (await run(code)) === "ended" });
+      probes.push({ name, held: (await run(code, 200)) === "ended" });
   } finally {
     clearTimeout(patience);
     cell.kill();
