@@ -22,7 +22,15 @@ interface Template {
 }
 
 /** The names of the projects that `writ init` can make: four small ones, then whole examples. */
-export const templateNames = ["tool", "mcp", "approval", "serve", "support-desk", "coder"] as const;
+export const templateNames = [
+  "tool",
+  "mcp",
+  "approval",
+  "serve",
+  "support-desk",
+  "coder",
+  "research",
+] as const;
 
 /** What `writ init` can make, by name. */
 export const templates: Readonly<Record<(typeof templateNames)[number], Template>> = {
@@ -39,6 +47,14 @@ export const templates: Readonly<Record<(typeof templateNames)[number], Template
     start: 'writ run agent.ts "The strainer of order 18 came broken"',
   },
   coder: { folder: "coder", start: "node main.ts" },
+  research: {
+    folder: "research",
+    start: 'writ run agent.ts "How long do tea and coffee take? Mail it to ada@example.com"',
+    packages: {
+      "@modelcontextprotocol/client": "^2.4.0",
+      "@modelcontextprotocol/server-filesystem": "^2026.8.31",
+    },
+  },
 };
 
 /** The packages with which every project checks its types. */

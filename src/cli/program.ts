@@ -58,7 +58,11 @@ function addInit(program: Command, act: Act): void {
       "begin a small project: an agent, its test, and a stand-in for the model, so that no key is needed",
     )
     .argument("[folder]", "where; it may be there, but none of the files", ".")
-    .option("--template <name>", "tool, mcp, approval, serve; whole examples: support-desk, coder", "tool")
+    .option(
+      "--template <name>",
+      "tool, mcp, approval, serve; whole examples: support-desk, coder, research",
+      "tool",
+    )
     .option("--verbose", "show the stack of an error")
     .action((folder: string, flags: InitFlags) =>
       act(flags, async () => (await import("./init.ts")).init(folder, flags)),
