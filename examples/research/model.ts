@@ -12,8 +12,8 @@ function lead({ messages }: ModelRequest) {
   const question = textOf(messages.find(({ role }) => role === "user"));
   if (results.length === 0) {
     const files = question.match(/\b(?:tea|coffee|newsletter)\b/g) ?? ["tea"];
-    const ask = (file: string) => ({ name: "reader", arguments: { input: `What does ${file}.md say?` } });
-    return { calls: files.map(ask) };
+    const inputs = files.map((file) => ({ input: `What does ${file}.md say?` }));
+    return { calls: inputs.map((args) => ({ name: "reader", arguments: args })) };
   }
   const found = results.filter(({ name }) => name === "reader").map(({ text }) => text);
   if (results.some(({ name }) => name === "send_mail"))
