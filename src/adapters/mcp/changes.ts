@@ -3,7 +3,7 @@ import type { McpPin, ServerPins } from "./pins.ts";
 import { visible } from "../../util/visible.ts";
 
 /**
- * A difference between what was approved of a server's tool and what the server says now. `diff` is for people, a line a place; the pins are what
+ * A difference between what was approved of a server's tool, resource or prompt and what the server says now. `diff` is for people, a line a place; the pins are what
  * was approved and what would be.
  *
  * @example
@@ -15,7 +15,7 @@ import { visible } from "../../util/visible.ts";
  */
 export interface McpChange {
   readonly server: string;
-  /** The tool, as the server calls it. */
+  /** The tool, as the server calls it; `resource menu://today`, `prompt order` for what is read. */
   readonly tool: string;
   readonly type: "changed" | "new" | "gone";
   readonly diff: readonly string[];

@@ -10,7 +10,7 @@ import type { McpTaking } from "./take.ts";
 import type { McpAddress, McpProgram } from "./place.ts";
 import { takeReadings } from "./reading.ts";
 import { checkPlace, loadLibrary } from "./transport.ts";
-import type { McpReading, McpRevision, Readings } from "./wanted.ts";
+import type { McpReading, McpRevision } from "./wanted.ts";
 
 /**
  * A server, and what is taken of it.
@@ -68,7 +68,7 @@ export interface McpConnection {
    * @throws WritError `pins-changed` when it is left out because of a change that nobody approved, `tool-unknown`
    */
   tool(name: string): Tool;
-  /** The differences that keep tools out of use now. */
+  /** The differences that keep tools, resources and prompts out of use now. */
   changes(): readonly McpChange[];
   /** Ends the connection, and the server's program. Calls after it fail. */
   close(): Promise<void>;
@@ -116,25 +116,32 @@ export async function connectMcp(server: McpServer): Promise<McpConnection> {
   const connecting = { name, timeoutMs, signal, revision, elicit };
   const link = makeLink(place, connecting, { onReconnect: doubt, onListChanged: doubt });
   const wanted = { ...(resources && { resources }), ...(prompts && { prompts }) };
-  let readings: Readings;
+  let readings: Awaited<ReturnType<typeof takeReadings>>;
   try {
     const atWork = questions && ((tool: string, context: ToolContext) => questions.begin(tool, context));
     const mayHaveNone = resources !== undefined || prompts !== undefined;
     catalogue = await openCatalogue(link, { ...server, server: name, timeoutMs, mayHaveNone, atWork });
     const taken = [...beside, ...catalogue.tools];
-    readings = await takeReadings(link, { ...wanted, server: name, timeoutMs, signal, beside: taken });
+    const reading = { ...wanted, server: name, timeoutMs, signal, beside: taken };
+    readings = await takeReadings(link, { ...server, ...reading });
   } catch (error) {
     await link.close();
     throw error;
   }
   const { tools, byName, pins, changes } = catalogue;
+  const ofReadings = { readings: { [name]: Object.fromEntries(readings.held) } };
   return {
     name,
     tools,
-    ...readings,
-    pins: { version: 1, servers: { [name]: Object.fromEntries(pins) } },
+    knowledge: readings.knowledge,
+    prompts: readings.prompts,
+    pins: {
+      version: 1,
+      servers: { [name]: Object.fromEntries(pins) },
+      ...(readings.held.size === 0 ? {} : ofReadings),
+    },
     tool: (own) => toolNamed(own, { name, catalogue: { byName, changes } }),
-    changes,
+    changes: () => [...changes(), ...readings.changes],
     close: link.close,
     [Symbol.asyncDispose]: link.close,
   };

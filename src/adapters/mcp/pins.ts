@@ -25,6 +25,8 @@ export interface McpPin {
   readonly inputSchema: JsonObject;
   readonly outputSchema?: JsonObject;
   readonly annotations?: JsonObject;
+  /** Of a resource, and of a prompt without arguments: its words; of long ones the beginning, and the SHA-256 of all of them. */
+  readonly text?: string;
 }
 
 /**
@@ -41,15 +43,20 @@ export interface McpPin {
 export interface McpPins {
   readonly version: 1;
   readonly servers: Readonly<Record<string, Readonly<Record<string, McpPin>>>>;
+  /** The approved resources and prompts, by `resource menu://today` and `prompt order`. */
+  readonly readings?: Readonly<Record<string, Readonly<Record<string, McpPin>>>>;
 }
+
+/** The part of the pins that tells of tools, or of resources and prompts. */
+export type PinPart = "servers" | "readings";
 
 /** The pins of one server, by the server's names for its tools. */
 export type ServerPins = ReadonlyMap<string, McpPin>;
 
 /** The pin of what a server says now. @throws TypeError when it is not JSON that can be kept */
-export function pinOf(server: string, tool: McpTool): McpPin {
-  const { name, description, inputSchema, outputSchema, annotations } = tool;
-  const said = toJson({ description, inputSchema, outputSchema, annotations });
+export function pinOf(server: string, tool: McpTool & { readonly text?: string | undefined }): McpPin {
+  const { name, description, inputSchema, outputSchema, annotations, text } = tool;
+  const said = toJson({ description, inputSchema, outputSchema, annotations, text });
   if (!said.ok) throw new TypeError(said.reason);
   const kept: unknown = said.value;
   if (!fits(saidShape, kept)) throw new TypeError(misfitText(saidShape, kept));
@@ -62,10 +69,14 @@ function hashOf(server: string, name: string, said: Omit<McpPin, "sha256">): str
 }
 
 /** The pins of a server in a file or an object; undefined when it has none. @throws WritError `pins-invalid` */
-export async function readPins(pins: string | McpPins, server: string): Promise<ServerPins | undefined> {
+export async function readPins(
+  pins: string | McpPins,
+  server: string,
+  part: PinPart = "servers",
+): Promise<ServerPins | undefined> {
   const path = typeof pins === "string" ? pins : "`pins`";
-  const { servers } = typeof pins === "string" ? await readPinFile(pins) : checkPins(pins, path);
-  const own = Object.hasOwn(servers, server) ? servers[server] : undefined;
+  const { [part]: all = {} } = typeof pins === "string" ? await readPinFile(pins) : checkPins(pins, path);
+  const own = Object.hasOwn(all, server) ? all[server] : undefined;
   if (own === undefined) return undefined;
   for (const [name, { sha256, ...said }] of Object.entries(own))
     if (sha256 !== hashOf(server, name, said))
@@ -77,12 +88,16 @@ export async function readPins(pins: string | McpPins, server: string): Promise<
 const writing = new Map<string, Promise<unknown>>();
 
 /** Puts the pins of a server into a file and leaves those of others as they are. @throws WritError `pins-invalid` */
-export function writePins(path: string, server: string, pins: ServerPins): Promise<void> {
+export function writePins(
+  path: string,
+  server: string,
+  { pins, part = "servers" }: { readonly pins: ServerPins; readonly part?: PinPart },
+): Promise<void> {
   const before = writing.get(path) ?? Promise.resolve();
   const write = async (): Promise<void> => {
-    const { servers } = await readPinFile(path);
+    const kept = await readPinFile(path);
     const own = sorted(Object.fromEntries(pins));
-    const all: McpPins = { version: 1, servers: sorted({ ...servers, [server]: own }) };
+    const all: McpPins = { ...kept, [part]: sorted({ ...kept[part], [server]: own }) };
     const beside = `${path}.${randomUUID()}.tmp`;
     try {
       await mkdir(dirname(path), { recursive: true });
@@ -119,9 +134,11 @@ const saidFields = {
   inputSchema: jsonObject,
   outputSchema: optional(jsonObject),
   annotations: optional(jsonObject),
+  text: optional(string),
 };
 const saidShape = object(saidFields);
-const pinsShape = object({ version: oneOf(1), servers: map(map(object({ sha256: string, ...saidFields }))) });
+const pinsOfServers = map(map(object({ sha256: string, ...saidFields })));
+const pinsShape = object({ version: oneOf(1), servers: pinsOfServers, readings: optional(pinsOfServers) });
 
 function checkPins(value: unknown, path: string): McpPins {
   if (fits(pinsShape, value)) return value;

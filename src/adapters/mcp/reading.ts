@@ -12,12 +12,15 @@ import { nodePowers } from "../capability/node-powers.ts";
 import { inTime } from "./in-time.ts";
 import type { Link } from "./link.ts";
 import { toolNames } from "./names.ts";
-import { pinOf } from "./pins.ts";
+import { changesBetween } from "./changes.ts";
+import { type McpPin, pinOf, type ServerPins } from "./pins.ts";
+import { type HeldReadings, holdReadings, wordsOf } from "./reading-pins.ts";
+import type { McpTaking } from "./take.ts";
 import { boundedText, contentOf, RemoteFailure } from "./remote-call.ts";
 import { hiddenIn } from "./screen.ts";
 import type { McpReading, Readings } from "./wanted.ts";
 
-export interface ReadingOptions extends McpReading {
+export interface ReadingOptions extends McpReading, Pick<McpTaking, "pins" | "approve" | "onChange"> {
   readonly server: string;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -29,6 +32,11 @@ export interface ReadingOptions extends McpReading {
 interface Readable {
   /** As the server calls it. */
   readonly own: string;
+  /** Its name among the pins. */
+  readonly key: string;
+  readonly isResource: boolean;
+  /** It cannot be read without arguments. */
+  readonly needsArguments: boolean;
   readonly description: string;
   readonly inputSchema: { readonly type: "object"; readonly [keyword: string]: Json };
   readonly read: (client: Client, args: Readonly<Record<string, string>>, options: object) => Promise<Json[]>;
@@ -39,34 +47,45 @@ const most = 1_000;
 const nothing = { type: "object", properties: {}, additionalProperties: false } as const;
 
 /**
- * Takes resources and prompts of a server. What is told of them is what it says now, as long as the process has the tools.
+ * Takes resources and prompts of a server. What is told of them is what it says now, as long as the process has the tools; with pins those alone are taken that
+ * are told of as they were approved, and words that are others than they were are told to `onChange`.
  *
- * @throws WritError `mcp-unusable`, `mcp-refused`, `name-taken`, `tool-unknown`
+ * @throws WritError `mcp-unusable`, `mcp-refused`, `name-taken`, `tool-unknown`, `pins-missing`, `pins-invalid`
  */
-export async function takeReadings(link: Link, options: ReadingOptions): Promise<Readings> {
+export async function takeReadings(link: Link, options: ReadingOptions): Promise<Readings & HeldReadings> {
   const { server, resources, prompts, beside, timeoutMs, signal } = options;
-  if (resources === undefined && prompts === undefined) return { knowledge: [], prompts: [] };
+  const none = { changes: [], held: new Map() };
+  if (resources === undefined && prompts === undefined) return { knowledge: [], prompts: [], ...none };
   const client = await link.client();
   const bounds = { timeoutMs, signal, what: "the lists of resources and prompts" };
-  const list = async (): Promise<readonly [Readable[], Readable[]]> => [
-    resources === undefined ? [] : await resourcesOf(client, resources),
-    prompts === undefined ? [] : await promptsOf(client, prompts),
+  const list = async (): Promise<readonly Readable[]> => [
+    ...(resources === undefined ? [] : await resourcesOf(client, resources)),
+    ...(prompts === undefined ? [] : await promptsOf(client, prompts)),
   ];
   try {
-    const lists = await inTime(list, bounds);
-    const all = lists.flat();
+    const all = await inTime(list, bounds);
     const naming = { server, beside: beside.map(({ name }) => name) };
     const names = toolNames(
       all.map(({ own }) => own),
       naming,
     );
-    const made = all.map((each, index) =>
-      readingTool(link, { ...each, name: names[index] ?? each.own, server, timeoutMs }),
-    );
-    const count = lists[0].length;
+    const { pins, changes, isApproved } =
+      options.pins === undefined
+        ? { pins: undefined, changes: [], isApproved: false }
+        : await holdReadings(await pinsNow(client, all, { server, timeoutMs }), options);
+    const isTaken = ({ key }: Readable): boolean => pins === undefined || pins.has(key);
+    const made = all.map((each, index) => {
+      const pin = pins?.get(each.key);
+      const making = { ...each, name: names[index] ?? each.own, pin, isApproved };
+      return { each, made: readingTool(link, making, options) };
+    });
+    const taken = (isResource: boolean): Tool[] =>
+      made.flatMap(({ each, made: one }) => (each.isResource === isResource && isTaken(each) ? [one] : []));
     return {
-      knowledge: made.slice(0, count).map(asKnowledge),
-      prompts: made.slice(count),
+      knowledge: taken(true).map(asKnowledge),
+      prompts: taken(false),
+      changes,
+      held: pins ?? new Map<string, McpPin>(),
     };
   } catch (error) {
     signal?.throwIfAborted();
@@ -75,6 +94,28 @@ export async function takeReadings(link: Link, options: ReadingOptions): Promise
   }
 }
 
+/** The pins of all that can be read, with their words where they can be read without arguments. */
+async function pinsNow(
+  client: Client,
+  all: readonly Readable[],
+  { server, timeoutMs }: { readonly server: string; readonly timeoutMs: number },
+): Promise<ServerPins> {
+  const pins = new Map<string, McpPin>();
+  for (const each of all) {
+    const words = each.needsArguments
+      ? undefined
+      : await each.read(client, {}, { timeout: timeoutMs }).then(wordsOf, () => undefined);
+    pins.set(each.key, readingPin(server, each, words));
+  }
+  return pins;
+}
+
+const readingPin = (
+  server: string,
+  { key, description, inputSchema }: Pick<Readable, "key" | "description" | "inputSchema">,
+  text: string | undefined,
+): McpPin => pinOf(server, { name: key, description, inputSchema, text });
+
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it takes no arguments, and gives JSON
 const asKnowledge = (made: Tool): Knowledge => ({ ...made, kind: "knowledge" }) as Knowledge;
 
@@ -82,6 +123,9 @@ async function resourcesOf(client: Client, wanted: readonly string[] | true): Pr
   const { resources } = await client.listResources(undefined, { cacheMode: "refresh" });
   return chosen(resources, wanted, ({ uri }) => uri).map(({ uri, name, description = "" }) => ({
     own: name,
+    key: `resource ${uri}`,
+    isResource: true,
+    needsArguments: false,
     description,
     inputSchema: nothing,
     async read(connected, _args, requestOptions) {
@@ -95,6 +139,9 @@ async function promptsOf(client: Client, wanted: readonly string[] | true): Prom
   const { prompts } = await client.listPrompts(undefined, { cacheMode: "refresh" });
   return chosen(prompts, wanted, ({ name }) => name).map((prompt) => ({
     own: prompt.name,
+    key: `prompt ${prompt.name}`,
+    isResource: false,
+    needsArguments: (prompt.arguments ?? []).some(({ required }) => required === true),
     description: prompt.description ?? "",
     inputSchema: argumentsOf(prompt.arguments ?? []),
     async read(connected, args, requestOptions) {
@@ -147,12 +194,14 @@ function chosen<Each>(
 
 interface Making extends Readable {
   readonly name: string;
-  readonly server: string;
-  readonly timeoutMs: number;
+  /** The pin that it is held to. */
+  readonly pin: McpPin | undefined;
+  readonly isApproved: boolean;
 }
 
-function readingTool(link: Link, making: Making): Tool {
-  const { own, name, description, inputSchema, read, server, timeoutMs } = making;
+function readingTool(link: Link, making: Making, { server, timeoutMs, onChange }: ReadingOptions): Tool {
+  const { own, name, description, inputSchema, read } = making;
+  const told = new Set<string>();
   const hidden = hiddenIn(description);
   if (hidden !== undefined) {
     const reason = `its description has the hidden character ${hidden.codePoint} at ${hidden.index}.`;
@@ -167,11 +216,21 @@ function readingTool(link: Link, making: Making): Tool {
       const options = { timeout: timeoutMs, signal };
       const blocks = await asRuntime({ powers: nodePowers }, () => read(client, args, options));
       link.worked(client);
+      if (Object.keys(args).length === 0) tellOtherWords(wordsOf(blocks));
       return contentOf(blocks);
     } catch (error) {
       if (signal.aborted) throw error;
       throw new RemoteFailure(boundedText(messageOf(link.broke(client, error))));
     }
+  }
+  /** Tells, once, that the words are others than those that were approved. */
+  function tellOtherWords(words: string): void {
+    const { pin } = making;
+    if (pin?.text === undefined || pin.text === words || told.has(words)) return;
+    told.add(words);
+    const now = readingPin(server, making, words);
+    for (const change of changesBetween(server, new Map([[making.key, pin]]), new Map([[making.key, now]])))
+      onChange?.(change);
   }
   const made = tool({
     name,
@@ -183,8 +242,8 @@ function readingTool(link: Link, making: Making): Tool {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has texts alone
     execute: (args, context) => execute(args as Readonly<Record<string, string>>, context),
   });
-  const { sha256: pin } = pinOf(server, { name: own, description, inputSchema });
-  return setOrigin({ ...made, enforcement }, { server, pin, approved: false });
+  const { sha256: pin } = making.pin ?? pinOf(server, { name: own, description, inputSchema });
+  return setOrigin({ ...made, enforcement }, { server, pin, approved: making.isApproved });
 }
 
 const enforcement = (): Enforcement => ({

@@ -90,10 +90,13 @@ export async function takeTools(
     { server: options.server, beside: beside.map(({ name }) => name) },
   );
   const now = new Map(wanted.map((tool) => [tool.name, checkedPin(server, tool)]));
-  const before = await pinsBefore(now, { ...options, server });
+  const known = pins === undefined ? undefined : await readPins(pins, server);
+  checkKnown(options, { server, known, now });
+  const before = pinsBefore(now, { ...options, server, known });
   const { approved, refused } = await judge(inReach(before.pins, only), { ...options, server, now });
   const held = merged(before.pins, approved);
-  if (typeof pins === "string" && (before.isNew || approved.size > 0)) await writePins(pins, server, held);
+  if (typeof pins === "string" && (before.isNew || approved.size > 0))
+    await writePins(pins, server, { pins: held });
   const isKept = !before.isNew || typeof pins === "string";
   const taken = wanted.flatMap(({ name: own }, index) => {
     const pin = now.get(own);
@@ -106,13 +109,18 @@ export async function takeTools(
 /**
  * Pins approved before this connection: those of now, where the server's first words are taken for approved.
  */
-async function pinsBefore(
+export function pinsBefore(
   now: ServerPins,
-  options: McpTaking & { readonly server: string },
-): Promise<{ readonly pins: ServerPins; readonly isNew: boolean }> {
-  const { server, pins, approve } = options;
-  const known = pins === undefined ? undefined : await readPins(pins, server);
-  checkKnown(options, { server, known, now });
+  {
+    server,
+    pins,
+    approve,
+    known,
+  }: Pick<McpTaking, "pins" | "approve"> & {
+    readonly server: string;
+    readonly known: ServerPins | undefined;
+  },
+): { readonly pins: ServerPins; readonly isNew: boolean } {
   if (known !== undefined) return { pins: known, isNew: false };
   if (approve === "first-use" || (pins === undefined && approve === undefined))
     return { pins: now, isNew: true };
@@ -124,13 +132,13 @@ function aboutOf(tools: McpTaking["tools"] = {}, own: string): Annotation {
   return (Object.hasOwn(tools, own) ? tools[own] : undefined) ?? {};
 }
 
-interface Judging extends McpTaking {
+interface Judging extends Pick<McpTaking, "approve" | "onChange"> {
   readonly server: string;
   readonly now: ServerPins;
 }
 
 /** Asks about each difference. What is approved maps to its new pin, or to undefined for a tool that is gone. */
-async function judge(
+export async function judge(
   known: ServerPins,
   { server, now, approve, onChange }: Judging,
 ): Promise<{ readonly approved: Map<string, McpPin | undefined>; readonly refused: readonly McpChange[] }> {
@@ -150,7 +158,7 @@ function inReach(known: ServerPins, only: readonly string[] | undefined): Server
   return new Map([...known].filter(([name]) => only === undefined || only.includes(name)));
 }
 
-function merged(
+export function merged(
   known: ServerPins,
   approved: ReadonlyMap<string, McpPin | undefined>,
 ): ReadonlyMap<string, McpPin> {

@@ -3,7 +3,7 @@ import type { Knowledge } from "../../tool/knowledge.ts";
 import type { Tool } from "../../tool/tool.ts";
 
 /**
- * Choice among the resources and prompts of a server. Nobody approves them as tools are approved: what a server says of them is a stranger's, and so is what they hold.
+ * Choice among the resources and prompts of a server. What they hold is a stranger's; with pins, what the server says of them is approved as that of tools is.
  *
  * @example
  * ```ts
