@@ -39,8 +39,11 @@ export interface RunKnowledge {
   readonly isFound: (value: Json, source: ValueSource, type?: ValueType) => boolean;
   /** True if a link (canonical) stands in the intent, or in a source that is trusted. */
   readonly isKnownLink: (url: string) => boolean;
-  /** True if the user's words speak of the kind of act that the name of the tool says, or if that says none. */
-  readonly asksFor: (tool: string) => boolean;
+  /**
+   * True if the user's words speak of the kind of act that the name of the tool says, or if that says none. `exactly`: of the very act, and of
+   * something that it acts on.
+   */
+  readonly asksFor: (tool: string, exactly?: boolean) => boolean;
   /** The plan of the run; undefined where nobody planned. */
   readonly plan?: PlanAtCall;
   /** Number of calls of the tool that have run in this run, or are about to. */

@@ -77,7 +77,7 @@ function holds(is: Condition, reading: Reading): Truth {
   const { call, effect, fields, roleOf } = reading;
   if (is.type === "effect") return truth((is.in as readonly string[]).includes(effect));
   if (is.type === "untrusted") return truth(call.knows.label.integrity === "untrusted");
-  if (isOfTool(is)) return ofTool(is.type, reading);
+  if (isOfTool(is)) return ofTool(is, reading);
   if (is.type === "calls") return truth(call.knows.calls(call.tool) >= is.atLeast);
   if (is.type === "argument") return argumentPasses(is, reading);
   const ofRoles = (...roles: readonly string[]): Json[] =>
@@ -105,9 +105,9 @@ function isOfTool(is: Condition): is is Extract<Condition, { type: OfTool }> {
   return ofTools.some((type) => type === is.type);
 }
 
-function ofTool(type: OfTool, { call, json }: Reading): Truth {
-  if (type === "planned" || type === "outside-plan") return "no"; // no scene has a plan
-  if (type === "requested") return truth(call.knows.asksFor(call.tool));
+function ofTool(is: Extract<Condition, { type: OfTool }>, { call, json }: Reading): Truth {
+  if (is.type === "planned" || is.type === "outside-plan") return "no"; // no scene has a plan
+  if (is.type === "requested") return truth(call.knows.asksFor(call.tool, is.exactly === true));
   return truth(policyFromJson(json).tools[call.tool]?.reaches === "outside");
 }
 

@@ -45,6 +45,8 @@ const { condition } = fc.letrec<{ condition: Condition }>((tie) => ({
     { maxDepth: 3, withCrossShrink: true },
     fc.constantFrom<Condition>(
       { type: "untrusted" },
+      { type: "requested" },
+      { type: "requested", exactly: true },
       { type: "unknown-links" },
       { type: "unknown-links", path: "to" },
       { type: "secrecy-exceeds-targets" },
@@ -168,6 +170,8 @@ const said: fc.Arbitrary<Said> = fc
       }),
       bound: fc.subarray<Json>(["a@example.com", "x", 5]),
       calls: fc.nat(3),
+      requested: fc.boolean(),
+      named: fc.boolean(),
       kind: fc.constantFrom(undefined, undefined, undefined, "knowledge" as const),
     },
     { requiredKeys: ["tool", "arguments"] },

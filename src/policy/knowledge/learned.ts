@@ -21,7 +21,7 @@ import { LookUp } from "./look-ups.ts";
 import { writtenOut } from "./written-out.ts";
 import type { PlanAtCall } from "./plan.ts";
 import { describedLabel } from "./result-label.ts";
-import { actsIn, actsOfTool } from "../values/acts.ts";
+import { actsIn, actsOfTool, namesAct, wordsSaid } from "../values/acts.ts";
 import { type BoundValues, valuesIn } from "../values/bound-values.ts";
 import { linksIn } from "../values/links.ts";
 
@@ -31,6 +31,7 @@ class Trusted {
   private readonly source: string | ResultMessage;
   private boundValues: BoundValues | undefined;
   private knownActs: ReturnType<typeof actsIn> | undefined;
+  private knownWords: ReadonlySet<string> | undefined;
   private knownLinks: ReadonlySet<string> | undefined;
 
   constructor(source: string | ResultMessage, isBound: boolean) {
@@ -54,6 +55,11 @@ class Trusted {
   /** The kinds of acts that the user's own words speak of; of what was looked up none. */
   get acts(): ReturnType<typeof actsIn> {
     return (this.knownActs ??= actsIn(this.isBound && !this.isLookedUp ? this.text : ""));
+  }
+
+  /** The words of the user, inflected or not. */
+  get words(): ReadonlySet<string> {
+    return (this.knownWords ??= wordsSaid(this.isBound && !this.isLookedUp ? this.text : ""));
   }
 
   get links(): ReadonlySet<string> {
@@ -232,7 +238,8 @@ function isKnownLinkIn({ texts, length }: Learned, url: string): boolean {
   return false;
 }
 
-function asksForIn({ texts, length }: Learned, tool: string): boolean {
+function asksForIn({ texts, length }: Learned, tool: string, exactly: boolean): boolean {
+  if (exactly) return texts.slice(0, length).some((text) => namesAct(tool, text));
   const acts = actsOfTool(tool);
   return acts.size === 0 || texts.slice(0, length).some((text) => !acts.isDisjointFrom(text.acts));
 }
@@ -274,7 +281,8 @@ function together(speakers: readonly Speaker[]): Speaker {
 
 /** The same in a run with a plan. What was planned was asked for; behind a model's own plan, made before it read a stranger's words, nothing else was. */
 export function withPlan(known: RunKnowledge, plan: PlanAtCall): RunKnowledge {
-  const asksFor = (name: string): boolean => plan.tools.has(name) || (!plan.isFrozen && known.asksFor(name));
+  const asksFor = (name: string, exactly?: boolean): boolean =>
+    plan.tools.has(name) || (!plan.isFrozen && known.asksFor(name, exactly));
   return { ...known, plan, asksFor };
 }
 
@@ -286,7 +294,7 @@ export function knowing(intent: Intent, learned: Learned, uses: readonly ToolUse
     isBound: (value, type, tool) => isBoundIn(learned, value, { type, tool }),
     isFound: (value, source, type) => isFoundIn(learned, value, { source, type }),
     isKnownLink: (url) => isKnownLinkIn(learned, url),
-    asksFor: (name) => asksForIn(learned, name),
+    asksFor: (name, exactly = false) => asksForIn(learned, name, exactly),
     calls: (name) => uses.find(({ tool }) => tool === name)?.calls ?? 0,
   };
 }

@@ -41,7 +41,7 @@ function conditionCode(condition: Condition): string {
     case "outside-plan":
       return "outsidePlan()";
     case "requested":
-      return "requested()";
+      return requestedCode(condition);
     case "unknown-links":
       return `unknownLinks(${condition.path === undefined ? "" : textCode(condition.path)})`;
     case "secrecy-exceeds-targets":
@@ -51,6 +51,10 @@ function conditionCode(condition: Condition): string {
     default:
       return assertNever(condition);
   }
+}
+
+function requestedCode({ exactly = false }: Extract<Condition, { type: "requested" }>): string {
+  return exactly ? "requested({ exactly: true })" : "requested()";
 }
 
 /** A value as code: nothing in it can end the text or be read in another order than it stands in. */

@@ -179,7 +179,8 @@ export function reachesOutside(): Condition {
 
 /**
  * The user's request speaks of the kind of act that the name of the tool says (`delete_member`: something is removed), in English words: a choice that was made
- * for one kind of act is none for another. It holds where the name says no kind that is known.
+ * for one kind of act is none for another. It holds where the name says no kind that is known. `exactly` wants the very act, by its verb or its kind, and a word of
+ * what it acts on, which is all that binds a call without arguments: "Unlock the front door" for `unlock_door`, neither "Lock the door" nor "Unlock my account".
  *
  * @example
  * ```ts
@@ -189,8 +190,8 @@ export function reachesOutside(): Condition {
  * export const rule = ask("*").when(all(effect("irreversible"), untrusted(), not(requested())));
  * ```
  */
-export function requested(): Condition {
-  return Object.freeze({ type: "requested" });
+export function requested({ exactly = false }: { readonly exactly?: boolean } = {}): Condition {
+  return Object.freeze(exactly ? { type: "requested", exactly } : { type: "requested" });
 }
 
 /**

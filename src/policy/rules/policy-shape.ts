@@ -85,7 +85,7 @@ const conditions = variants("type", {
   roles: closed({ type: string, roles: some(oneOf(...parameterRoles)), is: test }),
   effect: closed({ type: string, in: some(oneOf(...effects, "undeclared")) }),
   untrusted: closed({ type: string }),
-  requested: closed({ type: string }),
+  requested: closed({ type: string, exactly: optional(boolean) }),
   planned: closed({ type: string }),
   "outside-plan": closed({ type: string }),
   "reaches-outside": closed({ type: string }),

@@ -22,9 +22,31 @@ import type { Rule } from "./rule.ts";
 
 const effectful = effect("write", "irreversible", "undeclared");
 
+const chosen = roles("target", "amount", "id").are(boundToIntent());
+const after = all(untrusted(), not(planned()));
+
+/** The rules of `guarded` about what only looks. */
+function guardedLooks(): readonly RuleInput[] {
+  return [
+    ask("*")
+      .when(all(effect("none", "read"), reachesOutside(), after, any(not(chosen), unknownLinks())))
+      .because("it asks somebody outside for what the user did not choose")
+      .named("guarded/reaches-outside"),
+    ask("*")
+      .when(
+        all(
+          effect("none", "read"),
+          after,
+          secrecyExceedsTargets(),
+          any(not(roles("target").are(boundToIntent())), unknownLinks()),
+        ),
+      )
+      .because("looking there may tell what not everybody may know")
+      .named("guarded/secrecy-of-looking"),
+  ];
+}
+
 function guarded(): readonly RuleInput[] {
-  const after = all(untrusted(), not(planned()));
-  const chosen = roles("target", "amount", "id").are(boundToIntent());
   const spreads = secrecyExceedsTargets();
   const foreign = all(effect("irreversible"), not(requested()));
   return [
@@ -44,10 +66,6 @@ function guarded(): readonly RuleInput[] {
       .because("the user did not choose whom, what or how much it acts on")
       .named("guarded/not-chosen"),
     ask("*")
-      .when(all(effect("none", "read"), reachesOutside(), after, any(not(chosen), unknownLinks())))
-      .because("it asks somebody outside for what the user did not choose")
-      .named("guarded/reaches-outside"),
-    ask("*")
       .when(all(effectful, after, outsidePlan()))
       .because("it stands outside of what was planned before words of strangers were read")
       .named("guarded/outside-plan"),
@@ -56,7 +74,14 @@ function guarded(): readonly RuleInput[] {
       .because("the request names no act of this kind, and it cannot be taken back")
       .named("guarded/not-requested"),
     ask("*")
-      .when(all(effect("irreversible", "undeclared"), after, roles("target", "amount", "id").are(absent())))
+      .when(
+        all(
+          effectful,
+          after,
+          roles("target", "amount", "id").are(absent()),
+          not(all(effect("write"), requested({ exactly: true }))),
+        ),
+      )
       .because("it acts on nothing that the user could have chosen")
       .named("guarded/nothing-chosen"),
     ask("*")
@@ -67,17 +92,7 @@ function guarded(): readonly RuleInput[] {
       .when(all(effectful, after, spreads))
       .because("it may tell what not everybody may know")
       .named("guarded/secrecy"),
-    ask("*")
-      .when(
-        all(
-          effect("none", "read"),
-          after,
-          spreads,
-          any(not(roles("target").are(boundToIntent())), unknownLinks()),
-        ),
-      )
-      .because("looking there may tell what not everybody may know")
-      .named("guarded/secrecy-of-looking"),
+    ...guardedLooks(),
   ];
 }
 

@@ -27,8 +27,8 @@ export type Condition =
   | { readonly type: "untrusted" }
   /** The tool looks outside (see `reaches` of an annotation). */
   | { readonly type: "reaches-outside" }
-  /** The request speaks of the kind of act that the name of the tool says. */
-  | { readonly type: "requested" }
+  /** The request speaks of the kind of act that the name of the tool says; `exactly`: of the very act, and of something that it acts on. */
+  | { readonly type: "requested"; readonly exactly?: boolean }
   /** The call stands in the plan of the run, with these arguments, and was not carried out yet. */
   | { readonly type: "planned" }
   /** A model planned before it had read a stranger's words, and the plan has no act of this tool. */

@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../../schema/schema.ts";
 import type { ParameterRole, ValueType } from "../../tool/parameters.ts";
 import { isJsonObject, type Json, type JsonObject, own } from "../../util/json.ts";
-import { wordsOf } from "./draft-effects.ts";
+import { wordsOf } from "../values/verbs.ts";
 
 /** A parameter as a draft reads it. */
 export interface DraftedParameter {

@@ -1,5 +1,5 @@
 import type { ValueSource, ValueType } from "../../tool/parameters.ts";
-import { verbOf, wordsOf } from "./draft-effects.ts";
+import { verbOf, wordsOf } from "../values/verbs.ts";
 import type { DraftedParameter } from "./draft-parameters.ts";
 
 /** A tool that only looks, as a place where values are found. */

@@ -2,7 +2,8 @@ import type { JsonSchema } from "../../schema/schema.ts";
 import type { Parameter, Parameters, ValueSource } from "../../tool/parameters.ts";
 import { actsOfTool } from "../values/acts.ts";
 import type { Annotation, PolicyJson } from "../rules/rule.ts";
-import { draftEffect, wordsOf } from "./draft-effects.ts";
+import { wordsOf } from "../values/verbs.ts";
+import { draftEffect } from "./draft-effects.ts";
 import { draftParameters, type DraftedParameter } from "./draft-parameters.ts";
 import { draftSources, type Look } from "./draft-sources.ts";
 
@@ -96,9 +97,22 @@ async function draftTool(tool: DraftedTool, ask: AskAboutRead): Promise<DraftedA
   return {
     tool,
     annotation: isDeclared || effect === undefined ? {} : { effect },
-    lines: [{ says, because }],
+    lines: [{ says, because }, ...(effect === "write" && !hasChoice(tool, parameters) ? [unchosen] : [])],
     parameters,
   };
+}
+
+const unchosen: Omit<DraftLine, "tool"> = {
+  says: "asks after a stranger's words, unless the request names it",
+  because: "it has no argument that the user could have chosen",
+};
+
+/** True if a tool has an argument that says on what it acts. */
+function hasChoice({ said }: DraftedTool, parameters: readonly DraftedParameter[]): boolean {
+  const roles = Object.values(said?.parameters ?? {}).map((each) =>
+    typeof each === "string" ? each : each.role,
+  );
+  return [...roles, ...parameters.map(({ role }) => role)].some((role) => role !== "content");
 }
 
 function effectOf({ name, description, said }: DraftedTool): ReturnType<typeof draftEffect> {

@@ -4,14 +4,14 @@ import { nearest } from "../../util/nearest.ts";
 import { conditionsIn } from "../rules/conditions.ts";
 import { ruleFacts } from "./narrow.ts";
 import type { NamedRule, RuleBook } from "../rules/verdict.ts";
-import type { Annotation, Rule } from "../rules/rule.ts";
+import type { Annotation, Condition, Rule } from "../rules/rule.ts";
 
 /** Something in a policy that is most likely not meant. */
 export interface Finding {
   /**
    * `shadowed`: a stricter rule without a condition stands over it, it can never matter. `repeated`: another rule says the same. `unknown-tool`,
    * `unknown-argument`: there is none with this name. `too-wide`: it allows every effect. `limit-zero`: no call is within it. `open-schema`: it judges single
-   * arguments of a tool that takes others too.
+   * arguments of a tool that takes others too. `no-arguments`: it judges the arguments of a tool that has none.
    */
   readonly type:
     | "shadowed"
@@ -20,7 +20,8 @@ export interface Finding {
     | "unknown-argument"
     | "too-wide"
     | "limit-zero"
-    | "open-schema";
+    | "open-schema"
+    | "no-arguments";
   /** The rule, or `tools` for an annotation. */
   readonly rule: string;
   /** The fault, and what to do. */
@@ -28,7 +29,7 @@ export interface Finding {
 }
 
 /** A tool of an agent by its name, with the arguments that it takes where they are known. */
-export type LintedTool = Pick<Tool, "name"> & Partial<Pick<Tool, "input">>;
+export type LintedTool = Pick<Tool, "name"> & Partial<Pick<Tool, "input" | "effect">>;
 
 /** Looks for what is most likely not meant. Names are only looked up where the tools are given. */
 export function lintRules(
@@ -42,6 +43,7 @@ export function lintRules(
     ...shadowed(named, rules),
     ...repeated(named, rules.slice(0, index)),
     ...(tools === undefined ? [] : [...unknownNames(named, tools), ...openSchemas(named, tools)]),
+    ...(tools === undefined ? [] : emptySchemas(named, { tools, annotations })),
   ]);
   if (tools === undefined) return inRules;
   const inAnnotations = Object.keys(annotations).flatMap((tool) => unknownTool("tools", tool, tools));
@@ -131,6 +133,37 @@ function openSchemas({ rule, name }: NamedRule, tools: readonly LintedTool[]): r
       rule: name,
       text: `"${tool.name}" takes arguments that its schema does not name, and no call with one is allowed by this rule: close the schema (additionalProperties: false), or judge roles("target", "amount", "id")`,
     }));
+}
+
+/** An allow whose conditions are about values alone holds for every call of a tool that is given none. */
+function emptySchemas(
+  { rule, name }: NamedRule,
+  {
+    tools,
+    annotations,
+  }: { readonly tools: readonly LintedTool[]; readonly annotations: Readonly<Record<string, Annotation>> },
+): readonly Finding[] {
+  if (rule.verdict !== "allow" || rule.when === undefined || !isOfValues(rule.when)) return [];
+  return tools
+    .filter((tool) => rule.tools.includes("*") || rule.tools.includes(tool.name))
+    .filter(
+      (tool) => argumentsOf(tool)?.length === 0 && hasEffect(annotations[tool.name]?.effect ?? tool.effect),
+    )
+    .map((tool) => ({
+      type: "no-arguments",
+      rule: name,
+      text: `"${tool.name}" has no arguments, so this rule allows every call of it: add requested({ exactly: true }), or not(untrusted())`,
+    }));
+}
+
+function isOfValues(condition: Condition): boolean {
+  if (condition.type === "all" || condition.type === "any")
+    return condition.type === "all" ? condition.of.every(isOfValues) : condition.of.some(isOfValues);
+  return (condition.type === "roles" || condition.type === "argument") && condition.is.type !== "one-of";
+}
+
+function hasEffect(effect: Tool["effect"] | undefined): boolean {
+  return effect !== "none" && effect !== "read";
 }
 
 function isOpen({ input }: LintedTool): boolean {

@@ -1,3 +1,5 @@
+import { partsOfName, verbOf, verbOfName } from "./verbs.ts";
+
 /** Kinds of acts by English words for them, in their shortest forms. A word may stand for several. */
 const words = {
   remove:
@@ -33,6 +35,46 @@ export function actsOfTool(name: string): ReadonlySet<Act> {
     .split(/[^a-z]+/);
   const known = parts.flatMap((part) => actsOf.get(part) ?? []);
   return known.find((acts) => acts.has("remove")) ?? known[0] ?? new Set();
+}
+
+/** The words of a text, each as it stands and without the endings of English words. */
+export function wordsSaid(text: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const [word] of text.toLowerCase().matchAll(/[\p{L}\d]+/gu))
+    for (const stem of stemsOf(word)) found.add(stem);
+  return found;
+}
+
+/** The words of a text, and the kinds of acts that it speaks of. */
+interface Spoken {
+  readonly acts: ReadonlySet<Act>;
+  readonly words: ReadonlySet<string>;
+}
+
+/** Verbs that say little beside what is made: who says "Note it" asks for `write_note`. */
+const makes = new Set("add append create draft insert log make put record save write".split(" "));
+
+/** Words that turn an act around: `turn_off_alarm`. */
+const turns = new Set(["on", "off", "in", "out", "up", "down"]);
+
+/**
+ * True if a text speaks of the very act that the name of a tool says: of its verb, or of its kind where that is known, and of something that it acts on.
+ * For `unlock_door` "Unlock the front door" does, "Lock the door" and "Unlock my account" do not. Where no verb is known the text says every word of the name.
+ */
+export function namesAct(name: string, said: Spoken): boolean {
+  const parts = partsOfName(name);
+  const isSaid = (word: string): boolean => stemsOf(word).some((stem) => said.words.has(stem));
+  const verb = verbOfName(name);
+  if (verb === undefined) return parts.length > 0 && parts.every(isSaid);
+  const at = parts.findIndex((part) => verbOf(part) === verb);
+  const behind = parts.slice(at + 1).filter((part) => !turns.has(part));
+  const things = behind.length > 0 ? behind : parts.slice(0, at);
+  const saysThing = things.some(isSaid);
+  if (makes.has(verb) && saysThing) return true;
+  const kinds = actsOfTool(name);
+  const saysVerb = kinds.size === 0 ? isSaid(verb) : !kinds.isDisjointFrom(said.acts);
+  const saysTurns = parts.every((part) => !turns.has(part) || said.words.has(part));
+  return saysVerb && saysTurns && (saysThing || things.length === 0);
 }
 
 /** A word without the endings of English verbs, each way that it may have had. */

@@ -164,6 +164,13 @@ describe("a drafted policy", () => {
     expect(lines.filter((line) => line.tool === "send_mail")).toHaveLength(2);
   });
 
+  it("says of a write without a choice what binds it", async () => {
+    const tools = [tool("unlock_door"), tool("write_note", { body: text }), tool("rename", { user: text })];
+    const { lines } = await draftPolicy("home", [...tools, tool("delete_all")]);
+    const bound = lines.filter(({ says }) => says.includes("unless the request names it"));
+    expect(bound.map((line) => line.tool)).toEqual(["unlock_door", "write_note"]);
+  });
+
   it("says what the answers say", async () => {
     const own = { isStrangers: false, isPrivate: true, goesOut: false };
     const { policy } = await draftPolicy("p", [tool("list_rooms", { name: text })], () =>

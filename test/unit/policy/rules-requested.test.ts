@@ -3,20 +3,42 @@ import { actsIn, actsOfTool } from "../../../src/policy/values/acts.ts";
 import { noIntent } from "../../../src/policy/knowledge/intent.ts";
 import { knowing, learnIntent } from "../../../src/policy/knowledge/learned.ts";
 import { untrustedFrom } from "../../../src/message/label.ts";
-import { arg, boundToIntent, oneOf } from "../../../src/policy/rules/conditions.ts";
+import type { Policy } from "../../../src/policy/decision.ts";
+import {
+  all,
+  any,
+  arg,
+  boundToIntent,
+  oneOf,
+  requested,
+  roles,
+  untrusted,
+} from "../../../src/policy/rules/conditions.ts";
+import type { Condition } from "../../../src/policy/rules/rule.ts";
 import { allow } from "../../../src/policy/rules/builders.ts";
 import { guarded } from "../../../src/policy/study/guarded.ts";
-import { policy } from "../../../src/policy/study/policy.ts";
-import { tool } from "../../../src/tool/tool.ts";
+import { policy, policyFromJson, type PolicyOptions } from "../../../src/policy/study/policy.ts";
+import { type Effect, tool } from "../../../src/tool/tool.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
 import { callOf } from "./rules-scene.ts";
 
-/** What `guarded()` says of an irreversible call after a stranger's words. */
-function verdictFor(request: string, name: string, args: JsonObject): string {
+interface Made {
+  readonly args: JsonObject;
+  readonly effect?: Effect;
+  readonly judged?: Policy;
+}
+
+/** What a policy, `guarded()` by default, says of an effectful call after a stranger's words. */
+function verdictFor(
+  request: string,
+  name: string,
+  { args, effect = "irreversible", judged = guarded() }: Made,
+): string {
   const intent = { ...noIntent("a"), text: request };
   const learned = learnIntent(intent, { tools: new Map() }, untrustedFrom("tool/inbox"));
-  const call = callOf({ tool: name, arguments: args, parameters: { who: { role: "target", type: "text" } } });
-  return guarded()({ ...call, arguments: args, knows: knowing(intent, learned) }).verdict;
+  const parameters = { who: { role: "target", type: "text" }, note: "content" } as const;
+  const call = callOf({ tool: name, arguments: args, effect, parameters });
+  return judged({ ...call, arguments: args, knows: knowing(intent, learned) }).verdict;
 }
 
 describe("a choice is for the kind of act that the request names", () => {
@@ -32,7 +54,7 @@ describe("a choice is for the kind of act that the request names", () => {
     ["Write an email to Kim", "email_delete", "ask"],
     ["Füge Kim zur Gruppe hinzu", "delete_member", "ask"],
   ])("%s: %s → %s", (request, name, verdict) => {
-    expect(verdictFor(request, name, { who: "Kim" })).toBe(verdict);
+    expect(verdictFor(request, name, { args: { who: "Kim" } })).toBe(verdict);
   });
 
   it.each([
@@ -47,6 +69,75 @@ describe("a choice is for the kind of act that the request names", () => {
 
   it("knows no act where no word is one", () => {
     expect([...actsOfTool("open_page")]).toEqual([]);
+  });
+});
+
+describe("a write that acts on nothing that could be chosen", () => {
+  it.each([
+    ["Please unlock my front door", "unlock_door", "allow"],
+    ["The front door must be unlocked", "AugustSmartLockUnlockDoor", "allow"],
+    ["Who was at the door?", "unlock_door", "ask"],
+    ["Lock the front door", "unlock_door", "ask"],
+    ["Unlock my account", "unlock_door", "ask"],
+    ["Disable the two-factor authentication", "NortonDisableTwoFactorAuthentication", "allow"],
+    ["Disable the newsletter", "NortonDisableTwoFactorAuthentication", "ask"],
+    ["Read my mail", "home/disable_alarm", "ask"],
+    ["Turn on the alarm", "turn_off_alarm", "ask"],
+    ["Turn the alarm off", "turn_off_alarm", "allow"],
+    ["Change my e-mail address", "reset_settings", "ask"],
+    ["Change the settings back", "reset_settings", "allow"],
+    ["Pause", "pause", "allow"],
+    ["What is the sum? Note it", "write_note", "allow"],
+    ["What is the sum?", "write_note", "ask"],
+    ["Frobnicate the lamp", "frobnicate_lamp", "allow"],
+    ["Look at the lamp", "frobnicate_lamp", "ask"],
+    ["Entsperre die Tür", "unlock_door", "ask"],
+  ])("%s: %s → %s", (request, name, verdict) => {
+    expect(verdictFor(request, name, { args: {}, effect: "write" })).toBe(verdict);
+    // A text that nobody chose is no choice of the user's either.
+    expect(verdictFor(request, name, { args: { note: "x" }, effect: "write" })).toBe(verdict);
+  });
+
+  it("asks where it cannot be taken back, whatever the request says", () => {
+    for (const effect of ["irreversible", "undeclared"] as const)
+      expect(verdictFor("Please unlock my front door", "unlock_door", { args: {}, effect })).toBe("ask");
+  });
+
+  it("needs no words for what it acts on where the user chose that", () => {
+    expect(verdictFor("Kim is at the door", "unlock_door", { args: { who: "Kim" }, effect: "write" })).toBe(
+      "allow",
+    );
+  });
+
+  it("is bound by `requested({ exactly: true })` in rules of one's own, and in JSON", () => {
+    const mine = policy({ name: "p", rules: [allow("unlock_door").when(requested({ exactly: true }))] });
+    const again = policyFromJson(JSON.stringify(mine));
+    for (const judged of [mine, again]) {
+      expect(verdictFor("Unlock the door", "unlock_door", { args: {}, effect: "write", judged })).toBe(
+        "allow",
+      );
+      expect(verdictFor("Who is there?", "unlock_door", { args: {}, effect: "write", judged })).toBe("deny");
+    }
+    expect(JSON.stringify(requested())).toBe('{"type":"requested"}');
+  });
+
+  it("is said by lint where a rule judges arguments that it has none of", () => {
+    const inputSchema = { type: "object", properties: {} };
+    const unlock = tool({ name: "unlock", description: "", inputSchema, effect: "write", execute: () => "" });
+    const look = tool({ name: "look", description: "", inputSchema, effect: "read", execute: () => "" });
+    const chosen = roles("target", "id").are(boundToIntent());
+    const types = (when: Condition, annotations: PolicyOptions["tools"] = {}): string[] =>
+      policy({ name: "p", rules: [allow("*").when(when)], tools: annotations })
+        .lint([unlock, look])
+        .map(({ type, text }) => `${type} ${text.split(" ", 1)[0] ?? ""}`);
+    expect(types(chosen)).toEqual(['no-arguments "unlock"']);
+    expect(types(any(untrusted(), chosen))).toEqual(['no-arguments "unlock"']);
+    expect(types(all(chosen, requested({ exactly: true })))).toEqual([]);
+    expect(types(chosen, { unlock: { effect: "read" } })).toEqual([]);
+    expect(types(chosen, { look: { effect: "write" } })).toEqual([
+      'no-arguments "unlock"',
+      'no-arguments "look"',
+    ]);
   });
 });
 

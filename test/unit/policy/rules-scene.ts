@@ -25,6 +25,8 @@ export interface Said {
   readonly calls?: number;
   /** The request speaks of the kind of act. Default: it does. */
   readonly requested?: boolean;
+  /** It speaks of the very act. Default: as it does of the kind. */
+  readonly named?: boolean;
 }
 
 /** A call of `send`, an irreversible tool, if nothing else is said. */
@@ -53,7 +55,7 @@ export function callOf(said: Said = {}): CallRequest {
         return bound.includes(value);
       },
       isFound: () => false,
-      asksFor: () => requested,
+      asksFor: (_tool, exactly) => (exactly === true ? (said.named ?? requested) : requested),
       isKnownLink: (link) => links.includes(link),
       calls: () => calls,
     },

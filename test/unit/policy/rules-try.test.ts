@@ -37,11 +37,20 @@ describe("policy.test", () => {
         parameters: { body: "content" },
         effect: "write",
         untrusted: true,
+        intent: "Try the other one",
         expect: "allow",
+      },
+      {
+        tool: "other",
+        arguments: {},
+        effect: "write",
+        untrusted: true,
+        expect: "ask",
+        rule: "guarded/nothing-chosen",
       },
     ]);
     expect(report.failed.map(({ text }) => text)).toEqual([]);
-    expect(report).toEqual({ passed: 10, failed: [] });
+    expect(report).toEqual({ passed: 11, failed: [] });
   });
 
   it("knows the links of trusted texts, whose values are nobody's choice", () => {

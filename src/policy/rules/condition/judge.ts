@@ -71,6 +71,8 @@ function judge(condition: Condition, sight: Sight): Truth {
     }
     case "effect":
       return condition.in.includes(sight.effect);
+    case "requested":
+      return truthOf(sight.knows().asksFor(sight.call.tool, condition.exactly === true));
     case "unknown-links":
       return hasUnknownLinks(condition.path, sight);
     case "calls": {
@@ -86,7 +88,6 @@ function judge(condition: Condition, sight: Sight): Truth {
 const plain = {
   untrusted: isUntrusted,
   "reaches-outside": ({ reachesOutside }: Sight): Truth => reachesOutside,
-  requested: ({ knows, call }: Sight): Truth => truthOf(knows().asksFor(call.tool)),
   planned: ({ knows }: Sight): Truth => knows().plan?.act !== undefined,
   "outside-plan": ({ knows, call }: Sight): Truth => {
     const { plan } = knows();
