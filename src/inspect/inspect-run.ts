@@ -26,7 +26,7 @@ interface Making {
 
 /** Makes the view of one run. */
 export function inspectRun(known: KnownRun): InspectedRun {
-  const { run, records, questions, manifest, instructions, notes = [], now } = known;
+  const { run, records, questions, manifest, instructions, places, notes = [], now } = known;
   const read = readRecords(records);
   const facts = known.facts === undefined ? undefined : readFacts(known.facts);
   const messages = firstMessages(run.input, instructions);
@@ -47,6 +47,7 @@ export function inspectRun(known: KnownRun): InspectedRun {
     budgets: budgetsOf({ known, read, turns, from }),
     critical: criticalPath(turns),
     ...(manifest === undefined ? {} : { grants: manifest.grants }),
+    ...(places === undefined ? {} : { places }),
     ...(run.end === undefined
       ? {}
       : { outcome: { type: run.end.outcome.type, text: bounded(outcomeText(run.end.outcome)) } }),

@@ -17,6 +17,7 @@ import { serveRuns } from "../server/served-runs.ts";
 import { inspectRoutes } from "./inspect-routes.ts";
 import type { KnownAgent, RunsToInspect } from "./load-run.ts";
 import { pageFile } from "./page-files.ts";
+import { rulePlaces } from "./rule-places.ts";
 import { RunIndex } from "./run-index.ts";
 
 /** What an inspector is made of. */
@@ -113,7 +114,7 @@ async function aboutAgent(agent: Agent): Promise<KnownAgent> {
     tools: Array.isArray(tools) ? tools.filter(isDescribed) : [],
     ...(typeof instructions === "string" ? { instructions } : {}),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only a policy of rules has a `toJSON`
-    ...(rules === undefined ? {} : { policy: rules.toJSON() as PolicyJson }),
+    ...(rules === undefined ? {} : { policy: rules.toJSON() as PolicyJson, places: await rulePlaces(rules) }),
   };
 }
 

@@ -2,6 +2,7 @@ import type { AgentManifest } from "../agent/describe/manifest-data.ts";
 import type { StoredRun, WaitingQuestion } from "../durable/run-store.ts";
 import type { Fact } from "../event/event.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
+import type { RulePlaces } from "./rule-places.ts";
 
 /** What is known of a run. Without `facts` it is what its records say alone. */
 export interface KnownRun {
@@ -12,6 +13,8 @@ export interface KnownRun {
   readonly facts?: readonly Fact[];
   readonly manifest?: AgentManifest;
   readonly instructions?: string;
+  /** The places where the rules of its policy are written. */
+  readonly places?: RulePlaces;
   /** Why there are no facts, or what else is to be said, in whole sentences. */
   readonly notes?: readonly string[];
   /** Milliseconds since 1970. */

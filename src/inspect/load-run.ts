@@ -10,6 +10,7 @@ import type { DescribedTool } from "../policy/study/simulate.ts";
 import type { Json } from "../util/json.ts";
 import { inspectRun } from "./inspect-run.ts";
 import type { KnownRun } from "./known-run.ts";
+import type { RulePlaces } from "./rule-places.ts";
 import type { InspectedRun, TriedCall } from "./view.ts";
 
 /** An agent of which the inspector has the program. */
@@ -21,6 +22,8 @@ export interface KnownAgent {
   readonly tools?: readonly DescribedTool[];
   /** Its policy as data. Left out for one that is a function. */
   readonly policy?: PolicyJson;
+  /** The places where its rules are written. */
+  readonly places?: RulePlaces;
 }
 
 /** A store of runs, and the programs of some of their agents. */

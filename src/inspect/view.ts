@@ -46,6 +46,8 @@ export interface InspectedRun {
   readonly budgets: readonly InspectedBudget[];
   /** The capabilities that the agent gives its tools, where its program is given. */
   readonly grants?: readonly string[];
+  /** The places where the rules of its policy are written, by their names, where its program is given: `policy.json:7`. */
+  readonly places?: Readonly<Record<string, string>>;
   /** The keys of the spans on the critical path, in order. */
   readonly critical: readonly string[];
   /** The outcome in words: of an answer its text, else the reason why there is none. */

@@ -34,7 +34,7 @@ export function CallDrawer({ view, call, acts, onClose }: DrawerProps): JSX.Elem
           ✕
         </button>
       </header>
-      <Why call={call} />
+      <Why call={call} places={view.places} />
       {call.state === "waiting" && call.question?.request !== undefined && (
         <Answering
           key={call.key}

@@ -1,11 +1,16 @@
 import type { JSX } from "preact";
 import type { Decision, Evidence } from "../../policy/decision.ts";
-import type { InspectedCall } from "../view.ts";
+import type { InspectedCall, InspectedRun } from "../view.ts";
 import { Fact } from "./parts.tsx";
 import { verdictText } from "./words.ts";
 
+interface WhyProps {
+  readonly call: InspectedCall;
+  readonly places: InspectedRun["places"];
+}
+
 /** Why a call was allowed or refused. */
-export function Why({ call }: { readonly call: InspectedCall }): JSX.Element {
+export function Why({ call, places }: WhyProps): JSX.Element {
   const { decision, result, state, question } = call;
   const reason =
     question?.answer?.reason ?? decision?.reason ?? (state === "refused" ? result?.text : undefined);
@@ -20,7 +25,7 @@ export function Why({ call }: { readonly call: InspectedCall }): JSX.Element {
         </p>
       )}
       <dl>
-        {decision !== undefined && <Grounds decision={decision} />}
+        {decision !== undefined && <Grounds decision={decision} place={places?.[decision.rule]} />}
         {call.effect !== undefined && <Fact name="effect">{call.effect}</Fact>}
       </dl>
     </section>
@@ -28,7 +33,13 @@ export function Why({ call }: { readonly call: InspectedCall }): JSX.Element {
 }
 
 /** What a decision rests on. */
-function Grounds({ decision }: { readonly decision: Decision }): JSX.Element {
+function Grounds({
+  decision,
+  place,
+}: {
+  readonly decision: Decision;
+  readonly place: string | undefined;
+}): JSX.Element {
   const { verdict, rule, remedy, flags = [], evidence } = decision;
   const others = (evidence?.matched ?? []).filter((name) => name !== rule);
   return (
@@ -37,6 +48,11 @@ function Grounds({ decision }: { readonly decision: Decision }): JSX.Element {
         <code>{rule}</code>
         {others.length > 0 && <span class="quiet"> also {others.join(", ")}</span>}
       </Fact>
+      {place !== undefined && (
+        <Fact name="written in">
+          <code>{place}</code>
+        </Fact>
+      )}
       {remedy !== undefined && (
         <Fact name={verdict === "deny" ? "would have allowed it" : "would have asked nobody"}>{remedy}</Fact>
       )}

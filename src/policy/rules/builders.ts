@@ -2,6 +2,7 @@ import { calls } from "./conditions.ts";
 import type { Condition, Rule } from "./rule.ts";
 import { checkShape, closed } from "../../error/check-shape.ts";
 import { number } from "../../util/shape.ts";
+import { noteWritten, sameWritten } from "../../util/written-at.ts";
 
 const steps = ["when", "unless", "because", "show", "named"] as const;
 
@@ -52,7 +53,7 @@ export interface RuleInput {
  * ```
  */
 export function allow(...tools: readonly string[]): RuleDraft {
-  return draft({ verdict: "allow", tools: Object.freeze([...tools]) });
+  return written(draft({ verdict: "allow", tools: Object.freeze([...tools]) }), allow);
 }
 
 /**
@@ -66,7 +67,7 @@ export function allow(...tools: readonly string[]): RuleDraft {
  * ```
  */
 export function ask(...tools: readonly string[]): RuleDraft {
-  return draft({ verdict: "ask", tools: Object.freeze([...tools]) });
+  return written(draft({ verdict: "ask", tools: Object.freeze([...tools]) }), ask);
 }
 
 /**
@@ -81,7 +82,7 @@ export function ask(...tools: readonly string[]): RuleDraft {
  * ```
  */
 export function deny(...tools: readonly string[]): RuleDraft {
-  return draft({ verdict: "deny", tools: Object.freeze([...tools]) });
+  return written(draft({ verdict: "deny", tools: Object.freeze([...tools]) }), deny);
 }
 
 /**
@@ -100,10 +101,17 @@ export function limit(
 ): RuleDraft<Exclude<RuleStep, "when">> {
   checkShape("limit()", bounds, boundsShape);
   const { perRun } = bounds;
-  return draft({ verdict: "deny", tools: Object.freeze([tool]), when: calls({ atLeast: perRun }) });
+  const when = calls({ atLeast: perRun });
+  return written(draft({ verdict: "deny", tools: Object.freeze([tool]), when }), limit);
 }
 
 const boundsShape = closed({ perRun: number });
+
+/** The rule, of which it is remembered where its author wrote it. */
+function written<Made extends object>(rule: Made, by: (...given: never[]) => unknown): Made {
+  noteWritten(rule, by);
+  return rule;
+}
 
 /** Steps are hidden properties: neither JSON nor a comparison sees them. */
 function draft<Open extends RuleStep>(rule: Rule): RuleDraft<Open> {
@@ -111,8 +119,11 @@ function draft<Open extends RuleStep>(rule: Rule): RuleDraft<Open> {
   for (const step of steps) {
     const field = step === "named" ? "name" : step;
     if (Object.hasOwn(rule, field)) continue;
-    const take = (...said: readonly unknown[]): unknown =>
-      draft({ ...rule, [field]: step === "show" ? Object.freeze([...said]) : said[0] });
+    const take = (...said: readonly unknown[]): unknown => {
+      const next = draft({ ...rule, [field]: step === "show" ? Object.freeze([...said]) : said[0] });
+      sameWritten(next, data);
+      return next;
+    };
     Object.defineProperty(data, step, { value: take });
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- defineProperty says nothing to TypeScript

@@ -1,5 +1,6 @@
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { fits, object, type Shape, string } from "../../util/shape.ts";
+import { sameWritten } from "../../util/written-at.ts";
 
 /**
  * A deep frozen copy of what has the shape.
@@ -47,7 +48,9 @@ function plainCopy(value: unknown, path: Path): unknown {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== null && prototype !== Object.prototype) throw faultAt(path, "must be a plain object");
   const fields = Object.keys(value).map((key) => [key, copyOfField(value, key, path)] as const);
-  return Object.freeze(Object.fromEntries(fields.filter(([, field]) => field !== undefined)));
+  const copy = Object.freeze(Object.fromEntries(fields.filter(([, field]) => field !== undefined)));
+  sameWritten(copy, value);
+  return copy;
 }
 
 function copyOfField(value: object, key: string | number, path: Path): unknown {

@@ -3,6 +3,7 @@ import { checkedCopy } from "./checked-copy.ts";
 import { policyShape } from "./policy-shape.ts";
 import { presetRules } from "./presets.ts";
 import type { PolicyJson, Rule } from "./rule.ts";
+import { sameWritten } from "../../util/written-at.ts";
 
 /**
  * A deep frozen copy of a policy that comes from outside, with nothing in it that is not known: an unknown field, a getter and a field that would change a
@@ -31,6 +32,10 @@ export function checkedPolicy(value: unknown): PolicyJson {
 export function rulesOf({ rules, extraRules = [], exceptions = [] }: PolicyJson): readonly Rule[] {
   const own = typeof rules === "string" ? presetRules[rules]() : rules;
   if (extraRules.length + exceptions.length === 0) return own;
-  const over = exceptions.map((rule): Rule => Object.freeze({ ...rule, exception: true }));
+  const over = exceptions.map((rule): Rule => {
+    const exception: Rule = Object.freeze({ ...rule, exception: true });
+    sameWritten(exception, rule);
+    return exception;
+  });
   return Object.freeze([...own, ...extraRules, ...over]);
 }

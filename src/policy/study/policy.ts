@@ -1,5 +1,6 @@
 import { WritError } from "../../error/writ-error.ts";
 import { type Json, parseJson } from "../../util/json.ts";
+import { noteWritten } from "../../util/written-at.ts";
 import type { CallRequest, Decision, Policy } from "../decision.ts";
 import { type Audience, explain } from "./explain.ts";
 import { type Finding, type LintedTool, lintRules } from "./lint.ts";
@@ -148,7 +149,9 @@ export function policyFromJson(json: unknown): RulePolicy {
   };
   const fields = Object.entries(own).map(([key, value]) => [key, { value, enumerable: true }] as const);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- defineProperties says nothing to TypeScript
-  return Object.freeze(Object.defineProperties(judge, Object.fromEntries(fields))) as RulePolicy;
+  const made = Object.freeze(Object.defineProperties(judge, Object.fromEntries(fields))) as RulePolicy;
+  noteWritten(made, policyFromJson, typeof json === "string" ? json : undefined);
+  return made;
 }
 
 function parsedPolicy(text: string): Json {

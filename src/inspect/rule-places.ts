@@ -1,0 +1,67 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Policy } from "../policy/decision.ts";
+import { rulePolicyOf } from "../policy/rules/identity.ts";
+import { ruleName } from "../policy/rules/verdict.ts";
+import { type WrittenAt, writtenAt, writtenIn } from "../util/written-at.ts";
+import { memberLines } from "./json-lines.ts";
+
+/** The places of rules by their names: `policy.json:7`. Paths are those from the folder of the process. */
+export type RulePlaces = Readonly<Record<string, string>>;
+
+/**
+ * The places where the rules of a policy are written: in a JSON file beside the program, where the policy was made of its text; at the call of `allow()`,
+ * `ask()`, `deny()` or `limit()`; else where the policy was made. A policy that is a function has none.
+ */
+export async function rulePlaces(policy: Policy): Promise<RulePlaces> {
+  const declared = rulePolicyOf(policy);
+  const made = writtenAt(policy);
+  if (declared === undefined || made === undefined) return {};
+  const text = writtenIn(policy);
+  const inText = text === undefined ? [] : await placesInText(text, made, declared.rules.length);
+  const places = declared.rules.map((rule, index) => [
+    ruleName(rule, index),
+    inText[index] ?? placeText((text === undefined ? writtenAt(rule) : undefined) ?? made),
+  ]);
+  return Object.fromEntries(places);
+}
+
+/** The places of the last rules in a text; those of a preset stand before them, and not in it. */
+async function placesInText(
+  text: string,
+  made: WrittenAt,
+  count: number,
+): Promise<readonly (string | undefined)[]> {
+  const lists = memberLines(text);
+  const lines = ["rules", "extraRules", "exceptions"].flatMap((field) => lists.get(field) ?? []);
+  const file = await fileOf(text, made);
+  const places = lines.map((line) =>
+    file === undefined
+      ? `line ${line} of the text that is read at ${placeText(made)}`
+      : placeText({ file, line }),
+  );
+  return [...Array.from({ length: Math.max(0, count - lines.length) }, () => undefined), ...places];
+}
+
+/** The JSON file with exactly this text, beside the program or in the folder of the process. */
+async function fileOf(text: string, { file }: WrittenAt): Promise<string | undefined> {
+  for (const folder of new Set([dirname(pathOf(file)), process.cwd()])) {
+    const names = await readdir(folder).catch(() => []);
+    for (const name of names.filter((each) => each.endsWith(".json"))) {
+      const path = join(folder, name);
+      const { size } = (await stat(path).catch(() => undefined)) ?? { size: -1 };
+      if (size !== Buffer.byteLength(text)) continue;
+      if ((await readFile(path, "utf8").catch(() => undefined)) === text) return path;
+    }
+  }
+  return undefined;
+}
+
+const pathOf = (file: string): string => (file.startsWith("file:") ? fileURLToPath(file) : file);
+
+function placeText({ file, line }: WrittenAt): string {
+  const path = pathOf(file);
+  const short = relative(process.cwd(), path);
+  return `${short.startsWith("..") ? path : short}:${line}`;
+}
