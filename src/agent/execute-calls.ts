@@ -85,7 +85,7 @@ export async function executeWith(options: ExecuteRequest, host: Host): Promise<
     limits,
     concurrency,
     runId,
-    journal: stepsIn({ journal: options.journal ?? directJournal, runId, host, isInside: false }),
+    journal: stepsIn({ journal: options.journal ?? directJournal, runId, host }),
     hooks: sortHooks(hooks, name),
     tell: options.onEvent,
     approve: options.approve,

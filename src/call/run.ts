@@ -53,6 +53,19 @@ export function runCall(ready: Ready, halt: Halt): Maybe<CallRecord> {
   });
 }
 
+/** Does the run of an agent inside a call again, in a replay, for what it tells: the end of the call is recorded, so that of the agent counts for nothing. */
+export async function retell(ready: Ready): Promise<void> {
+  const { tool, args, at } = ready;
+  const work = workOf(ready);
+  try {
+    await within(at.batch.run.host, work.within, () => tool.execute(args, new CallContext(work)));
+  } catch {
+    // It was stopped, it failed, or its records end: what is known of it is told.
+  }
+  work.end();
+  await Promise.resolve(work.scope?.close()).catch(() => undefined);
+}
+
 /** The work of a call that is carried out. */
 export function workOf(ready: Ready): OngoingCall {
   return new CallAtWork(ready);

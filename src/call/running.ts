@@ -10,7 +10,7 @@ import type { Batch, CallRecord, Fate, Halt, Ready } from "./call.ts";
 import type { Fatal } from "./fatal.ts";
 import type { ResultFault } from "./given.ts";
 import { runLost } from "./lost.ts";
-import { runCall } from "./run.ts";
+import { retell, runCall } from "./run.ts";
 import { skippedResult } from "./refused.ts";
 import { asTold, haltedBy, notRun, tellEnd } from "./settle.ts";
 import { stepOf } from "./step.ts";
@@ -99,7 +99,11 @@ export class RunningBatch {
     const { batch } = this;
     const steps = group.map((index) => {
       const ready = this.readyAt(index);
-      return stepOf(ready, (isLost) => this.perform(index, isLost));
+      return stepOf(
+        ready,
+        (isLost) => this.perform(index, isLost),
+        () => retell(ready),
+      );
     });
     const kept = await recorded(steps, batch.run.journal).catch((error: unknown) => {
       this.endRecorded(steps, group);

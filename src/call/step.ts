@@ -24,6 +24,7 @@ const mostGrants = 8;
 export function stepOf(
   { at, tool, early, decision, askedBy = decision }: Ready,
   perform: (isLost: boolean) => Maybe<CallRecord>,
+  retell?: () => Promise<void>,
 ): Step<CallRecord> {
   const { key, proposed, batch } = at;
   const { recall } = batch.run.journal;
@@ -37,7 +38,8 @@ export function stepOf(
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the record of a call
   const known = recalled as unknown as CallRecord | undefined;
   if (known !== undefined) return { ...step, run: async () => ({ ...known, ...about }) };
-  if (tool.isAgent === true || early !== undefined) return { ...step, isOuter: true };
+  if (tool.isAgent === true || early !== undefined)
+    return { ...step, isOuter: true, ...(retell === undefined ? {} : { retell }) };
   return mayRunAgain(tool) ? step : { ...step, lost: async () => ({ ...(await perform(true)), ...about }) };
 }
 

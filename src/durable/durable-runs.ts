@@ -77,7 +77,7 @@ export interface DurableRuns {
   erase(which: Exclude<Erased, { readonly endedBefore: number }>): Promise<number>;
   /**
    * The facts of a run by their `seq`, first those of its past, then each as it happens, wherever that is; the last is `run-end`. They are told from the
-   * records: nothing is done again, and no observer of the agent is told. Facts of runs inside are not among them. Needs the agent of the run.
+   * records: nothing is done again, and no observer of the agent is told. With `inside` those of agents inside calls are among them. Needs the agent of the run.
    *
    * @throws WritError `run-missing`, `run-agent-missing`; the reason of the signal
    */

@@ -9,15 +9,19 @@ import type { Json } from "../util/json.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
 import type { DurableAround } from "./durable-options.ts";
 import { journalOfRun } from "./forked-journal.ts";
+import { isTakenOver } from "../run/recorded-end.ts";
 import { withEnd } from "./known-end.ts";
+import { NewFacts } from "./new-facts.ts";
 import { SettledFacts } from "./settled-facts.ts";
 import { type AskedRun, askedRun } from "./run-of.ts";
 import { untilChanged, type Waiter } from "./until-ended.ts";
 
 /** Options of following a run. */
 export interface FollowOptions {
-  /** The `seq` of the last fact that is known already. Default 0: all are told. */
-  readonly after?: number;
+  /** The `seq` of the last fact that is known already; with `inside` that of each run, by its id. Default 0: all are told. */
+  readonly after?: number | Readonly<Record<string, number>>;
+  /** The facts of agents inside calls are told too, each with the `runId` of its run and the `parentRunId` of the one around it. Default: false. */
+  readonly inside?: boolean;
   /** Ends the following, not the run. */
   readonly signal?: AbortSignal;
 }
@@ -29,21 +33,22 @@ const lookMs = 100;
 export async function* followRun(
   id: string,
   around: DurableAround,
-  { after = 0, signal }: FollowOptions,
+  { after = 0, inside = false, signal }: FollowOptions,
 ): AsyncGenerator<AgentEvent, void> {
   const { agent, input, options } = await knownRun(id, around);
+  const news = new NewFacts(id, after, inside);
   const left = new AbortController();
   const ending = signal === undefined ? left.signal : AbortSignal.any([left.signal, signal]);
-  const journal = await followingJournal(id, { ...around, signal: ending, lookMs });
+  const following = await followingJournal(id, { ...around, signal: ending, lookMs });
+  const journal: Journal = inside ? { ...following, tellsInside: true } : following;
   const events = agent.stream(input, { ...options, journal, signal: ending });
   try {
     for (;;) {
       const next = await events.next().catch(() => undefined); // a run that failed has told so by its last fact
       signal?.throwIfAborted();
       if (next === undefined || next.done === true) return;
-      const event = next.value;
-      if (event.parentRunId === undefined && isFact(event) && event.seq > after)
-        yield event.type === "run-end"
+      for (const event of news.take(next.value))
+        yield event.type === "run-end" && event.runId === id
           ? { ...event, outcome: await outcomeOf(id, around, event.outcome) }
           : event;
     }
@@ -157,8 +162,13 @@ async function followingJournal(id: string, waiter: Waiter): Promise<Journal> {
     untilChanged(id, waiter, async () => {
       if (known.has(key)) return known.get(key);
       const isOver = await look();
-      return known.get(key) ?? (isOver ? null : undefined);
+      return known.get(key) ?? (isOver || isTakenOver(key, { find }) ? null : undefined);
     });
+  function find(key: string): Json | undefined {
+    const json = known.get(key);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step wrote it
+    return json === undefined ? undefined : (JSON.parse(json) as Json);
+  }
   async function step<Result>({ key, run }: Step<Result>): Promise<Result> {
     const json = await recordOf(key);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step of this key wrote it
@@ -168,10 +178,7 @@ async function followingJournal(id: string, waiter: Waiter): Promise<Journal> {
     mode: "replay",
     step,
     all: (steps) => waitForAll(steps.map(step)),
-    find(key) {
-      const json = known.get(key);
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step wrote it
-      return json === undefined ? undefined : (JSON.parse(json) as Json);
-    },
+    find,
+    arrived: async (key) => void (await recordOf(key)),
   };
 }

@@ -20,6 +20,8 @@ export interface Step<Result> {
   readonly mustLast?: true;
   /** It begins no effect of its own: its effects are steps inside it, or began before. A replay does its work where it has no record. */
   readonly isOuter?: true;
+  /** Of an agent inside a call: does its run again for what that tells. Asked where a replay tells of runs inside and the step has its record already. */
+  readonly retell?: () => Promise<void>;
 }
 
 /** The terms of a run for all its steps. */
@@ -64,6 +66,10 @@ export interface Journal {
   ) => Json | undefined;
   /** Tells whether an earlier process began a step that may not happen twice, and left no result. */
   readonly hasBegun?: (key: string) => boolean;
+  /** Of a replay that follows a run which may go on: waits until a step has its record, or will have none. A wrapper hands it on. */
+  readonly arrived?: (key: string) => Promise<void>;
+  /** Of a replay: the facts of agents inside calls are told too. A wrapper hands it on. */
+  readonly tellsInside?: true;
 }
 
 /** A question to somebody who may answer days later. */

@@ -5,9 +5,11 @@ import type { Journal, Step } from "./journal.ts";
 export function prefixedJournal(journal: Journal, prefix: string): Journal {
   if (journal === directJournal) return journal; // without records there are no keys
   const within = <Result>(step: Step<Result>): Step<Result> => ({ ...step, key: `${prefix}/${step.key}` });
-  const { ask, find, hasBegun, mode, recall } = journal;
+  const { arrived, ask, find, hasBegun, mode, recall, tellsInside } = journal;
   return {
     ...(mode === undefined ? {} : { mode }),
+    ...(tellsInside === undefined ? {} : { tellsInside }),
+    ...(arrived === undefined ? {} : { arrived: (key) => arrived(`${prefix}/${key}`) }),
     ...(hasBegun === undefined ? {} : { hasBegun: (key) => hasBegun(`${prefix}/${key}`) }),
     ...(find === undefined ? {} : { find: (key) => find(`${prefix}/${key}`) }),
     ...(recall === undefined ? {} : { recall: (key, call) => recall(`${prefix}/${key}`, call) }),

@@ -21,9 +21,11 @@ export function watchedJournal(journal: Journal, onFailure: (error: unknown) => 
       throw error;
     }
   }
-  const { ask, find, hasBegun, mode, recall } = journal;
+  const { arrived, ask, find, hasBegun, mode, recall, tellsInside } = journal;
   return {
     ...(mode === undefined ? {} : { mode }),
+    ...(tellsInside === undefined ? {} : { tellsInside }),
+    ...(arrived === undefined ? {} : { arrived }),
     ...(hasBegun === undefined ? {} : { hasBegun }),
     ...(find === undefined ? {} : { find }),
     ...(ask === undefined ? {} : { ask: (question) => watch(() => ask(question)) }),

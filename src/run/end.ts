@@ -49,6 +49,9 @@ export type StopReason =
   | { readonly type: "duration"; readonly limit: number; readonly waits?: boolean }
   | { readonly type: "failed"; readonly cause: unknown };
 
+/** The reason for which runs are stopped whose call has ended without them. */
+export const callEnded = { type: "cancelled", reason: "the call that it was part of has ended" } as const;
+
 /**
  * The end of a run.
  *

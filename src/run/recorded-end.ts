@@ -20,8 +20,8 @@ export class Replay {
   reached: KeptEnd | undefined;
   private readonly options: ReplayOptions;
   private readonly stop: Interrupt<StopReason> | undefined;
-  /** The number of steps that had a result. */
-  private count = 0;
+  /** The steps that had a result. */
+  private readonly done = new Set<string>();
   private isStopping = false;
 
   constructor(options: ReplayOptions, stop: Interrupt<StopReason> | undefined) {
@@ -34,18 +34,31 @@ export class Replay {
   async step<Result>(step: Step<Result>): Promise<Result> {
     const { key, isOuter = false } = step;
     const { journal } = this.options;
+    if (isOuter) await this.inside(step);
     const isMissing = journal.find !== undefined && journal.find(key) === undefined;
     if (isMissing && isOuter) return step.run();
     const end = this.end();
     if (end?.stop !== undefined && (this.isStopping || end.open.includes(key))) {
-      if (this.count < end.count) await this.othersUpTo(end.count);
+      if (this.done.size < end.count) await this.othersUpTo(end.count);
       this.stopAs(end, end.stop);
     }
-    if (isMissing && end?.open.includes(key) === true) throw this.missing(key);
+    if (isMissing && this.isLost(key)) throw this.missing(key);
     const value = await journal.step(lookUp(step, () => this.missing(key)));
-    this.count += 1;
+    this.done.add(key);
     if (end !== undefined && isBetween(end, key)) this.stopSoon(end, end.stop);
     return value;
+  }
+
+  /** True of a step that was left without a result. */
+  private isLost(key: string): boolean {
+    return this.end()?.open.includes(key) === true || isTakenOver(key, this.options.journal);
+  }
+
+  /** Tells what happens inside a step, and waits for its record where that may still come. */
+  private async inside({ key, retell }: Step<unknown>): Promise<void> {
+    const { arrived, find, tellsInside } = this.options.journal;
+    const isTold = tellsInside === true && (arrived !== undefined || find?.(key) !== undefined);
+    await Promise.all([isTold ? retell?.() : undefined, arrived?.(key)]);
   }
 
   /** True of a question whose answer, where there is one, came after the end. */
@@ -75,9 +88,10 @@ export class Replay {
   /** The reason why there is nothing for a step: the run ended there, or its records do. */
   private missing(key: string): Error {
     const end = this.end();
-    if (end?.stop !== undefined && (end.open.includes(key) || this.isFinal))
+    const isOpen = end?.open.includes(key) === true;
+    if (end?.stop !== undefined && (isOpen || (this.isFinal && !isTakenOver(key, this.options.journal))))
       return this.stopAs(end, end.stop);
-    const error = end?.open.includes(key) === true ? errorIn(end) : undefined;
+    const error = isOpen ? errorIn(end) : undefined;
     if (end === undefined || error === undefined)
       return new WritError("journal-ended", { run: this.options.runId, key });
     this.reached = end;
@@ -102,8 +116,8 @@ export class Replay {
 
   /** Waits until what runs beside a step has come as far as it had when the run was stopped. */
   private async othersUpTo(count: number): Promise<void> {
-    for (let before = -1; before < this.count && this.count < count;) {
-      before = this.count;
+    for (let before = -1; before < this.done.size && this.done.size < count;) {
+      before = this.done.size;
       await new Promise<void>((resolve) => void this.options.host.timer(0, resolve));
     }
   }
@@ -113,6 +127,13 @@ export class Replay {
 export function keptEnd(journal: Journal, key: string): KeptEnd | undefined {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run of this form wrote it
   return journal.find?.(key) as KeptEnd | undefined;
+}
+
+/** True of a step inside a call whose own record is there: the call ended without it. */
+export function isTakenOver(key: string, { find }: Pick<Journal, "find">): boolean {
+  return [...key.matchAll(/(?:^|\/)call\/\d+(?=\/)/g)].some(
+    ({ 0: call, index }) => find?.(key.slice(0, index + call.length)) !== undefined,
+  );
 }
 
 /** The step as it may be looked up: it does nothing where it has no record. */

@@ -17,6 +17,7 @@ import type { OnWait } from "../tool/waits.ts";
 import { interrupt, type Interrupt } from "../util/interrupt.ts";
 import type { RunAccounts } from "./accounts.ts";
 import type { Approvals, Approve } from "./approval.ts";
+import { callEnded } from "./end.ts";
 import { type Gate, judgeInside } from "./gate.ts";
 import { addSpending, noSpending } from "./powers.ts";
 import type { RunWaits } from "./waits.ts";
@@ -271,8 +272,6 @@ class ScopeOfCall implements OpenScope {
     return promise;
   }
 }
-
-const callEnded = { type: "cancelled", reason: "the call that it was part of has ended" };
 
 /** Adds the calls that the purse counted to the spending. */
 function withCalls(spending: Spending, { counted: calls }: Purse): Spending {

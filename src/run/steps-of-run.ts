@@ -14,7 +14,7 @@ import { recordForm, startKey } from "../journal/record-form.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { JsonObject } from "../util/json.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
-import { type End, type Ending, type StopReason, stopped } from "./end.ts";
+import { callEnded, type End, type Ending, type StopReason, stopped } from "./end.ts";
 import { endFrom, endKey, type KeptEnd, keptFrom, pauseKey } from "./kept-end.ts";
 import { keptEnd, lookUp, Replay } from "./recorded-end.ts";
 import { RunWaits } from "./waits.ts";
@@ -26,8 +26,8 @@ export interface StepsOptions {
   readonly host: Pick<Host, "now" | "timer">;
   /** The parts of what its steps are asked that may differ from what was recorded. */
   readonly accept?: readonly string[];
-  /** It is a run inside another one, which has an end of its own. */
-  readonly isInside: boolean;
+  /** The interrupt of the call that it is a run inside of. Left out for an outermost run, which has an end for good. */
+  readonly outer?: Pick<Interrupt<unknown>, "reason">;
   /** All that it takes to begin the run again, kept with its beginning. Left out for a run inside. */
   readonly beginning?: () => JsonObject;
   /** Aborted when the run is to be handed over: what has begun ends, and nothing else begins. */
@@ -95,6 +95,14 @@ export class StepsOfRun implements Journal {
 
   get hasBegun(): Journal["hasBegun"] {
     return this.options.journal.hasBegun;
+  }
+
+  get arrived(): Journal["arrived"] {
+    return this.options.journal.arrived;
+  }
+
+  get tellsInside(): Journal["tellsInside"] {
+    return this.options.journal.tellsInside;
   }
 
   /** The fields that the record of its beginning has beside the time; undefined for a run inside. */
@@ -165,17 +173,35 @@ export class StepsOfRun implements Journal {
   async keep(end: End, run: Ending): Promise<End> {
     await this.cancelling;
     const cancelled = this.cancelling === undefined ? undefined : this.stop?.reason;
-    if (cancelled?.type === "cancelled" && end.throws !== true) return stopped(run, cancelled);
+    if (cancelled?.type === "cancelled" && end.throws !== true) {
+      const told = stopped(run, cancelled);
+      await this.keepStopAlone(told);
+      return told;
+    }
     if (this.replay !== undefined) {
       const { reached } = this.replay;
       return reached === undefined || reached.stop !== undefined ? end : endFrom(reached, end);
     }
+    await this.keepStopAlone(end);
     const key = this.keyOfEnd(end);
     if (key === undefined) return end;
     const stop = this.stop?.reason;
     const isStop = stop !== undefined && stop.type !== "failed";
     await this.write(key, { ...this.keptEnd(end), ...(isStop ? { stop } : {}) });
     return end;
+  }
+
+  /**
+   * Keeps where a run inside was stopped with its call while the run around it goes on, which has no end there that says so. A journal that fails is told
+   * by the call.
+   */
+  private async keepStopAlone(end: End): Promise<void> {
+    const { outer } = this.options;
+    const stop = this.stop?.reason;
+    const isAlone = outer !== undefined && (outer.reason === undefined || outer.reason === callEnded);
+    if (!isAlone || stop?.type !== "cancelled" || this.replay !== undefined || this.find === undefined)
+      return;
+    await this.write(this.nextPause(), { ...this.keptEnd(end), stop }).catch(() => undefined);
   }
 
   /** The key of an end; undefined for one that the records before it give, or that is kept already. */
@@ -189,7 +215,11 @@ export class StepsOfRun implements Journal {
     }
     if (isLeft || stop !== undefined) return this.nextPause();
     const isOpenEnd = throws === true || outcome.type === "suspended" || outcome.type === "exhausted";
-    return this.options.isInside || isOpenEnd ? undefined : endKey;
+    return this.isInside || isOpenEnd ? undefined : endKey;
+  }
+
+  private get isInside(): boolean {
+    return this.options.outer !== undefined;
   }
 
   private nextPause(): string {
@@ -230,9 +260,8 @@ export class StepsOfRun implements Journal {
   }
 
   private async cancelOnce(reason: Cancelled): Promise<void> {
-    const { isInside } = this.options;
     try {
-      if (!isInside && this.replay === undefined && this.find !== undefined)
+      if (!this.isInside && this.replay === undefined && this.find !== undefined)
         await this.write(endKey, { ...this.keptEnd({ outcome: reason }), stop: reason });
       this.stop?.stop(reason);
     } catch (cause) {
@@ -245,10 +274,10 @@ export class StepsOfRun implements Journal {
   }
 
   private checkForm(): void {
-    const { isInside, runId } = this.options;
+    const { runId } = this.options;
+    if (this.isInside) return;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run of any form wrote an object
-    const start = isInside ? undefined : (this.find?.(startKey) as { readonly form?: number } | undefined);
-    const { form = 1 } = start ?? {};
+    const { form = 1 } = (this.find?.(startKey) ?? {}) as { readonly form?: number };
     if (form > recordForm) throw new WritError("journal-newer", { run: runId, form, known: recordForm });
   }
 
@@ -277,17 +306,17 @@ export class StepsOfRun implements Journal {
 
   /** True once the outermost run is handed over, but for what belongs to an effect at work that may not happen twice. */
   private mayNotBegin({ key, isOuter }: Step<unknown>): boolean {
-    const { leaving, isInside } = this.options;
-    if (isInside || leaving?.aborted !== true || isOuter === true) return false;
+    const { leaving } = this.options;
+    if (this.isInside || leaving?.aborted !== true || isOuter === true) return false;
     return ![...this.open].some(([outer, { isOnce }]) => isOnce && key.startsWith(`${outer}/`));
   }
 
   /** In a replay a question without an answer is one that the run waits for. */
   private async askFor<Answer>(question: Question): Promise<Asked<Answer>> {
-    const { journal, leaving, isInside } = this.options;
+    const { journal, leaving } = this.options;
     const { replay } = this;
     const isOver = replay !== undefined || leaving?.aborted === true;
-    if (journal.ask !== undefined && (isInside || !isOver)) return this.askLive(journal.ask, question);
+    if (journal.ask !== undefined && (this.isInside || !isOver)) return this.askLive(journal.ask, question);
     if (replay?.isUnanswered(question.key) === true) return { waitsAt: question.key };
     const notAnswered = handedOver();
     try {

@@ -1,0 +1,48 @@
+import { type AgentEvent, isFact } from "../event/event.ts";
+import type { Outcome } from "../event/outcome.ts";
+import { SettledFacts } from "./settled-facts.ts";
+
+/** Tells the facts of a run that a reader does not know, each once, and those of the runs inside it where they are wanted. */
+export class NewFacts {
+  private readonly id: string;
+  private readonly isInside: boolean;
+  /** The last fact of each run that was told. */
+  private readonly last: Map<string, number>;
+  private readonly inside = new Map<string, SettledFacts>();
+
+  constructor(id: string, after: number | Readonly<Record<string, number>>, isInside: boolean) {
+    this.id = id;
+    this.isInside = isInside;
+    this.last = new Map(Object.entries(typeof after === "number" ? { [id]: after } : after));
+  }
+
+  /** Takes the next event of a replay, and gives the facts that are told by it. */
+  take(event: AgentEvent): readonly AgentEvent[] {
+    if (!isFact(event) || (event.runId !== this.id && !this.isInside)) return [];
+    const known = event.runId === this.id ? [event] : this.settled(event);
+    return known.filter((fact) => this.isNew(fact));
+  }
+
+  private isNew({ runId, seq }: AgentEvent): boolean {
+    if (seq <= (this.last.get(runId) ?? 0)) return false;
+    this.last.set(runId, seq);
+    return true;
+  }
+
+  /** The facts of a run inside that stay. Where its records end it ends in the replay alone: how it ended, the run around it says. */
+  private settled(event: AgentEvent): readonly AgentEvent[] {
+    const facts = this.inside.get(event.runId) ?? new SettledFacts();
+    this.inside.set(event.runId, facts);
+    if (event.type !== "run-end") return facts.take(event);
+    this.inside.delete(event.runId);
+    return isCutOff(event.outcome) ? [] : [...facts.held, event];
+  }
+}
+
+/** True of the end of a run that its records do not have: it waits, or goes on elsewhere. */
+function isCutOff(outcome: Outcome): boolean {
+  if (outcome.type === "suspended") return outcome.field === "answers" || outcome.field === "handover";
+  return (
+    outcome.type === "failed" && (outcome.code === "journal-ended" || outcome.code === "journal-mismatch")
+  );
+}

@@ -1,0 +1,194 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { agent, type Agent, type AgentEvent, isFact, type Policy, tool } from "../../src/index.ts";
+import { subagents } from "../../src/compose.ts";
+import { type DurableRuns, durableRuns, type RunStore } from "../../src/durable.ts";
+import { durablePlaces, planned, storesIn } from "./durable-place.ts";
+
+let log: string[] = [];
+beforeEach(() => (log = []));
+
+const inputSchema = { type: "object", properties: { to: { type: "string" } } } as const;
+const acting = (name: string, effect: "read" | "irreversible", work: () => unknown = () => undefined) =>
+  tool({
+    name,
+    description: "",
+    inputSchema,
+    effect,
+    execute: async () => {
+      log.push(name);
+      await work();
+      return `${name} done`;
+    },
+  });
+const look = acting("look", "read");
+const pay = acting("pay", "irreversible");
+const asks: Policy = ({ tool: name }) => ({
+  verdict: name === "pay" ? "ask" : "allow",
+  rule: name,
+  reason: "",
+});
+
+const payer = agent({
+  name: "payer",
+  model: planned([{ name: "look" }], [{ name: "pay" }]),
+  tools: [look, pay],
+  policy: asks,
+});
+const reader = agent({ name: "reader", model: planned([{ name: "look" }]), tools: [look], policy: asks });
+const clerk = agent({
+  name: "clerk",
+  model: planned([{ name: "spawn_subagent", arguments: { subagent: "reader", prompt: "x" } }]),
+  tools: [subagents([reader, payer])],
+  policy: asks,
+});
+/** Two agents beside each other, of which one waits, and then one that has an agent inside itself. */
+const boss = agent({
+  name: "boss",
+  model: planned(
+    [
+      { name: "reader", arguments: { input: "a" } },
+      { name: "payer", arguments: { input: "b" } },
+    ],
+    [{ name: "clerk", arguments: { input: "c" } }],
+  ),
+  tools: [reader.asTool(), payer.asTool(), clerk.asTool()],
+  policy: asks,
+  hooks: [{ name: "count", afterToolCall: () => void log.push("hook") }],
+});
+
+const timeless = (events: readonly AgentEvent[]): readonly AgentEvent[] =>
+  events.map((event) => ({ ...event, at: 0 }));
+const byRun = (events: readonly AgentEvent[]): ReadonlyMap<string, readonly AgentEvent[]> =>
+  Map.groupBy(timeless(events), ({ runId }) => runId);
+const shown = ({ agent: name, type }: AgentEvent): string => `${name} ${type}`;
+
+describe.each(durablePlaces)("facts of runs inside a run in %s", { timeout: 60_000 }, (where) => {
+  const open = storesIn(where);
+  const closing: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).toReversed()) await close();
+  });
+  const inProcess = (store: RunStore, ...agents: readonly Agent[]): DurableRuns =>
+    durableRuns({ store, agents });
+  const work = (runs: DurableRuns): void => {
+    const worker = runs.work();
+    closing.push(() => worker.drain({ graceMs: 0 }));
+  };
+  const approve = async (runs: DurableRuns): Promise<void> => {
+    await expect.poll(async () => (await runs.waiting("r")).length, { timeout: 20_000 }).toBe(1);
+    const [question] = await runs.waiting("r");
+    await runs.answer("r", question?.key ?? "", { approved: true, hash: question?.request.hash ?? "" });
+  };
+  const all = (runs: DurableRuns, after = {}): Promise<AgentEvent[]> =>
+    Array.fromAsync(runs.events("r", { inside: true, after }));
+
+  it("are told as they happen, waits too, and again from the records, each once by run and `seq`", async () => {
+    const [office, page] = [inProcess(open(), boss), inProcess(open(), boss)];
+    await office.start(boss, "Go", { id: "r" });
+    const told: AgentEvent[] = [];
+    const following = (async () => {
+      for await (const event of page.events("r", { inside: true })) told.push(event);
+    })();
+    work(office);
+    const asked = (): boolean =>
+      told.some(({ agent: name, type }) => name === "payer" && type === "approval-request");
+    await expect.poll(asked, { timeout: 20_000 }).toBe(true);
+    expect(told.map(shown)).toContain("reader tool-end"); // beside the one that waits
+    expect(told.map(shown)).not.toContain("payer run-end");
+    await approve(page);
+    await following;
+
+    for (const [, facts] of byRun(told)) {
+      expect(facts.map(({ seq }) => seq)).toEqual(facts.map((_fact, place) => place + 1));
+      expect(facts.at(-1)).toMatchObject({ type: "run-end", outcome: { type: "answered" } });
+    }
+    const agents = [...byRun(told).values()].map(([first]) => first?.agent ?? "");
+    expect(agents.toSorted((one, other) => one.localeCompare(other))).toEqual([
+      "boss",
+      "clerk",
+      "payer",
+      "reader",
+      "reader",
+    ]);
+    await page.result("r");
+    const did = [...log];
+    expect(did.toSorted()).toEqual(["hook", "hook", "hook", "look", "look", "look", "pay"]);
+    const again = await all(inProcess(open(), boss));
+    expect(byRun(again)).toEqual(byRun(told));
+    expect(log).toEqual(did); // neither a tool nor a hook
+  });
+
+  it("stand behind the beginning of their call and before its end, and are left out unless they are wanted", async () => {
+    const runs = inProcess(open(), boss);
+    await runs.start(boss, "Go", { id: "r" });
+    work(runs);
+    await approve(runs);
+    await runs.result("r");
+    const facts = await all(runs);
+    const place = (wanted: (event: AgentEvent) => boolean): number => facts.findIndex(wanted);
+    for (const [id, own] of byRun(facts)) {
+      const parent = own[0]?.parentRunId;
+      if (parent === undefined) continue;
+      const begins = place(({ type, runId }) => type === "tool-start" && runId === parent);
+      const ends = place((event) => event.type === "delegation-end" && event.delegation.runId === id);
+      const places = facts.flatMap(({ runId }, index) => (runId === id ? [index] : []));
+      expect(begins).toBeLessThan(Math.min(...places));
+      expect(Math.max(...places)).toBeLessThan(ends);
+    }
+    const own = await Array.fromAsync(runs.events("r"));
+    expect(timeless(own)).toEqual(byRun(facts).get("r"));
+  });
+
+  it("go on behind what a reader knows of each run", async () => {
+    const runs = inProcess(open(), boss);
+    await runs.start(boss, "Go", { id: "r" });
+    work(runs);
+    const known: AgentEvent[] = [];
+    for await (const event of runs.events("r", { inside: true })) {
+      known.push(event);
+      if (event.agent === "payer" && event.type === "approval-request") break;
+    }
+    await approve(runs);
+    await runs.result("r");
+    const after = Object.fromEntries(known.map(({ runId, seq }) => [runId, seq]));
+    const rest = await all(runs, after);
+    expect(byRun([...known, ...rest])).toEqual(byRun(await all(runs)));
+    expect(rest.map(shown)).not.toContain("payer approval-request");
+  });
+
+  it.each([
+    [
+      "in a tool",
+      () => agent({ name: "slow", model: planned([{ name: "hang" }]), tools: [hanging], policy: asks }),
+    ],
+    [
+      "while its model is silent",
+      () => agent({ name: "slow", model: () => new Promise<string>(() => undefined) }),
+    ],
+    [
+      "with an agent inside it",
+      () => {
+        const silent = agent({ name: "silent", model: () => new Promise<string>(() => undefined) });
+        const model = planned([{ name: "look" }], [{ name: "silent", arguments: { input: "x" } }]);
+        return agent({ name: "slow", model, tools: [look, silent.asTool()], policy: asks });
+      },
+    ],
+  ])("are told as they were of an agent that was stopped with its call %s", async (_where, slow) => {
+    const impatient = agent({
+      name: "impatient",
+      model: planned([{ name: "slow", arguments: { input: "x" } }], [{ name: "look" }]),
+      tools: [slow().asTool({ timeoutMs: 400 }), look],
+      policy: asks,
+    });
+    const live: AgentEvent[] = [];
+    const onEvent = (event: AgentEvent): void => void (isFact(event) && live.push(event));
+    const runs = durableRuns({ store: open(), agents: [impatient], onEvent });
+    await runs.start(impatient, "Go", { id: "r" });
+    work(runs);
+    expect(await runs.result("r")).toMatchObject({ output: "slow timeout, look ok" });
+    expect(byRun(await all(runs))).toEqual(byRun(live));
+    expect(live.filter(({ type }) => type === "run-end").length).toBe(byRun(live).size);
+  });
+});
+
+const hanging = acting("hang", "read", () => new Promise(() => undefined));
