@@ -19,6 +19,8 @@ interface Template {
   readonly start: string;
   /** Packages that it needs beside writ. */
   readonly packages?: Readonly<Record<string, string>>;
+  /** Packages that it leaves out. */
+  readonly without?: readonly string[];
 }
 
 /** The names of the projects that `writ init` can make: four small ones, then whole examples. */
@@ -30,6 +32,7 @@ export const templateNames = [
   "support-desk",
   "coder",
   "research",
+  "local-model",
 ] as const;
 
 /** What `writ init` can make, by name. */
@@ -55,10 +58,26 @@ export const templates: Readonly<Record<(typeof templateNames)[number], Template
       "@modelcontextprotocol/server-filesystem": "^2026.8.31",
     },
   },
+  "local-model": {
+    folder: "local-model",
+    start: 'writ run agent.ts "Lights off in the bedroom, and set a timer for 5 minutes"',
+    packages: { "node-llama-cpp": "^3.21.1" },
+    without: [
+      "linux-x64-cuda",
+      "linux-x64-cuda-ext",
+      "linux-x64-vulkan",
+      "win-x64-cuda",
+      "win-x64-cuda-ext",
+      "win-x64-vulkan",
+    ].map((name) => `@node-llama-cpp/${name}`),
+  },
 };
 
 /** The packages with which every project checks its types. */
 export const typePackages = { "@types/node": "^24.19.2", typescript: "^7.0.2" };
+
+/** What is installed in the place of a package that is left out. */
+const nothing = "npm:empty-npm-package@1.0.0";
 
 /** `writ init [folder]`. @throws WritError `option-invalid` for a template that there is not, and for a folder that has one of the files */
 export async function init(folder: string, flags: InitFlags): Promise<ExitCode> {
@@ -78,7 +97,7 @@ export async function init(folder: string, flags: InitFlags): Promise<ExitCode> 
 }
 
 function filesOf(template: keyof typeof templates, name: string): Readonly<Record<string, string>> {
-  const { folder, start, packages } = templates[template];
+  const { folder, start, packages, without } = templates[template];
   const programs = fileURLToPath(new URL(`../../examples/${folder}`, import.meta.url));
   return {
     "package.json": json({
@@ -88,6 +107,9 @@ function filesOf(template: keyof typeof templates, name: string): Readonly<Recor
       scripts: { start, test: "node --test *.test.ts", types: "tsc" },
       dependencies: { writ: `^${packageVersion()}`, zod: "^4.6.7", ...packages },
       devDependencies: typePackages,
+      ...(without === undefined
+        ? {}
+        : { overrides: Object.fromEntries(without.map((left) => [left, nothing])) }),
       engines: { node: ">=22.18" },
     }),
     "tsconfig.json": json({

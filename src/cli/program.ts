@@ -60,7 +60,7 @@ function addInit(program: Command, act: Act): void {
     .argument("[folder]", "where; it may be there, but none of the files", ".")
     .option(
       "--template <name>",
-      "tool, mcp, approval, serve; whole examples: support-desk, coder, research",
+      "tool, mcp, approval, serve; whole examples: support-desk, coder, research, local-model",
       "tool",
     )
     .option("--verbose", "show the stack of an error")

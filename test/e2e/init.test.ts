@@ -59,6 +59,7 @@ const begun: Readonly<Record<(typeof templateNames)[number], { answer?: string; 
   serve: { tests: 2 },
   coder: { answer: "Ten are cheaper now; the tests pass.\n", tests: 4 },
   research: { answer: "It is mailed.\n", tests: 3 },
+  "local-model": { tests: 2 }, // the third wants the model's file
   "support-desk": { answer: "Your money is on its way.\n", tests: 4 },
 };
 
