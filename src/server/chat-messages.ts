@@ -1,6 +1,7 @@
 import type { StoredRun } from "../durable/run-store.ts";
 import type { AgentEvent } from "../event/event.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
+import type { ToolPages } from "./tool-pages.ts";
 import { UiChunks, type UiChunk } from "./ui-chunks.ts";
 
 /** A message as pages of the AI SDK keep it (`UIMessage` of `ai` 7). */
@@ -29,14 +30,14 @@ export const answerId = (messageId: string | undefined): string => `${messageId}
  */
 export async function messagesOf(
   run: StoredRun,
-  messageId: string,
+  { messageId, pages }: { readonly messageId: string; readonly pages: ToolPages },
   facts: AsyncIterable<AgentEvent>,
 ): Promise<readonly UiMessage[]> {
   const said = { id: messageId, role: "user", parts: partsOfInput(run.input) };
   if (run.end === undefined) return [said];
   const { outcome, output } = run.end;
   const answer = new AnswerParts();
-  const chunks = new UiChunks();
+  const chunks = new UiChunks(pages);
   for await (const event of facts) for (const chunk of chunks.of(event)) answer.add(chunk);
   // Another version of the agent may not be able to tell what its turns were.
   if (!answer.hasText && typeof output === "string" && output !== "")
@@ -87,14 +88,21 @@ class AnswerParts {
   }
 
   add(chunk: UiChunk): void {
-    const { type, id, delta, toolCallId, toolName, input, output, errorText } = chunk;
+    const { type, id, delta, toolCallId, toolName, toolMetadata, input, output, errorText } = chunk;
     if (type === "start-step") this.parts.push({ type: "step-start" });
     else if (type === "text-start" || type === "reasoning-start")
       this.put(`said ${String(id)}`, { type: type.replace("-start", ""), text: "", state: "done" });
     else if (type === "text-delta" || type === "reasoning-delta")
       this.change(`said ${String(id)}`, ({ text }) => ({ text: `${text}${String(delta)}` }));
     else if (type === "tool-input-available")
-      this.put(toolCallId, { type: "dynamic-tool", toolCallId, toolName, state: "input-available", input });
+      this.put(toolCallId, {
+        type: "dynamic-tool",
+        toolCallId,
+        toolName,
+        ...(toolMetadata === undefined ? {} : { toolMetadata }),
+        state: "input-available",
+        input,
+      });
     else if (type === "tool-output-available")
       this.change(toolCallId, () => ({ state: "output-available", output }));
     else if (type === "tool-output-error")

@@ -11,6 +11,7 @@ import { agentsOf, type Asked, json, type Route } from "./route.ts";
 import { runEvents, type ServedRuns } from "./run-events.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
+import { pagesOf } from "./tool-pages.ts";
 import { UiChunks, type UiChunk } from "./ui-chunks.ts";
 
 /**
@@ -91,14 +92,17 @@ async function resume(asked: Asked): Promise<Response> {
 }
 
 async function messages(asked: Asked): Promise<Response> {
-  agentOf(asked);
+  const pages = pagesOf(agentOf(asked));
   const { runs, query, params } = asked;
   const session = sessionOf(asked, params["chat"] ?? "");
   const before = query["before"] === undefined ? {} : { before: `${session}/${query["before"]}` };
   const page = await runs.list({ session, limit: runsOfPage, ...before });
   const own = page.filter(({ id }) => id.startsWith(`${session}/`)); // others may be begun in its session
   const told = await Promise.all(
-    own.map((run) => messagesOf(run, run.id.slice(session.length + 1), runs.events(run.id))),
+    own.map((run) => {
+      const messageId = run.id.slice(session.length + 1);
+      return messagesOf(run, { messageId, pages }, runs.events(run.id));
+    }),
   );
   return json({ messages: told.toReversed().flat() });
 }
@@ -128,11 +132,12 @@ function stream(asked: Asked, id: string, part: Part): Response {
 
 /** The chunks of a run, until it ends or waits. */
 async function* chunksOf(
-  { runs, served }: Asked,
+  asked: Asked,
   id: string,
   { messageId, after = 0, signal }: Part & { readonly signal: AbortSignal },
 ): AsyncGenerator<Sent, void> {
-  const chunks = new UiChunks();
+  const { runs, served } = asked;
+  const chunks = new UiChunks(pagesOf(agentOf(asked)));
   let last = after;
   let isOver = false;
   yield sent({ type: "start", messageId: after === 0 ? answerId(messageId) : messageId });

@@ -272,3 +272,13 @@ export const chatMessages: JsonSchema = object(
   { messages: { type: "array", items: { type: "object" }, description: "`UIMessage` of the AI SDK 7" } },
   ["messages"],
 );
+
+export const toolPage: JsonSchema = object(
+  {
+    uri: { type: "string" },
+    mimeType: { type: "string", enum: ["text/html;profile=mcp-app"] },
+    html: { type: "string" },
+    meta: { type: "object", description: "What the server says of how it is shown" },
+  },
+  ["uri", "mimeType", "html"],
+);

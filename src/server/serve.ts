@@ -20,6 +20,7 @@ import { openAiRoutes } from "./openai-routes.ts";
 import { problemResponse, statusOf } from "./problems.ts";
 import { json, type Route } from "./route.ts";
 import { runRoutes } from "./run-routes.ts";
+import { pageRoutes } from "./tool-pages.ts";
 import { responsesRoutes } from "./responses-routes.ts";
 import { serveRuns } from "./served-runs.ts";
 
@@ -152,6 +153,7 @@ const routes: readonly Route[] = [
   },
   ...runRoutes,
   ...chatRoutes,
+  ...pageRoutes,
   ...aguiRoutes,
   ...openAiRoutes,
   ...responsesRoutes,

@@ -4,6 +4,7 @@ import type { AgentEvent } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
 import type { FinishReason, ReplyMessage, ToolResult } from "../message/message.ts";
 import type { Json } from "../util/json.ts";
+import { pageNote, type ToolPages } from "./tool-pages.ts";
 
 /** A chunk of the UI message stream of the AI SDK, version 1 (`uiMessageChunkSchema` of `ai` 7). */
 export type UiChunk = { readonly type: string } & { readonly [field: string]: unknown };
@@ -21,6 +22,12 @@ export class UiChunks {
   private readonly calls = new Set<string>();
   /** The calls of the last reply. */
   private reply: readonly string[] = [];
+  private readonly pages: ToolPages;
+
+  /** `pages` are those of the tools of the agent. */
+  constructor(pages: ToolPages = new Map()) {
+    this.pages = pages;
+  }
 
   /** The chunks of an event; none for what a page does not show. */
   of(event: AgentEvent): readonly UiChunk[] {
@@ -52,7 +59,7 @@ export class UiChunks {
     const { callId, hash, tool, arguments: input, reason } = request;
     const isOwn = this.calls.has(callId);
     const toolCallId = isOwn ? callId : hash;
-    const call = { type: "tool-input-available", toolCallId, toolName: tool, input, dynamic: true };
+    const call = { type: "tool-input-available", toolCallId, toolName: tool, input, ...this.about(tool) };
     return [...(isOwn ? [] : [call]), { type: "tool-approval-request", approvalId, toolCallId, reason }];
   }
 
@@ -105,9 +112,13 @@ export class UiChunks {
     this.calls.add(callId);
     return [
       ...this.close(),
-      { type: "tool-input-start", toolCallId: callId, toolName: name, dynamic: true },
+      { type: "tool-input-start", toolCallId: callId, toolName: name, ...this.about(name) },
       delta,
     ];
+  }
+
+  private about(tool: string): object {
+    return { dynamic: true, ...pageNote(this.pages, tool) };
   }
 
   /** What was not shown of a message that is whole now. */
@@ -125,7 +136,7 @@ export class UiChunks {
     this.reply = calls.map(({ id }) => id);
     for (const { id: toolCallId, name: toolName, arguments: input } of calls) {
       this.calls.add(toolCallId);
-      chunks.push({ type: "tool-input-available", toolCallId, toolName, input, dynamic: true });
+      chunks.push({ type: "tool-input-available", toolCallId, toolName, input, ...this.about(toolName) });
     }
     this.shown.text = "";
     this.shown.reasoning = "";

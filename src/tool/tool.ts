@@ -1,3 +1,4 @@
+import type { ToolPage } from "./tool-page.ts";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
@@ -130,6 +131,8 @@ export interface Tool {
   readonly secrecy?: Secrecy;
   /** The server that it is a tool of. */
   readonly origin?: ToolOrigin;
+  /** The page that shows what its calls did. */
+  readonly page?: ToolPage;
   /** The enforcement of its code; undefined for a function in this process. */
   readonly enforcement?: () => Enforcement;
   /** The change that a successful call makes for the rest of the run. */
@@ -352,6 +355,7 @@ const made: {
   plans: anything,
   trustedForm: anything,
   origin: anything,
+  page: anything,
   enforcement: anything,
   mode: anything,
   isCatalogued: anything,

@@ -13,6 +13,8 @@ import { boundedText, callRemote, RemoteFailure } from "./remote-call.ts";
 import { visible } from "../../util/visible.ts";
 import { inTime } from "./in-time.ts";
 import { listTools } from "./list-tools.ts";
+import { type AppTool, appTools } from "./apps.ts";
+import type { ToolPage } from "../../tool/tool-page.ts";
 import { type McpPin, pinOf } from "./pins.ts";
 import { type McpTaking, type Taken, takeTools } from "./take.ts";
 
@@ -45,6 +47,8 @@ export interface CatalogueOptions extends McpTaking {
   readonly signal?: AbortSignal | undefined;
   /** A server without tools has an empty list: something else is wanted of it. */
   readonly mayHaveNone?: boolean;
+  /** Takes the pages that show what tools did, by this. */
+  readonly page?: ((uri: string) => ToolPage) | undefined;
   /** Told that a call is at work, until what it returns is called. */
   readonly atWork?: ((tool: string, context: ToolContext) => () => void) | undefined;
 }
@@ -68,9 +72,13 @@ export interface Catalogue {
  * @throws WritError as {@link listTools} and {@link takeTools} do, and `schema-invalid`
  */
 export async function openCatalogue(line: Line, options: CatalogueOptions): Promise<Catalogue> {
-  const { timeoutMs, signal, onChange, mayHaveNone, atWork } = options;
+  const { timeoutMs, onChange, mayHaveNone, atWork, page } = options;
   const server = options.server ?? "(unnamed)";
-  const offered = await listTools(await line.client(), { server, timeoutMs, signal, mayHaveNone });
+  const list = async (signal?: AbortSignal): Promise<readonly AppTool[]> => {
+    const all = await listTools(await line.client(), { server, timeoutMs, signal, mayHaveNone });
+    return page === undefined ? all : appTools(all);
+  };
+  const offered = await list(options.signal);
   const { taken, refused, pins } = await takeTools(offered, options);
   const isInReach = (name: string): boolean => options.only?.includes(name) ?? true;
   const approved = new Map([...pins].filter(([name]) => isInReach(name)));
@@ -83,7 +91,7 @@ export async function openCatalogue(line: Line, options: CatalogueOptions): Prom
   async function look(): Promise<void> {
     doubtful = false;
     try {
-      const now = await listTools(await line.client(), { server, timeoutMs, mayHaveNone });
+      const now = await list();
       const inReach = now.filter(({ name }) => isInReach(name));
       changes = changesBetween(
         server,
@@ -139,7 +147,9 @@ export async function openCatalogue(line: Line, options: CatalogueOptions): Prom
     }
   }
 
-  const byName = new Map(taken.map((each) => [each.own, remoteTool(each, { server, timeoutMs, call })]));
+  const byName = new Map(
+    taken.map((each) => [each.own, remoteTool(each, { server, timeoutMs, call, page })]),
+  );
   return {
     tools: [...byName.values()],
     byName,
@@ -167,12 +177,13 @@ export function changedError(server: string, changes: readonly McpChange[]): Wri
 interface Remote {
   readonly server: string;
   readonly timeoutMs: number;
+  readonly page: CatalogueOptions["page"];
   readonly call: (each: Taken, args: JsonObject, context: ToolContext) => Promise<Json | WithFiles<Json>>;
 }
 
-function remoteTool(each: Taken, { server, timeoutMs, call }: Remote): Tool {
+function remoteTool(each: Taken, { server, timeoutMs, call, page }: Remote): Tool {
   const { name, pin, about, approved } = each;
-  const { description = "", inputSchema, outputSchema } = pin;
+  const { description = "", inputSchema, outputSchema, app } = pin;
   const { trustedForm, ...said } = asTool(about);
   const made = tool({
     name,
@@ -185,7 +196,8 @@ function remoteTool(each: Taken, { server, timeoutMs, call }: Remote): Tool {
     timeoutMs,
     execute: (args, context) => call(each, args, context),
   });
-  return setOrigin({ ...made, trustedForm, enforcement }, { server, pin: pin.sha256, approved });
+  const shown = app === undefined ? {} : { page: page?.(app) };
+  return setOrigin({ ...made, ...shown, trustedForm, enforcement }, { server, pin: pin.sha256, approved });
 }
 
 const enforcement = (): Enforcement => ({

@@ -49,6 +49,8 @@ export interface McpTool {
   readonly inputSchema: object;
   readonly outputSchema?: object | undefined;
   readonly annotations?: object | undefined;
+  /** More that the server says of it: `ui` names the page that shows what its calls do. */
+  readonly _meta?: object | undefined;
 }
 
 /**

@@ -4,6 +4,7 @@ import { checkName, type Tool, type ToolContext } from "../../tool/tool.ts";
 import { type Catalogue, changedError, openCatalogue } from "./catalogue.ts";
 import type { McpChange } from "./changes.ts";
 import { type Elicited, Elicitations } from "./elicitation.ts";
+import { pageAt } from "./app-page.ts";
 import { makeLink } from "./link.ts";
 import type { McpPins } from "./pins.ts";
 import type { McpTaking } from "./take.ts";
@@ -38,6 +39,11 @@ export type McpServer = McpTaking &
      * They have the time of the call. Nobody is asked in a run without `approve`, nor where calls of several runs are at work. Default: the server is told that nobody can be asked.
      */
     readonly elicitation?: boolean;
+    /**
+     * Takes the pages with which the server shows what its tools did (MCP Apps), for the front ends of a server. Tools that are for its pages alone are left
+     * out. Default: the server is told that none are shown.
+     */
+    readonly apps?: boolean;
     /** Stops the connecting. */
     readonly signal?: AbortSignal;
   } & (McpProgram | McpAddress);
@@ -113,14 +119,17 @@ export async function connectMcp(server: McpServer): Promise<McpConnection> {
   const place = { library: await loadLibrary(), place: server };
   const questions = server.elicitation === true ? new Elicitations(name) : undefined;
   const elicit = questions && ((asked: Elicited) => questions.answer(asked));
-  const connecting = { name, timeoutMs, signal, revision, elicit };
+  const connecting = { name, timeoutMs, signal, revision, elicit, apps: server.apps };
   const link = makeLink(place, connecting, { onReconnect: doubt, onListChanged: doubt });
   const wanted = { ...(resources && { resources }), ...(prompts && { prompts }) };
   let readings: Awaited<ReturnType<typeof takeReadings>>;
   try {
     const atWork = questions && ((tool: string, context: ToolContext) => questions.begin(tool, context));
     const mayHaveNone = resources !== undefined || prompts !== undefined;
-    catalogue = await openCatalogue(link, { ...server, server: name, timeoutMs, mayHaveNone, atWork });
+    const page =
+      server.apps === true ? (uri: string) => pageAt(uri, link, { server: name, timeoutMs }) : undefined;
+    const offering = { server: name, timeoutMs, mayHaveNone, atWork, page };
+    catalogue = await openCatalogue(link, { ...server, ...offering });
     const taken = [...beside, ...catalogue.tools];
     const reading = { ...wanted, server: name, timeoutMs, signal, beside: taken };
     readings = await takeReadings(link, { ...server, ...reading });

@@ -6,7 +6,7 @@ import { canonicalJson } from "../../util/canonical-json.ts";
 import { type JsonObject, parseJson, toJson } from "../../util/json.ts";
 import { fits, jsonObject, map, misfitText, object, oneOf, optional, string } from "../../util/shape.ts";
 import { codeOf } from "../../util/thrown.ts";
-import type { McpTool } from "./client.ts";
+import type { AppTool } from "./apps.ts";
 
 /**
  * Words of a server about a tool when somebody approved it. `sha256` is that of the canonical JSON of the
@@ -25,6 +25,8 @@ export interface McpPin {
   readonly inputSchema: JsonObject;
   readonly outputSchema?: JsonObject;
   readonly annotations?: JsonObject;
+  /** The address of the page that shows what its calls do, where the author takes such pages. */
+  readonly app?: string;
   /** Of a resource, and of a prompt without arguments: its words; of long ones the beginning, and the SHA-256 of all of them. */
   readonly text?: string;
 }
@@ -54,9 +56,9 @@ export type PinPart = "servers" | "readings";
 export type ServerPins = ReadonlyMap<string, McpPin>;
 
 /** The pin of what a server says now. @throws TypeError when it is not JSON that can be kept */
-export function pinOf(server: string, tool: McpTool & { readonly text?: string | undefined }): McpPin {
-  const { name, description, inputSchema, outputSchema, annotations, text } = tool;
-  const said = toJson({ description, inputSchema, outputSchema, annotations, text });
+export function pinOf(server: string, tool: AppTool & { readonly text?: string | undefined }): McpPin {
+  const { name, description, inputSchema, outputSchema, annotations, app, text } = tool;
+  const said = toJson({ description, inputSchema, outputSchema, annotations, app, text });
   if (!said.ok) throw new TypeError(said.reason);
   const kept: unknown = said.value;
   if (!fits(saidShape, kept)) throw new TypeError(misfitText(saidShape, kept));
@@ -134,6 +136,7 @@ const saidFields = {
   inputSchema: jsonObject,
   outputSchema: optional(jsonObject),
   annotations: optional(jsonObject),
+  app: optional(string),
   text: optional(string),
 };
 const saidShape = object(saidFields);

@@ -4,6 +4,7 @@ import { messageOf, WritError } from "../../error/writ-error.ts";
 import { visible } from "../../util/visible.ts";
 import { importInstalled, importPeer } from "../peer.ts";
 import { isJsonObject, toJson } from "../../util/json.ts";
+import { appExtension, appType } from "./apps.ts";
 import type { Elicited, ElicitedAnswer } from "./elicitation.ts";
 import { inTime } from "./in-time.ts";
 import { type SigningIn, signingIn } from "./sign-in.ts";
@@ -67,6 +68,8 @@ export interface Connecting {
   readonly signal?: AbortSignal | undefined;
   /** The revisions of the protocol that are offered. */
   readonly revision?: McpRevision | undefined;
+  /** Pages of the server are shown (MCP Apps). */
+  readonly apps?: boolean | undefined;
   /** Answers what the server asks in the middle of a call. Left out, it is told that nobody can be asked. */
   readonly elicit?: ((asked: Elicited) => Promise<ElicitedAnswer>) | undefined;
 }
@@ -124,13 +127,17 @@ function signInAgain(
   Object.assign(transport, { send });
 }
 
-function newClient(library: Library, place: Place, { elicit, revision }: Connecting): McpClient.Client {
+function newClient(library: Library, place: Place, { elicit, revision, apps }: Connecting): McpClient.Client {
   // To ask a program for the newest revision, the library starts it twice.
   const wanted = revision ?? ("url" in place ? "auto" : "2025-11-25");
   const mode = wanted === "auto" ? "auto" : wanted === "2025-11-25" ? "legacy" : { pin: wanted };
+  const capabilities = {
+    ...(elicit === undefined ? {} : { elicitation: { form: {} } }),
+    ...(apps === true ? { extensions: { [appExtension]: { mimeTypes: [appType] } } } : {}),
+  };
   const client = new library.Client(
     { name: "writ", version: "1.0.0" },
-    { capabilities: elicit === undefined ? {} : { elicitation: { form: {} } }, versionNegotiation: { mode } },
+    { capabilities, versionNegotiation: { mode } },
   );
   if (elicit !== undefined)
     client.setRequestHandler("elicitation/create", async ({ params }) => {

@@ -1,15 +1,13 @@
 import type { Agent } from "../../agent/agent.ts";
-import type { AnyDefinition } from "../../agent/definition.ts";
 import { aboutOf, type Runnable } from "../../agent/runnable.ts";
-import type { ToolList } from "../../agent/skill.ts";
 import { textInput } from "../../agent/as-tool.ts";
 import { unknownTool } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
-import { flattenTools } from "../../policy/allow-list.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import { isKnowledge } from "../../tool/knowledge.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
+import { isAgent, partsOf } from "../agent-parts.ts";
 import { type McpOffer } from "./options.ts";
 import { oneCallAgent } from "./one-call.ts";
 
@@ -112,36 +110,6 @@ function byName<Each extends Offered>(kind: string, all: readonly Each[]): Reado
     map.set(each.name, each);
   }
   return map;
-}
-
-interface Parts {
-  readonly tools: readonly Tool[];
-  readonly prompts: readonly Omit<OfferedPrompt, "owner">[];
-}
-
-/** Tells agents from what was put together of agents, which shows no parts. */
-const isAgent = (runner: Runnable): runner is Agent => "manifest" in runner;
-
-function partsOf(agent: Agent): Parts {
-  let definition: AnyDefinition | undefined;
-  agent.with((given) => {
-    definition = given;
-    return {};
-  });
-  const { tools = [], autoTools = [], skills = [] } = definition ?? {};
-  const ofSkills = skills.flatMap((skill) => [
-    ...(skill.type === "agentic" ? handles(skill.tools) : []),
-    ...(skill.knowledge ?? []),
-  ]);
-  const all = new Set([...handles(tools), ...flattenTools(autoTools), ...ofSkills]);
-  const prompts = skills.flatMap(({ name, description, ...skill }) =>
-    skill.type === "agentic" ? [{ name, description, text: skill.instructions ?? description }] : [],
-  );
-  return { tools: [...all], prompts };
-}
-
-function handles(list: ToolList): readonly Tool[] {
-  return flattenTools(list.filter((entry) => typeof entry !== "string"));
 }
 
 function agentOf(runner: Runnable): OfferedTool {

@@ -1,0 +1,44 @@
+import type { Agent } from "../agent/agent.ts";
+import type { AnyDefinition } from "../agent/definition.ts";
+import type { Runnable } from "../agent/runnable.ts";
+import type { ToolList } from "../agent/skill.ts";
+import { flattenTools } from "../policy/allow-list.ts";
+import type { Tool } from "../tool/tool.ts";
+
+/** An agentic skill, as far as clients are told of it. */
+export interface SkillPart {
+  readonly name: string;
+  readonly description: string;
+  readonly text: string;
+}
+
+/** The tools, knowledge and agentic skills of an agent, whichever of its skills has them. */
+export interface AgentParts {
+  readonly tools: readonly Tool[];
+  readonly prompts: readonly SkillPart[];
+}
+
+/** Tells agents from what was put together of agents, which shows no parts. */
+export const isAgent = (runner: Runnable): runner is Agent => "manifest" in runner;
+
+export function partsOf(agent: Agent): AgentParts {
+  let definition: AnyDefinition | undefined;
+  agent.with((given) => {
+    definition = given;
+    return {};
+  });
+  const { tools = [], autoTools = [], skills = [] } = definition ?? {};
+  const ofSkills = skills.flatMap((skill) => [
+    ...(skill.type === "agentic" ? handles(skill.tools) : []),
+    ...(skill.knowledge ?? []),
+  ]);
+  const all = new Set([...handles(tools), ...flattenTools(autoTools), ...ofSkills]);
+  const prompts = skills.flatMap(({ name, description, ...skill }) =>
+    skill.type === "agentic" ? [{ name, description, text: skill.instructions ?? description }] : [],
+  );
+  return { tools: [...all], prompts };
+}
+
+function handles(list: ToolList): readonly Tool[] {
+  return flattenTools(list.filter((entry) => typeof entry !== "string"));
+}
