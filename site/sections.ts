@@ -117,7 +117,7 @@ export const sections: readonly Section[] = [
     ],
   },
   { title: "The command line", pages: ["terminal"] },
-  { title: "Testing", pages: ["testing", "simulate", "fake-providers", "cassettes", "eval-agent"] },
+  { title: "Testing", pages: ["testing", "simulate", "prove", "fake-providers", "cassettes", "eval-agent"] },
 ];
 
 /** The words that tell of the project to those who work on it, apart from what its users read. */

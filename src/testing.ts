@@ -24,7 +24,6 @@ export type {
 export type { ContractCheck } from "./eval/contract/check.ts";
 export { driverContract, type DriverSubject } from "./eval/contract/driver-contract.ts";
 export { executorContract } from "./eval/contract/executor-contract.ts";
-export { recordedScript } from "./eval/simulate/recorded-script.ts";
 export { simulate, type Simulation, type SimulationFailure } from "./eval/simulate/simulate.ts";
 export type { SimulationOptions } from "./eval/simulate/options.ts";
 export type { Deviation, DeviationName, ProposedCall, Schedule } from "./eval/simulate/schedule.ts";
@@ -32,6 +31,19 @@ export type { ScriptReply } from "./eval/simulate/stand-in-model.ts";
 export type { StandIn, StandInCall } from "./eval/simulate/stand-in-tool.ts";
 export type { TestSource } from "./eval/simulate/scripted-test.ts";
 export type { Invariant, SimulatedEffect, SimulatedOutcome, SimulationView } from "./eval/simulate/view.ts";
+export { type GuaranteeSheet, prove, type ProveOptions, type ProvenSentence } from "./eval/prove/prove.ts";
+export { sentenceInvariants } from "./eval/prove/holds.ts";
+export type { AgentSource } from "./eval/prove/script.ts";
+export type {
+  AboutTools,
+  ApartSentence,
+  AtMostSentence,
+  BoundSentence,
+  GivenSentence,
+  NeverSentence,
+  PowersSentence,
+  Sentence,
+} from "./eval/prove/sentence.ts";
 export { runMatchers, type RunMatchers } from "./eval/run-matchers.ts";
 export { powerGuard, type PowerGuard, type UndeclaredPower } from "./adapters/power-guard.ts";
 

@@ -9,6 +9,7 @@ import type { InjectionFlags } from "./eval-injection.ts";
 import type { InitFlags } from "./init.ts";
 import type { ManifestFlags } from "./manifest.ts";
 import { addPolicy } from "./policy-commands.ts";
+import type { ProveFlags } from "./prove.ts";
 import { type OutputFlags, withOutputFlags } from "./options.ts";
 import { packageVersion } from "./package-version.ts";
 import type { ProbeFlags } from "./probe.ts";
@@ -47,6 +48,7 @@ function makeProgram(setExitCode: SetExitCode): Command {
   addPolicy(program, act);
   addEval(program, act);
   addManifest(program, act);
+  addProve(program, act);
   addCompletion(program, act);
   return program;
 }
@@ -291,6 +293,30 @@ function addManifest(program: Command, act: Act): void {
       act(flags, async () => (await import("./manifest.ts")).manifest(file, flags)),
     );
 }
+
+function addProve(program: Command, act: Act): void {
+  program
+    .command("prove")
+    .description(
+      "decide sentences about every run of an agent, whatever its model says; a sentence that breaks is shown by a program (experimental)",
+    )
+    .argument("<file>", "a program (.ts, .js) that exports an agent, or a definition (.md, .json)")
+    .option(
+      "--sentences <file>",
+      "the sentences, as JSON or YAML; default: those that are asked of such an agent",
+    )
+    .option("--write <folder>", "write the programs that show what breaks into this folder")
+    .option("--tools <file>", "a program that exports the tools which a definition (.md, .json) names")
+    .option("--json", "print one JSON object")
+    .option("--verbose", "show the stack of an error")
+    .addHelpText("after", proveExitCodeHelp)
+    .action((file: string, flags: ProveFlags) =>
+      act(flags, async () => (await import("./prove.ts")).proveAgent(file, flags)),
+    );
+}
+
+const proveExitCodeHelp = `
+Exit codes: 0 all sentences are proved, 1 one was seen to break, 2 something is wrong with options, agent or sentences, 3 none broke, and one is undecided.`;
 
 const evalExitCodeHelp = `
 Exit codes: 0 all cases passed, 1 a case failed, 2 something is wrong with options, agent or cases, 130 interrupted.`;

@@ -35,6 +35,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "eval-cases-invalid": { message: "There are cases that cannot be run: {problems}", hint: "Correct them; no case has run yet. docs/eval-agent.md has the fields of a case.", retryable: false },
   "eval-policy-invalid": { message: "The policy file {path} cannot be used: in {field}, {reason}.", hint: "Correct it. It is a policy as JSON; `writ policy draft <file>` prints one to start from.", retryable: false },
   "eval-scene-failed": { message: "A scripted run ended as {outcome}, and not with the script's last word. The user's words in it: {prompt}", hint: "This is a fault of the evaluation or of the runtime and says nothing about the policy: please report it with the suite and the policy file.", retryable: false },
+  "eval-sentences-invalid": { message: "The sentences in {place} cannot be used: {reason}", hint: "Correct it; nothing was decided yet. docs/prove.md has the kinds of sentences and their fields.", retryable: false },
   "eval-suite-invalid": { message: "The suite {path} is not laid out as a suite: in {field}, {reason}.", hint: "A suite is a JSON object with `suite` (its name), `tools`, `user_tasks`, `injection_tasks` and `pairs`, as docs/injection.md shows. Correct the field, or give `--suite` another file.", retryable: false },
   "executor-failed": { message: "The executor of \"{name}\" failed: {reason}", hint: "Correct the executor, or let it give `{ callId, error }` for the call that failed: the model is told of it, and the run goes on. The calls that it had run keep their results; what it threw is the cause.", retryable: false },
   "executor-result-invalid": { message: "The executor of \"{name}\" broke its contract: {reason}.", hint: "An executor gives one result for each call that it was given: what `run(call)` gave, as it is, or `{ callId, value }`, `{ callId, error }` or `{ callId, skipped: reason }`. The call in question (`data.call`): \"{call}\". `executorContract` in `writ/testing` checks an executor.", retryable: false },
@@ -194,6 +195,7 @@ export interface ErrorData {
   "eval-cases-invalid": { problems: string | number };
   "eval-policy-invalid": { field: string | number; path: string | number; reason: string | number };
   "eval-scene-failed": { outcome: string | number; prompt: string | number };
+  "eval-sentences-invalid": { place: string | number; reason: string | number };
   "eval-suite-invalid": { field: string | number; path: string | number; reason: string | number };
   "executor-failed": { name: string | number; reason: string | number };
   "executor-result-invalid": { call: string | number; name: string | number; reason: string | number };

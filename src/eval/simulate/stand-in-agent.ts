@@ -43,7 +43,7 @@ export function definitionOf(agent: Runnable): AnyDefinition {
 /** The agent on a machine of the simulation: with a model, tools and a clock that the schedule owns, all else its own. */
 export function standInAgent(definition: AnyDefinition, parts: StandIns, machine: Machine): Agent {
   const { host } = machine;
-  const changed = standInDefinition(definition, { parts, machine, isOuter: true });
+  const changed = standInDefinition(definition, { parts, machine, isOuter: true, made: new Map() });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the only models here are stand-ins
   return makeAgent(changed, { host, resolveModel: (source) => source as Model });
 }
@@ -52,6 +52,8 @@ interface Changing {
   readonly parts: StandIns;
   readonly machine: Machine;
   readonly isOuter: boolean;
+  /** The stand-ins so far: a tool that stands in two lists is one tool in both. */
+  readonly made: Map<Tool, Tool>;
 }
 
 function standInDefinition(definition: AnyDefinition, changing: Changing): AnyDefinition {
@@ -123,6 +125,12 @@ function changedTool(
 ): Tool | readonly unknown[] | string {
   if (typeof each === "string") return each;
   if (isList(each)) return each.map((one) => changedTool(one, changing));
+  const tool = changing.made.get(each) ?? oneTool(each, changing);
+  changing.made.set(each, tool);
+  return tool;
+}
+
+function oneTool(each: Tool, changing: Changing): Tool {
   const { parts, machine } = changing;
   const inside = insideOf(each);
   const madeOf = inside.length === 1 ? inside[0]?.madeOf : undefined;

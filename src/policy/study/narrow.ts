@@ -24,11 +24,20 @@ import type { Annotation, PolicyJson, Rule } from "../rules/rule.ts";
 export function narrowed(policy: Policy, by: Policy): Policy {
   const judge = strictest(policy, by);
   const both: Policy = (call) => judge(call);
+  joined.set(both, [policy, by]);
   const data = narrowedData(policy, by);
   if (data === undefined) return both;
   for (const [key, value] of Object.entries(data))
     Object.defineProperty(both, key, { value, enumerable: true });
   return Object.freeze(both);
+}
+
+// Depends on: the policy, which `narrowed` made.
+const joined = new WeakMap<Policy, readonly [Policy, Policy]>();
+
+/** The two policies of which {@link narrowed} made this one: the stricter word of both is its own. */
+export function narrowedParts(policy: Policy): readonly [Policy, Policy] | undefined {
+  return joined.get(policy);
 }
 
 type PolicyData = Pick<DeclaredPolicy, keyof DeclaredPolicy> & { readonly name: string };

@@ -11,7 +11,7 @@ import type { Condition, Rule, ValueTest } from "../rule.ts";
  * True if a condition holds for a call; undefined when it cannot be said, since something throws, is no JSON,
  * or is of another kind than the condition is about. Never throws.
  */
-function holds(condition: Condition, sight: Sight): Truth {
+export function holds(condition: Condition, sight: Sight): Truth {
   try {
     return judge(condition, sight);
   } catch {
@@ -35,7 +35,7 @@ export function matches({ verdict, when, unless }: Rule, sight: Sight): boolean 
 }
 
 /** True if a condition judges single arguments, and the call has another one that its tool never declared, or nobody can say. */
-function leavesUnjudged(when: Condition, { undeclared }: Sight): boolean {
+export function leavesUnjudged(when: Condition, { undeclared }: Sight): boolean {
   const paths = judgedPaths(when);
   if (paths.length === 0) return false;
   try {

@@ -1,0 +1,106 @@
+import { contains, overlaps, readText } from "../../agent/describe/audit-grants.ts";
+import { scripted } from "../../model/scripted.ts";
+import { type Capability, capabilityText } from "../../tool/capability.ts";
+import type { Tool } from "../../tool/tool.ts";
+import type { BoundSentence, PowersSentence } from "./sentence.ts";
+import { played, type Scene } from "./scene.ts";
+import type { ProvenAgent, Way } from "./subject.ts";
+
+/** What a sentence is decided to be, and why. */
+export interface Decided {
+  readonly verdict: "proved" | "broken" | "undecided";
+  readonly because: string;
+  readonly scene?: Scene;
+  /** The trace of the run that broke it. */
+  readonly trace?: string;
+}
+
+/** More replies are not written into a script. */
+const mostReplies = 400;
+
+/** Decides a sentence about what a run uses. */
+export async function decideBound(sentence: BoundSentence, subject: ProvenAgent): Promise<Decided> {
+  const { of, most } = sentence;
+  const { limits, mayExtend } = subject;
+  const limit = limits[of];
+  if (limit <= most) {
+    if (mayExtend)
+      return { verdict: "undecided", because: `a hook of the agent (onBudgetExceeded) may raise \`${of}\`` };
+    return { verdict: "proved", because: `the budget has \`${of}: ${limit}\`` };
+  }
+  const because = `the budget has ${limit === Infinity ? `no \`${of}\`` : `\`${of}: ${limit}\``}`;
+  if (of === "tokens" || of === "costUsd")
+    return (await asksAgain(sentence, subject))
+      ? { verdict: "broken", because }
+      : { verdict: "undecided", because: `${because}, and no run was found that uses more` };
+  const scene = sceneFor(sentence, subject);
+  const trace = scene && (await played(scene, sentence, subject));
+  if (scene === undefined || trace === undefined)
+    return { verdict: "undecided", because: `${because}, and no run was found that has more` };
+  return { verdict: "broken", because, scene, trace };
+}
+
+function sceneFor({ of, most }: BoundSentence, { choosing, ways }: ProvenAgent): Scene | undefined {
+  if (most >= mostReplies) return undefined;
+  const calls = Array.from({ length: Math.floor(most) + 1 }, (_, place) => ({
+    name: `no_such_tool_${place + 1}`,
+    arguments: {},
+  }));
+  const [way] = ways;
+  const deviations =
+    choosing && way !== undefined
+      ? ([{ at: "skill 1", does: "proposes", calls: [{ name: way.skill, arguments: {} }] }] as const)
+      : [];
+  const script = of === "turns" ? calls.map((call) => ({ calls: [call] })) : [{ calls }];
+  return { input: "Do it.", script, results: {}, schedule: { deviations } };
+}
+
+/** Whether a model that has used as much as is allowed is asked again. */
+async function asksAgain(
+  { of, most }: BoundSentence,
+  { agent, choosing, ways }: ProvenAgent,
+): Promise<boolean> {
+  const isTokens = of === "tokens";
+  const usage = { inputTokens: isTokens ? Math.ceil(most) : 1, outputTokens: 0 };
+  const replies = scripted([{ calls: [{ name: "no_such_tool", arguments: {} }], usage }, "Done."]);
+  const model = { ...replies, price: () => (isTokens ? 0 : most) };
+  const skill = choosing ? ways[0]?.skill : undefined;
+  try {
+    const again = agent.with({ model, onEvent: undefined, on: undefined });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an agent that takes something else says so
+    await again.run("Do it." as never, skill === undefined ? {} : { skill });
+  } catch {
+    return false;
+  }
+  return replies.requests.length > 1;
+}
+
+/** Decides a sentence about capabilities, by what tools declare and agents grant. */
+export function decidePowers({ within }: PowersSentence, { ways }: ProvenAgent): Decided {
+  const allowed = within.flatMap((text) => readText(text) ?? []);
+  const found = ways.flatMap((way) => [...way.tools.values()].map((tool) => beyond(tool, way, allowed)));
+  const broken = found.find((each) => each?.verdict === "broken");
+  return (
+    broken ??
+    found.find((each) => each !== undefined) ?? {
+      verdict: "proved",
+      because: "each tool declares its capabilities, and none that is granted goes beyond these",
+    }
+  );
+}
+
+function beyond(tool: Tool, { grants, skill }: Way, allowed: readonly Capability[]): Decided | undefined {
+  const { name, needs, kind, isAgent, effect } = tool;
+  if (needs === undefined) {
+    if (kind !== undefined || isAgent === true || effect === "none") return undefined;
+    return { verdict: "undecided", because: `${name} declares no \`needs\`: its code may use anything` };
+  }
+  for (const need of needs)
+    for (const grant of grants) {
+      if (!overlaps(need, grant) || allowed.some((each) => contains(each, need) || contains(each, grant)))
+        continue;
+      const because = `${name} of the skill ${skill} needs ${capabilityText(need)}, and ${capabilityText(grant)} is granted`;
+      return { verdict: "broken", because };
+    }
+  return undefined;
+}

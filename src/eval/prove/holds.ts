@@ -1,0 +1,222 @@
+import type { Agent } from "../../agent/agent.ts";
+import type { Fact } from "../../event/event.ts";
+import { noIntent } from "../../policy/knowledge/intent.ts";
+import { sightOf } from "../../policy/rules/condition/sight.ts";
+import type { Leaf } from "../../policy/rules/condition/values.ts";
+import { rulePolicyOf } from "../../policy/rules/identity.ts";
+import { valuesIn } from "../../policy/values/bound-values.ts";
+import { propertyNames } from "../../schema/property-names.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { assertNever } from "../../util/assert-never.ts";
+import { sameJson } from "../../util/same-json.ts";
+import type { Invariant, SimulatedOutcome } from "../simulate/view.ts";
+import { checkNames } from "./names.ts";
+import { anyType, authored, closedPaths, countedIn, isAtHost, strangersIn } from "./places.ts";
+import {
+  type ApartSentence,
+  type AtMostSentence,
+  type BoundSentence,
+  checkSentences,
+  type GivenSentence,
+  type NeverSentence,
+  type Sentence,
+  sentenceText,
+} from "./sentence.ts";
+import { isMeant, sourcesOf } from "./suspects.ts";
+import { type ProvenAgent, subjectOf } from "./subject.ts";
+
+/**
+ * Sentences as invariants for `simulate()`, by their words: a run that breaks one is a counterexample. Sentences about capabilities, which stand-ins of
+ * tools do not use, are left out.
+ *
+ * @throws WritError `definition-invalid`, `tool-unknown` for sentences that mean nothing of this agent
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { fakeTool, sentenceInvariants, simulate } from "writ/testing";
+ *
+ * const refund = fakeTool("refund", "done", { effect: "irreversible" });
+ * const clerk = agent({ name: "clerk", model: () => "", tools: [refund] });
+ * const invariants = sentenceInvariants(clerk, [{ type: "never", tools: ["refund"], without: "person" }]);
+ * const { failure } = await simulate(clerk, { schedules: 200, invariants });
+ * console.log(failure?.invariant); // "No call of refund runs without a person."
+ * ```
+ */
+export function sentenceInvariants(
+  agent: Agent,
+  sentences: readonly Sentence[],
+): Readonly<Record<string, Invariant<unknown>>> {
+  checkSentences(`sentenceInvariants() of "${agent.name}"`, sentences);
+  const subject = subjectOf(agent);
+  for (const sentence of sentences) checkNames(sentence, subject);
+  return Object.fromEntries(
+    sentences.map((sentence) => [sentenceText(sentence), invariantOf(sentence, subject)]),
+  );
+}
+
+/** A sentence as an invariant. */
+export function invariantOf(sentence: Sentence, subject: ProvenAgent): Invariant<unknown> {
+  return ({ runs }) => runs.map((run) => breachIn(run, sentence, subject)).find((said) => said !== undefined);
+}
+
+function breachIn(run: SimulatedOutcome, sentence: Sentence, subject: ProvenAgent): string | undefined {
+  switch (sentence.type) {
+    case "given":
+    case "apart":
+      return ranIn(run, sentence, subject)
+        .map((call) => strangersOf(call, sentence, { run, subject }))
+        .find((said) => said !== undefined);
+    case "never":
+      return neverBroken(run, sentence, subject);
+    case "at-most":
+      return timesBroken(run, sentence, subject);
+    case "bound":
+      return boundBroken(run.facts, sentence);
+    case "powers":
+      return undefined;
+    default:
+      return assertNever(sentence);
+  }
+}
+
+type Ran = Extract<Fact, { readonly type: "tool-start" | "knowledge-used" }>;
+
+/** The calls of the tools that a sentence is about that ran once its sources were read. */
+function ranIn(
+  { facts }: SimulatedOutcome,
+  sentence: GivenSentence | ApartSentence | NeverSentence | AtMostSentence,
+  { tools }: ProvenAgent,
+): readonly (Ran & { readonly tool: Tool })[] {
+  const sources = sourcesOf(sentence);
+  const readIn = facts.find((fact) => isRead(fact, sources));
+  const from = readIn !== undefined && "turn" in readIn ? readIn.turn : Infinity;
+  return facts.flatMap((fact) => {
+    if (fact.type !== "tool-start" && fact.type !== "knowledge-used") return [];
+    const tool = tools.get(fact.name);
+    const counts =
+      tool !== undefined && isMeant(sentence, tool) && (sources.length === 0 || fact.turn > from);
+    return counts ? [{ ...fact, tool }] : [];
+  });
+}
+
+/** Ends after which the model has read nothing of the tool's. */
+const unread: ReadonlySet<string> = new Set(["denied", "invalid", "skipped"]);
+
+function isRead(fact: Fact, sources: readonly string[]): boolean {
+  const isEnd = fact.type === "tool-end" || fact.type === "knowledge-used";
+  return isEnd && sources.includes(fact.name) && !unread.has(fact.result.status);
+}
+
+function isAgreed({ facts }: SimulatedOutcome, { callId }: Ran): boolean {
+  return facts.some((fact) => fact.type === "approval-answer" && fact.callId === callId && fact.approved);
+}
+
+interface Around {
+  readonly run: SimulatedOutcome;
+  readonly subject: ProvenAgent;
+}
+
+function strangersOf(
+  call: Ran & { readonly tool: Tool },
+  sentence: GivenSentence | ApartSentence,
+  { run, subject }: Around,
+): string | undefined {
+  if (isAgreed(run, call)) return undefined;
+  const { tool, arguments: args } = call;
+  const way = subject.ways.find(({ isInside, tools }) => !isInside && tools.get(tool.name) === tool);
+  if (way === undefined) return undefined;
+  const said = valuesIn(textsOf(run, subject, rulePolicyOf(way.policy)?.constants ?? []));
+  const request = {
+    agent: way.agent,
+    skill: way.skill,
+    turn: 1,
+    callId: call.callId,
+    tool: tool.name,
+    effect: tool.effect,
+    kind: tool.kind,
+    parameters: tool.parameters ?? {},
+    arguments: args,
+    fields: propertyNames(tool.input.jsonSchema),
+    knows: {
+      intent: noIntent(way.agent),
+      label: { integrity: "untrusted", secrecy: "private", sources: [] },
+      isBound: (value, type) => said.has(value, type),
+      isFound: () => false,
+      isKnownLink: () => false,
+      asksFor: () => true,
+      calls: () => 0,
+    },
+  } satisfies Parameters<typeof sightOf>[0];
+  const sight = sightOf(request, rulePolicyOf(way.policy)?.tools[tool.name]);
+  const own = authored(way.policy, tool.name);
+  const closed = closedPaths(tool);
+  const hosts = sentence.type === "given" ? (sentence.hosts ?? []) : [];
+  const isGiven = (leaf: Leaf): boolean =>
+    closed.has(leaf.path.replaceAll(/\[\d+\]/g, "")) ||
+    own.some((value) => sameJson(value, leaf.value)) ||
+    isAtHost(leaf.value, hosts) ||
+    anyType.some((type) => sight.isBound(leaf, type) === true);
+  const isCounted = sentence.type === "apart" ? () => true : countedIn(sentence.arguments);
+  const [leaf] = strangersIn(sight, { isCounted, isGiven });
+  return leaf && `${tool.name} ran with ${leaf.path} ${JSON.stringify(leaf.value)}, which nobody gave`;
+}
+
+/** The words of user and author: the input, what the author vouches for, and what was looked up in a directory of the author's. */
+function textsOf(
+  { facts }: SimulatedOutcome,
+  { tools }: ProvenAgent,
+  constants: readonly string[],
+): readonly string[] {
+  const texts = facts.flatMap((fact) => {
+    if (fact.type === "run-start")
+      return [typeof fact.input === "string" ? fact.input : JSON.stringify(fact.input)];
+    const isLookedUp = fact.type === "tool-end" && tools.get(fact.name)?.resolves === true;
+    return isLookedUp ? [fact.result.text] : [];
+  });
+  return [...constants, ...texts];
+}
+
+function neverBroken(
+  run: SimulatedOutcome,
+  sentence: NeverSentence,
+  subject: ProvenAgent,
+): string | undefined {
+  const chosen = run.facts.find((fact) => fact.type === "skill-chosen")?.skill;
+  const { skills } = sentence;
+  if (skills !== undefined && (chosen === undefined || !skills.includes(chosen))) return undefined;
+  const call = ranIn(run, sentence, subject).find(
+    (each) => sentence.without === undefined || !isAgreed(run, each),
+  );
+  return call && `${call.name} ran with ${JSON.stringify(call.arguments)}`;
+}
+
+function timesBroken(
+  run: SimulatedOutcome,
+  sentence: AtMostSentence,
+  subject: ProvenAgent,
+): string | undefined {
+  const calls = ranIn(run, sentence, subject).filter(
+    (call) => sentence.without === undefined || !isAgreed(run, call),
+  );
+  const times = new Set(calls.map(({ callId }) => callId)).size;
+  return times > sentence.times
+    ? `${times} calls ran: ${calls.map(({ name }) => name).join(", ")}`
+    : undefined;
+}
+
+function boundBroken(facts: readonly Fact[], { of, most }: BoundSentence): string | undefined {
+  const count = (type: Fact["type"]): number => facts.filter((fact) => fact.type === type).length;
+  if (of === "turns") return count("turn-start") > most ? `it had ${count("turn-start")} turns` : undefined;
+  if (of === "toolCalls") {
+    const calls = facts.filter((fact) => fact.type === "tool-end" && fact.result.status !== "skipped").length;
+    return calls > most ? `it made ${calls} calls` : undefined;
+  }
+  let used = 0;
+  for (const fact of facts) {
+    if (fact.type === "turn-start" && used >= most) return `a request was made after ${used} were used`;
+    if (fact.type !== "usage-add") continue;
+    const { total, costUsd = Infinity } = fact;
+    used = of === "tokens" ? total.inputTokens + total.outputTokens : used + costUsd;
+  }
+  return undefined;
+}

@@ -1,0 +1,55 @@
+import { unknownTool } from "../../error/check-shape.ts";
+import { WritError } from "../../error/writ-error.ts";
+import { readText } from "../../agent/describe/audit-grants.ts";
+import { readCapability } from "../../tool/capability.ts";
+import { didYouMean } from "../../util/nearest.ts";
+import { placesOf } from "./places.ts";
+import { type Sentence, sentenceText } from "./sentence.ts";
+import { isAboutCalls, isMeant, sourcesOf } from "./suspects.ts";
+import type { ProvenAgent } from "./subject.ts";
+
+/**
+ * A sentence about what there is not would be proved of every agent.
+ *
+ * @throws WritError `tool-unknown`, `definition-invalid`, `capability-invalid`
+ */
+export function checkNames(sentence: Sentence, subject: ProvenAgent): void {
+  const where = `The sentence "${sentenceText(sentence)}"`;
+  if (sentence.type === "powers")
+    for (const text of sentence.within) if (readText(text) === undefined) readCapability(partsOf(text));
+  if (!isAboutCalls(sentence)) return;
+  const known = [...subject.tools.keys()];
+  const unknown = [...(sentence.tools ?? []), ...sourcesOf(sentence)].find(
+    (name) => !subject.tools.has(name),
+  );
+  if (unknown !== undefined) throw unknownTool(where, unknown, known);
+  if (sentence.type === "never") checkSkills(where, sentence.skills ?? [], subject);
+  if (sentence.type !== "given") return;
+  const tools = [...subject.tools.values()].filter((tool) => isMeant(sentence, tool));
+  const paths = tools.flatMap((tool) => [
+    ...placesOf(tool).map(({ path }) => path),
+    ...Object.keys(Object(tool.input.jsonSchema["properties"])),
+  ]);
+  const stray = sentence.arguments?.find(
+    (name) => !paths.some((path) => path === name || path.startsWith(`${name}.`)),
+  );
+  if (stray === undefined) return;
+  const near = didYouMean(stray, paths) || `; there are ${[...new Set(paths)].join(", ") || "none"}`;
+  throw new WritError("definition-invalid", {
+    where,
+    reason: `no tool in it has the argument "${stray}"${near}`,
+  });
+}
+
+function checkSkills(where: string, skills: readonly string[], { ways }: ProvenAgent): void {
+  const known = ways.map(({ skill }) => skill);
+  const stray = skills.find((name) => !known.includes(name));
+  if (stray === undefined) return;
+  const near = didYouMean(stray, known) || `; there are ${known.join(", ")}`;
+  throw new WritError("definition-invalid", { where, reason: `there is no skill "${stray}"${near}` });
+}
+
+function partsOf(text: string): { readonly kind: string; readonly scope: string } {
+  const [, kind = text, scope = ""] = /^([\w.]+)\((.*)\)$/s.exec(text) ?? [];
+  return { kind, scope };
+}

@@ -1,0 +1,132 @@
+import { nodeHost } from "../../adapters/clock.ts";
+import type { Agent } from "../../agent/agent.ts";
+import type { AnyDefinition } from "../../agent/definition.ts";
+import { insideOf } from "../../agent/describe/manifest-origin.ts";
+import { planAgent } from "../../agent/plan.ts";
+import { libraryOf } from "../../agent/skill-library.ts";
+import type { Model } from "../../model/model.ts";
+import type { Limits } from "../../policy/account/budget.ts";
+import type { Policy } from "../../policy/decision.ts";
+import { learnIntent } from "../../policy/knowledge/learned.ts";
+import { noIntent } from "../../policy/knowledge/intent.ts";
+import type { Label } from "../../message/label.ts";
+import type { Capability } from "../../tool/capability.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { definitionOf } from "../simulate/stand-in-agent.ts";
+
+/** A way of working: one skill of an agent, behind its gate. A run has one, and those of the agents inside it. */
+export interface Way {
+  readonly agent: string;
+  readonly skill: string;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly policy: Policy;
+  /** Of an agent that another one calls. */
+  readonly isInside: boolean;
+  /** The label of what its model reads before all else. */
+  readonly described: Label;
+  /** A tool that may have calls run without the question that the policy asks. */
+  readonly preapproves: string | undefined;
+  readonly grants: readonly Capability[];
+}
+
+/** All that is known of an agent without running it. */
+export interface ProvenAgent {
+  readonly name: string;
+  readonly agent: Agent;
+  readonly definition: AnyDefinition;
+  readonly ways: readonly Way[];
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly limits: Limits;
+  /** True if a hook may raise a bound. */
+  readonly mayExtend: boolean;
+  /** Skills of which a run may be told to take one. */
+  readonly choosing: boolean;
+  /** Tools behind which something runs that cannot be looked into. */
+  readonly opaque: readonly string[];
+}
+
+const nobody: Model = { id: "nobody", features: { tools: true }, price: () => 0, stream: () => never() };
+
+function never(): never {
+  throw new Error("a proof asks no model");
+}
+
+/** Looks at an agent. @throws WritError `definition-invalid` for what `agent()` did not make */
+export function subjectOf(agent: Agent): ProvenAgent {
+  const definition = definitionOf(agent);
+  const opaque: string[] = [];
+  const ways = waysOf(definition, { isInside: false, opaque, depth: 0 });
+  const tools = new Map(ways.flatMap((way) => [...way.tools]));
+  const { skills = [], selectSkill, hooks = [] } = definition;
+  return {
+    name: definition.name,
+    agent,
+    definition,
+    ways,
+    tools,
+    limits: planOf(definition).limits,
+    mayExtend: hooks.some(({ onBudgetExceeded }) => onBudgetExceeded !== undefined),
+    choosing: skills.length > 1 && selectSkill === undefined,
+    opaque,
+  };
+}
+
+function planOf(definition: AnyDefinition): ReturnType<typeof planAgent> {
+  const { onEvent: _onEvent, on: _on, ...rest } = definition;
+  return planAgent(rest, { host: { ...nodeHost, warn: () => undefined }, resolveModel: () => nobody });
+}
+
+interface Looking {
+  readonly isInside: boolean;
+  readonly opaque: string[];
+  readonly depth: number;
+}
+
+/** Agents deeper than this are not looked into. */
+const deepest = 8;
+
+function waysOf(definition: AnyDefinition, { isInside, opaque, depth }: Looking): readonly Way[] {
+  const { name, grants, skills } = planOf(definition);
+  return [...skills.values()].flatMap((skill) => {
+    if (skill.type === "plain") return [];
+    const { allowed, policy } = skill.gate;
+    const { tools } = allowed;
+    const own: Way = {
+      agent: name,
+      skill: skill.name,
+      tools,
+      policy,
+      isInside,
+      described: learnIntent(noIntent(name), allowed).label,
+      preapproves: [...tools.values()].find(mayPreapprove)?.name,
+      grants,
+    };
+    const inside = [...tools.values()].flatMap((tool) => insideWays(tool, { opaque, depth }));
+    return [own, ...inside];
+  });
+}
+
+function insideWays(tool: Tool, { opaque, depth }: Omit<Looking, "isInside">): readonly Way[] {
+  return insideOf(tool).flatMap(({ madeOf }) => {
+    if (madeOf !== undefined && depth < deepest)
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- agent() keeps its definition there
+      return waysOf(madeOf.definition as AnyDefinition, { isInside: true, opaque, depth: depth + 1 });
+    opaque.push(tool.name);
+    return [];
+  });
+}
+
+/** Tools that change the mode of a run; of those of the runtime it is known what they change. */
+function mayPreapprove(tool: Tool): boolean {
+  if (tool.mode === undefined || tool.plans === true || tool.name === "find_tools") return false;
+  const library = libraryOf(tool);
+  return library === undefined || (library.honourPreapproval && preapprovesAny(library));
+}
+
+function preapprovesAny({
+  skills,
+}: {
+  readonly skills: ReadonlyMap<string, { readonly preapproved: readonly string[] }>;
+}): boolean {
+  return [...skills.values()].some(({ preapproved }) => preapproved.length > 0);
+}
