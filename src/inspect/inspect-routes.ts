@@ -9,6 +9,7 @@ import { eventStream, type Sent } from "../server/sse.ts";
 import { isJsonObject } from "../util/json.ts";
 import { loadRun, type RunsToInspect, tryPolicy } from "./load-run.ts";
 import { exportedPage } from "./page-files.ts";
+import { playRoutes } from "./play-routes.ts";
 import type { RunIndex } from "./run-index.ts";
 import type { ListedRun } from "./view.ts";
 
@@ -40,6 +41,7 @@ const inspecting = { status: 200 } as const;
 /** The routes of an inspector. Whoever has its token may use all of them. */
 export function inspectRoutes(given: Inspecting): readonly Route[] {
   const { around, index, place, works } = given;
+  const begunHere = new Set<string>();
   return [
     {
       method: "get",
@@ -91,7 +93,8 @@ export function inspectRoutes(given: Inspecting): readonly Route[] {
       act: (asked) => changes(asked, given),
     },
     ...policyRoutes(given),
-    ...acts(given),
+    ...acts(given, begunHere),
+    ...playRoutes({ around, works, begunHere }),
   ];
 }
 
@@ -126,7 +129,7 @@ function policyRoutes({ around }: Inspecting): readonly Route[] {
 }
 
 /** What changes something. It needs the program of the agent: without it nobody could look whether the question is still the one that was shown. */
-function acts({ around, works }: Inspecting): readonly Route[] {
+function acts({ around, works }: Inspecting, begunHere: Set<string>): readonly Route[] {
   return [
     {
       method: "post",
@@ -140,6 +143,7 @@ function acts({ around, works }: Inspecting): readonly Route[] {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
         const { key, ...answer } = body as unknown as QuestionAnswer & { readonly key: string };
         await runs.answer(id, key, { ...answer, by: caller.name });
+        if (!works && begunHere.has(id)) void goOn(id, around);
         return new Response(null, { status: 204 });
       },
     },
@@ -154,11 +158,18 @@ function acts({ around, works }: Inspecting): readonly Route[] {
         const id = await known(query["id"], around);
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
         const run = await runs.fork(id, body as unknown as RunForkOptions);
+        begunHere.add(run.id);
         if (!works) void carryOut(await around.store.open(run.id), around).done;
         return json({ id: run.id }, 201);
       },
     },
   ];
+}
+
+/** Goes on with a run that was begun here, unless another question of it is open or somebody else has taken it. */
+async function goOn(id: string, around: RunsToInspect): Promise<void> {
+  const journal = await around.store.open(id).catch(() => undefined);
+  if (journal !== undefined) await carryOut(journal, around).done;
 }
 
 /** @throws WritError `run-missing`, `request-forbidden` */

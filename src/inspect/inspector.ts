@@ -110,6 +110,7 @@ async function aboutAgent(agent: Agent): Promise<KnownAgent> {
   const { instructions, tools, policy } = found;
   const rules = policy && rulePolicyOf(policy);
   return {
+    agent,
     manifest: await agent.manifest(),
     tools: Array.isArray(tools) ? tools.filter(isDescribed) : [],
     ...(typeof instructions === "string" ? { instructions } : {}),

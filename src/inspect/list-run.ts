@@ -1,6 +1,7 @@
 import type { StoredRun, WaitingQuestion } from "../durable/run-store.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
 import { callsOf } from "../message/message.ts";
+import { isJsonObject, type Json } from "../util/json.ts";
 import { lineOf } from "./bounded.ts";
 import { neverRan } from "./never-ran.ts";
 import { readRecords, type ReadRecords } from "./read-records.ts";
@@ -32,13 +33,23 @@ export function summaryOf(
     ...(endedAt === undefined ? {} : { endedAt }),
     ...(session === undefined ? {} : { session }),
     ...(fork === undefined ? {} : { forkOf: fork.run }),
-    asked: lineOf(input),
+    asked: lineOf(askedIn(input)),
     told: end === undefined ? "" : lineOf(outcomeText(end.outcome)),
     turns: Math.max(end?.turns ?? 0, ...read.models.keys()),
     ...counted,
     waiting: questions.length,
     ...(tokens === undefined ? {} : { tokens }),
   };
+}
+
+/** The input in words: of a conversation its last message. */
+function askedIn(input: Json): Json {
+  const last = Array.isArray(input) ? input.at(-1) : undefined;
+  if (last === undefined || !isJsonObject(last) || !Array.isArray(last["parts"])) return input;
+  const texts = last["parts"].flatMap((part) =>
+    isJsonObject(part) && typeof part["text"] === "string" ? [part["text"]] : [],
+  );
+  return texts.length === 0 ? input : texts.join(" ");
 }
 
 /** The outcome in words. */

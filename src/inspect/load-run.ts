@@ -1,3 +1,4 @@
+import type { Agent } from "../agent/agent.ts";
 import type { AgentManifest } from "../agent/describe/manifest-data.ts";
 import type { DurableAround } from "../durable/durable-options.ts";
 import { replayedFacts } from "../durable/follow.ts";
@@ -15,6 +16,8 @@ import type { InspectedRun, TriedCall } from "./view.ts";
 
 /** An agent of which the inspector has the program. */
 export interface KnownAgent {
+  /** The agent itself, where it can be tried. Agents that were put together of others cannot. */
+  readonly agent?: Agent;
   readonly manifest?: AgentManifest;
   /** Left out where a function makes them. */
   readonly instructions?: string;
@@ -46,7 +49,8 @@ export async function loadRun(id: string, around: RunsToInspect, isQuick = false
     store.questions(id),
     isQuick ? {} : factsOf(run, around),
   ]);
-  return inspectRun({ run, records, questions, ...known.get(run.agent), ...replayed, now: host.now() });
+  const { agent: _agent, ...about } = known.get(run.agent) ?? {};
+  return inspectRun({ run, records, questions, ...about, ...replayed, now: host.now() });
 }
 
 async function factsOf(run: StoredRun, around: RunsToInspect): Promise<Pick<KnownRun, "facts" | "notes">> {

@@ -5,6 +5,7 @@ import type { ForkOrigin, RunStatus } from "../durable/run-store.ts";
 import type { FinishReason, ResultStatus } from "../message/message.ts";
 import type { Label } from "../message/label.ts";
 import type { Usage } from "../message/usage.ts";
+import type { JsonSchema } from "../schema/schema.ts";
 import type { Json } from "../util/json.ts";
 
 /** A run in the list. All of it is known from the store alone. Times are milliseconds since 1970. */
@@ -196,6 +197,25 @@ export interface InspectedBudget {
   readonly used: number;
   /** Left out where only the program knows it. */
   readonly limit?: number;
+}
+
+/** A tool of an agent, as a form needs it. */
+export interface PlayableTool {
+  readonly name: string;
+  readonly effect?: string;
+  readonly schema: JsonSchema;
+}
+
+/** A call that somebody tries on an agent, and what the run is to know that makes it. */
+export interface PlayedCall {
+  readonly tool: string;
+  readonly arguments: Json;
+  /** The user's words: values in them are the user's choice. */
+  readonly asked: string;
+  /** The words of a stranger that the model has read before. */
+  readonly stranger?: string;
+  /** `judge`: it is decided about, and nothing is carried out. `run`: its tool runs. `approve`: the same, and a person says yes. */
+  readonly mode: "judge" | "run" | "approve";
 }
 
 /** A call of a run, and what another policy says of it. */

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { nodeHost } from "../../src/adapters/clock.ts";
 import type { RunStore } from "../../src/durable.ts";
@@ -42,6 +43,8 @@ function ask(
   return fetch(new Request(`http://${host}${path}`, { ...sent, headers }));
 }
 
+const tried = { tool: "send_mail", arguments: {}, asked: "", mode: "judge" };
+
 describe("an inspector", () => {
   it.each([
     ["no token", "/api/runs", { headers: {} }, 401],
@@ -59,6 +62,14 @@ describe("an inspector", () => {
     ["a run that is not there", "/api/run?id=none", {}, 404],
     ["a part of the query that it has not", "/api/run?id=mail-1&all=yes", {}, 400],
     ["an answer without a token", "/api/answer?id=mail-1", { headers: {}, body: {} }, 401],
+    ["a call that is tried without a token", "/api/play/call?agent=clerk", { headers: {}, body: {} }, 401],
+    ["a call that is tried of no known agent", "/api/play/call?agent=none", { body: tried }, 403],
+    [
+      "a call that is tried in no known way",
+      "/api/play/call?agent=clerk",
+      { body: { ...tried, mode: "do" } },
+      400,
+    ],
     ["an answer that is none", "/api/answer?id=mail-1", { body: { approved: "yes" } }, 400],
   ] as readonly (readonly [string, string, Asked, number])[])(
     "answers %s with its status",
@@ -80,6 +91,17 @@ describe("an inspector", () => {
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).not.toContain("unsafe");
     expect(text.match(/(?:src|href)="[^"]+"/g)).toEqual(['href="/page.css"', 'src="/page.js"']);
+  });
+
+  it("has a page of at most 90 kB, compressed", async () => {
+    const inspector = await inspect(await waitingRun());
+    const parts = ["/", "/page.js", "/page.css"].map(async (path) => {
+      const answer = await ask(inspector, path, { headers: {} });
+      return gzipSync(await answer.bytes()).length;
+    });
+    const bytes = (await Promise.all(parts)).reduce((sum, each) => sum + each, 0);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThan(90_000);
   });
 
   it("may only look where it has no program of the agent", async () => {

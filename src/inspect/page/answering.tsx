@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { WaitingQuestion } from "../../durable/run-store.ts";
-import { RefusedRequest } from "./api.ts";
+import { troubleText } from "./api.ts";
 import type { Acts, GivenAnswer } from "./acts.ts";
 import { shownValue } from "./words.ts";
 import { Trouble } from "./parts.tsx";
@@ -49,7 +49,7 @@ export function Answering({ question, acts }: AnsweringProps): JSX.Element {
     try {
       await acts?.answer(runId, given);
     } catch (error) {
-      setTrouble(error instanceof RefusedRequest ? `${error.message} ${error.hint}` : String(error));
+      setTrouble(troubleText(error));
     }
   }
   const cannot = acts?.cannot ?? aboutOther(request);

@@ -1,4 +1,4 @@
-import type { InspectedRun, ListedRun, TriedCall } from "../view.ts";
+import type { InspectedRun, ListedRun, PlayableTool, PlayedCall, TriedCall } from "../view.ts";
 import type { WaitingQuestion } from "../../durable/run-store.ts";
 
 /** What the page may do, and the runs as they stand. */
@@ -31,6 +31,10 @@ export class RefusedRequest extends Error {
     this.hint = hint;
   }
 }
+
+/** An error in words, with what to do. */
+export const troubleText = (error: unknown): string =>
+  error instanceof RefusedRequest ? `${error.message} ${error.hint}` : String(error);
 
 /** The server of the page. */
 export class Api {
@@ -82,6 +86,25 @@ export class Api {
     const response = await this.send(`/api/try-policy?id=${encodeURIComponent(id)}`, { policy });
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server of this page wrote it
     return ((await response.json()) as { readonly calls: readonly TriedCall[] }).calls;
+  }
+
+  async playable(agent: string): Promise<readonly PlayableTool[]> {
+    const path = `/api/play?agent=${encodeURIComponent(agent)}`;
+    return (await this.read<{ readonly tools: readonly PlayableTool[] }>(path)).tools;
+  }
+
+  /** Tries a call; the view of its run, which is not kept. */
+  async play(agent: string, call: PlayedCall): Promise<InspectedRun> {
+    const response = await this.send(`/api/play/call?agent=${encodeURIComponent(agent)}`, call);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server of this page wrote it
+    return (await response.json()) as InspectedRun;
+  }
+
+  /** Begins a run with what was said; its id. */
+  async chat(agent: string, said: readonly object[]): Promise<string> {
+    const response = await this.send(`/api/play/chat?agent=${encodeURIComponent(agent)}`, { said });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server of this page wrote it
+    return ((await response.json()) as { readonly id: string }).id;
   }
 
   async exported(id: string): Promise<Blob> {

@@ -7,6 +7,7 @@ import { ComparePage } from "./compare-page.tsx";
 import { Help } from "./help.tsx";
 import { focusOn, type KeyActs, useKeys } from "./keys.ts";
 import { useRun, useRuns } from "./known-runs.ts";
+import { PlayPage } from "./play-page.tsx";
 import { QueuePage } from "./queue-page.tsx";
 import { type Place, usePlace } from "./route.ts";
 import { RunList } from "./run-list.tsx";
@@ -41,6 +42,7 @@ export function App({ api }: { readonly api: Api }): JSX.Element {
     "/": () => focusOn("#filter"),
     t: nextTheme,
     q: () => go({ page: "queue" }),
+    p: () => go({ page: "play" }),
     c: mark,
     a: () => focusOn("[data-act=approve]"),
     d: () => focusOn("[data-act=refuse]"),
@@ -95,6 +97,9 @@ function Main({ api, place, go, known, lists, onSelect }: MainProps): JSX.Elemen
         </p>
       )}
       {place.page === "queue" && <QueuePage {...{ api, actsOf, change }} onOpen={onSelect} />}
+      {place.page === "play" && overview !== undefined && (
+        <PlayPage {...{ api, actsOf, runs }} agents={overview.agents} onOpen={onSelect} />
+      )}
       {place.page === "compare" && <ComparePage api={api} ids={place.runs} onOpen={onSelect} />}
       {place.page === "runs" && id === undefined && told === undefined && <Welcome count={runs.length} />}
       {place.page === "runs" && view !== undefined && (

@@ -11,6 +11,7 @@ const keys: readonly (readonly [string, string])[] = [
   ["a  d", "go to Approve or Refuse of the question that is shown"],
   ["f", "fork the run"],
   ["q", "approvals"],
+  ["p", "playground: talk with an agent, try a call"],
   ["c", "mark the run; on a second run: compare both"],
   ["t", "light, dark, as the system has it"],
   ["?", "this help"],

@@ -5,12 +5,13 @@ import type { Tab } from "./run-page.tsx";
 export type Place =
   | { readonly page: "runs"; readonly run?: string; readonly call?: string; readonly tab?: Tab }
   | { readonly page: "queue" }
+  | { readonly page: "play" }
   | { readonly page: "compare"; readonly runs: readonly [string, string] };
 
 function readPlace(hash: string): Place {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [page, one = "", other = ""] = path.split("/").map(decodeURIComponent);
-  if (page === "queue") return { page };
+  if (page === "queue" || page === "play") return { page };
   if (page === "compare") return { page, runs: [one, other] };
   if (page !== "run") return { page: "runs" };
   const more = new URLSearchParams(query);
@@ -29,7 +30,7 @@ const tabNamed = (name: string | null): Tab | undefined =>
 
 /** The address of a place. */
 function addressOf(place: Place): string {
-  if (place.page === "queue") return "#/queue";
+  if (place.page === "queue" || place.page === "play") return `#/${place.page}`;
   if (place.page === "compare") return `#/compare/${place.runs.map(encodeURIComponent).join("/")}`;
   if (place.run === undefined) return "#/";
   const query = new URLSearchParams();

@@ -46,6 +46,13 @@ export function TopBar({
       >
         Approvals{waiting > 0 && <span class="badge">{waiting}</span>}
       </button>
+      <button
+        type="button"
+        aria-current={place.page === "play" ? "page" : undefined}
+        onClick={() => go({ page: "play" })}
+      >
+        Playground
+      </button>
       {isOpen && (
         <button type="button" class="wide" onClick={mark}>
           {marked === undefined || marked === place.run ? "Mark to compare" : "Compare with the marked"}
