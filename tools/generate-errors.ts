@@ -93,9 +93,13 @@ function toPage(entries: readonly Entry[]): string {
     `**What to do.** ${entry.hint}${entry.retryable ? " Trying again can help." : ""}`,
     "",
   ]);
-  return ["# Errors", "", "Every error of writ has one of these codes (`error.code`).", "", ...body].join(
-    "\n",
-  );
+  return [
+    "# Errors",
+    "",
+    "Every error of writ has one of these codes (`error.code`). `npx writ errors CODE` prints one, with the pages that speak of it.",
+    "",
+    ...body,
+  ].join("\n");
 }
 
 const entries = readCatalogue();

@@ -1,7 +1,6 @@
-import { relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { isWritError, messageOf } from "../error/writ-error.ts";
+import { placeOf } from "./error-place.ts";
 import { oneLine, type Output, printable } from "./output.ts";
 
 export interface ErrorTextOptions {
@@ -16,7 +15,7 @@ export function errorText(error: unknown, { verbose = false, style }: ErrorTextO
     ? [
         `${style("red", `error[${error.code}]`)} ${printable(error.message)}`,
         ...hintsOf(error),
-        `${errorsPage()}#${error.code}`,
+        placeOf(isWritError(error.cause) ? error.cause.code : error.code),
       ]
     : [
         `${style("red", "error")} ${oneLine(messageOf(error), 500)}`,
@@ -26,11 +25,6 @@ export function errorText(error: unknown, { verbose = false, style }: ErrorTextO
   const shown = [what, ...rest.map((line) => `  ${style("dim", line)}`)];
   if (verbose) shown.push(style("dim", printable(inspect(error))));
   return `${shown.join("\n")}\n`;
-}
-
-/** The page of all errors, as a path from the working folder: it is part of the package. */
-function errorsPage(): string {
-  return relative(process.cwd(), fileURLToPath(new URL("../../docs/errors.md", import.meta.url)));
 }
 
 /** An error as JSON. What is not in the catalogue has the code `unexpected`. */

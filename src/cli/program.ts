@@ -10,6 +10,7 @@ import type { InitFlags } from "./init.ts";
 import type { ManifestFlags } from "./manifest.ts";
 import { addPolicy } from "./policy-commands.ts";
 import type { ProveFlags } from "./prove.ts";
+import { addHelp } from "./help-commands.ts";
 import { type OutputFlags, withOutputFlags } from "./options.ts";
 import { packageVersion } from "./package-version.ts";
 import type { ProbeFlags } from "./probe.ts";
@@ -49,7 +50,7 @@ function makeProgram(setExitCode: SetExitCode): Command {
   addEval(program, act);
   addManifest(program, act);
   addProve(program, act);
-  addCompletion(program, act);
+  addHelp(program, act);
   return program;
 }
 
@@ -168,16 +169,6 @@ function addModels(program: Command, act: Act): void {
     .option("--verbose", "show the stack of an error")
     .action((name: string, flags: OutputFlags) =>
       act(flags, async () => (await import("./models.ts")).pullNamed(name)),
-    );
-}
-
-function addCompletion(program: Command, act: Act): void {
-  program
-    .command("completion")
-    .description("print a script that completes these commands in a shell")
-    .argument("<shell>", "bash, zsh or fish")
-    .action((shell: string) =>
-      act({}, async () => (await import("./completion/completion.ts")).completion(shell, program)),
     );
 }
 

@@ -5,7 +5,7 @@ import { didYouMean } from "../../util/nearest.ts";
 export function knownOptions(definer: string, options: object, known: Readonly<Record<string, true>>): void {
   const other = Object.keys(options).find((name) => !Object.hasOwn(known, name));
   if (other === undefined) return;
-  const advice = `There is no such option${didYouMean(other, Object.keys(known))}. Options: ${Object.keys(known).join(", ")}.`;
+  const advice = `There is no such option${didYouMean(other, Object.keys(known)) || "."} Options: ${Object.keys(known).join(", ")}.`;
   throw new WritError("option-invalid", {
     option: `the name of an option of ${definer}`,
     value: other,

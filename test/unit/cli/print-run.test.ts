@@ -251,8 +251,8 @@ describe("printFailure", () => {
   it("shows code, message, advice and page, and no stack [Y25]", async () => {
     const output = captureOutput();
     expect(await printFailure(new WritError("file-missing", { path: "a.ts" }), { output })).toBe(2);
-    expect(output.told()).toBe(
-      "error[file-missing] There is no file a.ts.\n  Give the path of a TypeScript or JavaScript file that exports an agent, or of a definition in Markdown or JSON.\n  docs/errors.md#file-missing\n",
+    expect(output.told().replace(/:\d+\)/, ":LINE)")).toBe(
+      "error[file-missing] There is no file a.ts.\n  Give the path of a TypeScript or JavaScript file that exports an agent, or of a definition in Markdown or JSON.\n  npx writ errors file-missing (docs/errors.md:LINE)\n",
     );
     expect(output.answers()).toBe("");
   });
