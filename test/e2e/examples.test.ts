@@ -205,6 +205,12 @@ function play(
   return runNode([join(folder, story, "main.ts"), ...words], { env });
 }
 
+async function expectPasses(path: string): Promise<void> {
+  const { code, stdout } = await runNode(["--test", join(folder, path)]);
+  expect(code, stdout).toBe(0);
+  expect(stdout).toMatch(/pass [1-9]/);
+}
+
 describe("every example", () => {
   for (const [story, { shows, ends }] of Object.entries(expected))
     it(`${story} runs offline and ends well: ${shows}`, async () => {
@@ -219,11 +225,12 @@ describe("every example", () => {
     expect(stories.toSorted()).toEqual(Object.keys(expected).toSorted());
   });
 
-  it.each(testsBeside)("the tests beside the code pass: %s [Y5.1, Y10.1]", async (path) => {
-    const { code, stdout } = await runNode(["--test", join(folder, path)]);
-    expect(code, stdout).toBe(0);
-    expect(stdout).toMatch(/pass [1-9]/);
-  });
+  const isSmall = (path: string): boolean => /^(?:init|seeds)\//.test(path);
+  it.each(testsBeside.filter(isSmall))("the tests beside the code pass: %s [Y5.1, Y10.1]", expectPasses);
+  it.each(testsBeside.filter((path) => !isSmall(path)))(
+    "the tests of a whole example pass: %s",
+    expectPasses,
+  );
 
   it("is told of in the list of the seed programs", () => {
     const list = readFileSync(join(folder, "seeds/README.md"), "utf8");
