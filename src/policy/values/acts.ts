@@ -29,6 +29,19 @@ export function actsIn(text: string): ReadonlySet<Act> {
 
 /** The kinds of acts that the name of a tool speaks of, by its first verb: `cancel_order`, `cancelOrder`; what removes something is nothing else. */
 export function actsOfTool(name: string): ReadonlySet<Act> {
+  const known = read.get(name);
+  if (known !== undefined) return known;
+  if (read.size >= mostRead) read.clear();
+  const acts = readActs(name);
+  read.set(name, acts);
+  return acts;
+}
+
+// Depends on: the name.
+const read = new Map<string, ReadonlySet<Act>>();
+const mostRead = 1000;
+
+function readActs(name: string): ReadonlySet<Act> {
   const parts = name
     .replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, "_")
     .toLowerCase()

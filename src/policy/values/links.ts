@@ -50,8 +50,14 @@ interface Link {
 function linkAt(text: string, index: number): Link | undefined {
   const character = text[index];
   if (character === ":") return schemed(text, index);
-  if (character === ".") return hosted(text, index);
+  if (character === ".") return endsWord(text, index) ? undefined : hosted(text, index);
   return /[\/\\]/v.test(text[index + 1] ?? "") ? relative(text, index) : undefined;
+}
+
+/** A dot with white space behind it, as behind a sentence, is in no host. */
+function endsWord(text: string, dot: number): boolean {
+  const next = text[dot + 1];
+  return next === undefined || next === " " || next === "\n";
 }
 
 const longestScheme = 24;
@@ -193,6 +199,7 @@ const attribute =
 
 /** The values of HTML attributes that hold links, where a browser leaves out tabs and line ends that would end a link in a text. */
 function attributesOf(text: string): readonly string[] {
+  if (!text.includes("=")) return [];
   const values: string[] = [];
   const search = new RegExp(attribute);
   for (let match = search.exec(text); match !== null; match = search.exec(text)) {

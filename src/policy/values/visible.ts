@@ -15,6 +15,7 @@ const entity =
   /&(?:#0*(?<decimal>[1-9]\d{0,6})|#x0*(?<hex>[1-9a-f][0-9a-f]{0,5})|(?<name>amp|colon|commat|period|sol|bsol|tab|newline));?/giv;
 const defanged = /\[\.\]|\(\.\)|\{\.\}|\[dot\]|\(dot\)/giv;
 const defangedColon = /\[:\]|\[:\/\/\]/gv;
+const brackets = /[\[\(\{]/v;
 const ideographicStops = /[\u{3002}\u{ff61}]/gv;
 
 /**
@@ -25,10 +26,9 @@ export function visible(text: string): string {
   const decoded = text.includes("&") ? text.replaceAll(entity, decode) : text;
   const plain = compatible(decoded);
   const seen = hasHidden(plain) ? withoutHidden(plain) : plain;
-  return seen
-    .replaceAll(ideographicStops, ".")
-    .replaceAll(defanged, ".")
-    .replaceAll(defangedColon, (found) => found.slice(1, -1));
+  const stopped = seen.replaceAll(ideographicStops, ".");
+  if (!brackets.test(stopped)) return stopped;
+  return stopped.replaceAll(defanged, ".").replaceAll(defangedColon, (found) => found.slice(1, -1));
 }
 
 function decode(found: string): string {
