@@ -13,13 +13,14 @@ import { canonicalJson } from "../util/canonical-json.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type Json, type JsonObject, toJson } from "../util/json.ts";
 import { boundsOf } from "./approval-terms.ts";
+import { approvedAs, isApproved } from "./approved-set.ts";
 import type { Call, Fate, Ready } from "./call.ts";
 import { cancelled } from "./refused.ts";
 import { withArguments } from "./readable-call.ts";
 import { fingerprintOf } from "./step.ts";
 
 /** The answer, as the journal keeps it. */
-export type PersonsAnswer = Pick<Approval, "approved" | "reason" | "for"> & {
+export type PersonsAnswer = Pick<Approval, "approved" | "reason" | "for" | "free"> & {
   readonly edited?: JsonObject;
   readonly by?: string;
   /** Nobody answered in time. */
@@ -69,24 +70,25 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
   const { hash: meant = hash, ...answer } = asked;
   if (meant !== hash) throw mismatch(place.key, run.runId, ["arguments"]); // whatever the caller accepts
   run.tell?.({ type: "approval-answer", turn, callId, ...answer });
-  return fateAfter(answer, fate, hash);
+  return fateAfter(answer, fate, question);
 }
 
 /** The fate of a call that a person was asked about. */
-function fateAfter(answer: PersonsAnswer, fate: Ready, hash: string): Fate | Edited {
+function fateAfter(answer: PersonsAnswer, fate: Ready, { hash }: ApprovalRequest): Fate | Edited {
   const { call } = fate;
   if (!answer.approved) {
     const text = `Tool '${call.name}' was denied: ${answer.reason ?? "a person said no"}`;
     return { type: "refused", call, result: { status: "denied", text } };
   }
   if (answer.edited !== undefined) return { type: "edited", call: withArguments(call, answer.edited) };
-  return answer.for === "run" ? { ...fate, approvedAs: hash } : fate;
+  return answer.for === "run" ? { ...fate, approvedAs: approvedAs(fate, hash, answer.free) } : fate;
 }
 
 /** A person said yes to the very call before: for the rest of the run, or in a plan. */
-function isAgreed({ at: { approved = [], batch }, request }: Ready, hash: string): boolean {
-  if (approved.includes(hash)) return true;
-  return batch.gate.plan !== undefined && request.knows.plan?.act?.by === "person";
+function isAgreed(fate: Ready, hash: string): boolean {
+  const { approved = [], batch } = fate.at;
+  if (isApproved(approved, fate, hash)) return true;
+  return batch.gate.plan !== undefined && fate.request.knows.plan?.act?.by === "person";
 }
 
 /** The question about a call. Its hash is that of one tool with exactly these arguments. */
@@ -137,7 +139,7 @@ async function answerOf(
   }
   try {
     const answer = await approve(request);
-    return typeof answer === "boolean" ? { approved: answer } : readAnswer(answer);
+    return typeof answer === "boolean" ? { approved: answer } : readAnswer(answer, request);
   } catch (error) {
     return { approved: false, reason: `asking failed: ${messageOf(error)}` };
   }
@@ -149,16 +151,38 @@ function nobodyToAsk({ agent, tool, reason }: ApprovalRequest): Warning {
   return { code: "WRIT_NO_APPROVER", text, isDeprecation: false };
 }
 
-/** Plain JavaScript can answer with anything: only `true` is a yes, and only an object is other arguments. */
-export function readAnswer(answer: Approval): PersonsAnswer {
-  const { approved, reason, arguments: given } = answer;
+/**
+ * Plain JavaScript can answer with anything: only `true` is a yes, only an object is other arguments, and only what the question lists can be left
+ * open.
+ */
+export function readAnswer(answer: Approval, { open }: Pick<ApprovalRequest, "open"> = {}): PersonsAnswer {
+  const { approved, reason, arguments: given, free } = answer;
   const why = typeof reason === "string" ? { reason } : {};
   if ((approved as unknown) !== true) return { approved: false, ...why };
-  if (given === undefined) return { approved: true, ...why, ...(answer.for === "run" ? { for: "run" } : {}) };
+  const wrong = free === undefined ? undefined : wrongFree(answer, open);
+  if (wrong !== undefined) return { approved: false, reason: wrong };
+  const left = free === undefined || free.length === 0 ? {} : { free: [...free] };
+  if (given === undefined)
+    return { approved: true, ...why, ...(answer.for === "run" ? { for: "run", ...left } : {}) };
   const json = toJson(given);
   if (!json.ok || !isJsonObject(json.value))
     return { approved: false, reason: "the edited arguments are no JSON object" };
   return { approved: true, ...why, edited: json.value };
+}
+
+/** The fault in an answer that leaves arguments open. Undefined where there is none. */
+export function wrongFree(
+  { free, for: covers, arguments: edited }: Approval,
+  open: readonly string[] = [],
+): string | undefined {
+  if (free === undefined) return undefined;
+  if (!Array.isArray(free)) return "`free` of the answer is no list of arguments";
+  const wrong = free.find((name) => !open.includes(name));
+  if (wrong !== undefined)
+    return `the answer leaves ${JSON.stringify(String(wrong).slice(0, 100))} open, which the question does not list in \`open\``;
+  if (free.length > 0 && (covers !== "run" || edited !== undefined))
+    return '`free` of the answer wants `for: "run"`, and the arguments as they were shown';
+  return undefined;
 }
 
 /** The fact of a decision: also that the tool is code of strangers which nothing holds, and why the author lets it run. */

@@ -4,6 +4,7 @@ import type { ReadStream } from "node:tty";
 import type { Approval, Approve } from "../run/approval.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import { isJsonObject, parseJson, visibleJson } from "../util/json.ts";
+import { visible } from "../util/visible.ts";
 import type { Output } from "./output.ts";
 import { pagesOf } from "./pages.ts";
 import { fitted } from "./screen.ts";
@@ -29,7 +30,11 @@ export function terminalApprove({ input, output, signal }: AskOptions): Approve 
   };
 }
 
-const choices = "y once, r for this run, v view it whole, e edit, n no (n why) > ";
+function choicesOf({ open = [] }: ApprovalRequest): string {
+  const others =
+    open.length === 0 ? "" : `o also with other ${open.map((name) => visible(name)).join(", ")}, `;
+  return `y once, r for this run, ${others}v view it whole, e edit, n no (n why) > `;
+}
 
 async function ask(request: ApprovalRequest, at: AskOptions): Promise<Approval> {
   const { input, output, signal } = at;
@@ -37,8 +42,8 @@ async function ask(request: ApprovalRequest, at: AskOptions): Promise<Approval> 
   let isSeen = showsAll(request);
   for (;;) {
     await untilQuiet(input, signal);
-    const said = (await line(at, output.style("bold", choices))).trim();
-    const answer = said.startsWith("e") ? await edited(request, at) : answerOf(said);
+    const said = (await line(at, output.style("bold", choicesOf(request)))).trim();
+    const answer = said.startsWith("e") ? await edited(request, at) : answerOf(said, request);
     if (said === "v") {
       await view(wholeText(request), at);
       isSeen = true;
@@ -112,9 +117,10 @@ async function untilQuiet(input: ReadStream, signal: AbortSignal): Promise<void>
 }
 
 /** The decision in an answer; undefined for words that decide nothing. */
-function answerOf(said: string): Approval | undefined {
+function answerOf(said: string, { open = [] }: ApprovalRequest): Approval | undefined {
   if (said === "y" || said === "yes") return { approved: true };
   if (said === "r") return { approved: true, for: "run" };
+  if (said === "o" && open.length > 0) return { approved: true, for: "run", free: open };
   const no = /^no?(?:\s+(.*))?$/.exec(said);
   if (no === null) return undefined;
   return { approved: false, reason: no[1] ?? "the person at the terminal said no" };

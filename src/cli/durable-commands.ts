@@ -167,10 +167,12 @@ function addApprovals(approvals: Command, act: Act): void {
   ).action((flags: StoreFlags & { readonly run?: string }) =>
     act(flags, async () => (await import("./questions.ts")).listQuestions(flags)),
   );
-  withAnswer(approvals.command("approve").description("let the call be made, once"), true, act).option(
-    "--arguments <json>",
-    "other arguments, in the place of the model's",
-  );
+  withAnswer(approvals.command("approve").description("let the call be made, once"), true, act)
+    .option("--arguments <json>", "other arguments, in the place of the model's")
+    .option(
+      "--open <names>",
+      "for the rest of the run, also with others in these arguments (a,b): some of `open` of the question",
+    );
   withAnswer(approvals.command("deny").description("say no; the model is told the reason"), false, act);
 }
 
@@ -178,14 +180,14 @@ function withAnswer(command: Command, approved: boolean, act: Act): Command {
   return withStore(
     command
       .argument("<run>", "the id of the run")
-      .argument("[key]", "the key of the question, where the run has several")
+      .argument("[keys...]", "the keys of the questions, where the run has several")
       .option(
         "--by <name>",
         "who answers: kept with the answer, and needed where the question names those who may",
       )
       .option("--reason <text>", "the reason")
       .option("--hash <hash>", "the hash of the request that was shown: refused if it is another one now"),
-  ).action((run: string, key: string | undefined, flags: AnswerFlags) =>
-    act(flags, async () => (await import("./questions.ts")).answerQuestion([run, key], approved, flags)),
+  ).action((run: string, keys: readonly string[], flags: AnswerFlags) =>
+    act(flags, async () => (await import("./questions.ts")).answerQuestions([run, keys], approved, flags)),
   );
 }

@@ -32,12 +32,14 @@ export interface AnswerFlags extends StoreFlags {
   readonly arguments?: string;
   readonly hash?: string;
   readonly by?: string;
+  readonly open?: string;
 }
 
 /** The agents around the call, who may answer and until when, a line each where there is something to say. */
 function termsText({ request, by, until }: WaitingQuestion): string {
-  const { path } = request;
+  const { path, open = [] } = request;
   const lines = [
+    ...(open.length === 0 ? [] : [`may be left open for the run: ${open.join(", ")} (--open)`]),
     ...(path.length < 2 ? [] : [`asked by ${path.join(" ▸ ")}`]),
     ...(by === undefined ? [] : [`may be answered by ${by.join(", ")} (--by)`]),
     ...(until === undefined ? [] : [endText(request, new Date(until).toISOString())]),
@@ -50,27 +52,48 @@ function endText({ waitsFor }: WaitingQuestion["request"], until: string): strin
   return waitsFor === "time" ? `until ${until}` : `goes on without a signal at ${until}`;
 }
 
-/** `writ approvals approve <run> [key]`, and `deny`. */
-export async function answerQuestion(
-  [runId, key]: readonly [run: string, key: string | undefined],
+/** `writ approvals approve <run> [keys...]`, and `deny`. Each of several questions is looked up before the first is answered. */
+export async function answerQuestions(
+  [runId, keys]: readonly [run: string, keys: readonly string[]],
   approved: boolean,
-  { reason, arguments: edited, hash, by, ...flags }: AnswerFlags,
+  flags: AnswerFlags,
 ): Promise<ExitCode> {
   await using store = await knownStore(flags);
-  const question = await questionAt(store, runId, key);
-  const answer: QuestionAnswer = {
+  if (keys.length > 1) checkSeveral(flags);
+  const questions: WaitingQuestion[] = [];
+  for (const key of keys.length === 0 ? [undefined] : new Set(keys))
+    questions.push(await questionAt(store, runId, key));
+  for (const { key, request } of questions) {
+    await store.answer(runId, key, answerTo(request, approved, flags));
+    const told = { type: "answered", runId, key, approved };
+    const text = `${approved ? "approved" : "denied"}: ${request.tool} of ${runId}\n`;
+    await processOutput.answer(flags.json === true ? jsonLine(told) : printable(text));
+  }
+  return exitCodes.answered;
+}
+
+/** What is said of one call is not said of others. @throws WritError `option-invalid` */
+function checkSeveral(flags: AnswerFlags): void {
+  const alone = (["arguments", "hash", "open"] as const).find((name) => flags[name] !== undefined);
+  if (alone === undefined) return;
+  const advice = "It is about one question: give one key.";
+  throw new WritError("option-invalid", { option: `--${alone}`, value: flags[alone] ?? "", advice });
+}
+
+function answerTo(
+  { hash: asked, policy }: WaitingQuestion["request"],
+  approved: boolean,
+  { reason, arguments: edited, hash = asked, by, open }: AnswerFlags,
+): QuestionAnswer {
+  return {
     approved,
-    hash: hash ?? question.request.hash,
-    policy: question.request.policy,
+    hash,
+    policy,
     ...(by === undefined ? {} : { by }),
     ...(reason === undefined ? {} : { reason }),
+    ...(open === undefined ? {} : { for: "run", free: open.split(",").map((name) => name.trim()) }),
     ...(edited === undefined ? {} : { arguments: argumentsIn(edited) }),
   };
-  await store.answer(runId, question.key, answer);
-  const told = { type: "answered", runId, key: question.key, approved };
-  const text = `${approved ? "approved" : "denied"}: ${question.request.tool} of ${runId}\n`;
-  await processOutput.answer(flags.json === true ? jsonLine(told) : printable(text));
-  return exitCodes.answered;
 }
 
 /** The question that is meant: without a key the only one of the run. @throws WritError `question-unknown`, `option-invalid` */

@@ -40,7 +40,7 @@ export interface RunsClient {
   /**
    * Answers a question, once, by the hash of the request that was shown; with `arguments` in the place of the model's, which are judged again.
    *
-   * @throws ServerError `question-answered`, `question-changed`, `question-expired`, `question-forbidden`, `question-stale`, `question-unknown`
+   * @throws ServerError `question-answered`, `question-changed`, `question-closed`, `question-expired`, `question-forbidden`, `question-stale`, `question-unknown`
    */
   answer(id: string, key: string, answer: Omit<QuestionAnswer, "by" | "settled">): Promise<void>;
   /** Says what became of a call that was at work when its process died. @throws ServerError `call-not-unknown`, `question-answered` */

@@ -1,6 +1,7 @@
-import { readAnswer, type KeptAnswer } from "../call/ask.ts";
+import { readAnswer, type KeptAnswer, wrongFree } from "../call/ask.ts";
 import type { KeptSettlement } from "../call/settled-by-person.ts";
 import { WritError } from "../error/writ-error.ts";
+import type { Approval } from "../run/approval.ts";
 import type { QuestionAnswer, WaitingQuestion } from "./run-store.ts";
 
 /**
@@ -8,7 +9,7 @@ import type { QuestionAnswer, WaitingQuestion } from "./run-store.ts";
  *
  * @throws WritError `question-changed` when the answer is not about the call that was asked about, `question-stale` when it is about the question of
  * another policy, `question-forbidden` when `by` may not answer, `question-expired` when its time is over,
- * `question-other` for an approval of a call that is to be settled, the other way round, and for what waits for a signal
+ * `question-closed` when it leaves open what the question does not list, `question-other` for an approval of a call that is to be settled, the other way round, and for what waits for a signal
  * @example
  * ```ts
  * import { answerRecord, type QuestionAnswer, type WaitingQuestion } from "writ/durable";
@@ -38,12 +39,22 @@ export function answerRecord(
   if (now >= until) throw expired(id, key);
   if (request.waitsFor !== undefined || (request.unsettled === true) !== (settled !== undefined))
     throw new WritError("question-other", { id, key, tool });
+  checkOpen({ id, key, request }, answer);
   const kept: KeptAnswer | KeptSettlement = {
-    ...(settled ?? readAnswer(answer)),
+    ...(settled ?? readAnswer(answer, request)),
     ...(by === undefined ? {} : { by }),
     hash,
   };
   return JSON.stringify(kept);
+}
+
+/** A yes that leaves open what may not be is refused, and not kept as a no. @throws WritError `question-closed` */
+function checkOpen(
+  { id, key, request: { tool, open } }: Pick<WaitingQuestion, "key" | "request"> & { readonly id: string },
+  answer: Approval,
+): void {
+  const reason = answer.approved ? wrongFree(answer, open) : undefined;
+  if (reason !== undefined) throw new WritError("question-closed", { id, key, tool, reason });
 }
 
 /** The error of an answer to what does not wait: `json` is the answer that stands in the journal of the run, where there is one. */

@@ -96,6 +96,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "provider-unreachable": { message: "Cannot reach {provider} at {url}: {reason}", hint: "{advice}", retryable: true },
   "question-answered": { message: "The question of the run \"{id}\" at \"{key}\" was answered before, by {by}.", hint: "An answer counts once, and this one came second. Nothing was changed by it.", retryable: false },
   "question-changed": { message: "The answer is about another call than the one of \"{tool}\" that waits in the run \"{id}\" at \"{key}\".", hint: "Show the question again, and give back the `hash` of the request that was shown. Nothing was approved.", retryable: false },
+  "question-closed": { message: "The answer about \"{tool}\" of the run \"{id}\" at \"{key}\" cannot be kept: {reason}.", hint: "`open` of the question lists the arguments that an answer with `for: \"run\"` may leave open: content, and identifiers with a type. Whom, what and how much is approved as it was shown.", retryable: false },
   "question-expired": { message: "The question of the run \"{id}\" at \"{key}\" stands no more: nobody answered in time.", hint: "The answer is no then, and the model is told so. `approvals.within` of the agent is the time for which its questions stand.", retryable: false },
   "question-forbidden": { message: "The question about \"{tool}\" of the run \"{id}\" at \"{key}\" may not be answered by {by}.", hint: "Those who may are {allowed}, as `approvals.by` of the agent says. Give `by`, once it is certain who answers. Nothing was approved.", retryable: false },
   "question-other": { message: "The question about \"{tool}\" of the run \"{id}\" at \"{key}\" is of another kind than the answer.", hint: "A question with `unsettled` asks whether a call happened: `settle` answers it (`writ runs settle`). One with `waitsFor` is no question to a person: `signal` answers it (`writ runs signal`), or the time. All others ask whether a call may be made: `answer` (`writ approvals`).", retryable: false },
@@ -256,6 +257,7 @@ export interface ErrorData {
   "provider-unreachable": { advice: string | number; provider: string | number; reason: string | number; url: string | number };
   "question-answered": { by: string | number; id: string | number; key: string | number };
   "question-changed": { id: string | number; key: string | number; tool: string | number };
+  "question-closed": { id: string | number; key: string | number; reason: string | number; tool: string | number };
   "question-expired": { id: string | number; key: string | number };
   "question-forbidden": { allowed: string | number; by: string | number; id: string | number; key: string | number; tool: string | number };
   "question-other": { id: string | number; key: string | number; tool: string | number };

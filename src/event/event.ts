@@ -70,6 +70,8 @@ export type Fact =
       readonly reason?: string;
       /** It holds for the same call again in this run. */
       readonly for?: "once" | "run";
+      /** The arguments that may be others then. */
+      readonly free?: readonly string[];
       /** The arguments that the person put in the place of the model's. */
       readonly edited?: Json;
       /** The person who answered, where the answer named one. */

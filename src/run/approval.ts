@@ -7,6 +7,11 @@ export interface Approval {
   readonly approved: boolean;
   /** `once`: this call. `run`: also each later call of this run with the same tool and exactly these arguments. Default `once`. */
   readonly for?: "once" | "run";
+  /**
+   * With `for: "run"`: each later call of this run that differs in these arguments alone is approved too. Only what the question lists in `open` can be left
+   * open: content, while it has no link of a stranger and nothing more private was read, and identifiers with a type.
+   */
+  readonly free?: readonly string[];
   /** Other arguments, in the place of the model's: checked and judged again. What the policy denies stays denied. */
   readonly arguments?: JsonObject;
   /** Told to the model when the answer is no. */

@@ -14,6 +14,7 @@ const statuses: { readonly [Code in ErrorCode]?: number } = {
   "turn-missing": 404,
   "call-missing": 404,
   "call-not-unknown": 409,
+  "question-closed": 409,
   "question-other": 409,
   "question-unknown": 409,
   "question-answered": 409,

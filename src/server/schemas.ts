@@ -36,6 +36,13 @@ export const answer: JsonSchema = object(
     policy: { ...text, description: "The same, of the policy that asks" },
     approved: { type: "boolean" },
     for: { enum: ["once", "run"] },
+    free: {
+      type: "array",
+      items: text,
+      maxItems: 100,
+      description:
+        "With for: run, arguments that later calls may have others in: some of `open` of the request",
+    },
     arguments: {
       type: "object",
       description: "In the place of the model's; they are checked and judged again",

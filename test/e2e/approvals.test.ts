@@ -12,6 +12,7 @@ let folder: string;
 let file: string;
 let slow: string;
 let long: string;
+let letters: string;
 
 /** A letter whose middle is said in none of the lines of the question. */
 const longSource = `
@@ -46,6 +47,18 @@ const model = scripted([call("read", "x"), call("send", "ada"), call("send", "ev
 export default agent({ name: "sender", model, tools: [read, send], policy: policy({ name: "letters", rules: [ask("send")] }) });
 `;
 
+/** Three letters, the second with another text, the third to somebody else. */
+const lettersSource = `
+import { agent, ask, policy, tool } from "${pathToFileURL(join(root, "dist/index.js")).href}";
+import { scripted } from "${pathToFileURL(join(root, "dist/testing.js")).href}";
+const inputSchema = { type: "object", properties: { to: { type: "string" }, text: { type: "string" } } };
+const parameters = { to: "target", text: "content" };
+const send = tool({ name: "send", description: "Send", inputSchema, parameters, effect: "irreversible", execute: ({ to, text }) => "SENT " + text + " to " + to });
+const call = (to, text) => ({ calls: [{ name: "send", arguments: { to, text } }] });
+const model = scripted([call("ada", "one"), call("ada", "two"), call("eve", "one"), "Done."]);
+export default agent({ name: "sender", model, tools: [send], policy: policy({ name: "letters", rules: [ask("send")] }) });
+`;
+
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "writ-approvals-"));
   file = join(folder, "payer.mjs");
@@ -54,6 +67,8 @@ beforeAll(() => {
   writeFileSync(slow, slowSource);
   long = join(folder, "long.mjs");
   writeFileSync(long, longSource);
+  letters = join(folder, "letters.mjs");
+  writeFileSync(letters, lettersSource);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -158,6 +173,19 @@ describe.skipIf(!hasTerminal)("writ run at a terminal", { timeout: 30_000 }, () 
       expect(code).toBe(0);
     },
   );
+
+  it("takes a yes for the run with another text, and asks anew about another person", async () => {
+    const { text, code } = await atTerminal(letters, [
+      { at: "o also with other text, ", keys: "" },
+      { at: "> ", keys: "o\n" },
+      { at: "> ", keys: "n\n" },
+    ]);
+    expect(text).toContain("SENT one to ada");
+    expect(text).toContain("SENT two to ada");
+    expect(text).toContain("3 denied: the person at the terminal said no");
+    expect(text.match(/needs your approval/g)).toHaveLength(2);
+    expect(code).toBe(0);
+  });
 
   it("takes no yes for what was not shown, and shows all of it page by page", async () => {
     const { text, code } = await atTerminal(long, [

@@ -104,6 +104,10 @@ describe("a run over HTTP", () => {
         ask(there, "POST /runs/p/answers", { body: { key, approved: true, hash: request.hash, ...more } }),
       );
     expect(await answer({ hash: "another" })).toMatchObject({ status: 409, code: "question-changed" });
+    expect(await answer({ for: "run", free: ["to"] })).toMatchObject({
+      status: 409,
+      code: "question-closed",
+    });
     expect(await answer({ arguments: { to: "Grace" } })).toEqual({ status: 204 });
     expect(await answer({})).toMatchObject({ status: 409, code: "question-answered" });
     expect((await heard).at(-1)).toMatchObject({

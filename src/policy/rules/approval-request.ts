@@ -3,6 +3,7 @@ import type { ValueType } from "../../tool/parameters.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
 import { isChoice, sightOf } from "./condition/sight.ts";
 import { isAbsent, type Leaf } from "./condition/values.ts";
+import { openIn } from "./judge-plan.ts";
 import type { CallRequest, Decision } from "../decision.ts";
 import type { Intent } from "../knowledge/intent.ts";
 
@@ -28,6 +29,8 @@ export interface ApprovalRequest extends Pick<
   readonly links: readonly string[];
   /** The arguments that the rule shows first. */
   readonly show: readonly string[];
+  /** Arguments that an answer for the run may leave open (`free`); left out where there are none. */
+  readonly open?: readonly string[];
   /** A fingerprint of the tool and its exact arguments: what is approved is this call and no other. */
   readonly hash: string;
   /** The agents around the call, outermost first, then its own. */
@@ -59,6 +62,7 @@ export function approvalRequest(
 ): ApprovalRequest {
   const { agent, skill, turn, callId, tool, effect, arguments: args, knows } = request;
   const show = decision.evidence?.show ?? [];
+  const open = openIn(request);
   return {
     agent,
     skill,
@@ -73,6 +77,7 @@ export function approvalRequest(
     label: knows.label,
     intent: { text: knows.intent.text, hash: knows.intent.hash },
     show,
+    ...(open.length === 0 ? {} : { open }),
     ...at,
   };
 }

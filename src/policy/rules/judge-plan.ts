@@ -78,6 +78,11 @@ function mayBeOpen({ parameters }: CallRequest, argument: string): boolean {
   return role === "content" || (role === "id" && type !== undefined);
 }
 
+/** The arguments of a call that a person may leave open, and those that it was not given. */
+export function openIn(call: CallRequest): readonly string[] {
+  return Object.keys(call.parameters).filter((name) => mayBeOpen(call, name));
+}
+
 /** True if the value that a call gives to an argument which was left open is of the kind that was shown: no link of a stranger, and no other form. */
 export function fitsOpen(call: CallRequest, argument: string): boolean {
   if (!mayBeOpen(call, argument)) return false;
