@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../error/codes.ts";
-import { isWritError, type WritError } from "../error/writ-error.ts";
+import { isWritError } from "../error/writ-error.ts";
 
 /** The status of an error that a caller can do something about. All others are the server's own, and say no more than that. */
 const statuses: { readonly [Code in ErrorCode]?: number } = {
@@ -32,6 +32,8 @@ const statuses: { readonly [Code in ErrorCode]?: number } = {
   "reply-began-anew": 422,
   "request-too-many": 429,
   "database-failed": 503,
+  "postgres-unreachable": 503,
+  "postgres-failed": 503,
   "server-leaving": 503,
 };
 
@@ -56,12 +58,23 @@ export function problemOf(error: unknown): Problem {
   if (status === undefined || !isWritError(error))
     return { type: "about:blank", title: "the server failed", status: 500, code: "server-failed" };
   const { code, message, hint } = error;
-  const told = { type: `urn:writ:${code}`, title: code.replaceAll("-", " "), status, code };
-  return isOfDatabase(error) ? told : { ...told, detail: message, hint };
+  if (ofDatabases.has(code)) return told("database-failed", status);
+  return { ...told(code, status), detail: message, hint };
 }
 
-/** Words of a database name hosts and files. */
-const isOfDatabase = ({ code }: WritError): boolean => code === "database-failed";
+/** Words of a database name hosts and files, and which one it is is nobody's business. */
+const ofDatabases: ReadonlySet<ErrorCode> = new Set([
+  "database-failed",
+  "postgres-unreachable",
+  "postgres-failed",
+]);
+
+const told = (code: ErrorCode, status: number): Problem => ({
+  type: `urn:writ:${code}`,
+  title: code.replaceAll("-", " "),
+  status,
+  code,
+});
 
 /** The answer to a request that failed. */
 export function problemResponse(error: unknown): Response {

@@ -59,6 +59,8 @@ export async function openPool(place: Place): Promise<OpenPool> {
   const name = nameOf(new pg.Client(settings), schema);
   const pool = new pg.Pool({ ...settings, max: connections, allowExitOnIdle: true });
   pool.on("error", () => undefined); // an idle connection broke: the next statement makes another
+  // One that breaks between two statements of a transaction tells nobody else, and would end the process: its next statement fails.
+  pool.on("connect", (connected) => void connected.on("error", () => undefined));
   try {
     await makeTables(pool, place);
   } catch (error) {
