@@ -5,12 +5,12 @@ import {
   missing,
   recordOf,
   runText,
-  type SessionClaims,
   type SessionRun,
   type SessionStore,
 } from "../../session/session-store.ts";
 import { fromKey, toKey } from "../stored-text.ts";
-import { type Database, openDatabase, type OpenStore } from "./database.ts";
+import { openDatabase, type OpenStore } from "./database.ts";
+import { claimsIn, claimTable, laterClaims } from "./session-claims.ts";
 
 /** Sessions in a SQLite file. */
 export interface SqliteSessions extends SessionStore, OpenStore {}
@@ -24,9 +24,7 @@ const tables = `
     number INTEGER NOT NULL, run TEXT NOT NULL, json TEXT NOT NULL,
     PRIMARY KEY (session, number)
   ) STRICT;
-  CREATE TABLE IF NOT EXISTS writ_session_claims (
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, until INTEGER NOT NULL
-  ) STRICT;`;
+  ${claimTable}`;
 
 interface Row {
   readonly place: number;
@@ -36,8 +34,8 @@ interface Row {
 
 /**
  * Keeps sessions in a SQLite file, which several processes of one machine can share: each change is one transaction, and of two that were
- * made from the same version one is refused. Of two runs of a session in two processes one waits for the other; that of a process that died is
- * waited for 15 seconds at most. What was written survives a crash of the process and of the machine. Memory can be in the same
+ * made from the same version one is refused. Of two runs of a session in two processes one waits for the other; that of a process that died
+ * keeps nobody waiting, and one that stands still does for 15 seconds at most. What was written survives a crash of the process and of the machine. Memory can be in the same
  * file. Each call blocks the process while it reads or writes; when another process writes, for up to 5 seconds.
  *
  * @throws WritError `database-failed`; so do the calls of the store
@@ -53,7 +51,7 @@ interface Row {
  * ```
  */
 export function sqliteSessions(path: string): SqliteSessions {
-  const database = openDatabase(path, tables);
+  const database = openDatabase(path, tables, laterClaims);
   const statements = {
     find: database.prepare("SELECT place, version, head FROM writ_sessions WHERE id = ?"),
     insert: database.prepare("INSERT INTO writ_sessions (id, version, head) VALUES (?, 0, ?)"),
@@ -140,27 +138,5 @@ export function sqliteSessions(path: string): SqliteSessions {
     claims: claimsIn(database),
     close,
     [Symbol.dispose]: dispose,
-  };
-}
-
-function claimsIn(database: Database): SessionClaims {
-  const take = database.prepare(
-    `INSERT INTO writ_session_claims (id, owner, until) VALUES (:id, :owner, :until)
-    ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, until = excluded.until
-    WHERE owner = excluded.owner OR until <= :now`,
-  );
-  const holder = database.prepare("SELECT owner FROM writ_session_claims WHERE id = ?");
-  const release = database.prepare("DELETE FROM writ_session_claims WHERE id = ? AND owner = ?");
-  return {
-    async take(id, owner, forMs) {
-      const now = Date.now(); // one machine, one clock
-      return database.write(() => {
-        take.run({ id: toKey(id), owner: toKey(owner), until: now + forMs, now });
-        return fromKey(holder.get(toKey(id))?.["owner"]);
-      });
-    },
-    async release(id, owner) {
-      database.write(() => release.run(toKey(id), toKey(owner)));
-    },
   };
 }

@@ -231,24 +231,45 @@ describe("runs of one session in two processes", () => {
     store.close();
   });
 
-  it("do not wait for a process that died, once its claim has run out", async () => {
+  it("do not wait for a process that died", async () => {
     const [a, b] = await twoPayers();
     void a.ask("60000").catch(() => undefined);
     await begins("a");
     const killed = once(a.process, "exit");
     a.process.kill("SIGKILL");
     await killed;
+    setClaim(Date.now() + 600_000); // not because it has run out
+    expect(await b.ask("0")).toBe("done");
+    expect(paid()).toEqual(["a begins", "b begins", "b ends"]);
+  });
+
+  it("wait for one that stands still, until its claim has run out", async () => {
+    const [a, b] = await twoPayers();
+    void a.ask("60000").catch(() => undefined);
+    await begins("a");
+    a.process.kill("SIGSTOP");
     const second = b.ask("0");
     await sleep(150);
     expect(paid()).toEqual(["a begins"]);
-    const database = new DatabaseSync(file, { timeout: 5_000 });
-    const { until } = database.prepare("SELECT until FROM writ_session_claims").get() ?? {};
-    expect(Number(until) - Date.now()).toBeLessThanOrEqual(15_000);
-    database.exec("UPDATE writ_session_claims SET until = 0"); // as if the time had passed
-    database.close();
+    expect(claimedUntil() - Date.now()).toBeLessThanOrEqual(15_000);
+    setClaim(0); // as if the time had passed
     expect(await second).toBe("done");
     expect(paid()).toEqual(["a begins", "b begins", "b ends"]);
+    a.process.kill("SIGKILL");
   });
+
+  function setClaim(until: number): void {
+    const database = new DatabaseSync(file, { timeout: 5_000 });
+    database.prepare("UPDATE writ_session_claims SET until = ?").run(until);
+    database.close();
+  }
+
+  function claimedUntil(): number {
+    const database = new DatabaseSync(file, { timeout: 5_000 });
+    const { until } = database.prepare("SELECT until FROM writ_session_claims").get() ?? {};
+    database.close();
+    return Number(until);
+  }
 });
 
 describe("a claim of a SQLite store", () => {
@@ -262,6 +283,31 @@ describe("a claim of a SQLite store", () => {
     expect(await one.claims?.take("s", "a", 1)).toBe("b");
     one.close();
     two.close();
+  });
+
+  it("of another machine, or of an earlier version, is free after its time alone", async () => {
+    const stores = [sqliteSessions(file), sqliteSessions(file)] as const;
+    for (const process of ['{"host":"elsewhere","pid":1,"started":""}', null]) {
+      expect(await stores[0].claims?.take("s", "a", 60_000)).toBe("a");
+      const database = new DatabaseSync(file);
+      database.prepare("UPDATE writ_session_claims SET process = ?").run(process);
+      database.close();
+      expect(await stores[1].claims?.take("s", "b", 1)).toBe("a");
+      await stores[0].claims?.release("s", "a");
+    }
+    for (const store of stores) store.close();
+  });
+
+  it("is kept in the table of an earlier version too", async () => {
+    const earlier = new DatabaseSync(file);
+    earlier.exec(
+      "CREATE TABLE writ_session_claims (id TEXT PRIMARY KEY, owner TEXT NOT NULL, until INTEGER NOT NULL) STRICT",
+    );
+    earlier.close();
+    const store = sqliteSessions(file);
+    expect(await store.claims?.take("s", "a", 60_000)).toBe("a");
+    expect(await store.claims?.take("s", "b", 60_000)).toBe("a");
+    store.close();
   });
 
   it("lets runs of two stores with one file in one process meet, also one inside the other", async () => {

@@ -1,0 +1,44 @@
+import type { SessionClaims } from "../../session/session-store.ts";
+import { lifeOf, type ProcessOwner, thisProcess } from "../process-owner.ts";
+import { fromKey, toKey } from "../stored-text.ts";
+import type { Database, LaterColumns } from "./database.ts";
+
+/** The table of the sessions that somebody has. */
+export const claimTable = `
+  CREATE TABLE IF NOT EXISTS writ_session_claims (
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, until INTEGER NOT NULL, process TEXT
+  ) STRICT;`;
+
+export const laterClaims: LaterColumns = { writ_session_claims: ["process TEXT"] };
+
+/** Claims on sessions in a file. That of a process of this machine is free as soon as the process is dead, any other when its time is over. */
+export function claimsIn(database: Database): SessionClaims {
+  const mine = JSON.stringify(thisProcess());
+  const find = database.prepare("SELECT owner, until, process FROM writ_session_claims WHERE id = ?");
+  const put = database.prepare(
+    "INSERT OR REPLACE INTO writ_session_claims (id, owner, until, process) VALUES (?, ?, ?, ?)",
+  );
+  const release = database.prepare("DELETE FROM writ_session_claims WHERE id = ? AND owner = ?");
+  return {
+    async take(id, owner, forMs) {
+      return database.write(() => {
+        const now = Date.now(); // one machine, one clock
+        const found = find.get(toKey(id));
+        const holder = found === undefined ? owner : fromKey(found["owner"]);
+        const isHeld = holder !== owner && Number(found?.["until"]) > now && !isDead(found?.["process"]);
+        if (isHeld) return holder;
+        put.run(toKey(id), toKey(owner), now + forMs, mine);
+        return owner;
+      });
+    },
+    async release(id, owner) {
+      database.write(() => release.run(toKey(id), toKey(owner)));
+    },
+  };
+}
+
+/** True of a process of this machine that is seen dead. Claims of earlier versions name none. */
+function isDead(owner: unknown): boolean {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a process wrote it here
+  return typeof owner === "string" && lifeOf(JSON.parse(owner) as ProcessOwner) === "dead";
+}
