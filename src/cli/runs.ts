@@ -1,3 +1,5 @@
+import { nodeHost } from "../adapters/clock.ts";
+import { wakeAfter } from "../durable/after-others.ts";
 import type { RunFilter, StoredRun } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
@@ -88,7 +90,9 @@ export async function cancelRun(
   { reason, ...flags }: StoreFlags & { readonly reason: string },
 ): Promise<ExitCode> {
   await using store = await knownStore(flags);
-  return tellRun(await store.cancel(id, reason), flags);
+  const run = await store.cancel(id, reason);
+  await wakeAfter(run, { store, host: nodeHost });
+  return tellRun(run, flags);
 }
 
 /** `writ runs retry <id>`. */

@@ -1,7 +1,9 @@
+import type { RunOptions } from "../agent/run-options.ts";
 import type { RunResult } from "../agent/runnable.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import { watchedJournal } from "../journal/watched-journal.ts";
 import { toJson } from "../util/json.ts";
+import { waitsForOthers, wakeAfter } from "./after-others.ts";
 import type { DurableAround } from "./durable-options.ts";
 import { journalOfRun } from "./forked-journal.ts";
 import { askedRun } from "./run-of.ts";
@@ -47,20 +49,37 @@ interface Signals {
 
 async function carry(journal: RunJournal, around: DurableAround, signals: Signals): Promise<void> {
   const { run } = journal;
+  const { store } = around;
   let broken: unknown;
   const watched = watchedJournal(journalOfRun(journal, run), (error) => (broken ??= error));
   let leave: () => Promise<void>;
   try {
     const { cancelling: signal, leaving: handOver } = signals;
-    const { agent, input, options } = askedRun(run, around);
-    const { onEvent } = around;
-    const result = await agent.run(input, { ...options, journal: watched, signal, handOver, onEvent });
-    leave = leavingFor(result, journal);
+    const isBehind = await waitsForOthers(journal, around).catch((error: unknown) => {
+      broken = error; // the store failed, not the run
+      throw error;
+    });
+    leave = isBehind
+      ? () => journal.wait()
+      : await leavingAfter(journal, around, { journal: watched, signal, handOver });
   } catch (error) {
     leave = isJournals(broken) ? () => journal.close() : () => journal.end(failure(error, run.agent));
     if (isWritError(broken, "database-failed")) await pause(around);
   }
   await insisting(leave, around);
+  if ((await store.read(run.id).catch(() => undefined))?.end !== undefined)
+    await wakeAfter(run, around).catch((error: unknown) => tellStoreFailed(error, around.host)); // they are looked for later too
+}
+
+/** Carries the run out as far as it comes, and gives the act that gives it up there. */
+async function leavingAfter(
+  journal: RunJournal,
+  around: DurableAround,
+  given: RunOptions,
+): Promise<() => Promise<void>> {
+  const { agent, input, options } = askedRun(journal.run, around);
+  const { onEvent } = around;
+  return leavingFor(await agent.run(input, { ...options, ...given, onEvent }), journal);
 }
 
 /** The act that gives a run up which came so far: to its end, to a question, or to another worker. */

@@ -1,6 +1,7 @@
 import type { Runnable, RunResult } from "../agent/runnable.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
+import { wakeAfter } from "./after-others.ts";
 import { checkDurable, type DurableOptions } from "./durable-options.ts";
 import { type FollowOptions, followRun, replayRun } from "./follow.ts";
 import { type RunForkOptions, forkOf } from "./fork.ts";
@@ -150,7 +151,11 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
       await store.signal(id, signal);
       await wake(id);
     },
-    cancel: (id, reason = "it was cancelled") => store.cancel(id, reason),
+    async cancel(id, reason = "it was cancelled") {
+      const run = await store.cancel(id, reason);
+      await wakeAfter(run, { ...options, host });
+      return run;
+    },
     retry: async (id) => woken(await store.reopen(id)),
     list: (wanted) => store.list(wanted),
     show: (id) => store.read(id),

@@ -19,9 +19,10 @@ export interface StartOptions {
   readonly session?: string;
   /**
    * The fate of questions that other runs of the session wait for. `keep` (default): they stand, this run goes on beside them, and the session is told of
-   * theirs when they have ended. `withdraw`: they are answered with no, since the user has said something else; those that name who may answer stand.
+   * theirs when they have ended. `after`: this run begins when those of the session that were begun before it have ended, and its model is told what they did.
+   * `withdraw`: they are answered with no, since the user has said something else; those that name who may answer stand.
    */
-  readonly whenWaiting?: "keep" | "withdraw";
+  readonly whenWaiting?: "keep" | "after" | "withdraw";
   /** The skill to use, instead of choosing one. */
   readonly skill?: string;
   /** Told to the model after the agent's own instructions, in this run alone. */
@@ -39,7 +40,7 @@ export interface StartOptions {
 const shape = closed({
   id: string,
   session: optional(string),
-  whenWaiting: optional(oneOf("keep", "withdraw")),
+  whenWaiting: optional(oneOf("keep", "after", "withdraw")),
   skill: optional(string),
   instructions: optional(string),
   intent: optional(string),
@@ -55,7 +56,8 @@ export async function newRunOf<Input>(
   options: StartOptions & { readonly id: string },
 ): Promise<NewRun> {
   checkShape("The options of start()", options, shape);
-  const { id, session, whenWaiting: _others, ...more } = options;
+  const { id, session, whenWaiting, ...others } = options;
+  const more = whenWaiting === "after" ? { ...others, whenWaiting } : others; // whoever carries it out has to know
   const { name } = agent;
   const about = aboutOf(agent);
   const { callerTools = [] } = options;

@@ -21,7 +21,7 @@ export function askedRun(
   const { agents = [], sessions, accept } = around;
   const known = agents.find((one) => one.name === name);
   if (known === undefined) throw new WritError("run-agent-missing", { id, name });
-  const { callerTools = [], ...kept } = options;
+  const { callerTools = [], whenWaiting: _others, ...kept } = options;
   const agent = withCallerTools(fork === undefined ? known : changed(known, fork), callerTools);
   const given = session === undefined ? undefined : sessions?.(session);
   const handle = given === undefined || fork === undefined ? given : readOnly(given);

@@ -3,6 +3,7 @@ import { optional } from "../util/shape.ts";
 import { carryOut, type Carrying } from "./carry-out.ts";
 import type { Serving, Workplace } from "./dispatcher.ts";
 import type { DurableAround } from "./durable-options.ts";
+import { wakeForgotten } from "./after-others.ts";
 import { keepTidy } from "./retention.ts";
 import type { RunJournal, StoredRun } from "./run-store.ts";
 import { storeDispatcher } from "./store-dispatcher.ts";
@@ -50,6 +51,7 @@ export class RunsWorker implements RunWorker, Workplace {
     this.stops.push(
       around.store.watch((id) => this.changed(id)),
       keepTidy(around),
+      wakeForgotten(around),
       this.lookOften(),
     );
     this.serving.look();

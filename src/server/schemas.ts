@@ -15,8 +15,9 @@ export const start: JsonSchema = object(
     id: { ...text, description: "A name of the caller's for the run. Default: a new one" },
     session: text,
     whenWaiting: {
-      enum: ["keep", "withdraw"],
-      description: "withdraw: the questions of earlier runs of the session are answered with no",
+      enum: ["keep", "after", "withdraw"],
+      description:
+        "after: the run begins when earlier runs of the session have ended; withdraw: their questions are answered with no",
     },
     skill: text,
     intent: {

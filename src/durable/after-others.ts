@@ -1,0 +1,122 @@
+import type { DurableAround } from "./durable-options.ts";
+import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
+import { startKey } from "../journal/record-form.ts";
+import { trustedLabel } from "../message/label.ts";
+import type { Json } from "../util/json.ts";
+import type { RunJournal, RunStatus, RunStore, StoredRun } from "./run-store.ts";
+import { isWaitFor } from "./signals.ts";
+import { wakingById } from "./waking.ts";
+
+/** The most runs of one session that are looked at. */
+const most = 1000;
+
+/** The delay after which runs are looked for that wait for one which ended when nobody could tell them. */
+const lookMs = 60_000;
+
+const unended: readonly RunStatus[] = ["ready", "running", "waiting"];
+
+/** The key of the question of a run that waits for the end of another one. */
+const keyAfter = (id: string): string => `after/${id}`;
+
+/** The signal that a run has ended. */
+const nameOf = (id: string): string => `end of ${id}`;
+
+/** Tells whether a run that was just taken waits until those of its session have ended that were begun before it: as its caller wants, before it begins. */
+export async function waitsForOthers(journal: RunJournal, { store }: DurableAround): Promise<boolean> {
+  const { run } = journal;
+  const isPatient = run.options["whenWaiting"] === "after" && journal.find?.(startKey) === undefined;
+  if (!isPatient || run.session === undefined || journal.ask === undefined) return false;
+  for (const other of await othersBefore(run, store)) {
+    const request = requestOf(run, other.id);
+    const asked = await journal.ask({ key: keyAfter(other.id), request, signal: nameOf(other.id) });
+    if ("answer" in asked) continue;
+    if (!(await hasEnded(other.id, store))) return true;
+    await store.signal(run.id, signalOf(other.id)); // it ended before the question was kept
+  }
+  return false;
+}
+
+/** Lets the runs go on that waited for the end of another one. */
+export async function wakeAfter({ id, session }: StoredRun, around: DurableAround): Promise<void> {
+  if (session === undefined) return;
+  const { store } = around;
+  const wake = wakingById(around, around.host);
+  for (const run of await store.list({ session, status: "waiting", limit: most }))
+    for (const question of await store.questions(run.id))
+      if (isWaitFor(question, nameOf(id))) {
+        await store.signal(run.id, signalOf(id));
+        await wake(run.id);
+      }
+}
+
+/** Looks again and again for runs that wait for one which has ended: whoever ended it died before it could tell them. What it returns ends that. */
+export function wakeForgotten(around: DurableAround): () => void {
+  const { host } = around;
+  let stop: () => void;
+  let isOver = false;
+  const later = (afterMs: number): void => {
+    if (!isOver) stop = host.timer(afterMs, look);
+  };
+  const look = (): void =>
+    void wakeAll(around).then(
+      () => later(lookMs),
+      () => later(lookMs),
+    ); // a store that fails is asked again
+  later(10);
+  return () => {
+    isOver = true;
+    stop();
+  };
+}
+
+async function wakeAll(around: DurableAround): Promise<void> {
+  const { store } = around;
+  for (const { runId, key } of await store.questions()) {
+    const other = /^after\/(?<id>.*)$/s.exec(key)?.groups?.["id"];
+    if (other === undefined || !(await hasEnded(other, store))) continue;
+    await store.signal(runId, signalOf(other));
+    await wakingById(around, around.host)(runId);
+  }
+}
+
+const signalOf = (id: string) => ({ name: nameOf(id), value: null, id: keyAfter(id) });
+
+/** True of a run that is not here any more too. */
+async function hasEnded(id: string, store: RunStore): Promise<boolean> {
+  const run = await store.read(id);
+  return run === undefined || run.end !== undefined || run.status === "moved";
+}
+
+async function othersBefore(
+  { id: before, session }: StoredRun,
+  store: RunStore,
+): Promise<readonly StoredRun[]> {
+  const lists = unended.map((status) => store.list({ session, status, before, limit: most }));
+  return (await Promise.all(lists)).flat();
+}
+
+/** The question, as `waiting` shows it: nobody approves anything. */
+function requestOf({ agent, id }: StoredRun, other: string): Json {
+  const request: ApprovalRequest = {
+    agent,
+    skill: "",
+    turn: 0,
+    callId: id,
+    tool: "start",
+    effect: "none",
+    arguments: {},
+    rule: "waits",
+    reason: `the run begins when "${other}" of its session has ended`,
+    values: [],
+    label: trustedLabel,
+    intent: { text: "", hash: "" },
+    links: [],
+    show: [],
+    hash: "",
+    path: [agent],
+    policy: "",
+    waitsFor: { signal: nameOf(other) },
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a request is plain data
+  return request as unknown as Json;
+}

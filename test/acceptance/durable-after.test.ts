@@ -1,0 +1,169 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { agent, inMemorySessions, type Policy, session } from "../../src/index.ts";
+import { type DurableRuns, durableRuns, type RunStore } from "../../src/durable.ts";
+import { WritError } from "../../src/error/writ-error.ts";
+import type { ModelRequest } from "../../src/models.ts";
+import { fakeTool } from "../../src/testing.ts";
+import { durablePlaces, storesIn } from "./durable-place.ts";
+
+const asks: Policy = () => ({ verdict: "ask", rule: "money", reason: "money leaves" });
+const isSaid = (messages: ModelRequest["messages"], words: string): boolean =>
+  JSON.stringify(messages).includes(words);
+
+/** Pays whom it is told to, and says whether it knows of a payment. */
+function clerkWith(pay: ReturnType<typeof fakeTool>) {
+  return agent({
+    name: "clerk",
+    tools: [pay],
+    policy: asks,
+    model({ messages }) {
+      const asked = messages.findLast(({ role }) => role === "user");
+      const hasCalled = messages.at(-1)?.role === "tool";
+      if (!hasCalled && JSON.stringify(asked).includes("Pay"))
+        return { calls: ["Ada", "Ben"].map((to) => ({ name: "pay", arguments: { to } })) };
+      if (hasCalled)
+        return messages.flatMap((each) => (each.role === "tool" ? [each.status] : [])).join(", ");
+      return isSaid(messages, "receipt for Ada") ? "Ada was paid." : "Nobody was paid.";
+    },
+  });
+}
+
+describe.each(durablePlaces)("a session whose run waits, in %s", { timeout: 60_000 }, (where) => {
+  const open = storesIn(where);
+  const closing: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).toReversed()) await close();
+  });
+
+  function desk() {
+    const pay = fakeTool("pay", (given: unknown) => `receipt for ${String(Object(given).to)}`, {
+      effect: "irreversible",
+    });
+    const clerk = clerkWith(pay);
+    const sessions = inMemorySessions();
+    const process = (store: RunStore = open()): DurableRuns =>
+      durableRuns({ store, agents: [clerk], sessions: (id) => session(sessions, id) });
+    const work = (runs: DurableRuns): (() => Promise<void>) => {
+      const worker = runs.work();
+      const drain = (): Promise<void> => worker.drain();
+      closing.push(drain);
+      return drain;
+    };
+    return { pay, clerk, process, work };
+  }
+  const waits = async (runs: DurableRuns, id: string): Promise<void> => {
+    await expect.poll(async () => (await runs.show(id))?.status).toBe("waiting");
+  };
+  const answer = async (runs: DurableRuns, to: string, approved: boolean): Promise<void> => {
+    const isAbout = ({ request }: { readonly request: { readonly arguments: unknown } }): boolean =>
+      JSON.stringify(request.arguments).includes(to);
+    const question = (await runs.waiting("pays")).find(isAbout);
+    await runs.answer("pays", question?.key ?? "", { approved, hash: question?.request.hash ?? "" });
+  };
+
+  it("begins the next one behind its end, which it is told, where the caller says so", async () => {
+    const { pay, clerk, process, work } = desk();
+    const runs = process();
+    work(runs);
+    await runs.start(clerk, "Pay", { id: "pays", session: "kim" });
+    await waits(runs, "pays");
+    const start = () =>
+      runs.start(clerk, "Who was paid?", { id: "asks", session: "kim", whenWaiting: "after" });
+    await start();
+    await waits(runs, "asks");
+    await start(); // again: the same one
+    expect((await runs.waiting("asks")).map(({ request }) => request.waitsFor)).toEqual([
+      { signal: "end of pays" },
+    ]);
+    await runs.start(clerk, "Who was paid?", { id: "other", session: "lee", whenWaiting: "after" });
+    expect((await runs.result("other")).output).toBe("Nobody was paid.");
+    await answer(runs, "Ada", true);
+    await answer(runs, "Ben", false);
+    expect((await runs.result("asks")).output).toBe("Ada was paid.");
+    expect(pay.calls).toEqual([{ to: "Ada" }]);
+  });
+
+  it("begins it beside what waits by default, or withdraws the questions", async () => {
+    const { pay, clerk, process, work } = desk();
+    const runs = process();
+    work(runs);
+    await runs.start(clerk, "Pay", { id: "pays", session: "kim" });
+    await waits(runs, "pays");
+    await runs.start(clerk, "Who was paid?", { id: "asks", session: "kim" });
+    expect((await runs.result("asks")).output).toBe("Nobody was paid.");
+    expect((await runs.waiting("pays")).length).toBe(2);
+    await runs.start(clerk, "Leave it", { id: "leaves", session: "kim", whenWaiting: "withdraw" });
+    expect((await runs.result("pays")).output).toBe("denied, denied");
+    expect(pay.calls).toEqual([]);
+  });
+
+  it("begins it when the one before was cancelled, also by a process that died before it could tell", async () => {
+    const { clerk, process, work } = desk();
+    const store = open();
+    const runs = process(store);
+    const leave = work(runs);
+    const next = async (id: string): Promise<void> => {
+      await runs.start(clerk, "Who was paid?", { id, session: "kim", whenWaiting: "after" });
+      await waits(runs, id);
+    };
+    await runs.start(clerk, "Pay", { id: "pays", session: "kim" });
+    await waits(runs, "pays");
+    await next("one");
+    await runs.cancel("pays");
+    expect((await runs.result("one")).output).toBe("Nobody was paid.");
+    await runs.start(clerk, "Pay", { id: "again", session: "kim" });
+    await waits(runs, "again");
+    await next("two");
+    await leave();
+    await store.cancel("again", "by a process that is gone");
+    expect((await runs.show("two"))?.status).toBe("waiting");
+    work(process());
+    expect((await runs.result("two")).output).toBe("Nobody was paid.");
+  });
+
+  it("begins it though its store fails while it looks for those before it", async () => {
+    const { clerk, process, work } = desk();
+    let fails = 0;
+    const failing: RunStore = new Proxy(open(), {
+      get(store, name) {
+        const value: unknown = Reflect.get(store, name);
+        if (typeof value !== "function") return value;
+        return (...given: unknown[]): unknown => {
+          if (name !== "list" || fails > 0) return Reflect.apply(value, store, given);
+          fails += 1;
+          return Promise.reject(
+            new WritError("database-failed", { path: "runs.db", reason: "for a moment" }),
+          );
+        };
+      },
+    });
+    const runs = process(failing);
+    await runs.start(clerk, "Who was paid?", { id: "asks", session: "kim", whenWaiting: "after" });
+    work(runs);
+    expect((await runs.result("asks")).output).toBe("Nobody was paid.");
+    expect(fails).toBe(1);
+  });
+
+  it.each([
+    ["first", ["Ada", "Ben"]],
+    ["last", ["Ben", "Ada"]],
+  ])(
+    "loses no approved call for a refused sibling: approved %s, in processes of their own",
+    async (_when, order) => {
+      const { pay, clerk, process, work } = desk();
+      const runs = process();
+      const leave = work(runs);
+      await runs.start(clerk, "Pay", { id: "pays", session: "kim" });
+      await waits(runs, "pays");
+      await leave();
+      for (const to of order) {
+        await answer(runs, to, to === "Ada");
+        const end = work(process());
+        await (to === order[0] ? waits(runs, "pays") : runs.result("pays"));
+        await end();
+      }
+      expect(await runs.result("pays")).toMatchObject({ output: "ok, denied" });
+      expect(pay.calls).toEqual([{ to: "Ada" }]);
+    },
+  );
+});
