@@ -62,9 +62,12 @@ function totals(results: Results, columns: readonly string[]): string {
 }
 
 function failures(results: Results, runtime: string, places: ReadonlyMap<string, string>): string {
+  const { causes = [] } = aboutOf(runtime);
   const failed = allCases.flatMap(({ id }) => {
     const { result, reason = "" } = results[runtime]?.cases[id] ?? { result: "pass" };
-    return result === "fail" ? [`- [${id}](${places.get(id)}): ${shortened(reason)}`] : [];
+    const known = causes.find(({ cases }) => cases.includes(id));
+    const why = known === undefined ? "" : `. _${known.cause}_`;
+    return result === "fail" ? [`- [${id}](${places.get(id)}): ${shortened(reason)}${why}`] : [];
   });
   return `### ${aboutOf(runtime).name}\n\n${failed.length === 0 ? "None." : failed.join("\n")}`;
 }
@@ -93,7 +96,8 @@ See what ${columns.length} agent runtimes do in ${allCases.length} cases: what t
 Every runtime is asked by the way that its documentation shows, through its own client for OpenAI-compatible servers. The model is a server on the loopback interface that
 says what the case wrote for it, and refuses what a provider refuses: a call without a result, a result without a call. Nothing is set that a case does not ask for.
 A case that needs what a runtime does not have is **not offered** (–), and no failure. Each ✗ leads to the case, which says why it matters. The suite is writ's own, so its
-cases are about what writ cares for; the last ones, and whatever is offered elsewhere and not by writ, are there to say so.
+cases are about what writ cares for; the last ones, and whatever is offered elsewhere and not by writ, are there to say so. Below, a sentence in _italics_ is what was found in
+the source or the documentation of the runtime when the failure was looked into.
 
 \`npm run conformance -- --runtime ai --case approval/double-click\` plays one. [conformance/README.md](../conformance/README.md) says how a case and an adapter are written.
 

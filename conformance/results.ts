@@ -21,7 +21,11 @@ export const runtimes: readonly string[] = readdirSync(folder).toSorted(
 );
 
 function rank(name: string): number {
-  return ["writ", "ai", "openai-agents", "mastra", "langchain"].indexOf(name) >>> 0;
+  return (
+    ["writ", "ai", "openai-agents", "mastra", "langchain", "strands", "tanstack", "pydantic-ai"].indexOf(
+      name,
+    ) >>> 0
+  );
 }
 
 export function isInstalled(runtime: string): boolean {

@@ -24,6 +24,7 @@ export type {
 export type { ContractCheck } from "./eval/contract/check.ts";
 export { driverContract, type DriverSubject } from "./eval/contract/driver-contract.ts";
 export { executorContract } from "./eval/contract/executor-contract.ts";
+export { recordedScript } from "./eval/simulate/recorded-script.ts";
 export { simulate, type Simulation, type SimulationFailure } from "./eval/simulate/simulate.ts";
 export type { SimulationOptions } from "./eval/simulate/options.ts";
 export type { Deviation, DeviationName, ProposedCall, Schedule } from "./eval/simulate/schedule.ts";

@@ -151,6 +151,8 @@ export interface About {
   readonly way: string;
   /** What it does not offer, and what there is instead, or where its documentation says so. */
   readonly lacks: Readonly<Partial<Record<Feature, string>>>;
+  /** Why cases fail, as it was found in the source or the documentation of these versions. */
+  readonly causes?: readonly { readonly cases: readonly string[]; readonly cause: string }[];
 }
 
 export interface Adapter extends About {

@@ -56,6 +56,13 @@ async function inTime(play: Promise<void>): Promise<void> {
   }
 }
 
+/** Takes away what a runtime put on the prototype of all objects, which would decide the cases behind it. Gives the names. */
+function takeFromAllObjects(): string {
+  const names = Object.keys(Object.prototype);
+  for (const name of names) Reflect.deleteProperty(Object.prototype, name);
+  return names.join(", ");
+}
+
 interface Place {
   readonly adapter: Adapter;
   readonly provider: Provider;
@@ -81,6 +88,8 @@ export async function playCase(runtime: string, one: Case, { adapter, provider }
   };
   try {
     await inTime(one.play(new Scene(stage)));
+    const left = takeFromAllObjects();
+    if (left !== "") throw new Failed(`every object of the process has the fields ${left} since`);
     if (dialogue.requests.length === 0 && !one.asksNobody) throw new Failed("the model was never asked");
     return { result: "pass" };
   } catch (error) {
@@ -90,6 +99,7 @@ export async function playCase(runtime: string, one: Case, { adapter, provider }
       reason: error instanceof Failed ? error.message : `broke the case: ${messageOf(error)}`,
     };
   } finally {
+    takeFromAllObjects();
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   }
 }

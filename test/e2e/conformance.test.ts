@@ -58,6 +58,21 @@ describe("the conformance suite", () => {
     expect(passed).toEqual(["cancel/before-the-start"]);
   }, 300_000);
 
+  it("fails a case in which a runtime puts fields on every object, and takes them away for the next", async () => {
+    const provider = new Provider();
+    await provider.listen();
+    const start = (): never => {
+      Object.assign(Object.prototype, { callCount: 1 });
+      throw new Error("it is over");
+    };
+    const adapter = { ...aboutOf("writ"), lacks: {}, start };
+    const [one] = casesOf(["arguments/prototype"]);
+    const verdict = one && (await playCase("polluting", one, { adapter, provider }));
+    expect(verdict?.reason).toContain("the fields callCount");
+    provider.close();
+    expect(Object.keys(Object.prototype)).toEqual([]);
+  });
+
   it("takes a feature that is lacking for no failure, and gives the reason", async () => {
     const provider = new Provider();
     const adapter = {
@@ -105,6 +120,15 @@ describe("the page of the comparison", () => {
     for (const [runtime, { cases }] of Object.entries(results))
       expect(Object.keys(cases), runtime).toEqual(ids);
     expect(Object.values(results["writ"]?.cases ?? {}).filter(({ result }) => result === "fail")).toEqual([]);
+  });
+
+  it("shows every runtime that has an adapter, and says why a case failed of failures alone", () => {
+    expect(Object.keys(results).toSorted()).toEqual([...runtimes].toSorted());
+    for (const runtime of runtimes)
+      for (const { cases, cause } of aboutOf(runtime).causes ?? []) {
+        expect(cause.length, runtime).toBeGreaterThan(20);
+        for (const id of cases) expect(results[runtime]?.cases[id]?.result, `${runtime} ${id}`).toBe("fail");
+      }
   });
 });
 

@@ -30,6 +30,7 @@ function agentOf(setup: Setup, { only }: Asked = {}) {
     instructions,
     tools: Object.fromEntries(tools.map(toolOf)) as ToolSet,
     toolApproval: Object.fromEntries(setup.asking.map((name) => [name, "user-approval"])),
+    experimental_toolApprovalSecret: "0123456789abcdef0123456789abcdef",
     stopWhen: [isStepCount(maxTurns), spent],
     activeTools: only as string[] | undefined,
     toolCallConcurrency: setup.orderedWrites ? 1 : undefined,

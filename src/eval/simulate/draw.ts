@@ -87,7 +87,7 @@ export class Drawing implements Chooser {
     if (kind === "model" && this.proposals <= 0) return undefined;
     const drawn = draw(this.random);
     if (drawn === undefined || !this.faults.has(drawn.does)) return undefined;
-    if (drawn.does === "proposes") this.proposals -= 1;
+    if (drawn.calls !== undefined) this.proposals -= 1;
     const deviation = { at, ...drawn };
     this.drawn.push(deviation);
     return deviation;

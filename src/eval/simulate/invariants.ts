@@ -22,6 +22,10 @@ export const runtimeInvariants: Readonly<Record<string, (evidence: Evidence) => 
     world.executions.flatMap(({ fits, tool, callId, arguments: args }) =>
       fits ? [] : [`${tool} (${callId}) ran with ${JSON.stringify(args)}`],
     ),
+  "a call that was cut does not run": ({ world }) =>
+    world.executions.flatMap(({ tool, callId }) =>
+      world.cut.has(callId) ? [`${tool} (${callId}) ran, and its reply ended in its arguments`] : [],
+    ),
   "a run that is stopped stays stopped": stopFaults,
   "budgets hold": (evidence) => evidence.told.flatMap((told) => budgetFaults(told, evidence)),
   "labels never rise": labelFaults,

@@ -33,6 +33,27 @@ export function proposal(random: Random, sight: Sight): readonly ProposedCall[] 
   return calls;
 }
 
+/** The calls of a recorded reply, changed in one place: one left out, one twice, in another order, with other arguments, or with those of the reply after it. */
+export function mutated(
+  random: Random,
+  [calls, after]: readonly [readonly ProposedCall[], readonly ProposedCall[]],
+  { tools, messages }: Pick<Sight, "tools" | "messages">,
+): readonly ProposedCall[] {
+  const at = Math.floor(random() * calls.length);
+  const one = calls[at];
+  const schema = tools.find(({ name }) => name === one?.name)?.schema;
+  const changes: readonly (readonly ProposedCall[])[] = [
+    calls.toSpliced(at, 1),
+    [...calls, ...calls.slice(at, at + 1)],
+    calls.toReversed(),
+    [...calls, ...after],
+    one === undefined || schema === undefined
+      ? calls
+      : calls.with(at, { name: one.name, arguments: valueOf(random, schema, stringsIn(messages)) }),
+  ];
+  return pick(random, changes) ?? calls;
+}
+
 interface Seeing extends Sight {
   readonly seen: readonly ProposedCall[];
   readonly values: readonly string[];

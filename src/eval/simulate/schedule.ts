@@ -9,7 +9,7 @@ export interface ProposedCall {
 /** The deviations that there are, by the kind of point at which they happen. */
 export const deviations = {
   /** A request to the model, counted over all runs: `model 2`. */
-  model: ["proposes", "is-overloaded", "breaks-off", "is-silent", "is-late"],
+  model: ["proposes", "is-cut", "doubles", "is-overloaded", "breaks-off", "is-silent", "is-late"],
   /** An execution of a tool, counted for each tool: `tool refund 1`. */
   tool: ["fails", "fails-after", "hangs", "hangs-after", "is-late"],
   /** A question to a person: `person 1`. */
@@ -33,7 +33,7 @@ export type DeviationName = (typeof deviations)[PointKind][number];
 /**
  * A deviation from the quiet schedule, in which the model says its script, every tool answers at once, every person says yes, and nothing breaks.
  *
- * `model`: it `proposes` the `calls`; the provider `is-overloaded` (429), `breaks-off` in its reply, `is-silent` for good, `is-late` by `ms`.
+ * `model`: it `proposes` the `calls`; it `is-cut` in the arguments of the last of them; it `doubles` the last, under one id; the provider `is-overloaded` (429), `breaks-off` in its reply, `is-silent` for good, `is-late` by `ms`.
  * `tool`: it `fails` before its effect or after it (`fails-after`), it never gives a result (`hangs`, and after its effect `hangs-after`), `is-late` by `ms`.
  * `person`: `refuses`, `keeps-silent`, `answers-late` by `ms`, clicks twice (`answers-twice`), `answers-another` question first, `edits` the `arguments`.
  * `step`: the process dies before its work, with the work done and nothing kept (`dies-unkept`), after it is kept; or it `stalls`, is taken for dead, and comes back.

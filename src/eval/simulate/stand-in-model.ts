@@ -3,8 +3,8 @@ import { isAsked, type Message } from "../../message/message.ts";
 import type { Delta, Model, ModelRequest } from "../../model/model.ts";
 import type { Json } from "../../util/json.ts";
 import type { Machine } from "./machine.ts";
-import { type KnownTool, proposal } from "./propose.ts";
-import { pick, type ProposedCall, type Random, type Drawn } from "./schedule.ts";
+import { type KnownTool, mutated, proposal } from "./propose.ts";
+import { pick, type DeviationName, type ProposedCall, type Random, type Drawn } from "./schedule.ts";
 import { never } from "./world.ts";
 
 /** A reply of the script: calls, or an answer. */
@@ -58,39 +58,51 @@ async function* reply(request: ModelRequest, part: ModelPart, machine: Machine):
       model: part.agent,
       reason: "too many requests",
     });
-  const said =
-    deviation?.does === "proposes" ? { calls: deviation.calls ?? [] } : quiet(request.messages, part);
-  yield* deltas(said, { number, machine, breaksOff: deviation?.does === "breaks-off" });
+  const { does, calls } = deviation ?? {};
+  const said = calls === undefined ? quiet(request.messages, part) : { calls };
+  yield* deltas(said, { number, machine, does });
 }
 
 interface Saying {
   readonly number: number;
   readonly machine: Machine;
-  readonly breaksOff: boolean;
+  readonly does: DeviationName | undefined;
 }
 
-async function* deltas(said: ScriptReply, { number, machine, breaksOff }: Saying): AsyncGenerator<Delta> {
+async function* deltas(said: ScriptReply, { number, machine, does }: Saying): AsyncGenerator<Delta> {
   const { world } = machine;
   const usage = { inputTokens: 10, outputTokens: 5 };
   if (typeof said === "string") {
     yield { type: "text-delta", text: said };
-    if (breaksOff) throw broken();
+    if (does === "breaks-off") throw broken();
     world.note(`model ${number} answers ${said}`);
     yield { type: "end", finishReason: "stop", usage };
     return;
   }
   const { calls } = said;
+  const last = calls.length - 1;
   for (const [index, { name, arguments: args }] of calls.entries()) {
-    const id = `c${number}_${index}`;
-    yield { type: "call-start", id, name };
-    yield { type: "call-end", id, arguments: JSON.stringify(args) };
+    const written = JSON.stringify(args);
+    const isCut = does === "is-cut" && index === last;
+    if (isCut) world.cut.add(`c${number}_${index}`);
+    for (const id of does === "doubles" && index === last ? [index, index] : [index]) {
+      yield { type: "call-start", id: `c${number}_${id}`, name };
+      yield { type: "call-delta", id: `c${number}_${id}`, text: isCut ? half(written) : written };
+      if (!isCut) yield { type: "call-end", id: `c${number}_${id}` };
+    }
   }
   await machine.sleep(endMs);
-  if (breaksOff) throw broken();
+  if (does === "breaks-off") throw broken();
   world.note(
     `model ${number} calls ${calls.map(({ name, arguments: args }) => `${name} ${JSON.stringify(args)}`).join(", ")}`,
   );
-  yield { type: "end", finishReason: calls.length === 0 ? "stop" : "tool-calls", usage };
+  const finishReason = does === "is-cut" ? "length" : calls.length === 0 ? "stop" : "tool-calls";
+  yield { type: "end", finishReason, usage };
+}
+
+/** What is there of arguments where a reply ends in the middle of them: never JSON, since an object ends with its bracket. */
+function half(written: string): string {
+  return written.slice(0, Math.ceil(written.length / 2));
 }
 
 function broken(): WritError {
@@ -101,8 +113,8 @@ function broken(): WritError {
   });
 }
 
-/** The reply of the script at this place of the conversation: as many replies are there already. */
-function quiet(messages: readonly Message[], { script, answer }: ModelPart): ScriptReply {
+/** How many replies to the last question there are, and how many questions. */
+function placeIn(messages: readonly Message[]): { readonly replies: number; readonly asked: number } {
   let replies = 0;
   let asked = 0;
   for (const message of messages)
@@ -110,12 +122,21 @@ function quiet(messages: readonly Message[], { script, answer }: ModelPart): Scr
       replies = 0;
       asked += 1;
     } else if (message.role === "assistant") replies += 1;
+  return { replies, asked };
+}
+
+/** The reply of the script at this place of the conversation: as many replies are there already. */
+function quiet(messages: readonly Message[], { script, answer }: ModelPart): ScriptReply {
+  const { replies, asked } = placeIn(messages);
   return script[replies] ?? (typeof answer === "string" && asked > 1 ? `${answer} ${asked}` : text(answer));
 }
 
 function text(answer: Json): string {
   return typeof answer === "string" ? answer : JSON.stringify(answer);
 }
+
+/** The share of replies in the place of recorded ones that are those, changed in one place: the others may be anything. */
+const mutatedShare = 0.5;
 
 function drawReply(random: Random, { tools, messages }: ModelRequest, part: ModelPart): Drawn | undefined {
   const chance = random();
@@ -124,8 +145,16 @@ function drawReply(random: Random, { tools, messages }: ModelRequest, part: Mode
   if (chance < 0.14) return { does: "is-silent" };
   if (chance < 0.17) return { does: "is-late", ms: pick(random, [2000, 90_000]) };
   if (part.tools.length === 0) return undefined;
-  const offered = new Set(tools.map(({ name }) => name));
   const script = part.script.map((each) => (typeof each === "string" ? [] : each.calls));
-  const calls = proposal(random, { tools: part.tools, offered, messages, script });
-  return calls.length === 0 ? undefined : { does: "proposes", calls };
+  const { replies } = placeIn(messages);
+  const [recorded = [], after = []] = script.slice(replies);
+  const offered = new Set(tools.map(({ name }) => name));
+  const sight = { tools: part.tools, offered, messages, script };
+  const calls =
+    recorded.length > 0 && random() < mutatedShare
+      ? mutated(random, [recorded, after], sight)
+      : proposal(random, sight);
+  if (calls.length === 0) return undefined;
+  const kind = random();
+  return { does: kind < 0.04 ? "is-cut" : kind < 0.08 ? "doubles" : "proposes", calls };
 }

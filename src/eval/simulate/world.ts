@@ -88,6 +88,8 @@ export class World {
   readonly counts: Map<string, number> = new Map();
   /** The runs that began while the one before went on. */
   readonly early: Set<string> = new Set();
+  /** The calls of replies that ended in the middle of them. */
+  readonly cut: Set<string> = new Set();
   /** The time at which each run was stopped. */
   readonly stops: Map<string, number> = new Map();
   /** Told what happens at a moment. */

@@ -4,7 +4,9 @@ import { agent, type WritError } from "../../../../src/index.ts";
 import {
   type Deviation,
   fakeTool,
+  recordedScript,
   type Schedule,
+  scripted,
   simulate,
   type SimulationOptions,
 } from "../../../../src/testing.ts";
@@ -75,6 +77,53 @@ describe("simulate()", () => {
       expect(counts["deaths"]).toBe(does === "stalls" ? 0 : 1);
       expect(effects).toEqual(does === "dies-before" ? [] : ["refund"]);
     }
+  });
+
+  it("cuts the last call of a reply, which does not run, and goes on with the next reply", async () => {
+    const calls = ["A1", "A2"].map((id) => ({ name: "look", arguments: { order: id } }));
+    const ends: string[] = [];
+    const { failure, counts } = await simulate(clerk, {
+      schedule: { deviations: [{ at: "model 1", does: "is-cut", calls }] },
+      invariants: { looks: (view) => void ends.push(...view.calls.map(({ status }) => status)) },
+    });
+    expect(failure).toBeUndefined();
+    expect(ends).toEqual(["ok", "invalid"]);
+    expect(counts["calls"]).toBe(1);
+    expect(counts["requests"]).toBe(2);
+  });
+
+  it("says the last call of a reply twice under one id: each has an id and a result of its own", async () => {
+    const calls = [{ name: "refund", arguments: { order: "A1" } }];
+    const ids: string[] = [];
+    const { failure, counts } = await simulate(clerk, {
+      schedule: { deviations: [{ at: "model 1", does: "doubles", calls }] },
+      invariants: { looks: (view) => void ids.push(...view.calls.map(({ callId }) => callId)) },
+    });
+    expect(failure).toBeUndefined();
+    expect(counts["questions"]).toBe(2);
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  it("plays a recorded run, as it was and changed in places", async () => {
+    const model = scripted([{ calls: [{ name: "look", arguments: { order: "A2" } }] }, "It was sent."]);
+    const { transcript } = await clerk.with({ model }).run("Where is A2?");
+    const script = recordedScript(transcript.messages);
+    expect(script).toEqual([{ calls: [{ name: "look", arguments: { order: "A2" } }] }, "It was sent."]);
+    const played: (readonly string[])[] = [];
+    const { failure } = await simulate(clerk, {
+      script,
+      faults: ["proposes"],
+      durable: false,
+      schedules: 200,
+      invariants: {
+        looks: ({ calls }) =>
+          void played.push(calls.map((one) => `${one.name} ${JSON.stringify(one.arguments)}`)),
+      },
+    });
+    expect(failure).toBeUndefined();
+    const look = 'look {"order":"A2"}';
+    for (const found of [[look], [look, look]]) expect(played).toContainEqual(found);
+    expect(played.some((one) => one.includes('look {"order":"A1"}'))).toBe(true);
   });
 
   it("has a person click twice, of which one click counts", async () => {
