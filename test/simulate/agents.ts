@@ -67,7 +67,7 @@ const reader = agent({
   description: "Reads.",
   model: () => "",
   tools: [look, note, pay],
-  policy: free,
+  policy: careful,
   budget: { turns: 4 },
 });
 const plain = { model: () => "" };
@@ -129,6 +129,16 @@ export const cases: Readonly<Record<string, Case>> = {
       compaction: { atTokens: 30, keepTurns: 1, summarise: () => "Things were looked at." },
     }),
     options: {},
+  },
+  remembering: {
+    agent: agent({
+      ...plain,
+      name: "remembering",
+      tools: [secret, look],
+      policy: wary,
+      compaction: { atTokens: 30, keepTurns: 1, summarise: () => "Things were looked at." },
+    }),
+    options: { inputs: ["one", "two"] },
   },
   sensible: {
     agent: agent({ ...plain, name: "sensible", tools: [pay, look, note], policy: sensible }),

@@ -16,6 +16,9 @@ import type { RunAsked, SimulatedRun } from "./simulated-run.ts";
 /** The time until somebody notices that a process died. */
 const noticedMs = 1000;
 
+/** The time until a worker hears that its run was cancelled. */
+export const heardMs = 30;
+
 /** A durable run: kept in a store, carried out by one process after another. */
 export class DurableRun implements SimulatedRun {
   readonly id: string;
@@ -49,14 +52,20 @@ export class DurableRun implements SimulatedRun {
   stop(): void {
     this.cluster.world.note(`${this.id} is cancelled`);
     void this.runs.cancel(this.id, "the caller stopped it").then(({ status }) => {
-      if (status === "cancelled") this.cluster.world.stops.set(this.id, this.cluster.world.atMs);
-      this.carrying?.look();
+      if (status === "cancelled") this.cluster.world.stopped(this.id);
+      this.cluster.world.timer(heardMs, () => this.carrying?.look());
       if (this.carrying === undefined) void this.goOn();
     });
   }
 
   handOver(): void {
     this.carrying?.leave();
+  }
+
+  /** Looks once more at the end that the store has: whoever came late may have written another one. */
+  async lookAgain(): Promise<void> {
+    const run = await this.cluster.store.read(this.id);
+    if (run?.end !== undefined) this.end = run.end.outcome;
   }
 
   /** Its process is dead, or taken for dead: another one goes on. */
@@ -143,6 +152,8 @@ export class DurableRun implements SimulatedRun {
       this.known.add(question.key);
       const at = `person ${world.count("person")}`;
       const { tool, arguments: args } = question.request;
+      if (question.until === undefined)
+        world.waiting.set(`${this.id} ${question.key}`, { runId: this.id, tool });
       world.note(`${at} is asked about ${tool} ${JSON.stringify(args)}`);
       const deviation = world.choose({ kind: "person", at }, (random) =>
         drawAnswer(random, question.request, true),
@@ -163,6 +174,7 @@ export class DurableRun implements SimulatedRun {
 
   private async answer(question: WaitingQuestion, deviation: Deviation | undefined): Promise<void> {
     const { request } = question;
+    this.cluster.world.waiting.delete(`${this.id} ${question.key}`); // somebody answers, whether that is taken or not
     if (request.unsettled === true) await this.settle(question);
     else if (request.waitsFor !== undefined) await this.signal(question);
     else {

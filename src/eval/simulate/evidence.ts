@@ -16,6 +16,8 @@ export interface Subject {
   readonly listed: ReadonlyMap<string, ReadonlySet<string>>;
   /** A changed agent may go on with the runs. */
   readonly isRedeployed: boolean;
+  /** The agent's compaction puts a summary in the place of what it drops. */
+  readonly summarises: boolean;
   /** Hooks or recoveries of the author may change results, and run tools again. */
   readonly mends: boolean;
   /** The author has a blocked call skip the rest of its turn. */

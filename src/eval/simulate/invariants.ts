@@ -1,10 +1,11 @@
 import { isWritError, messageOf } from "../../error/writ-error.ts";
 import type { AgentEvent, Fact } from "../../event/event.ts";
-import { isAsked, labelOf, textOf } from "../../message/message.ts";
+import { isAsked, labelOf, type Message, textOf } from "../../message/message.ts";
 import { mayRunAgain } from "../../tool/after-crash.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
 import type { Evidence, Told } from "./evidence.ts";
+import { heardMs } from "./durable-run.ts";
 import { isNotHigher, joined, risen } from "./labels.ts";
 import { transcriptFaults } from "./transcript-faults.ts";
 import type { Answered, Execution, World } from "./world.ts";
@@ -31,6 +32,7 @@ export const runtimeInvariants: Readonly<Record<string, (evidence: Evidence) => 
   "labels never rise": labelFaults,
   "an effect happens at most once for a call": effectFaults,
   "an approval is used once": approvalFaults,
+  "a run waits for those that it asks": waitFaults,
   "a session keeps what was said": sessionFaults,
 };
 
@@ -117,14 +119,14 @@ type EndedCall = Extract<Fact, { readonly type: "tool-end" }>;
 function stopFaults({ world, told, subject }: Evidence): readonly string[] {
   const isWhole = (world.counts.get("losses") ?? 0) === 0;
   return told.flatMap(({ run }) => {
-    const stoppedMs = world.stops.get(run.id);
-    if (stoppedMs === undefined) return [];
+    const stop = world.stops.get(run.id);
+    if (stop === undefined) return [];
     if (run.end !== undefined && run.end.type !== "cancelled")
       return [`${run.id} was cancelled, and ended ${run.end.type}`];
     const late = world.executions.find(
-      ({ runId, atMs, tool }) =>
+      ({ runId, atMs, tool }, place) =>
         runId === run.id &&
-        atMs > stoppedMs &&
+        (world.isDurable ? atMs > stop.atMs + heardMs : place >= stop.begun) &&
         (isWhole || !mayRunAgain(subject.tools.get(tool) ?? { effect: "read" })),
     );
     return late === undefined ? [] : [`${late.tool} (${late.callId}) began after ${run.id} was stopped`];
@@ -182,15 +184,43 @@ function labelFaults({ world, subject, told }: Evidence): readonly string[] {
     const rise = risen(own);
     const result = run.result;
     if (rise !== undefined) return [`${run.id}: the label of its replies rose ${rise}`];
-    if (result === undefined || isNotHigher(result.label, joined(result.transcript.messages))) return [];
-    return [`${run.id}: its label ${JSON.stringify(result.label)} is better than what it saw`];
+    if (result === undefined) return [];
+    const { messages } = result.transcript;
+    if (!isNotHigher(result.label, joined(messages)))
+      return [`${run.id}: its label ${JSON.stringify(result.label)} is better than what it saw`];
+    const isSummed = subject.summarises && facts.some(({ type }) => type === "compaction-end");
+    const lost = isSummed ? unexplained(messages) : undefined;
+    return lost === undefined
+      ? []
+      : [`${run.id}: what its reply saw (${lost}) stands in no message before it`];
   });
-  if (told.length > 1 || world.isDurable) return faults;
+  if (told.length > 1) return [...faults, ...forgottenLabels(told, world)];
+  if (world.isDurable) return faults;
   const judged = world.judgements
     .filter(({ agent }) => agent === subject.name)
     .flatMap(({ label }) => label ?? []);
   const rise = risen(judged);
   return rise === undefined ? faults : [...faults, `what the policy was told rose ${rise}`];
+}
+
+/** The label of the first reply that saw more than what stands before it, where a summary stands for what is gone. */
+function unexplained(messages: readonly Message[]): string | undefined {
+  const reply = messages.findIndex(
+    (message, place) =>
+      message.role === "assistant" && !isNotHigher(joined(messages.slice(0, place)), labelOf(message)),
+  );
+  const message = messages[reply];
+  return message === undefined ? undefined : JSON.stringify(labelOf(message));
+}
+
+/** Of runs of one session, one after the other, the later has seen what the earlier saw, also where that was summarised. */
+function forgottenLabels(told: Evidence["told"], world: World): readonly string[] {
+  return told.flatMap(({ run: { id, result } }, place) => {
+    const before = told[place - 1]?.run.result;
+    if (result === undefined || before === undefined || world.early.has(id)) return [];
+    if (before.outcome.type !== "answered" || isNotHigher(result.label, before.label)) return [];
+    return [`${id}: its label ${JSON.stringify(result.label)} is better than that of the run before it`];
+  });
 }
 
 function effectFaults({ world, subject }: Evidence): readonly string[] {
@@ -218,6 +248,17 @@ function approvalFaults({ world, told }: Evidence): readonly string[] {
     }),
     ...world.answers.flatMap((answer) => (answer.isTaken ? answeredFaults(answer, world, facts) : [])),
   ];
+}
+
+/** Runs that answered while a person was still to answer them. */
+function waitFaults({ world, told, subject }: Evidence): readonly string[] {
+  const answered = told.filter(({ outcome }) => outcome?.type === "answered");
+  const ended = new Set(answered.map(({ run }) => run.id));
+  return [...world.waiting.values()].flatMap(({ runId, tool }) =>
+    ended.has(runId) && !subject.skipsAfterBlocked
+      ? [`${runId} answered, and a person was still asked about ${tool}`]
+      : [],
+  );
 }
 
 /** What a call did that is not what a person answered. */
@@ -256,7 +297,8 @@ function sessionFaults({ told, world }: Evidence): readonly string[] {
     if (next === undefined || one.outcome?.type !== "answered" || next.outcome?.type !== "answered")
       return [];
     const mayPass = world.isDurable && world.early.has(next.run.id); // a run that waits for a person lets others use its session
-    if (mayPass || isTold(next, one) || isTold(one, next)) return [];
+    const isSummed = [one, next].some(({ facts }) => facts.some(({ type }) => type === "compaction-end"));
+    if (mayPass || isSummed || isTold(next, one) || isTold(one, next)) return [];
     return [`${next.run.id} was not told what ${one.run.id} had answered`];
   });
 }

@@ -24,7 +24,7 @@ export class PlainRun implements SimulatedRun {
 
   stop(): void {
     this.machine.world.note(`${this.id} is stopped`);
-    this.machine.world.stops.set(this.id, this.machine.world.atMs);
+    this.machine.world.stopped(this.id);
     this.stopping.abort("the caller stopped it");
   }
 

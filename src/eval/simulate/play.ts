@@ -59,6 +59,7 @@ export async function play(stage: Stage, chooser: Chooser): Promise<Played> {
   }
   for (const run of runs) await ended(run, world);
   await world.drain();
+  for (const run of runs) await run.lookAgain?.();
   return { world, runs, cluster, handleOn: sessions && handleOn };
 }
 

@@ -25,4 +25,6 @@ export interface SimulatedRun {
   readonly end?: Outcome;
   stop(): void;
   handOver(): void;
+  /** Of a durable run: reads its end again, once nothing happens any more. */
+  lookAgain?(): Promise<void>;
 }

@@ -87,7 +87,7 @@ function machinesFor<State>(
 
 /** What is known of an agent before anything is played. */
 function subjectOf(
-  { name, budget = {}, endOn = [] }: AnyDefinition,
+  { name, budget = {}, endOn = [], compaction }: AnyDefinition,
   parts: StandIns,
   tools: Subject["tools"],
 ): Omit<Subject, "isRedeployed"> {
@@ -100,6 +100,7 @@ function subjectOf(
     tools,
     standIns: new Set(standing.map((tool) => tool.name)),
     ...parts.seen,
+    summarises: compaction?.summarise !== undefined,
     skipsAfterBlocked: endOn.includes("blocked-call"),
   };
 }

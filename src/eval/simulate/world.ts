@@ -61,6 +61,12 @@ export interface Fault {
   readonly message: string;
 }
 
+/** The moment at which a run was stopped: its time, and how many executions had begun. */
+interface Stopped {
+  readonly atMs: number;
+  readonly begun: number;
+}
+
 type Decided = Extract<Fact, { readonly type: "call-decided" }>;
 
 interface Timer {
@@ -90,8 +96,10 @@ export class World {
   readonly early: Set<string> = new Set();
   /** The calls of replies that ended in the middle of them. */
   readonly cut: Set<string> = new Set();
-  /** The time at which each run was stopped. */
-  readonly stops: Map<string, number> = new Map();
+  /** The questions of durable runs that wait for a person without a time. */
+  readonly waiting: Map<string, { readonly runId: string; readonly tool: string }> = new Map();
+  /** When each run was stopped. */
+  readonly stops: Map<string, Stopped> = new Map();
   /** Told what happens at a moment. */
   onMoment: ((deviation: Deviation) => void) | undefined;
   private readonly timers: Timer[] = [];
@@ -121,6 +129,10 @@ export class World {
   /** Keeps a decision that a fact told, of a policy that is not watched. */
   decided({ callId, name, decision }: Decided, agent: string): void {
     this.decisions.set(`${agent} ${callId} ${name}`, decision.verdict);
+  }
+
+  stopped(runId: string): void {
+    this.stops.set(runId, { atMs: this.atMs, begun: this.executions.length });
   }
 
   note(line: string): void {
