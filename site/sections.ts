@@ -116,7 +116,7 @@ export const sections: readonly Section[] = [
       "audit-log",
     ],
   },
-  { title: "The command line", pages: ["terminal"] },
+  { title: "The command line", pages: ["terminal", "chat"] },
   { title: "Testing", pages: ["testing", "simulate", "prove", "fake-providers", "cassettes", "eval-agent"] },
 ];
 

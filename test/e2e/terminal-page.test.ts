@@ -5,7 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasTmux, openTerminal, type Terminal } from "./terminal.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const page = readFileSync(join(root, "docs/terminal.md"), "utf8");
+const page = ["terminal", "chat"]
+  .map((name) => readFileSync(join(root, `docs/${name}.md`), "utf8"))
+  .join("\n");
 const main = join(root, "dist/cli/main.js");
 let folder: string;
 
@@ -26,10 +28,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A block of the page. */
+/** The first block of its kind in the two pages. */
 function block(kind: string): string {
   const [, text] = new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(page) ?? [];
-  if (text === undefined) throw new Error(`docs/terminal.md has no block "${kind}"`);
+  if (text === undefined) throw new Error(`No page has a block "${kind}"`);
   return text;
 }
 
@@ -51,7 +53,7 @@ async function answer(terminal: Terminal, said: string): Promise<void> {
   terminal.line(said);
 }
 
-describe.skipIf(!hasTmux)("docs/terminal.md", () => {
+describe.skipIf(!hasTmux)("docs/terminal.md and docs/chat.md", () => {
   it("shows calls that have not ended as they stand", async () => {
     using terminal = writ("run", "slow.ts", "The kettle of A17 came broken.");
     const lines = steady(block("console live").replaceAll(/\d+ s$/gm, "0 ms"));
