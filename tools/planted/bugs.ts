@@ -70,8 +70,8 @@ export const bugs: readonly PlantedBug[] = [
     "microsoft/agent-framework#6851: an approved call runs again",
     [
       "call/ask.ts",
-      'return answer.for === "run" ? { ...fate, approvedAs: hash } : fate;',
-      "return { ...fate, approvedAs: hash };",
+      'return answer.for === "run" ? { ...fate, approvedAs: approvedAs(fate, hash, answer.free) } : fate;',
+      "return { ...fate, approvedAs: approvedAs(fate, hash, answer.free) };",
     ],
   ),
   bug("a no lets the call run", "peers §3: rejected calls run", [
