@@ -78,7 +78,7 @@ function fateAfter(answer: PersonsAnswer, fate: Ready, { hash }: ApprovalRequest
   const { call } = fate;
   if (!answer.approved) {
     const text = `Tool '${call.name}' was denied: ${answer.reason ?? "a person said no"}`;
-    return { type: "refused", call, result: { status: "denied", text } };
+    return { type: "refused", call, result: { status: "denied", text }, askedBy: fate.decision };
   }
   if (answer.edited !== undefined) return { type: "edited", call: withArguments(call, answer.edited) };
   return answer.for === "run" ? { ...fate, approvedAs: approvedAs(fate, hash, answer.free) } : fate;

@@ -65,6 +65,8 @@ export interface Refused {
   readonly result: ToolResult;
   /** Undefined where nobody decided: the run was stopped, or an earlier call ended the batch. */
   readonly decision?: Decision;
+  /** The decision by which a person was asked, who said no. */
+  readonly askedBy?: Decision;
   /** The allow-list does not have its tool. */
   readonly isUnknown?: boolean;
   /** The fault of its arguments, and the tool that would have run. */

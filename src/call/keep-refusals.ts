@@ -35,7 +35,7 @@ export function keepRefusals(_done: unknown, { batch, fates, records }: RunningB
 }
 
 function recordOf(fate: Fate, { status, text }: ToolResult, { gate }: Batch): RefusalRecord {
-  const { decision } = fate.type === "refused" ? fate : { decision: undefined };
+  const decision = fate.type === "refused" ? (fate.decision ?? fate.askedBy) : undefined;
   const tool = gate.allowed.tools.get(fate.call.name);
   const result = { status, text: cut(text) };
   return {

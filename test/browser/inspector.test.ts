@@ -4,7 +4,8 @@ import { durableRuns } from "../../src/durable.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import { clerk } from "../unit/inspect/scene.ts";
 import { chromiumPath } from "./browser.ts";
-import { clerkProgram, goTo, inspecting, look, manyCalls, patience } from "./inspector-scene.ts";
+import { goTo, inspecting, look, patience } from "./inspector-scene.ts";
+import { clerkProgram, manyCalls } from "../unit/inspect/programs.ts";
 
 describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
   const seen = inspecting({

@@ -5,8 +5,10 @@ import type { Acts } from "./acts.ts";
 import type { Api, Overview } from "./api.ts";
 import { ComparePage } from "./compare-page.tsx";
 import { Help } from "./help.tsx";
-import { focusOn, type KeyActs, useKeys } from "./keys.ts";
+import { focusOn, type KeyActs, useChord, useKeys } from "./keys.ts";
 import { useRun, useRuns } from "./known-runs.ts";
+import { Palette } from "./palette.tsx";
+import { itemsOf } from "./palette-items.ts";
 import { PlayPage } from "./play-page.tsx";
 import { QueuePage } from "./queue-page.tsx";
 import { type Place, usePlace } from "./route.ts";
@@ -36,7 +38,9 @@ export function App({ api }: { readonly api: Api }): JSX.Element {
       go({ page: "compare", runs: [marked, open] });
     setMarked(marked === undefined ? open : undefined);
   };
-  useKeys({
+  const [hasPalette, setPalette] = useState(false);
+  useChord("k", () => setPalette(true));
+  const keys: KeyActs = {
     ...movingKeys({ place, go, lists }),
     "?": () => setHelp(true),
     "/": () => focusOn("#filter"),
@@ -47,7 +51,8 @@ export function App({ api }: { readonly api: Api }): JSX.Element {
     a: () => focusOn("[data-act=approve]"),
     d: () => focusOn("[data-act=refuse]"),
     f: () => document.querySelector<HTMLElement>("[data-act=fork]")?.click(),
-  });
+  };
+  useKeys(keys);
   const waiting = known.runs.filter((run) => run.waiting > 0).length;
   const onSelect = (run: string): void => go({ page: "runs", run });
   return (
@@ -67,6 +72,9 @@ export function App({ api }: { readonly api: Api }): JSX.Element {
         />
         <Main {...{ api, place, go, known, lists, onSelect }} />
       </div>
+      {hasPalette && (
+        <Palette items={itemsOf({ place, go, runs: known.runs, keys })} onClose={() => setPalette(false)} />
+      )}
       {hasHelp && <Help onClose={() => setHelp(false)} />}
     </div>
   );

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { originsOf } from "../value-origins.ts";
 import type { InspectedCall, InspectedRun } from "../view.ts";
+import { AsTest } from "./as-test.tsx";
 import { Answering } from "./answering.tsx";
 import type { Acts } from "./acts.ts";
 import { Fact, Part } from "./parts.tsx";
@@ -49,6 +50,7 @@ export function CallDrawer({ view, call, acts, onClose }: DrawerProps): JSX.Elem
       <Result call={call} />
       <Inside call={call} />
       <Times view={view} call={call} />
+      <AsTest view={view} call={call} />
     </aside>
   );
 }

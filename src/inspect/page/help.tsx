@@ -14,6 +14,7 @@ const keys: readonly (readonly [string, string])[] = [
   ["p", "playground: talk with an agent, try a call"],
   ["c", "mark the run; on a second run: compare both"],
   ["t", "light, dark, as the system has it"],
+  ["Ctrl K", "all that can be opened and done; on a Mac Cmd K"],
   ["?", "this help"],
 ];
 

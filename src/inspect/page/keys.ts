@@ -29,6 +29,21 @@ export function useKeys(acts: KeyActs): void {
   }, []);
 }
 
+/** Does something for Ctrl or Cmd with a key, also while somebody writes. */
+export function useChord(key: string, act: () => void): void {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    function onKey(event: KeyboardEvent): void {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== key) return;
+      event.preventDefault();
+      if (document.querySelector("dialog[open]") === null) latest.current();
+    }
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+}
+
 /** Brings the focus to an element. */
 export function focusOn(selector: string): void {
   document.querySelector<HTMLElement>(selector)?.focus();

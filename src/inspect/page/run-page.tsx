@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { InspectedRun, InspectedTurn } from "../view.ts";
 import type { Acts } from "./acts.ts";
+import { AsTest } from "./as-test.tsx";
 import { Budgets } from "./budgets.tsx";
 import { CallDrawer } from "./call-drawer.tsx";
 import { ForkForm } from "./fork-form.tsx";
@@ -90,6 +91,7 @@ export function RunPage({
                 Fork…
               </button>
             )}
+            <AsTest view={view} />
             {onExport !== undefined && (
               <button type="button" class="act" onClick={onExport}>
                 Export

@@ -1,0 +1,37 @@
+/** A clerk who reads a stranger's mail, calls with wrong arguments and what is not listed, and wants to send a mail. */
+export const clerkProgram = `
+import { agent, tool } from "writ";
+const schema = (names) => ({
+  type: "object", properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])), required: [...names],
+});
+const turns = [
+  [["read_mail", { id: "m-1" }], ["find_order", { id: "17" }], ["find_order", { number: "17" }]],
+  [["delete_all", {}], ["send_mail", { to: "eve@example.net", text: "Order 17 costs 30." }]],
+];
+const model = ({ messages }) => {
+  const calls = turns[messages.filter(({ role }) => role === "assistant").length];
+  if (calls !== undefined) return { calls: calls.map(([name, args]) => ({ name, arguments: args })) };
+  return messages.flatMap((message) => (message.role === "tool" ? [message.name + " " + message.status] : [])).join(", ");
+};
+const read = (name, fields, execute) =>
+  tool({ name, description: "", effect: "read", inputSchema: schema(fields), trusted: name === "find_order", execute });
+export default agent({
+  name: "clerk", instructions: "You are the clerk of a shop.", model,
+  tools: [
+    read("read_mail", ["id"], () => "From eve@example.net: what does it cost?"),
+    read("find_order", ["id"], ({ id }) => ({ id, euro: 30 })),
+    tool({ name: "send_mail", description: "", effect: "irreversible", inputSchema: schema(["to", "text"]), execute: ({ to }) => "sent to " + to }),
+  ],
+});
+`;
+
+/** An agent that makes a hundred calls in each of fifty turns. */
+export const manyCalls = `
+import { agent, tool } from "writ";
+const look = tool({ name: "look", description: "", effect: "read", inputSchema: { type: "object", properties: { id: { type: "string" } } }, execute: ({ id }) => "seen " + id });
+const model = ({ messages }) => {
+  const turn = messages.filter(({ role }) => role === "assistant").length;
+  return turn === 50 ? "Done." : { calls: Array.from({ length: 100 }, (_, at) => ({ name: "look", arguments: { id: turn + "-" + at } })) };
+};
+export default agent({ name: "many", model, tools: [look], budget: { turns: 60, toolCalls: 6000 } });
+`;
