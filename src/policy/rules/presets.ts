@@ -79,7 +79,10 @@ function guarded(): readonly RuleInput[] {
           effectful,
           after,
           roles("target", "amount", "id").are(absent()),
-          not(all(effect("write"), requested({ exactly: true }))),
+          any(
+            effect("irreversible", "undeclared"),
+            all(roles("content").are(absent()), not(requested({ exactly: true }))),
+          ),
         ),
       )
       .because("it acts on nothing that the user could have chosen")

@@ -97,22 +97,19 @@ async function draftTool(tool: DraftedTool, ask: AskAboutRead): Promise<DraftedA
   return {
     tool,
     annotation: isDeclared || effect === undefined ? {} : { effect },
-    lines: [{ says, because }, ...(effect === "write" && !hasChoice(tool, parameters) ? [unchosen] : [])],
+    lines: [{ says, because }, ...(effect === "write" && !hasArguments(tool, parameters) ? [unchosen] : [])],
     parameters,
   };
 }
 
 const unchosen: Omit<DraftLine, "tool"> = {
   says: "asks after a stranger's words, unless the request names it",
-  because: "it has no argument that the user could have chosen",
+  because: "it has no arguments that the user could have chosen",
 };
 
-/** True if a tool has an argument that says on what it acts. */
-function hasChoice({ said }: DraftedTool, parameters: readonly DraftedParameter[]): boolean {
-  const roles = Object.values(said?.parameters ?? {}).map((each) =>
-    typeof each === "string" ? each : each.role,
-  );
-  return [...roles, ...parameters.map(({ role }) => role)].some((role) => role !== "content");
+/** True if a tool has arguments. */
+function hasArguments({ said }: DraftedTool, parameters: readonly DraftedParameter[]): boolean {
+  return parameters.length > 0 || Object.keys(said?.parameters ?? {}).length > 0;
 }
 
 function effectOf({ name, description, said }: DraftedTool): ReturnType<typeof draftEffect> {

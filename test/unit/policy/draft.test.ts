@@ -168,7 +168,7 @@ describe("a drafted policy", () => {
     const tools = [tool("unlock_door"), tool("write_note", { body: text }), tool("rename", { user: text })];
     const { lines } = await draftPolicy("home", [...tools, tool("delete_all")]);
     const bound = lines.filter(({ says }) => says.includes("unless the request names it"));
-    expect(bound.map((line) => line.tool)).toEqual(["unlock_door", "write_note"]);
+    expect(bound.map((line) => line.tool)).toEqual(["unlock_door"]);
   });
 
   it("says what the answers say", async () => {

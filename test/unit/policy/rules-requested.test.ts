@@ -94,8 +94,6 @@ describe("a write that acts on nothing that could be chosen", () => {
     ["Entsperre die Tür", "unlock_door", "ask"],
   ])("%s: %s → %s", (request, name, verdict) => {
     expect(verdictFor(request, name, { args: {}, effect: "write" })).toBe(verdict);
-    // A text that nobody chose is no choice of the user's either.
-    expect(verdictFor(request, name, { args: { note: "x" }, effect: "write" })).toBe(verdict);
   });
 
   it("asks where it cannot be taken back, whatever the request says", () => {
