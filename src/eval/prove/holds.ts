@@ -83,7 +83,7 @@ type Ran = Extract<Fact, { readonly type: "tool-start" | "knowledge-used" }>;
 
 /** The calls of the tools that a sentence is about that ran once its sources were read. */
 function ranIn(
-  { facts }: SimulatedOutcome,
+  { facts, begun }: SimulatedOutcome,
   sentence: GivenSentence | ApartSentence | NeverSentence | AtMostSentence,
   { tools }: ProvenAgent,
 ): readonly (Ran & { readonly tool: Tool })[] {
@@ -93,10 +93,15 @@ function ranIn(
   return facts.flatMap((fact) => {
     if (fact.type !== "tool-start" && fact.type !== "knowledge-used") return [];
     const tool = tools.get(fact.name);
-    const counts =
-      tool !== undefined && isMeant(sentence, tool) && (sources.length === 0 || fact.turn > from);
+    if (tool === undefined || (isStoodIn(tool) && !begun.includes(fact.callId))) return []; // told, and not carried out
+    const counts = isMeant(sentence, tool) && (sources.length === 0 || fact.turn > from);
     return counts ? [{ ...fact, tool }] : [];
   });
+}
+
+/** True for tools in whose place another one stands in every simulation. */
+function isStoodIn({ effect, kind, isAgent }: Tool): boolean {
+  return effect !== "none" && kind === undefined && isAgent !== true;
 }
 
 /** Ends after which the model has read nothing of the tool's. */
@@ -107,8 +112,9 @@ function isRead(fact: Fact, sources: readonly string[]): boolean {
   return isEnd && sources.includes(fact.name) && !unread.has(fact.result.status);
 }
 
-function isAgreed({ facts }: SimulatedOutcome, { callId }: Ran): boolean {
-  return facts.some((fact) => fact.type === "approval-answer" && fact.callId === callId && fact.approved);
+/** True for a call to which a person agreed. A run that was cut short may not have told of it. */
+function isAgreed({ agreed }: SimulatedOutcome, { callId }: Ran): boolean {
+  return agreed.includes(callId);
 }
 
 interface Around {

@@ -18,7 +18,7 @@ import { canonicalJson } from "../../util/canonical-json.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { lazy } from "../../util/remembered.ts";
 import { probesOf } from "./places.ts";
-import type { Way } from "./subject.ts";
+import type { Possible, Way } from "./subject.ts";
 
 /** The state of a run when a call is judged, as far as a policy sees it. */
 export interface Situation {
@@ -29,25 +29,25 @@ export interface Situation {
   readonly args?: JsonObject;
 }
 
-/** What a policy may say of some call of a tool: more than it really says, never less. */
-export interface Possible {
-  /** The call may run without a question. */
-  readonly free: boolean;
-  /** It may run at all: freely, or once a person agreed. */
-  readonly runs: boolean;
-  /** The function that decides, into which nobody can look. */
-  readonly opaque?: string;
-}
-
 /**
  * What the policy may say of a call of the tool, whatever its arguments and the request are. With `args`, of all calls that have
  * this value there.
  */
 export function possible(way: Way, tool: Tool, situation: Situation): Possible {
+  const { label, calls, args } = situation;
+  const key = JSON.stringify([tool.name, label.integrity, label.secrecy, calls, args ?? null]);
+  const known = way.known.get(key);
+  if (known !== undefined) return known;
+  const found = judged(way, tool, situation);
+  way.known.set(key, found);
+  return found;
+}
+
+function judged(way: Way, tool: Tool, situation: Situation): Possible {
   const { policy } = way;
   const parts = narrowedParts(policy);
   if (parts !== undefined)
-    return stricter(parts.map((part) => possible({ ...way, policy: part }, tool, situation)));
+    return stricter(parts.map((part) => judged({ ...way, policy: part }, tool, situation)));
   const call = callOf(way, tool, situation);
   if (policy === sensible || policy === allowListed) {
     const { verdict } = policy(call);

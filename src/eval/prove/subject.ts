@@ -14,6 +14,16 @@ import type { Capability } from "../../tool/capability.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { definitionOf } from "../simulate/stand-in-agent.ts";
 
+/** What a policy may say of some call of a tool: more than it really says, never less. */
+export interface Possible {
+  /** The call may run without a question. */
+  readonly free: boolean;
+  /** It may run at all: freely, or once a person agreed. */
+  readonly runs: boolean;
+  /** The function that decides, into which nobody can look. */
+  readonly opaque?: string;
+}
+
 /** A way of working: one skill of an agent, behind its gate. A run has one, and those of the agents inside it. */
 export interface Way {
   readonly agent: string;
@@ -27,6 +37,8 @@ export interface Way {
   /** A tool that may have calls run without the question that the policy asks. */
   readonly preapproves: string | undefined;
   readonly grants: readonly Capability[];
+  /** What was found possible so far. */
+  readonly known: Map<string, Possible>;
 }
 
 /** All that is known of an agent without running it. */
@@ -100,6 +112,7 @@ function waysOf(definition: AnyDefinition, { isInside, opaque, depth }: Looking)
       described: learnIntent(noIntent(name), allowed).label,
       preapproves: [...tools.values()].find(mayPreapprove)?.name,
       grants,
+      known: new Map(),
     };
     const inside = [...tools.values()].flatMap((tool) => insideWays(tool, { opaque, depth }));
     return [own, ...inside];

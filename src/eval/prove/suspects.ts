@@ -4,7 +4,7 @@ import { violation } from "../../policy/account/constraints.ts";
 import type { Label } from "../../message/label.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { countedIn, type Place, placesOf, strangersFor } from "./places.ts";
-import { type Possible, possible, sightIn } from "./possible.ts";
+import { possible, sightIn } from "./possible.ts";
 import type {
   AboutTools,
   ApartSentence,
@@ -14,7 +14,7 @@ import type {
   Sentence,
 } from "./sentence.ts";
 import { countsFor, type State, statesOf, usesOf } from "./states.ts";
-import type { ProvenAgent, Way } from "./subject.ts";
+import type { Possible, ProvenAgent, Way } from "./subject.ts";
 
 /** A call that may break a sentence: of this tool, and with this value there. */
 export interface SuspectCall {

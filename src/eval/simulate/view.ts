@@ -22,6 +22,10 @@ export interface SimulatedOutcome {
   readonly text: string;
   readonly calls: readonly MadeCall[];
   readonly facts: readonly Fact[];
+  /** The ids of the calls to which a person agreed. */
+  readonly agreed: readonly string[];
+  /** The ids of the calls that stand-ins of tools were asked to carry out, whatever was told of them. */
+  readonly begun: readonly string[];
 }
 
 /** All that an invariant of the author's own looks at, after a schedule was played to its end. */
@@ -41,7 +45,10 @@ export type Invariant<State = undefined> = (
 
 /** The view of what a schedule left. */
 export function viewOf<State>({ told, world, subject }: Evidence, state: State): SimulationView<State> {
-  const runs = told.map(outcomeOf);
+  const agreed = world.answers.flatMap(({ callId, isYes, isTaken }) => (isYes && isTaken ? [callId] : []));
+  const begun = world.executions.map(({ callId }) => callId);
+  const known = { agreed, begun };
+  const runs = told.map((each) => outcomeOf(each, known));
   const last = runs.at(-1);
   const changes = ({ tool }: { readonly tool: string }): boolean => {
     const effect = subject.tools.get(tool)?.effect;
@@ -50,6 +57,7 @@ export function viewOf<State>({ told, world, subject }: Evidence, state: State):
   return {
     outcome: last?.outcome,
     text: last?.text ?? "",
+    ...known,
     get calls() {
       return runs.flatMap(({ calls }) => calls);
     },
@@ -70,12 +78,16 @@ export function viewOf<State>({ told, world, subject }: Evidence, state: State):
   };
 }
 
-function outcomeOf({ run, outcome, facts }: Told): SimulatedOutcome {
+function outcomeOf(
+  { run, outcome, facts }: Told,
+  known: Pick<SimulatedOutcome, "agreed" | "begun">,
+): SimulatedOutcome {
   const { id, result } = run;
   return {
     runId: id,
     outcome,
     text: result?.text ?? "",
+    ...known,
     get calls() {
       return result?.calls ?? [];
     },

@@ -148,7 +148,14 @@ function scene(seed: number) {
     },
   };
   if (clerk === undefined) throw new Error("an agent has a skill");
-  return { own, way: { ...clerk, policy: own }, tool, call, situation: { label, calls }, said };
+  return {
+    own,
+    way: { ...clerk, policy: own, known: new Map() },
+    tool,
+    call,
+    situation: { label, calls },
+    said,
+  };
 }
 
 it("holds possible whatever a policy says of a call", { timeout: 600_000 }, () => {
