@@ -20,7 +20,7 @@ const findOrder = tool({
 const refund = tool({
   name: "refund",
   description: "Pays an amount in euro back to the customer of an order",
-  inputSchema: z.object({ order: z.string(), amount: z.number() }),
+  inputSchema: z.object({ order: z.string(), amount: z.number().positive() }),
   effect: "irreversible",
   execute: ({ order }): unknown => {
     throw new Error(`order ${order} cannot be refunded: the shop is not connected`);

@@ -20,7 +20,7 @@ export interface KeptQuestion extends Pick<JournalRecord, "key" | "fingerprint">
 
 /**
  * A journal over the records of earlier processes. `keep` is given each new record and has it kept for good when it returns: first that a
- * step begins, where it may not happen twice, then its result in the place of that. `mustLast` is true for both, and for answers of people and ends: they must be on the
+ * step begins, where it may not happen twice (each process that finds it without a result keeps that again, before it looks what happened), then its result in the place of that. `mustLast` is true for both, and for answers of people and ends: they must be on the
  * disk. With `keepQuestion` a run can wait in it: that is given each
  * question without an answer, at each process anew, and gives the JSON text of an answer that came since `records` were read.
  *
@@ -62,7 +62,7 @@ export function recordedJournal(
     let json = known?.json;
     if (json === undefined) {
       const hasBegun = known !== undefined && lost !== undefined;
-      if (lost !== undefined && !hasBegun) await keepRecord({ key, fingerprint: asked }, true);
+      if (lost !== undefined) await keepRecord({ key, fingerprint: asked }, true); // who took the run up asks again whether it may
       json = JSON.stringify(await (hasBegun ? lost() : run()));
       await keepRecord({ key, fingerprint: asked, json }, mustLast === true || lost !== undefined);
     }

@@ -75,14 +75,7 @@ export class Replay {
   /** The end that the records say, the last of several. */
   private end(): KeptEnd | undefined {
     const { journal } = this.options;
-    const final = keptEnd(journal, endKey);
-    if (final !== undefined) return final;
-    let last: KeptEnd | undefined;
-    for (let count = 1; ; count += 1) {
-      const next = keptEnd(journal, pauseKey(count));
-      if (next === undefined) return last;
-      last = next;
-    }
+    return keptEnd(journal, endKey) ?? pausesIn(journal).at(-1);
   }
 
   /** The reason why there is nothing for a step: the run ended there, or its records do. */
@@ -120,6 +113,16 @@ export class Replay {
       before = this.done.size;
       await new Promise<void>((resolve) => void this.options.host.timer(0, resolve));
     }
+  }
+}
+
+/** The ends that are not for good, in their order. */
+export function pausesIn(journal: Journal): readonly KeptEnd[] {
+  const pauses: KeptEnd[] = [];
+  for (;;) {
+    const next = keptEnd(journal, pauseKey(pauses.length + 1));
+    if (next === undefined) return pauses;
+    pauses.push(next);
   }
 }
 

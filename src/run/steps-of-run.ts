@@ -16,7 +16,7 @@ import type { JsonObject } from "../util/json.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
 import { callEnded, type End, type Ending, type StopReason, stopped } from "./end.ts";
 import { endFrom, endKey, type KeptEnd, keptFrom, pauseKey } from "./kept-end.ts";
-import { keptEnd, lookUp, Replay } from "./recorded-end.ts";
+import { keptEnd, lookUp, pausesIn, Replay } from "./recorded-end.ts";
 import { RunWaits } from "./waits.ts";
 
 /** The run whose steps they are. */
@@ -204,8 +204,16 @@ export class StepsOfRun implements Journal {
     await this.write(this.nextPause(), { ...this.keptEnd(end), stop }).catch(() => undefined);
   }
 
-  /** The key of an end; undefined for one that the records before it give, or that is kept already. */
-  private keyOfEnd({ outcome, questions, throws }: End): string | undefined {
+  /** The key of an end; undefined for one that the records before it give, or that is kept already. Where an earlier end is kept, another is, too. */
+  private keyOfEnd(end: End): string | undefined {
+    const key = this.keyOfEndAlone(end);
+    if (key !== undefined || this.find === undefined || this.stop?.reason?.type === "cancelled") return key;
+    const before = pausesIn(this.options.journal).at(-1);
+    const isSame = JSON.stringify(before?.outcome) === JSON.stringify(keptFrom(end).outcome);
+    return before === undefined || isSame ? undefined : this.nextPause();
+  }
+
+  private keyOfEndAlone({ outcome, questions, throws }: End): string | undefined {
     const stop = this.stop?.reason;
     const isLeft = [...this.open.values()].some(({ isOuter }) => !isOuter);
     if (stop?.type === "cancelled" || this.find === undefined) return undefined;
@@ -223,9 +231,7 @@ export class StepsOfRun implements Journal {
   }
 
   private nextPause(): string {
-    let count = 1;
-    while (keptEnd(this.options.journal, pauseKey(count)) !== undefined) count += 1;
-    return pauseKey(count);
+    return pauseKey(pausesIn(this.options.journal).length + 1);
   }
 
   /** A step of a run inside is asked by that, and may differ in what this run takes too. */

@@ -12,8 +12,8 @@ export interface Reading {
 }
 
 /**
- * What the runs tell that this process carries out, for as long as it has them: all facts of a run, and the live events since the last one. Readers
- * share both, so that a slow one costs no memory of its own; it finds the whole message where it came too late for its deltas.
+ * What the runs tell that this process carries out, for as long as it has them: all facts of a run, the live events since the last one, and how far
+ * calls at work are. Readers share them, so that a slow one costs no memory of its own; it finds the whole message where it came too late for its deltas.
  */
 export class LiveRuns {
   private readonly runs = new Map<string, LiveRun>();
@@ -53,19 +53,27 @@ export class LiveRuns {
   }
 }
 
+/** A live event, and how manieth of its run it is. */
+interface Live {
+  readonly place: number;
+  readonly event: AgentEvent;
+}
+
 /** A run while this process carries it out. */
 export class LiveRun {
   private readonly facts: AgentEvent[] = [];
   private readonly settled = new SettledFacts();
-  private tail: AgentEvent[] = [];
+  /** The live events since the last fact, and before them how far calls at work were that began before it. */
+  private tail: Live[] = [];
+  private lives = 0;
   private end: AgentEvent | undefined;
   private readonly wakes = new Set<() => void>();
 
   tell(event: AgentEvent): void {
     if (isFact(event)) {
       this.facts.push(...this.settled.take(event));
-      this.tail = [];
-    } else this.tail.push(event);
+      this.tail = leftBehind(event, this.tail);
+    } else this.tail.push({ place: (this.lives += 1), event });
     this.wake();
   }
 
@@ -85,7 +93,8 @@ export class LiveRun {
   /** The facts after a `seq` and the live events of now, each as soon as it is told; ends when the run leaves. @throws the reason of the signal */
   async *after({ after: seq, signal }: Reading): AsyncGenerator<AgentEvent, void> {
     let place = 0;
-    let tail: readonly AgentEvent[] = [];
+    let tail: readonly Live[] = [];
+    let next = 0;
     let told = 0;
     for (;;) {
       signal.throwIfAborted();
@@ -97,12 +106,14 @@ export class LiveRun {
       }
       if (tail !== this.tail) {
         ({ tail } = this);
-        told = 0;
+        next = 0;
       }
-      const live = tail[told];
+      const live = tail[next];
       if (live !== undefined) {
-        told += 1;
-        if (live.seq >= seq) yield live;
+        next += 1;
+        if (live.place <= told) continue;
+        told = live.place;
+        if (live.event.seq >= seq) yield live.event;
       } else if (this.end !== undefined) return;
       else await this.more(signal);
     }
@@ -121,4 +132,13 @@ export class LiveRun {
   private wake(): void {
     for (const wake of this.wakes) wake();
   }
+}
+
+/** The live events that a fact does not replace: how far each call is that goes on. */
+function leftBehind(fact: AgentEvent, tail: readonly Live[]): Live[] {
+  if (fact.type === "turn-end") return [];
+  const latest = new Map<string, Live>();
+  for (const live of tail) if (live.event.type === "tool-progress") latest.set(live.event.callId, live);
+  if (fact.type === "tool-end") latest.delete(fact.callId);
+  return [...latest.values()];
 }

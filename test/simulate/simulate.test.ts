@@ -34,3 +34,34 @@ it("tells in a replay of a call that ended beside one that waits, when their run
   expect(failure?.message).toBeUndefined();
   expect(counts).toMatchObject({ requests: 3, questions: 1, effects: 0 });
 });
+
+/** Schedules that broke an invariant once, each with the case whose agent it is. */
+const broken: readonly [what: string, name: string, deviations: Schedule["deviations"]][] = [
+  [
+    "a replay follows a run past an end that its process did not live to report",
+    "bounded",
+    [
+      { at: "model 1", does: "proposes", calls: [{ name: "look", arguments: { order: "A2" } }] },
+      { at: "step 3", does: "dies-after" },
+      { at: "model 2", does: "is-silent" },
+      { at: "step 8", does: "stalls" },
+      { at: "model 3", does: "proposes", calls: [{ name: "note", arguments: { order: "A2" } }] },
+    ],
+  ],
+  [
+    "a process that stood still while its run was stopped runs no call that may go again",
+    "recovering",
+    [
+      { at: "model 1", does: "proposes", calls: [{ name: "ship", arguments: { order: "A1" } }] },
+      { at: "step 3", does: "dies-before" },
+      { at: "step 4", does: "stalls" },
+      { at: "moment 4", does: "stops" },
+    ],
+  ],
+];
+
+it.each(broken)("holds that %s", async (_what, name, deviations) => {
+  const { agent, options } = cases[name] as Case;
+  const { failure } = await simulate(agent, { ...options, schedule: { durable: true, deviations } });
+  expect(failure?.message).toBeUndefined();
+});

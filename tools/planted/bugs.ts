@@ -32,8 +32,8 @@ export const bugs: readonly PlantedBug[] = [
   ),
   bug("nothing is written down before an effect begins", "durable.md G2", [
     "journal/recorded-journal.ts",
-    "if (lost !== undefined && !hasBegun) await",
-    "if (lost === null) await",
+    "if (lost !== undefined) await keepRecord",
+    "if (lost === null) await keepRecord",
   ]),
   bug("a lost call with a look-up runs without looking", "peers §1 item 4: no reconcile", [
     "call/lost.ts",
