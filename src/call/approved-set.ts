@@ -4,7 +4,7 @@ import { canonicalJson } from "../util/canonical-json.ts";
 import { isJsonObject, type Json, parseJson } from "../util/json.ts";
 import type { Ready } from "./call.ts";
 
-/** What a person approved for the rest of a run, as the ledger keeps it: the hash of a call, or that of a set with the names of what is open in it. */
+/** An approval for the rest of a run, as the ledger keeps it: the hash of a call, or that of a set with the names of what is open in it. */
 export function approvedAs(fate: Ready, hash: string, free: readonly string[] = []): string {
   if (free.length === 0) return hash;
   const names = [...new Set(free)].toSorted();

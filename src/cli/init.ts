@@ -35,7 +35,7 @@ export const templateNames = [
   "local-model",
 ] as const;
 
-/** What `writ init` can make, by name. */
+/** The templates of `writ init`, by name. */
 export const templates: Readonly<Record<(typeof templateNames)[number], Template>> = {
   tool: { folder: "init/tool", start: 'writ run agent.ts "How warm is it in Oslo?"' },
   mcp: {
@@ -76,7 +76,7 @@ export const templates: Readonly<Record<(typeof templateNames)[number], Template
 /** The packages with which every project checks its types. */
 export const typePackages = { "@types/node": "^24.19.2", typescript: "^7.0.2" };
 
-/** What is installed in the place of a package that is left out. */
+/** The package that is installed in the place of one that is left out. */
 const nothing = "npm:empty-npm-package@1.0.0";
 
 /** `writ init [folder]`. @throws WritError `option-invalid` for a template that there is not, and for a folder that has one of the files */

@@ -72,7 +72,7 @@ export async function answerQuestions(
   return exitCodes.answered;
 }
 
-/** What is said of one call is not said of others. @throws WritError `option-invalid` */
+/** Refuses options of one call where several are answered. @throws WritError `option-invalid` */
 function checkSeveral(flags: AnswerFlags): void {
   const alone = (["arguments", "hash", "open"] as const).find((name) => flags[name] !== undefined);
   if (alone === undefined) return;

@@ -121,7 +121,7 @@ function declared(
   return question?.request === undefined ? {} : { effect: question.request.effect };
 }
 
-/** What the tool needs and the run grants: as the program says it, else as it is recorded. */
+/** The needs of the tool and the grants of the run: as the program says it, else as it is recorded. */
 function capabilitiesOf(
   { tool }: KnownCall,
   kept: KeptPowers | undefined,

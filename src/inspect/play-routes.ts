@@ -8,7 +8,7 @@ import type { KnownAgent, RunsToInspect } from "./load-run.ts";
 import { playCall } from "./play-call.ts";
 import type { PlayableTool, PlayedCall } from "./view.ts";
 
-/** What the playground acts on. */
+/** The agents and the store that the playground acts on. */
 export interface Playing {
   readonly around: RunsToInspect;
   readonly works: boolean;
@@ -100,7 +100,7 @@ interface Said {
   readonly text: string;
 }
 
-/** What was said as an agent is asked: one text, or the conversation before it too. */
+/** The words of the user as an agent is asked: one text, or the conversation before it too. */
 function conversationOf(said: readonly Said[]): Json | readonly (UserMessage | object)[] {
   const [only] = said;
   if (said.length === 1 && only !== undefined) return only.text;

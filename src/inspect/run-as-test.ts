@@ -66,7 +66,7 @@ import agent from ${agentFile}; // the file of your agent
 
 it(${JSON.stringify(name)}, async () => {
   const replies = ${shown([...replies, "That is all."])};
-  // What tools gave, in the order of their calls: none of them runs.
+  // The results of tools, in the order of their calls: none of them runs.
   const results: { tool: string; value?: unknown; error?: string }[] = ${shown(results)};
   const resultOf = (tool: string) => {
     const place = results.findIndex((result) => result.tool === tool);

@@ -133,9 +133,9 @@ export interface InspectedCall {
   /** A person was asked, with these words, and what they said. */
   readonly question?: InspectedQuestion;
   readonly effect?: string;
-  /** What the tool declares that it needs, as far as that is known; null where it does not say. */
+  /** The capabilities that the tool declares, as far as that is known; null where it does not say. */
   readonly needs?: readonly string[] | null;
-  /** What the run granted of these kinds, as it is recorded. */
+  /** The grants of the run of these kinds, as it is recorded. */
   readonly granted?: readonly string[];
   readonly looks: readonly CapabilityAsked[];
   readonly label?: Label;

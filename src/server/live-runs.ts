@@ -12,7 +12,7 @@ export interface Reading {
 }
 
 /**
- * What the runs tell that this process carries out, for as long as it has them: all facts of a run, the live events since the last one, and how far
+ * Events of the runs that this process carries out, for as long as it has them: all facts of a run, the live events since the last one, and how far
  * calls at work are. Readers share them, so that a slow one costs no memory of its own; it finds the whole message where it came too late for its deltas.
  */
 export class LiveRuns {

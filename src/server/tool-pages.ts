@@ -17,7 +17,7 @@ export function pagesOf(runner: Runnable): ToolPages {
   return pages;
 }
 
-/** What the stream of a chat tells of the page of a tool, as renderers of the AI SDK read it. Nothing for tools without one. */
+/** The metadata by which the stream of a chat names the page of a tool, as renderers of the AI SDK read it. Nothing for tools without one. */
 export function pageNote(pages: ToolPages, tool: string): object {
   const page = pages.get(tool);
   if (page === undefined) return {};

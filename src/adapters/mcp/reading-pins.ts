@@ -16,7 +16,7 @@ export interface HeldReadings {
 /** More of the words than this is not kept in a file for people. */
 const keptWords = 2_000;
 
-/** What was read, as a pin keeps it: long words by their beginning and the hash of all. */
+/** A resource or prompt as a pin keeps it: long words by their beginning and the hash of all. */
 export function wordsOf(blocks: readonly Json[]): string {
   const given = contentOf(blocks);
   const words = typeof given === "string" ? given : canonicalJson([...blocks]);
@@ -53,7 +53,7 @@ export async function holdReadings(
   return { pins: taken, held, changes, isApproved: !before.isNew || typeof pins === "string" };
 }
 
-/** What a pin says beside the words. */
+/** The fields of a pin beside the words. */
 function aboutOf({ description = "", inputSchema }: McpPin): string {
   return canonicalJson([description, inputSchema]);
 }

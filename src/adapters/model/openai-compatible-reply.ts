@@ -116,7 +116,7 @@ function errorIn(chunk: JsonObject): RefusedRequest | undefined {
   return isError ? new RefusedRequest(readFault(chunk)) : undefined;
 }
 
-/** How a reply is read. */
+/** Settings of reading a reply. */
 export interface ReadingOptions {
   /** Noted on what must go back to the server that wrote it. */
   readonly server: string;

@@ -6,7 +6,7 @@ import type { BoundSentence, PowersSentence } from "./sentence.ts";
 import { played, type Scene } from "./scene.ts";
 import type { ProvenAgent, Way } from "./subject.ts";
 
-/** What a sentence is decided to be, and why. */
+/** The verdict on a sentence, and its reason. */
 export interface Decided {
   readonly verdict: "proved" | "broken" | "undecided";
   readonly because: string;
@@ -55,7 +55,7 @@ function sceneFor({ of, most }: BoundSentence, { choosing, ways }: ProvenAgent):
   return { input: "Do it.", script, results: {}, schedule: { deviations } };
 }
 
-/** Whether a model that has used as much as is allowed is asked again. */
+/** True if a model that has used as much as is allowed is asked again. */
 async function asksAgain(
   { of, most }: BoundSentence,
   { agent, choosing, ways }: ProvenAgent,

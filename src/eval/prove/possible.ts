@@ -30,7 +30,7 @@ export interface Situation {
 }
 
 /**
- * What the policy may say of a call of the tool, whatever its arguments and the request are. With `args`, of all calls that have
+ * The verdicts that the policy may give of a call of the tool, whatever its arguments and the request are. With `args`, of all calls that have
  * this value there.
  */
 export function possible(way: Way, tool: Tool, situation: Situation): Possible {
@@ -75,7 +75,7 @@ export function sightIn(way: Way, tool: Tool, situation: Situation): Sight {
   return sightOf(callOf(way, tool, situation), annotation);
 }
 
-/** What both of two policies may say. */
+/** The verdicts that both of two policies may give. */
 function stricter(said: readonly Possible[]): Possible {
   const opaque = said.flatMap((each) => each.opaque ?? [])[0];
   return {

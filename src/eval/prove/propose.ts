@@ -21,7 +21,7 @@ export function proposed(subject: ProvenAgent): readonly Sentence[] {
   return [...bounds, ...calls, ...powersOf(subject)];
 }
 
-/** What is asked of the tools of one way of working that change something. */
+/** The sentences about the tools of one skill that change something. */
 function actsOf(way: Way): readonly Sentence[] {
   const tools = [...way.tools.values()];
   const strangers = tools

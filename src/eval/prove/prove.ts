@@ -19,15 +19,15 @@ export interface ProvenSentence {
   readonly because: string;
   /** A program that plays the run that broke it, and ends with 1. */
   readonly script?: string;
-  /** What happened in that run, an event a line. */
+  /** The events of that run, one a line. */
   readonly trace?: string;
 }
 
-/** What can be said of every run of an agent. */
+/** The verdicts about every run of an agent. */
 export interface GuaranteeSheet {
   readonly agent: string;
   readonly sentences: readonly ProvenSentence[];
-  /** What must be true of the agent's code for what is proved. */
+  /** The facts about the agent's code that the proofs take for granted. */
   readonly assumptions: readonly string[];
 }
 
@@ -156,7 +156,7 @@ function reasonOf(suspect: Suspect | undefined): string {
   return opaque === undefined ? told : `${opaque}, so that ${told}`;
 }
 
-/** What is taken for granted. */
+/** The facts that are taken for granted. */
 function assumptionsOf({ definition, ways }: ProvenAgent): readonly string[] {
   const { hooks = [], executor, skills = [] } = definition;
   const isPlain = skills.some(({ type }) => type === "plain");

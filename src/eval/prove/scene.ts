@@ -17,7 +17,7 @@ import type { Suspect, SuspectCall } from "./suspects.ts";
 export interface Scene {
   readonly input: Json;
   readonly script: readonly { readonly calls: readonly ProposedCall[] }[];
-  /** What tools give, where it matters. */
+  /** The results of tools, where they matter. */
   readonly results: Readonly<Record<string, Json>>;
   readonly schedule: Schedule;
 }

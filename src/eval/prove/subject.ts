@@ -14,7 +14,7 @@ import type { Capability } from "../../tool/capability.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { definitionOf } from "../simulate/stand-in-agent.ts";
 
-/** What a policy may say of some call of a tool: more than it really says, never less. */
+/** The verdicts that a policy may give of some call of a tool: more than it really says, never less. */
 export interface Possible {
   /** The call may run without a question. */
   readonly free: boolean;
@@ -37,7 +37,7 @@ export interface Way {
   /** A tool that may have calls run without the question that the policy asks. */
   readonly preapproves: string | undefined;
   readonly grants: readonly Capability[];
-  /** What was found possible so far. */
+  /** The verdicts found possible so far. */
   readonly known: Map<string, Possible>;
 }
 

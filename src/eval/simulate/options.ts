@@ -29,7 +29,7 @@ export interface SimulationOptions<State = undefined> {
   readonly schedules?: number;
   /** What the user says: several are a conversation in one session. Default: one, "Do it." */
   readonly inputs?: readonly Question[];
-  /** What the model says on a quiet day, reply by reply, after each input ({@link recordedScript} makes one of a run). Then, and without one, it answers at once. */
+  /** Replies of the model on a quiet day, reply by reply, after each input ({@link recordedScript} makes one of a run). Then, and without one, it answers at once. */
   readonly script?: readonly ScriptReply[];
   /** The simulated world, new for each schedule, which stand-ins of tools are given and invariants see. */
   readonly state?: () => State;

@@ -100,7 +100,7 @@ async function* deltas(said: ScriptReply, { number, machine, does }: Saying): As
   yield { type: "end", finishReason, usage };
 }
 
-/** What is there of arguments where a reply ends in the middle of them: never JSON, since an object ends with its bracket. */
+/** The part of arguments that is there when a reply ends in the middle of them: never JSON, since an object ends with its bracket. */
 function half(written: string): string {
   return written.slice(0, Math.ceil(written.length / 2));
 }
@@ -113,7 +113,7 @@ function broken(): WritError {
   });
 }
 
-/** How many replies to the last question there are, and how many questions. */
+/** The number of replies to the last question, and of questions. */
 function placeIn(messages: readonly Message[]): { readonly replies: number; readonly asked: number } {
   let replies = 0;
   let asked = 0;

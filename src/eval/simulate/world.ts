@@ -98,7 +98,7 @@ export class World {
   readonly cut: Set<string> = new Set();
   /** The questions of durable runs that wait for a person without a time. */
   readonly waiting: Map<string, { readonly runId: string; readonly tool: string }> = new Map();
-  /** When each run was stopped. */
+  /** The time at which each run was stopped. */
   readonly stops: Map<string, Stopped> = new Map();
   /** Told what happens at a moment. */
   onMoment: ((deviation: Deviation) => void) | undefined;

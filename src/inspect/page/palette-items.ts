@@ -10,7 +10,7 @@ interface Around {
   readonly keys: KeyActs;
 }
 
-/** What can be done anywhere, and what can be done about an open run: by their keys. */
+/** The commands that work anywhere, and those about an open run, by their keys. */
 const everywhere = {
   q: "Approvals",
   p: "Playground",

@@ -1,4 +1,4 @@
-/** What an act is, by a word for it. */
+/** The kind of an act, by a word for it. */
 type ActEffect = "read" | "write" | "irreversible";
 
 const words: Readonly<Record<ActEffect, string>> = {

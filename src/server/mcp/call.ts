@@ -128,7 +128,7 @@ export async function followCall(
 }
 
 /**
- * What the open questions of a run make of a call: questions for the person at the client, or that it waits for somebody else. Answers no where nobody can be
+ * Makes of the open questions of a run what a call gives: questions for the person at the client, or that it waits for somebody else. Answers no where nobody can be
  * asked; undefined where nothing is open, or nothing any more.
  */
 export async function askedNow(

@@ -8,7 +8,7 @@ import type { Calling, McpAround, Place } from "./call.ts";
 import type { Library } from "./library.ts";
 import type { Offer, OfferedTool } from "./offer.ts";
 
-/** What a server of the protocol is made of. */
+/** The parts of a server of the protocol. */
 export interface Serving {
   readonly library: Library;
   readonly offer: Offer;
@@ -44,7 +44,7 @@ export async function ofRun(
   return { id: run.id, offered, run };
 }
 
-/** What a client can do, by what it said with the request, or at the beginning of its session. */
+/** The features of a client, by what it said with the request, or at the beginning of its session. */
 export function abilitiesOf(
   { library, server }: Side,
   { mcpReq: { envelope = {} } }: Mcp.ServerContext,

@@ -9,13 +9,13 @@ import { abilitiesOf, answering, callingOf, ofRun, type Side } from "./side.ts";
 const extension = "io.modelcontextprotocol/tasks";
 const relatedKey = "io.modelcontextprotocol/related-task";
 
-/** What a server says of tasks: to clients of 2025-11-25, and to those of 2026-07-28, where they are an extension. The library leaves out what is not theirs. */
+/** The capabilities of a server for tasks: to clients of 2025-11-25, and to those of 2026-07-28, where they are an extension. The library leaves out what is not theirs. */
 export const taskCapabilities: Mcp.ServerCapabilities = {
   tasks: { cancel: {}, requests: { tools: { call: {} } } },
   extensions: { [extension]: {} },
 };
 
-/** How often clients should ask. Milliseconds. */
+/** The pause between two looks of a client, in milliseconds. */
 const pollMs = 500;
 /** The most that a person at a client has for an answer. Milliseconds. */
 const timeout = 600_000;
@@ -26,7 +26,7 @@ const isStateless = ({ mcpReq: { envelope } }: Mcp.ServerContext): boolean => en
 const knowsTasks = (side: Side, context: Mcp.ServerContext): boolean =>
   !isStateless(context) || abilitiesOf(side, context).extensions?.[extension] !== undefined;
 
-/** Whether a call may become a task: clients of 2025-11-25 say so with the call, those of 2026-07-28 that they know tasks. */
+/** True if a call may become a task: clients of 2025-11-25 say so with the call, those of 2026-07-28 that they know tasks. */
 export function taskWish(
   side: Side,
   params: { readonly task?: unknown },
@@ -53,7 +53,7 @@ export async function createdTask(
   return { ...result, content: [] }; // the library takes no result of a call without content
 }
 
-/** What becomes of a task, beside what every task has. */
+/** The fields of a task beside those that every task has. */
 interface TaskState {
   readonly status: "working" | "input_required" | "completed" | "failed" | "cancelled";
   readonly statusMessage?: string;
@@ -111,7 +111,7 @@ function unknowing({ library: { ProtocolError } }: Side): Error {
   return new ProtocolError(-32_021, "Missing required client capability", data);
 }
 
-/** What a task is now. Questions are answered with no where nobody can be asked, as those of a call are. */
+/** The state of a task. Questions are answered with no where nobody can be asked, as those of a call are. */
 async function stateOf({ around }: Side, { id, context, ...following }: Asked): Promise<TaskState> {
   const { end } = (await around.runs.show(id)) ?? {};
   if (end?.outcome.type === "cancelled") return { status: "cancelled", statusMessage: end.outcome.reason };
