@@ -7,21 +7,10 @@ import { dirname } from "node:path";
  */
 export function boxFor(folder: string): readonly string[] {
   const system = ["/usr", "/lib", "/lib64", "/bin", dirname(process.execPath)];
-  const own = [
-    "--proc",
-    "/proc",
-    "--dev",
-    "/dev",
-    "--tmpfs",
-    "/tmp",
-    "--ro-bind",
-    folder,
-    folder,
-    "--chdir",
-    folder,
-  ];
   const seen = system.flatMap((path) => ["--ro-bind-try", path, path]);
-  const box = ["--unshare-all", "--die-with-parent", "--new-session", ...seen, ...own];
+  const empty = ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]; // first: Node or the folder may stand below one
+  const own = ["--ro-bind", folder, folder, "--chdir", folder];
+  const box = ["--unshare-all", "--die-with-parent", "--new-session", ...empty, ...seen, ...own];
   const { status } = spawnSync("bwrap", [...box, process.execPath, "--version"], { stdio: "ignore" });
   return status === 0 ? ["bwrap", ...box] : [];
 }
