@@ -10,7 +10,9 @@ const { openRuns } = (await import(module)) as { readonly openRuns: OpenRuns };
 const store = await openRuns(address);
 const journal = await store.open(runId);
 await journal.step({ key: "kept", run: () => Promise.resolve("by another process") });
-const forever = new Promise<string>(() => undefined);
-if (what === "begin") void journal.step({ key: "paid", run: () => forever, lost: () => forever });
-setTimeout(() => console.log("ready"), 0);
+function forever(): Promise<string> {
+  console.log("ready"); // where it is the work of a step, that has begun in the store too
+  return new Promise(() => undefined);
+}
+void (what === "begin" ? journal.step({ key: "paid", run: forever, lost: forever }) : forever());
 setInterval(() => undefined, 1000);
