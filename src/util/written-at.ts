@@ -1,5 +1,6 @@
-/** The folder of this package's own code, also where it was bundled: what is called there is not where an author wrote something. */
-const own = new URL("..", import.meta.url).href;
+/** The folder of this package's own code, also where it was bundled: what is called there is not where an author wrote something. Empty in a
+ * CommonJS bundle, where code has no address: no places are told there. */
+const own = URL.canParse("..", import.meta.url) ? new URL("..", import.meta.url).href : "";
 /** The frames that are looked through for one of an author. */
 const frames = 5;
 

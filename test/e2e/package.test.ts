@@ -148,6 +148,9 @@ describe("a bundler", () => {
             if (Object.keys(peerDependencies).some((name) => id.startsWith(name))) asked.push(id);
             return id.startsWith("file:") ? fileURLToPath(id) : null;
           },
+          // esbuild leaves code in a CommonJS file without an address
+          transform: (code: string) =>
+            format === "cjs" ? code.replaceAll("import.meta.url", "undefined") : null,
         };
         const bundle = await rolldown({
           input: posix.join(folder, "main.js"),
