@@ -98,7 +98,7 @@ export function inspectRoutes(given: Inspecting): readonly Route[] {
   ];
 }
 
-/** What asks about policies. None of it changes anything. */
+/** The routes that ask about policies. None of them changes anything. */
 function policyRoutes({ around }: Inspecting): readonly Route[] {
   return [
     {

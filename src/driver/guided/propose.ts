@@ -11,7 +11,7 @@ export interface Proposal extends Rated {
   readonly filling: Filling;
 }
 
-/** What speaks for a call must weigh so much. This number and the next two were chosen as the weight of a name was. */
+/** The weight that must speak for a call. This number and the next two were chosen as the weight of a name was. */
 const threshold = 1.1;
 /** Numbers that a call requires and that were said speak for it; texts that are any words of the request speak against it. */
 const numbersSaid = 0.3;
@@ -44,7 +44,7 @@ export async function propose(asking: Asking, cover: boolean): Promise<Proposal 
   return able.find(({ tool }) => tool === chosen);
 }
 
-/** What the values of a call say for it, beside the words of the tool. */
+/** The weight that the values of a call add, beside the words of the tool. */
 function valuesSay({ filled }: Filling): number {
   const required = filled.filter(({ slot, from }) => slot.isRequired && from.length > 0);
   const texts = required.filter(({ slot }) => itemType(slot) === "string");

@@ -303,7 +303,7 @@ function sessionFaults({ told, world }: Evidence): readonly string[] {
   });
 }
 
-/** Whether a run began with the answer of another one before it. */
+/** True if a run began with the answer of another one before it. */
 function isTold({ run: { result } }: Told, { run: { result: other } }: Told): boolean {
   if (result === undefined || other === undefined) return true; // what it was told nobody kept
   const { messages } = result.transcript;

@@ -87,7 +87,7 @@ export class World {
   readonly trace: string[] = [];
   readonly executions: Execution[] = [];
   readonly judgements: Judgement[] = [];
-  /** What facts told of decisions, by agent, call and tool. */
+  /** The decisions that facts told, by agent, call and tool. */
   readonly decisions: Map<string, string> = new Map();
   readonly answers: Answered[] = [];
   readonly faults: Fault[] = [];

@@ -76,7 +76,7 @@ interface Placed extends DraftedParameter {
   readonly from?: readonly ValueSource[];
 }
 
-/** What is drafted of a tool by itself. */
+/** The draft of a tool by itself. */
 interface DraftedAlone {
   readonly tool: DraftedTool;
   readonly annotation: Annotation;
