@@ -4,6 +4,8 @@ import type { Finished } from "../run/finished.ts";
 import type { Frame } from "../run/frame.ts";
 import { effectIn } from "../policy/allow-list.ts";
 import type { LoadedSession, SessionHandle } from "../session/session.ts";
+import type { Journal } from "../journal/journal.ts";
+import { fingerprint } from "../util/hash.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import type { Maybe } from "../util/maybe.ts";
 import { finishing } from "./around-run.ts";
@@ -105,16 +107,35 @@ export function keep(
   const about = { runId: base.runId, agent: plan.name, skill: skill.name, outcome: end.outcome, usage };
   const effectOf = skill.type === "plain" ? undefined : effectIn(skill.gate.allowed);
   const finished = { ...about, ...(intent === undefined ? {} : { intent }), transcript, acts, effectOf };
-  const saving = async (): Promise<null> => {
+  const print = printOf(ended);
+  const saving = async (): Promise<string | null> => {
     await session.handle.save(finished, session.loaded);
-    return null;
+    return print;
   };
   return finishing(ended, { plan, inside }, async () => {
-    const step = { key: `session/save/${ledger.turns}`, run: saving, lost: saving };
+    const key = keyOfSave(base.journal, `session/save/${ledger.turns}`, print);
+    const step = { key, run: saving, lost: saving };
     const keeping = base.journal.step(step);
     // A run that was stopped is kept too: then nothing but the store itself can end the waiting.
     const kept = inside.stop.reason === undefined ? await untilStopped(keeping, inside.stop) : await keeping;
     if (kept === "stopped") throw new Error("the run was stopped while it was kept in its session");
     return ended;
   });
+}
+
+/** The end that a record says is kept. An answer is kept for good, and says nothing more. */
+function printOf({ end: { outcome }, usage, transcript, acts }: Finished): string | null {
+  if (outcome.type === "answered") return null;
+  return fingerprint(JSON.stringify([outcome, usage, transcript.messages, acts]));
+}
+
+/**
+ * The key under which an end is kept. A run that failed, and goes on at the same turn, in another process or because it is tried again, comes to
+ * another end: that is kept behind the first one, and takes its place in the session.
+ */
+function keyOfSave({ find, mode }: Journal, first: string, print: string | null): string {
+  let [key, next] = [first, first];
+  for (let count = 2; find?.(next) !== undefined; count += 1) [key, next] = [next, `${first}/${count}`];
+  const known = find?.(key);
+  return mode === "replay" || known === null || known === print ? key : next;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { durableRuns } from "../../src/durable.ts";
+import { textOf } from "../../src/doors.ts";
+import { durableRuns, memoryRuns } from "../../src/durable.ts";
 import { agent, inMemorySessions, session } from "../../src/index.ts";
 import type { ModelFunction } from "../../src/models.ts";
 import type { Approvals } from "../../src/run/approval.ts";
@@ -71,6 +72,71 @@ it("writes nothing into the session when it lost its run before its end was kept
   const running = one.run("Go", { journal: losing, runId: "r", session: session(sessions, "kim") });
   await expect(running).rejects.toMatchObject({ code: "run-taken" });
   expect((await sessions.read("kim")).runs).toEqual([]);
+});
+
+describe("an end that is kept in a session", () => {
+  /** The session of the run, and how the next one is told of it. */
+  const told = async (sessions: ReturnType<typeof inMemorySessions>): Promise<unknown> => {
+    const { runs } = await sessions.read("kim");
+    const { messages } = await session(sessions, "kim").load();
+    return [
+      runs.map(({ outcome }) => outcome.type),
+      messages.flatMap((each) => (each.role === "assistant" ? [textOf(each)] : [])),
+    ];
+  };
+
+  it("is that of the run that failed, was tried again and answered", async () => {
+    using store = sqliteRuns(":memory:");
+    const sessions = inMemorySessions();
+    const one = agent({ name: "clerk", model: scripted([new Error("503"), new Error("500"), "Done."]) });
+    const runs = durableRuns({ store, agents: [one], sessions: (id) => session(sessions, id) });
+    await using _worker = runs.work();
+    await runs.start(one, "Go", { id: "r", session: "kim" });
+    expect((await runs.result("r")).outcome.type).toBe("failed");
+    await runs.retry("r");
+    await expect.poll(async () => (await runs.show("r"))?.status).toBe("failed");
+    expect(await told(sessions)).toEqual([["failed"], ["(No answer: the run failed.)"]]);
+    await runs.retry("r");
+    await expect.poll(async () => (await runs.show("r"))?.status).toBe("answered");
+    expect(await told(sessions)).toEqual([["answered"], ["Done."]]);
+    expect((await runs.replay("r")).text).toBe("Done.");
+  });
+
+  it("is that of the process that took the run over, not of the one that stood still once it had kept another", async () => {
+    using store = sqliteRuns(":memory:");
+    const sessions = inMemorySessions();
+    const talk = session(sessions, "kim");
+    const still = Promise.withResolvers<void>();
+    const kept = Promise.withResolvers<void>();
+    await using journal = await store.open("r");
+    const slow: typeof journal = {
+      ...journal,
+      async step(step) {
+        const result = await journal.step(step);
+        if (!step.key.startsWith("session/save")) return result;
+        kept.resolve();
+        await still.promise;
+        return result;
+      },
+    };
+    const run = (model: ReturnType<typeof scripted>, its: typeof journal) =>
+      agent({ name: "clerk", model }).run("Go", { journal: its, runId: "r", session: talk });
+    const first = run(scripted([new Error("503")]), slow).catch((error: unknown) => error);
+    await kept.promise;
+    // Its records are those of the run: another store stands for another process, which need not wait for the session here.
+    const next = memoryRuns();
+    await next.moveIn(await store.moveOut("r"));
+    await using other = await next.open("r");
+    const { text } = await agent({ name: "clerk", model: scripted(["Done."]) }).run("Go", {
+      journal: other,
+      runId: "r",
+      session: { ...talk, enter: () => Promise.resolve(() => Promise.resolve()) },
+    });
+    expect(text).toBe("Done.");
+    still.resolve();
+    await first;
+    expect(await told(sessions)).toEqual([["answered"], ["Done."]]);
+  });
 });
 
 describe("a message while a question waits", () => {
