@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import "./tools/compile-cache.ts";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** The files whose tests wait for processes that are killed, one after the other: minutes, and little work. */

@@ -3,6 +3,7 @@
  * --store sqlite. Stores: sqlite, postgres (a cluster that it makes and removes). Ends with 1 when anything but the approved calls ran, or one twice.
  */
 import { parseArgs } from "node:util";
+import "./compile-cache.ts";
 import { postgresUnderTest } from "../test/contract/run-store-postgres.ts";
 import { sqliteUnderTest } from "../test/contract/run-store-sqlite.ts";
 import { startPostgres } from "../test/postgres-server.ts";

@@ -5,6 +5,7 @@
  * cluster that it makes and removes. Ends with 1 when something was.
  */
 import { parseArgs } from "node:util";
+import "./compile-cache.ts";
 import { postgresUnderTest } from "../test/contract/run-store-postgres.ts";
 import { sqliteUnderTest } from "../test/contract/run-store-sqlite.ts";
 import { type PostgresServer, startPostgres } from "../test/postgres-server.ts";

@@ -3,6 +3,7 @@
  * `--signal SIGTERM` lets each worker hand its runs over: then no result may be unknown. Ends with 1 when something was wrong.
  */
 import { parseArgs } from "node:util";
+import "./compile-cache.ts";
 import { randomFrom } from "../test/random.ts";
 import { killWorkers } from "./kill/kill-workers.ts";
 

@@ -4,6 +4,7 @@
  * stopped, loses its run and is woken. Ends with 1 when something was lost, or done twice.
  */
 import { parseArgs } from "node:util";
+import "./compile-cache.ts";
 import { startPostgres } from "../test/postgres-server.ts";
 import { randomFrom } from "../test/random.ts";
 import { postgresUnderTest } from "../test/contract/run-store-postgres.ts";

@@ -3,6 +3,7 @@
  * when something was paid twice or changed, or refused with another code than its own.
  */
 import { parseArgs } from "node:util";
+import "./compile-cache.ts";
 import { abuse, expectations, type Scenario } from "./single-use/scenarios.ts";
 
 const { values } = parseArgs({
