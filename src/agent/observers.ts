@@ -1,7 +1,7 @@
 import { messageOf } from "../error/writ-error.ts";
 import { isNeeded } from "../event/capability-audit.ts";
 import type { AgentEvent, Listeners } from "../event/event.ts";
-import { isReader } from "../event/only-reads.ts";
+import { isReader, readsWith } from "../event/only-reads.ts";
 import { frozenCopy } from "../hook/freeze-input.ts";
 import type { Host } from "../journal/host.ts";
 
@@ -21,14 +21,17 @@ export function observerOf(
   { warn }: Host,
 ): ((event: AgentEvent) => void) | undefined {
   if (onEvent === undefined && on === undefined) return undefined;
-  const listeners = new Map(Object.entries(on ?? {}));
   const failed = warning(`An observer of agent "${name}"`, warn);
+  const hearing = (tell: Listener) => (event: AgentEvent) =>
+    hear(tell, isReader(tell) ? event : frozenCopy(event), failed);
+  const hearAll = onEvent && readsWith(hearing(onEvent), [onEvent]);
+  if (on === undefined) return hearAll;
+  const listeners = new Map(Object.entries(on));
   return (event) => {
+    hearAll?.(event);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is the listener of this type
-    const own = listeners.get(event.type) as ((event: AgentEvent) => unknown) | undefined;
-    if (onEvent === undefined && own === undefined) return;
-    for (const tell of [onEvent, own])
-      if (tell !== undefined) hear(tell, isReader(tell) ? event : frozenCopy(event), failed);
+    const own = listeners.get(event.type) as Listener | undefined;
+    if (own !== undefined) hearing(own)(event);
   };
 }
 

@@ -1,11 +1,9 @@
-import type { AgentEvent } from "./event.ts";
+type Listener = (event: never) => unknown;
 
-type Listener = (event: AgentEvent) => unknown;
-
-/** Register: the listeners of this package itself that change nothing of what they are told, and keep nothing that could be changed later. */
+/** Register: the listeners of this package itself that change nothing of what they are told, keep nothing that could be changed later, and end no run. */
 const readers = new WeakSet<Listener>();
 
-/** Says that a listener only reads: it is told events as they are, and no copies. */
+/** Says that a listener only reads: it is told events as they are, no copies, and a reply that is there whole at once. */
 export function onlyReads<Given extends Listener>(listener: Given): Given {
   readers.add(listener);
   return listener;
@@ -14,4 +12,9 @@ export function onlyReads<Given extends Listener>(listener: Given): Given {
 /** Tells whether a listener only reads. */
 export function isReader(listener: Listener): boolean {
   return readers.has(listener);
+}
+
+/** Says of what tells others that it only reads where all of them do. */
+export function readsWith<Given extends Listener>(listener: Given, others: readonly Listener[]): Given {
+  return others.every(isReader) ? onlyReads(listener) : listener;
 }

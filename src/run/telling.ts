@@ -1,4 +1,5 @@
 import { type AgentEvent, type Envelope, isFact, type RunEvent } from "../event/event.ts";
+import { readsWith } from "../event/only-reads.ts";
 import { markPast } from "../event/past.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -32,7 +33,7 @@ export function forwarding(
   const push = events === undefined ? undefined : (event: AgentEvent) => events.push(event);
   const all = [observe, push, parent?.forward].filter((each) => each !== undefined);
   if (all.length < 2) return all[0];
-  return (event) => all.forEach((each) => each(event));
+  return readsWith((event: AgentEvent) => all.forEach((each) => each(event)), all);
 }
 
 /** An event while its envelope is put on. */
@@ -48,7 +49,7 @@ export function telling(
   const steps = StepsOfRun.of(journal);
   let seq = 0;
   let ended = false;
-  return (event) => {
+  const tell = (event: RunEvent): void => {
     if (ended) return;
     ended = event.type === "run-end";
     if (isFact(event)) seq += 1;
@@ -63,4 +64,5 @@ export function telling(
     if (steps?.isPast === true) markPast(sealed);
     forward(sealed);
   };
+  return readsWith(tell, [forward]);
 }

@@ -7,6 +7,7 @@ import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import { asRuntime } from "../run/around.ts";
 import { withoutSecrets } from "../run/secrets.ts";
 import type { RunEvent } from "../event/event.ts";
+import { isReader } from "../event/only-reads.ts";
 import type { Host } from "../journal/host.ts";
 import {
   type FinishReason,
@@ -164,8 +165,8 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<Reply> {
     const { model } = input;
     const asked = question.bounds === undefined ? model : boundedModel(model, question.bounds);
     const deltas = asked.stream(cleanRequest(wanted, question.host), new ModelOptions(stop));
-    // Taken at once, unless somebody watches: a reader may leave in the middle.
-    const isWhole = deltas instanceof WholeReply && emit === undefined;
+    // Taken at once, unless somebody watches who may leave in the middle.
+    const isWhole = deltas instanceof WholeReply && (emit === undefined || isReader(emit));
     const take = (delta: Delta): void => {
       const written = assembler.push(delta);
       tell?.push(delta);

@@ -64,7 +64,7 @@ export class CallSpans {
 
   /** Tells of the calls to which a person said no while nobody carried the run out. */
   goOn(): void {
-    for (const event of this.refused.splice(0)) this.ended(event);
+    if (this.refused.length > 0) for (const event of this.refused.splice(0)) this.ended(event);
   }
 
   tell(event: AgentEvent): void {
@@ -117,9 +117,8 @@ export class CallSpans {
       "gen_ai.tool.name": name,
       "gen_ai.tool.call.id": callId,
       "writ.decision.rule": asked.rule,
-      ...labelOf(asked.label),
-      ...answerOf(answer),
     };
+    Object.assign(addLabel(attributes, asked.label), answerOf(answer));
     const options = { startTime: request.at, attributes };
     this.telling.tracer.startSpan(`approval ${name}`, options, this.around(request.at)).end(at);
   }
@@ -151,21 +150,21 @@ export class CallSpans {
       about["error.type"] = status;
       span.setStatus({ code: SpanStatusCode.ERROR });
     }
-    span.setAttributes({
-      ...about,
+    span.setAttributes(about);
+    const attributes: Attributes = {
       "gen_ai.tool.call.id": callId,
-      "gen_ai.tool.type": label.sources.some((source) => source.startsWith("mcp/"))
-        ? "extension"
-        : "function",
+      "gen_ai.tool.type": label.sources.some(isOfMcp) ? "extension" : "function",
       "writ.result.status": status,
-      ...labelOf(label),
-      ...decisionOf(call.decision, content),
-      ...(call.approval === undefined ? {} : answerOf(call.answer)),
-      ...(call.refused === 0 ? {} : { "writ.capabilities.refused": call.refused }),
-      ...(content
-        ? { "gen_ai.tool.call.arguments": textOf(event.arguments), "gen_ai.tool.call.result": result.text }
-        : {}),
-    });
+    };
+    addLabel(attributes, label);
+    addDecision(attributes, call.decision, content);
+    if (call.approval !== undefined) Object.assign(attributes, answerOf(call.answer));
+    if (call.refused > 0) attributes["writ.capabilities.refused"] = call.refused;
+    if (content) {
+      attributes["gen_ai.tool.call.arguments"] = textOf(event.arguments);
+      attributes["gen_ai.tool.call.result"] = result.text;
+    }
+    span.setAttributes(attributes);
     if (durationMs > 0 || status === "ok") measures.tools.record(durationMs / 1000, about);
     span.end(at);
     this.calls.delete(callId);
@@ -178,31 +177,30 @@ export class CallSpans {
       "gen_ai.tool.name": name,
       "gen_ai.tool.type": "datastore",
       "writ.result.status": result.status,
-      ...(result.label === undefined ? {} : labelOf(result.label)),
     };
+    if (result.label !== undefined) addLabel(attributes, result.label);
     this.telling.tracer
       .startSpan(`execute_tool ${name}`, { startTime, attributes }, this.around(startTime))
       .end(at);
   }
 }
 
-function labelOf({ integrity, secrecy, sources }: Label): Attributes {
-  return {
-    "writ.label.integrity": integrity,
-    "writ.label.secrecy": typeof secrecy === "string" ? secrecy : "readers",
-    "writ.label.sources": [...sources],
-  };
+const isOfMcp = (source: string): boolean => source.startsWith("mcp/");
+
+function addLabel(to: Attributes, { integrity, secrecy, sources }: Label): Attributes {
+  to["writ.label.integrity"] = integrity;
+  to["writ.label.secrecy"] = typeof secrecy === "string" ? secrecy : "readers";
+  to["writ.label.sources"] = [...sources];
+  return to;
 }
 
-function decisionOf(decision: Decision | undefined, content: boolean): Attributes {
-  if (decision === undefined) return {};
+function addDecision(to: Attributes, decision: Decision | undefined, content: boolean): void {
+  if (decision === undefined) return;
   const { verdict, rule, reason, flags } = decision;
-  return {
-    "writ.decision.verdict": verdict,
-    "writ.decision.rule": rule,
-    ...(flags === undefined ? {} : { "writ.decision.flags": [...flags] }),
-    ...(content ? { "writ.decision.reason": reason } : {}),
-  };
+  to["writ.decision.verdict"] = verdict;
+  to["writ.decision.rule"] = rule;
+  if (flags !== undefined) to["writ.decision.flags"] = [...flags];
+  if (content) to["writ.decision.reason"] = reason;
 }
 
 function answerOf(answer: Told<"approval-answer"> | undefined): Attributes {

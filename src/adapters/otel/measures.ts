@@ -1,11 +1,4 @@
-import {
-  type Attributes,
-  type Counter,
-  type Histogram,
-  metrics,
-  type MetricOptions,
-  type Tracer,
-} from "@opentelemetry/api";
+import { type Counter, type Histogram, metrics, type MetricOptions, type Tracer } from "@opentelemetry/api";
 
 /** The instruments of one listener, shared by its runs. */
 export interface Telling {
@@ -62,11 +55,5 @@ export class Measures {
     this.retries = meter.createCounter("writ.retries", {
       description: "Requests to models that were made again",
     });
-  }
-
-  /** The tokens of one request, by their kind. */
-  addTokens(input: number, output: number, about: Attributes): void {
-    this.tokens.record(input, { ...about, "gen_ai.token.type": "input" });
-    this.tokens.record(output, { ...about, "gen_ai.token.type": "output" });
   }
 }

@@ -15,6 +15,22 @@ import { inputContent, replyContent } from "./content.ts";
 import type { Told, Tellers } from "./tellers.ts";
 import type { Telling } from "./measures.ts";
 
+/** What requests of one kind have in common, with the kinds of their tokens. */
+interface Kind {
+  readonly about: Attributes;
+  readonly input: Attributes;
+  readonly output: Attributes;
+}
+
+/** A request whose span is not made yet. */
+interface Asked {
+  readonly kind: Kind;
+  readonly startTime: number;
+  readonly endedAt: number;
+  readonly inside: Context;
+  readonly attributes: Attributes;
+}
+
 interface Beginning {
   readonly telling: Telling;
   /** The run around this one. */
@@ -55,7 +71,8 @@ export class RunSpans {
   /** The facts of a run inside are heard by the agent and by those around it: each counts once. */
   private last = 0;
   private turn: { readonly span: Span; readonly inside: Context } | undefined;
-  private asked: { readonly span: Span; readonly endedAt: number; readonly about: Attributes } | undefined;
+  private readonly kinds = new Map<string | undefined, Kind>();
+  private asked: Asked | undefined;
   private firstChunkAt: number | undefined;
   private turns = 0;
 
@@ -131,48 +148,65 @@ export class RunSpans {
 
   private reply({ at, durationMs, driver, finishReason, message, response }: Told<"message-end">): void {
     this.endAsked();
-    const { tracer, measures, content } = this.telling;
-    const { model } = response ?? {};
-    const about: Attributes = { "gen_ai.operation.name": "chat", "gen_ai.agent.name": this.agent };
-    if (model !== undefined) about["gen_ai.response.model"] = model;
+    const { measures, content } = this.telling;
+    const { model, id } = response ?? {};
+    const kind = this.kindOf(model);
     const startTime = at - durationMs;
     const attributes: Attributes = {
-      ...about,
       "gen_ai.response.finish_reasons": [finishReason],
       "writ.driver": driver,
-      ...(response?.id === undefined ? {} : { "gen_ai.response.id": response.id }),
-      ...(content && message !== undefined ? replyContent(message, finishReason) : {}),
     };
-    const { inside } = this.turnAt(startTime);
-    const name = model === undefined ? "chat" : `chat ${model}`;
-    const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, startTime, attributes }, inside);
-    if (message === undefined) fail(span, about, "no_reply");
-    measures.asked.record(durationMs / 1000, about);
+    if (id !== undefined) attributes["gen_ai.response.id"] = id;
+    if (content && message !== undefined) Object.assign(attributes, replyContent(message, finishReason));
+    const failed = message === undefined ? { ...kind.about, "error.type": "no_reply" } : undefined;
+    measures.asked.record(durationMs / 1000, failed ?? kind.about);
     if (this.firstChunkAt !== undefined) {
       const first = Math.max(0, this.firstChunkAt - startTime) / 1000;
-      measures.firstChunk.record(first, about);
-      span.setAttribute("gen_ai.response.time_to_first_chunk", first);
+      measures.firstChunk.record(first, failed ?? kind.about);
+      attributes["gen_ai.response.time_to_first_chunk"] = first;
     }
     this.firstChunkAt = undefined;
-    this.asked = { span, endedAt: at, about };
+    const { inside } = this.turnAt(startTime);
+    this.asked = {
+      kind: failed === undefined ? kind : kindOf(failed),
+      startTime,
+      endedAt: at,
+      inside,
+      attributes,
+    };
+  }
+
+  /** Depends on: the agent, which a run never changes, and the model. */
+  private kindOf(model: string | undefined): Kind {
+    let kind = this.kinds.get(model);
+    if (kind === undefined) this.kinds.set(model, (kind = kindOf(aboutChat(this.agent, model))));
+    return kind;
   }
 
   private used({ usage, costUsd }: Told<"usage-add">): void {
     const { asked, telling } = this;
-    const { inputTokens, outputTokens } = usage;
-    telling.measures.addTokens(inputTokens, outputTokens, asked?.about ?? {});
-    asked?.span.setAttributes(usageOf(usage));
-    if (costUsd !== undefined) {
-      telling.measures.cost.add(costUsd, asked?.about ?? {});
-      asked?.span.setAttribute("writ.cost.usd", costUsd);
-    }
+    const { measures } = telling;
+    measures.tokens.record(usage.inputTokens, asked?.kind.input ?? noKind.input);
+    measures.tokens.record(usage.outputTokens, asked?.kind.output ?? noKind.output);
+    if (costUsd !== undefined) measures.cost.add(costUsd, asked?.kind.about ?? noKind.about);
+    if (asked === undefined) return;
+    addUsage(asked.attributes, usage);
+    if (costUsd !== undefined) asked.attributes["writ.cost.usd"] = costUsd;
     this.endAsked();
   }
 
-  /** The usage comes after the reply: its span is ended by that, or by what follows where no usage is told. */
+  /** The usage comes after the reply: its span is made by that, or by what follows where no usage is told. */
   private endAsked(): void {
-    this.asked?.span.end(this.asked.endedAt);
+    const { asked } = this;
+    if (asked === undefined) return;
     this.asked = undefined;
+    const { about } = asked.kind;
+    const model = about["gen_ai.response.model"];
+    const name = typeof model === "string" ? `chat ${model}` : "chat";
+    const options = { kind: SpanKind.CLIENT, startTime: asked.startTime, attributes: about };
+    const span = this.telling.tracer.startSpan(name, options, asked.inside);
+    if ("error.type" in about) span.setStatus({ code: SpanStatusCode.ERROR });
+    span.setAttributes(asked.attributes).end(asked.endedAt);
   }
 
   /** Ends what the turn left open, too: its run waits, or was handed over. */
@@ -186,7 +220,8 @@ export class RunSpans {
   private end({ at, outcome, usage }: Told<"run-end">): void {
     this.endTurn(at);
     const about: Attributes = { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": this.agent };
-    this.span.setAttributes({ ...usageOf(usage), "writ.outcome": outcome.type, "writ.turns": this.turns });
+    const attributes: Attributes = { "writ.outcome": outcome.type, "writ.turns": this.turns };
+    this.span.setAttributes(addUsage(attributes, usage));
     if (outcome.type === "suspended") this.span.setAttribute("writ.outcome.waits_for", outcome.field);
     if ("code" in outcome) fail(this.span, about, outcome.code);
     this.telling.measures.runs.record((at - this.begunAt) / 1000, about);
@@ -207,21 +242,29 @@ function attemptOf({ attempt, delayMs }: Told<"retry-start">): Attributes {
   };
 }
 
-function usageOf({
-  inputTokens,
-  outputTokens,
-  cachedInputTokens,
-  cacheWriteTokens,
-  reasoningTokens,
-  estimated,
-}: Told<"run-end">["usage"]): Attributes {
-  const usage: Attributes = {
-    "gen_ai.usage.input_tokens": inputTokens,
-    "gen_ai.usage.output_tokens": outputTokens,
+function aboutChat(agent: string, model: string | undefined): Attributes {
+  const about = { "gen_ai.agent.name": agent, "gen_ai.operation.name": "chat" };
+  return model === undefined ? about : { ...about, "gen_ai.response.model": model };
+}
+
+function kindOf(about: Attributes): Kind {
+  return {
+    about,
+    input: { ...about, "gen_ai.token.type": "input" },
+    output: { ...about, "gen_ai.token.type": "output" },
   };
-  if (cachedInputTokens !== undefined) usage["gen_ai.usage.cache_read.input_tokens"] = cachedInputTokens;
-  if (cacheWriteTokens !== undefined) usage["gen_ai.usage.cache_creation.input_tokens"] = cacheWriteTokens;
-  if (reasoningTokens !== undefined) usage["gen_ai.usage.reasoning.output_tokens"] = reasoningTokens;
-  if (estimated === true) usage["writ.usage.estimated"] = true;
-  return usage;
+}
+
+/** The kind of usage that follows no reply. */
+const noKind = kindOf({});
+
+function addUsage(to: Attributes, usage: Told<"run-end">["usage"]): Attributes {
+  const { cachedInputTokens, cacheWriteTokens, reasoningTokens, estimated } = usage;
+  to["gen_ai.usage.input_tokens"] = usage.inputTokens;
+  to["gen_ai.usage.output_tokens"] = usage.outputTokens;
+  if (cachedInputTokens !== undefined) to["gen_ai.usage.cache_read.input_tokens"] = cachedInputTokens;
+  if (cacheWriteTokens !== undefined) to["gen_ai.usage.cache_creation.input_tokens"] = cacheWriteTokens;
+  if (reasoningTokens !== undefined) to["gen_ai.usage.reasoning.output_tokens"] = reasoningTokens;
+  if (estimated === true) to["writ.usage.estimated"] = true;
+  return to;
 }
