@@ -1,4 +1,3 @@
-import { carryOut } from "../durable/carry-out.ts";
 import type { RunForkOptions } from "../durable/fork.ts";
 import type { QuestionAnswer } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
@@ -10,7 +9,9 @@ import { isJsonObject } from "../util/json.ts";
 import { loadRun, type RunsToInspect, tryPolicy } from "./load-run.ts";
 import { exportedPage } from "./page-files.ts";
 import { playRoutes } from "./play-routes.ts";
+import { replayAgain } from "./replay-run.ts";
 import type { RunIndex } from "./run-index.ts";
+import { RunsBegunHere } from "./runs-begun-here.ts";
 import type { ListedRun } from "./view.ts";
 
 /** What the routes of an inspector act on. */
@@ -41,7 +42,7 @@ const inspecting = { status: 200 } as const;
 /** The routes of an inspector. Whoever has its token may use all of them. */
 export function inspectRoutes(given: Inspecting): readonly Route[] {
   const { around, index, place, works } = given;
-  const begunHere = new Set<string>();
+  const begunHere = new RunsBegunHere(around, works);
   return [
     {
       method: "get",
@@ -92,14 +93,14 @@ export function inspectRoutes(given: Inspecting): readonly Route[] {
       answer: { ...inspecting, type: "text/event-stream" },
       act: (asked) => changes(asked, given),
     },
-    ...policyRoutes(given),
-    ...acts(given, begunHere),
-    ...playRoutes({ around, works, begunHere }),
+    ...studyRoutes(given),
+    ...acts(around, begunHere),
+    ...playRoutes({ around, begunHere }),
   ];
 }
 
-/** The routes that ask about policies. None of them changes anything. */
-function policyRoutes({ around }: Inspecting): readonly Route[] {
+/** The routes that run a run again in thought: with its own policy and with another. None of them changes anything. */
+function studyRoutes({ around }: Inspecting): readonly Route[] {
   return [
     {
       method: "get",
@@ -111,6 +112,14 @@ function policyRoutes({ around }: Inspecting): readonly Route[] {
         const { policy, manifest } = around.known.get(query["agent"] ?? "") ?? {};
         return json({ name: manifest?.policy.name ?? "", ...(policy === undefined ? {} : { policy }) });
       },
+    },
+    {
+      method: "get",
+      path: "/api/replay",
+      summary: "Whether a run from its records tells what is recorded, and where first it does not",
+      query: ofRun,
+      answer: inspecting,
+      act: async ({ query }) => json(await replayAgain(await known(query["id"], around), around)),
     },
     {
       method: "post",
@@ -129,7 +138,7 @@ function policyRoutes({ around }: Inspecting): readonly Route[] {
 }
 
 /** What changes something. It needs the program of the agent: without it nobody could look whether the question is still the one that was shown. */
-function acts({ around, works }: Inspecting, begunHere: Set<string>): readonly Route[] {
+function acts(around: RunsToInspect, begunHere: RunsBegunHere): readonly Route[] {
   return [
     {
       method: "post",
@@ -143,7 +152,7 @@ function acts({ around, works }: Inspecting, begunHere: Set<string>): readonly R
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
         const { key, ...answer } = body as unknown as QuestionAnswer & { readonly key: string };
         await runs.answer(id, key, { ...answer, by: caller.name });
-        if (!works && begunHere.has(id)) void goOn(id, around);
+        void begunHere.goOn(id);
         return new Response(null, { status: 204 });
       },
     },
@@ -157,19 +166,10 @@ function acts({ around, works }: Inspecting, begunHere: Set<string>): readonly R
       async act({ runs, query, body }) {
         const id = await known(query["id"], around);
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
-        const run = await runs.fork(id, body as unknown as RunForkOptions);
-        begunHere.add(run.id);
-        if (!works) void carryOut(await around.store.open(run.id), around).done;
-        return json({ id: run.id }, 201);
+        return begunHere.begin(await runs.fork(id, body as unknown as RunForkOptions));
       },
     },
   ];
-}
-
-/** Goes on with a run that was begun here, unless another question of it is open or somebody else has taken it. */
-async function goOn(id: string, around: RunsToInspect): Promise<void> {
-  const journal = await around.store.open(id).catch(() => undefined);
-  if (journal !== undefined) await carryOut(journal, around).done;
 }
 
 /** @throws WritError `run-missing`, `request-forbidden` */

@@ -1,4 +1,3 @@
-import { carryOut } from "../durable/carry-out.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { UserMessage } from "../message/message.ts";
 import type { JsonSchema } from "../schema/schema.ts";
@@ -6,14 +5,13 @@ import { json, type Route } from "../server/route.ts";
 import type { Json } from "../util/json.ts";
 import type { KnownAgent, RunsToInspect } from "./load-run.ts";
 import { playCall } from "./play-call.ts";
+import type { RunsBegunHere } from "./runs-begun-here.ts";
 import type { PlayableTool, PlayedCall } from "./view.ts";
 
 /** The agents and the store that the playground acts on. */
 export interface Playing {
   readonly around: RunsToInspect;
-  readonly works: boolean;
-  /** The runs that were begun here: who answers their questions has them go on here. */
-  readonly begunHere: Set<string>;
+  readonly begunHere: RunsBegunHere;
 }
 
 const text: JsonSchema = { type: "string", maxLength: 1_000_000 };
@@ -50,7 +48,7 @@ const chatSchema: JsonSchema = {
 };
 
 /** The routes of the playground: talking with an agent, and calls that are tried on it. */
-export function playRoutes({ around, works, begunHere }: Playing): readonly Route[] {
+export function playRoutes({ around, begunHere }: Playing): readonly Route[] {
   const { host, known } = around;
   return [
     {
@@ -86,10 +84,7 @@ export function playRoutes({ around, works, begunHere }: Playing): readonly Rout
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
         const { said } = body as unknown as { readonly said: readonly Said[] };
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is read by the agent's own schema
-        const run = await runs.start(agent, conversationOf(said) as never);
-        begunHere.add(run.id);
-        if (!works) void carryOut(await around.store.open(run.id), around).done;
-        return json({ id: run.id }, 201);
+        return begunHere.begin(await runs.start(agent, conversationOf(said) as never));
       },
     },
   ];

@@ -179,6 +179,24 @@ export interface InspectedQuestion {
   };
 }
 
+/** What a run told when it was run again from its records, with the program that is given. Without a difference all is as it is recorded. */
+export interface ReplayedRun {
+  readonly facts: number;
+  readonly calls: number;
+  /** False for a run that goes on: it was replayed as far as it has come. */
+  readonly hasEnded: boolean;
+  readonly difference?: ReplayDifference;
+}
+
+/** The first place at which a replay was not as recorded, in words. */
+export interface ReplayDifference {
+  readonly at: string;
+  /** The key of the call, where it is one. */
+  readonly call?: string;
+  readonly recorded: string;
+  readonly replayed: string;
+}
+
 /** A message as the transcript has it. */
 export interface PromptMessage {
   readonly role: "system" | "user" | "model" | "tool";

@@ -61,6 +61,20 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
     await look(page, "keys");
   }, 240_000);
 
+  it("replays a run by a key, says that all is as recorded, and that it can not where the program is not given", async () => {
+    const page = await open({}, "#/run/mail-1");
+    await page.waitForSelector(".run-head");
+    await page.keyboard.press("r");
+    const told = page.locator(".replayed");
+    await expect.poll(() => told.innerText(), patience).toContain("✓ As recorded.");
+    expect(await told.innerText()).toContain("of 5 calls");
+    await look(page, "replay");
+    await goTo(page, "#/run/many");
+    await page.waitForSelector('.run-head:has-text("many")', patience);
+    await page.locator("[data-act=replay]").click();
+    await page.waitForSelector('.notice:has-text("has no program of “many”")', patience);
+  }, 120_000);
+
   it("takes a person's arguments in the place of the model's, and says so", async () => {
     const page = await open({}, "#/queue");
     await page.waitForSelector('.card:has-text("mail-2")', patience);

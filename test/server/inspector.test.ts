@@ -160,6 +160,16 @@ describe("an inspector", () => {
     expect(own).toEqual({ name: "sensible" });
   });
 
+  it("says where a replay with another program is first not as recorded", async () => {
+    const store = await waitingRun();
+    const replay = async (agents: readonly ReturnType<typeof clerk>[]): Promise<Response> =>
+      ask(await inspect(store, [...agents]), "/api/replay?id=mail-1");
+    expect(await (await replay([clerk()])).json()).not.toHaveProperty("difference");
+    const other = await replay([clerk().with({ instructions: "You are a pirate." })]);
+    expect(await other.json()).toMatchObject({ difference: { at: "turn/1/model" } });
+    expect((await replay([])).status).toBe(403);
+  });
+
   it("exports a run as a page that may load nothing, in which no text of a run is code", async () => {
     const store = await waitingRun();
     const inspector = await inspect(store, [

@@ -1,4 +1,4 @@
-import type { TriedCall } from "../view.ts";
+import type { ReplayedRun, TriedCall } from "../view.ts";
 import type { Json } from "../../util/json.ts";
 
 /** The answer of a person on the page. */
@@ -16,6 +16,7 @@ export interface Acts {
   readonly cannot?: string;
   answer(run: string, answer: GivenAnswer): Promise<void>;
   fork(run: string, wanted: object): Promise<void>;
+  replay(run: string): Promise<ReplayedRun>;
   policy(agent: string): Promise<{ readonly name: string; readonly policy?: object }>;
   tryPolicy(run: string, policy: unknown): Promise<readonly TriedCall[]>;
 }

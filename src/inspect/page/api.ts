@@ -1,4 +1,4 @@
-import type { InspectedRun, ListedRun, PlayableTool, PlayedCall, TriedCall } from "../view.ts";
+import type { InspectedRun, ListedRun, PlayableTool, PlayedCall, ReplayedRun, TriedCall } from "../view.ts";
 import type { WaitingQuestion } from "../../durable/run-store.ts";
 
 /** What the page may do, and the runs as they stand. */
@@ -75,6 +75,11 @@ export class Api {
     const response = await this.send(`/api/fork?id=${encodeURIComponent(id)}`, wanted);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server of this page wrote it
     return ((await response.json()) as { readonly id: string }).id;
+  }
+
+  /** Runs a run again from its records. */
+  replay(id: string): Promise<ReplayedRun> {
+    return this.read(`/api/replay?id=${encodeURIComponent(id)}`);
   }
 
   /** The policy of an agent: its name, and its rules where they are data. */

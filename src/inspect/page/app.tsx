@@ -5,7 +5,7 @@ import type { Acts } from "./acts.ts";
 import type { Api, Overview } from "./api.ts";
 import { ComparePage } from "./compare-page.tsx";
 import { Help } from "./help.tsx";
-import { focusOn, type KeyActs, useChord, useKeys } from "./keys.ts";
+import { clickOn, focusOn, type KeyActs, useChord, useKeys } from "./keys.ts";
 import { useRun, useRuns } from "./known-runs.ts";
 import { Palette } from "./palette.tsx";
 import { itemsOf } from "./palette-items.ts";
@@ -50,7 +50,8 @@ export function App({ api }: { readonly api: Api }): JSX.Element {
     c: mark,
     a: () => focusOn("[data-act=approve]"),
     d: () => focusOn("[data-act=refuse]"),
-    f: () => document.querySelector<HTMLElement>("[data-act=fork]")?.click(),
+    f: () => clickOn("[data-act=fork]"),
+    r: () => clickOn("[data-act=replay]"),
   };
   useKeys(keys);
   const waiting = known.runs.filter((run) => run.waiting > 0).length;
@@ -151,10 +152,11 @@ function actsIn(
     cannot:
       overview === undefined || overview.agents.includes(agent)
         ? undefined
-        : `This page can only look: it has no program of “${agent}”. Start it with that, writ inspect agent.ts, to answer and to fork; or answer with writ approvals.`,
+        : `This page can only look: it has no program of “${agent}”. Start it with that, writ inspect agent.ts, to answer, replay and fork; or answer with writ approvals.`,
     answer: (run, answer) => api.answer(run, answer),
     policy: (name) => api.policy(name),
     tryPolicy: (run, policy) => api.tryPolicy(run, policy),
+    replay: (run) => api.replay(run),
     fork: async (run, wanted) => onForked(await api.fork(run, wanted)),
   });
 }

@@ -10,6 +10,7 @@ const keys: readonly (readonly [string, string])[] = [
   ["1  2  3  4", "calls, prompts, policy, texts"],
   ["a  d", "go to Approve or Refuse of the question that is shown"],
   ["f", "fork the run"],
+  ["r", "replay the run: does it tell what is recorded"],
   ["q", "approvals"],
   ["p", "playground: talk with an agent, try a call"],
   ["c", "mark the run; on a second run: compare both"],

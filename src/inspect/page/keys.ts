@@ -48,3 +48,8 @@ export function useChord(key: string, act: () => void): void {
 export function focusOn(selector: string): void {
   document.querySelector<HTMLElement>(selector)?.focus();
 }
+
+/** Does what a button does. */
+export function clickOn(selector: string): void {
+  document.querySelector<HTMLElement>(selector)?.click();
+}

@@ -24,6 +24,7 @@ const aboutRun = {
   "3": "Policy",
   "4": "Texts",
   f: "Fork the run",
+  r: "Replay the run",
   c: "Mark the run to compare, or compare",
 };
 

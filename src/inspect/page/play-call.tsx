@@ -190,7 +190,7 @@ function givenIn({ raw, texts }: Filled, tool: PlayableTool | undefined): Json {
 }
 
 const refuse = (): Promise<never> => Promise.reject(new Error("a call that was tried is not kept"));
-const noActs = { answer: refuse, fork: refuse, policy: refuse, tryPolicy: refuse };
+const noActs = { answer: refuse, fork: refuse, replay: refuse, policy: refuse, tryPolicy: refuse };
 
 function verdictLine({ decision, state, tool }: InspectedCall, mode: PlayedCall["mode"]): string {
   const by = decision === undefined ? "" : `: rule ${decision.rule}`;

@@ -9,6 +9,7 @@ import { ForkForm } from "./fork-form.tsx";
 import { Part } from "./parts.tsx";
 import { PolicyView } from "./policy-view.tsx";
 import { PromptView } from "./prompt-view.tsx";
+import { ReplayPart } from "./replay-part.tsx";
 import { SignOf } from "./signs.tsx";
 import { rowsOf, Waterfall } from "./waterfall.tsx";
 import { countText, durationText, signOf, timeText } from "./words.ts";
@@ -47,7 +48,7 @@ export function RunPage({
   onBack,
 }: RunPageProps): JSX.Element {
   const [closed, setClosed] = useState<ReadonlySet<number>>(new Set());
-  const [forking, setForking] = useState(false);
+  const [unfolded, setUnfolded] = useState<"fork" | "replay" | undefined>();
   const rows = useMemo(() => rowsOf(view, closed), [view, closed]);
   useEffect(() => onRows(rows.map(({ key }) => key)), [rows]);
   const row = rows.find(({ key }) => key === selected);
@@ -80,17 +81,24 @@ export function RunPage({
           </div>
           <span class="grow" />
           <span class="buttons">
-            {acts !== undefined && (
-              <button
-                type="button"
-                class="act"
-                data-act="fork"
-                aria-expanded={forking}
-                onClick={() => setForking(!forking)}
-              >
-                Fork…
-              </button>
-            )}
+            {acts !== undefined &&
+              (
+                [
+                  ["replay", "Replay"],
+                  ["fork", "Fork…"],
+                ] as const
+              ).map(([name, title]) => (
+                <button
+                  key={name}
+                  type="button"
+                  class="act"
+                  data-act={name}
+                  aria-expanded={unfolded === name}
+                  onClick={() => setUnfolded(unfolded === name ? undefined : name)}
+                >
+                  {title}
+                </button>
+              ))}
             <AsTest view={view} />
             {onExport !== undefined && (
               <button type="button" class="act" onClick={onExport}>
@@ -99,9 +107,10 @@ export function RunPage({
             )}
           </span>
         </div>
-        {forking && acts !== undefined && (
-          <ForkForm view={view} acts={acts} turn={turnOf(selected)} onDone={() => setForking(false)} />
+        {unfolded === "fork" && acts !== undefined && (
+          <ForkForm view={view} acts={acts} turn={turnOf(selected)} onDone={() => setUnfolded(undefined)} />
         )}
+        {unfolded === "replay" && acts !== undefined && <ReplayPart {...{ view, acts, onSelect }} />}
         <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
           {tab === "calls" && <Waterfall {...{ view, rows, selected, onSelect }} onToggle={toggle} />}
           <OtherTab {...{ view, tab, acts }} />

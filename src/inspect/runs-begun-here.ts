@@ -1,0 +1,29 @@
+import { carryOut } from "../durable/carry-out.ts";
+import { json } from "../server/route.ts";
+import type { RunsToInspect } from "./load-run.ts";
+
+/** The runs that were begun on the page. They are carried out here, also where this process carries out no others. */
+export class RunsBegunHere {
+  readonly #ids = new Set<string>();
+  readonly #around: RunsToInspect;
+  readonly #works: boolean;
+
+  constructor(around: RunsToInspect, works: boolean) {
+    this.#around = around;
+    this.#works = works;
+  }
+
+  /** Carries out a run that has just been begun; the answer tells its id. */
+  async begin({ id }: { readonly id: string }): Promise<Response> {
+    this.#ids.add(id);
+    if (!this.#works) void carryOut(await this.#around.store.open(id), this.#around).done;
+    return json({ id }, 201);
+  }
+
+  /** Goes on with a run one of whose questions was answered, unless another one is open or somebody else has taken it. */
+  async goOn(id: string): Promise<void> {
+    if (this.#works || !this.#ids.has(id)) return;
+    const journal = await this.#around.store.open(id).catch(() => undefined);
+    if (journal !== undefined) await carryOut(journal, this.#around).done;
+  }
+}
