@@ -229,7 +229,7 @@ describe("the command line", () => {
   it("keeps what it compiled for the next time, where Node keeps such things", async () => {
     const { folder, remove } = makeProject();
     try {
-      const env = { TMPDIR: folder, TEMP: folder, TMP: folder };
+      const env = { TMPDIR: folder, TEMP: folder, TMP: folder, NODE_COMPILE_CACHE: "" }; // the tests have a place of their own for it
       expect(await writ(["--help"], { env })).toMatchObject({ code: 0 });
       expect(existsSync(posix.join(folder, "node-compile-cache"))).toBe(true);
     } finally {
