@@ -50,7 +50,7 @@ function runOnce(report: string): Run {
   const began = performance.now();
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
   const options = ["--reporter=json", `--outputFile=${report}`];
-  const env = { ...process.env, CI: "" }; // no second try
+  const { CI: _, ...env } = process.env; // no second try; an empty CI is refused by a library of models
   spawnSync(process.execPath, [vitest, "run", ...options, ...positionals], {
     cwd: root,
     env,
