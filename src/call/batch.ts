@@ -52,13 +52,6 @@ export function execute(batch: Batch): Maybe<Executed> {
   return judged instanceof Promise ? judged.then(() => runAll(judging, batch)) : runAll(judging, batch);
 }
 
-/** Knowledge is told when it was read; a call that does not run has no start. */
-function tellStart(turn: number, fate: Fate, tell: NonNullable<Batch["run"]["tell"]>): void {
-  if (fate.type === "refused" || fate.tool.kind === "knowledge") return;
-  const { id: callId, name, arguments: args } = fate.call;
-  tell({ type: "tool-start", turn, callId, name, arguments: args });
-}
-
 /** Reserves and decides one call; after a bound or a block that ends the batch the rest is skipped, but for calls that have begun. */
 function judgeNext(proposed: ToolCall, batch: Batch, judging: BatchJudging): Maybe<void> {
   const hasBegun = startedEarly(batch, proposed) !== undefined;
@@ -172,13 +165,13 @@ export function sizeOf(
 /** Runs the calls that are ready, group by group, through the journal. Their ends are told in the order of the calls. */
 function runAll(judging: BatchJudging, batch: Batch): Maybe<Executed> {
   const { fates } = judging;
-  const { run, turn } = batch;
+  const { run } = batch;
   run.scope.balance.now = judging;
-  if (run.tell !== undefined) for (const fate of fates) tellStart(turn, fate, run.tell);
   const running = new RunningBatch(batch, judging);
   const { executor } = run;
   if (executor !== undefined && running.waiting !== undefined) throw running.waiting;
   const isHanded = executor !== undefined && fates.some(({ type }) => type === "ready");
+  if (isHanded) running.tellStarts([...fates.keys()]);
   const done = isHanded
     ? handOver(executor, running)
     : inOrder(groupsOf(fates, run), (group) => running.runGroup(group));

@@ -40,6 +40,13 @@ export function cancelledResult(name: string): ToolResult {
   return { status: "cancelled", text: `Tool '${name}' was cancelled.` };
 }
 
+/** The result of a call that was at work when its end came: of one that changes something nobody knows whether it did. */
+export function overtakenResult(tool: Pick<Tool, "effect">, result: ToolResult, changed = false): ToolResult {
+  if (tool.effect !== "write" && tool.effect !== "irreversible" && !changed) return result;
+  const { text } = result;
+  return { status: "unknown", text: `${text} It was at work by then: its effect may have happened.` };
+}
+
 /** The result of a call that the run lost sight of. */
 export const lostResult: ToolResult = { status: "unknown", text: "No result." };
 

@@ -2,6 +2,7 @@ import { directJournal } from "../journal/direct-journal.ts";
 import { type Journal, type Step, withWork } from "../journal/journal.ts";
 import type { ToolCall } from "../message/message.ts";
 import type { Excess, Ledger, Limits } from "../policy/account/budget.ts";
+import { StepsOfRun } from "../run/steps-of-run.ts";
 import { RunWaits } from "../run/waits.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { Ordering } from "../run/context.ts";
@@ -11,7 +12,7 @@ import type { Fatal } from "./fatal.ts";
 import type { ResultFault } from "./given.ts";
 import { runLost } from "./lost.ts";
 import { retell, runCall } from "./run.ts";
-import { skippedResult } from "./refused.ts";
+import { cancelledResult, overtakenResult, skippedResult } from "./refused.ts";
 import { asTold, haltedBy, notRun, tellEnd } from "./settle.ts";
 import { stepOf } from "./step.ts";
 
@@ -54,6 +55,8 @@ export class RunningBatch {
   readonly judging: BatchJudging;
   readonly fates: readonly Fate[];
   private readonly halt: Halt = {};
+  /** The calls that were told to begin. */
+  private begun: Set<number> | undefined;
   /** The number of calls whose end was told. */
   private told = 0;
 
@@ -75,6 +78,7 @@ export class RunningBatch {
       this.waiting === undefined ? group : group.filter((index) => this.readyAt(index).waits === undefined);
     this.hasWaited = free.length < group.length;
     const wanted = this.halt.reason === undefined ? free : this.skip(free, this.halt.reason);
+    this.tellStarts(wanted);
     if (this.batch.run.journal !== directJournal) return this.runRecorded(wanted);
     let waiting: Promise<unknown>[] | undefined;
     for (const index of wanted) {
@@ -84,6 +88,23 @@ export class RunningBatch {
       else waiting.push(running);
     }
     return waiting?.length === 1 ? waiting[0] : waiting && Promise.all(waiting);
+  }
+
+  /** Tells that calls begin, in their order: those that wait for a person or were stopped before do not. Knowledge is told when it was read. */
+  tellStarts(group: readonly number[]): void {
+    const { run, turn } = this.batch;
+    if (run.tell === undefined) return;
+    const steps = StepsOfRun.of(run.journal);
+    const isStopped = run.stop.reason !== undefined || steps?.isStopping === true;
+    for (const index of group) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one fate for each place
+      const fate = this.fates[index] as Fate;
+      if (fate.type === "refused" || fate.tool.kind === "knowledge") continue;
+      if (isStopped && fate.early === undefined && steps?.hadBegun(fate.at.key) !== true) continue;
+      (this.begun ??= new Set()).add(index);
+      const { id: callId, name, arguments: args } = fate.call;
+      run.tell({ type: "tool-start", turn, callId, name, arguments: args });
+    }
   }
 
   /** Skips the calls that have not begun; gives the others. */
@@ -124,9 +145,23 @@ export class RunningBatch {
     }
   }
 
+  /** Ends the calls that a stop left without a record: nobody knows what became of one that had begun to change something. */
+  private endStopped(): void {
+    this.fates.forEach((fate, index) => {
+      if (fate.type === "refused" || this.records[index] !== undefined) return;
+      const result = cancelledResult(fate.tool.name);
+      const isOpen = this.begun?.has(index) === true;
+      const ended = isOpen ? overtakenResult(fate.tool, result) : result;
+      this.end(index, { result: ended, startedAt: 0, endedAt: 0 });
+    });
+  }
+
   /** Takes down that a run inside a call waits; the calls beside it have ended. */
   private waitInside(error: unknown): undefined {
-    if (!(error instanceof RunWaits)) throw error;
+    if (!(error instanceof RunWaits)) {
+      if (this.batch.run.stop.reason !== undefined) this.endStopped();
+      throw error;
+    }
     this.wait(error);
     this.hasWaited = true;
   }

@@ -18,6 +18,7 @@ import { untilStopped } from "../util/interrupt.ts";
 import { after, type Maybe } from "../util/maybe.ts";
 import { sameJson } from "../util/same-json.ts";
 import { cutResult } from "./cut-result.ts";
+import { overtakenResult } from "./refused.ts";
 import type { Batch, CallRecord, Fate, Ready, Refused, Settled, OngoingCall } from "./call.ts";
 
 /** Closes a call and makes its record: without secrets, after the author's hooks, not too long, and labelled. */
@@ -27,7 +28,10 @@ export function settle(work: OngoingCall, given: Settled, startedAt: number): Ma
   work.powers?.close();
   return after(closeScope(work), (inside) => {
     const { fatal, escalated, isOvertaken = false } = given;
-    const result = toldOfChanges(isOvertaken ? overtaken(work, inside, given.result) : given.result, inside);
+    const result = toldOfChanges(
+      isOvertaken ? overtakenResult(work.ready.tool, given.result, inside?.acts !== undefined) : given.result,
+      inside,
+    );
     const ended = { result, fatal, escalated };
     const settled = run.host.powers?.holdsSecrets === true ? withoutSecrets(ended, run.host) : ended;
     if (run.hooks.afterToolCall === undefined) return recordOf(work, settled, { startedAt, inside });
@@ -46,14 +50,6 @@ function closeScope({ scope, powers, around }: OngoingCall): Maybe<Inside | unde
       return { delegations, spending: addSpending(spending, spent), label: around.seen };
     }),
   );
-}
-
-/** The result of a call that was at work when its end came: of one that changes something nobody knows whether it did. */
-function overtaken({ ready }: OngoingCall, inside: Inside | undefined, result: ToolResult): ToolResult {
-  const { effect } = ready.tool;
-  if (effect !== "write" && effect !== "irreversible" && inside?.acts === undefined) return result;
-  const { text } = result;
-  return { status: "unknown", text: `${text} It was at work by then: its effect may have happened.` };
 }
 
 /** A call that did not end well says what the runs inside it changed: the model would do it again. */

@@ -2,6 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal, Step } from "../journal/journal.ts";
 import { recall } from "../journal/recalled.ts";
+import type { ToolResult } from "../message/message.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { StopReason } from "./end.ts";
 import { endKey, errorIn, type KeptEnd, pauseKey } from "./kept-end.ts";
@@ -18,11 +19,12 @@ export interface ReplayOptions {
 export class Replay {
   /** The recorded end that the run came to. */
   reached: KeptEnd | undefined;
+  /** The run was stopped after the last step, before anything else began: it is told once it has taken that result. */
+  isStopping = false;
   private readonly options: ReplayOptions;
   private readonly stop: Interrupt<StopReason> | undefined;
   /** The steps that had a result. */
   private readonly done = new Set<string>();
-  private isStopping = false;
 
   constructor(options: ReplayOptions, stop: Interrupt<StopReason> | undefined) {
     this.options = options;
@@ -47,6 +49,14 @@ export class Replay {
     this.done.add(key);
     if (end !== undefined && isBetween(end, key)) this.stopSoon(end, end.stop);
     return value;
+  }
+
+  /** True of a call that was at work when the run was stopped, or had ended before: one that was kept from beginning has a record that says so. */
+  hadBegun(key: string): boolean {
+    if (this.end()?.open.includes(key) === true) return true;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call of this key wrote it
+    const record = this.options.journal.find?.(key) as { readonly result: ToolResult } | undefined;
+    return record !== undefined && record.result.status !== "cancelled" && record.result.status !== "skipped";
   }
 
   /** True of a step that was left without a result. */

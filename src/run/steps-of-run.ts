@@ -105,6 +105,16 @@ export class StepsOfRun implements Journal {
     return this.options.journal.tellsInside;
   }
 
+  /** In a replay: the run was stopped here, between two steps, and is about to be told. */
+  get isStopping(): boolean {
+    return this.replay?.isStopping === true;
+  }
+
+  /** In a replay of a run that was stopped: true of a call that was at work then, or had ended. */
+  hadBegun(key: string): boolean {
+    return this.replay?.hadBegun(key) === true;
+  }
+
   /** The fields that the record of its beginning has beside the time; undefined for a run inside. */
   get beginning(): JsonObject | undefined {
     return this.options.beginning?.();

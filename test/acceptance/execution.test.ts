@@ -115,8 +115,7 @@ describe("the probes that peers fail", () => {
       .filter((type) => ["message-end", "tool-start", "tool-end"].includes(type));
     expect(order).toEqual([
       "message-end",
-      ...Array<string>(3).fill("tool-start"),
-      ...Array<string>(3).fill("tool-end"),
+      ...Array.from({ length: 3 }, () => ["tool-start", "tool-end"]).flat(),
       "message-end",
     ]);
   });

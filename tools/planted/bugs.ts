@@ -142,9 +142,9 @@ export const bugs: readonly PlantedBug[] = [
     "a write that ran out of its time is told to have done nothing",
     "peers §1 item 4: Think forgets on a time-out",
     [
-      "call/settle.ts",
-      'if (effect !== "write" && effect !== "irreversible" && inside?.acts === undefined) return result;',
-      "if (effect !== undefined) return result;",
+      "call/refused.ts",
+      'if (tool.effect !== "write" && tool.effect !== "irreversible" && !changed) return result;',
+      "if (tool.effect !== undefined) return result;",
     ],
   ),
   bug("calls that were cancelled have no result", "peers §0: OpenAI drops the waiting call", [
