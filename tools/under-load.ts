@@ -3,7 +3,8 @@
  * --runs 10 [--nice 5] [--burners 2] [test/unit/policy …]. A test that fails now and then measures the machine. Told are also the
  * tests that came near to the end of their time: they are the next to fail. Ends with 1 when one failed.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,18 +45,23 @@ interface Report {
   }[];
 }
 
+// Register: the test run that ends with this process.
+let running: ChildProcess | undefined;
+
 /** Runs the tests once, and prints at once what failed: a long series may be stopped. A run without a report has failed as a whole. */
-function runOnce(report: string): Run {
+async function runOnce(report: string): Promise<Run> {
   rmSync(report, { force: true });
   const began = performance.now();
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
   const options = ["--reporter=json", `--outputFile=${report}`];
   const { CI: _, ...env } = process.env; // no second try; an empty CI is refused by a library of models
-  spawnSync(process.execPath, [vitest, "run", ...options, ...positionals], {
+  const child = spawn(process.execPath, [vitest, "run", ...options, ...positionals], {
     cwd: root,
     env,
     stdio: "ignore",
   });
+  running = child;
+  await once(child, "exit");
   const seconds = Math.round((performance.now() - began) / 1000);
   if (!existsSync(report))
     return { seconds, passed: 0, failed: ["the whole run: there is no report"], slow: new Map() };
@@ -84,6 +90,7 @@ const burners = Array.from({ length: Number(values.burners) }, () => {
   return burner;
 });
 process.once("exit", () => {
+  running?.kill("SIGTERM");
   for (const burner of burners) burner.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });
 });
@@ -93,7 +100,7 @@ console.log(`${runs} runs beside ${burners.length} processes that never rest, ni
 console.log("| run | seconds | passed | failed |\n|--:|--:|--:|--:|");
 const done: Run[] = [];
 for (let number = 1; number <= runs; number += 1) {
-  const run = runOnce(join(folder, "report.json"));
+  const run = await runOnce(join(folder, "report.json"));
   done.push(run);
   console.log(`| ${number} | ${run.seconds} | ${run.passed} | ${run.failed.length} |`);
 }
