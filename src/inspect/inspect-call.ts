@@ -16,6 +16,8 @@ import type { CallState, InspectedCall, InspectedQuestion, InspectedResult } fro
 
 /** All that is known of one call. */
 export interface KnownCall {
+  /** The place of the run inside another one that made it, with a stroke behind it; empty for the run itself. */
+  readonly prefix: string;
   readonly turn: number;
   readonly index: number;
   readonly call: ToolCall;
@@ -33,7 +35,7 @@ export interface KnownCall {
 
 /** Makes the view of one call. */
 export function inspectCall(known: KnownCall): InspectedCall {
-  const { turn, index, call, records, facts } = known;
+  const { prefix, turn, index, call, records, facts } = known;
   const key = `turn/${turn}/call/${index}`;
   const record = records.calls.get(key);
   const refusal = record === undefined ? records.refusals.get(key) : undefined;
@@ -42,7 +44,8 @@ export function inspectCall(known: KnownCall): InspectedCall {
   const state = stateOf({ ...known, record, ended, hasBegun: records.calls.has(key), question });
   const { result, looks, delegations, hooked } = ended;
   return {
-    key,
+    key: `${prefix}${key}`,
+    ...(prefix === "" ? {} : { within: prefix.slice(0, -1) }),
     callId: call.id,
     turn,
     index,
@@ -182,9 +185,10 @@ function askedBy(question: InspectedQuestion | undefined): Decision | undefined 
   return { verdict: "ask", rule, reason, evidence: { label, intent: intent.hash } };
 }
 
-function questionOf({ turn, index, records, facts, question }: KnownCall): InspectedQuestion | undefined {
-  const key = question?.key ?? `turn/${turn}/approval/${index}`;
-  const kept = records.answers.get(key);
+function questionOf(known: KnownCall): InspectedQuestion | undefined {
+  const { prefix, turn, index, records, facts, question } = known;
+  const key = question?.key ?? `${prefix}turn/${turn}/approval/${index}`;
+  const kept = records.answers.get(key.slice(prefix.length));
   const request = question?.request ?? facts?.asked?.request;
   if (request === undefined && kept === undefined) return undefined;
   return {

@@ -1,28 +1,16 @@
 import type { AgentManifest, ToolManifest } from "../agent/describe/manifest-data.ts";
 import type { StoredRun } from "../durable/run-store.ts";
-import { callsOf, type ReplyMessage, textOf } from "../message/message.ts";
-import type { Usage } from "../message/usage.ts";
-import type { ModelRecord } from "../turn/ask-model.ts";
 import { bounded } from "./bounded.ts";
 import { criticalPath } from "./critical-path.ts";
 import { budgetsOf } from "./inspect-budgets.ts";
-import { inspectCall } from "./inspect-call.ts";
+import { inspectSteps, inspectTurns, type Making, timesOf } from "./inspect-turn.ts";
 import type { KnownRun } from "./known-run.ts";
 import { outcomeText, summaryOf } from "./list-run.ts";
-import { firstMessages, messagesOf, remarkOf } from "./prompt.ts";
-import { readFacts, type ReadFacts, type TurnFacts } from "./read-facts.ts";
-import { type ReadRecords, readRecords } from "./read-records.ts";
-import type { InspectedCall, InspectedRun, InspectedTurn, ModelSpan, PromptMessage } from "./view.ts";
-
-/** What the turns are made of, while they are. */
-interface Making {
-  readonly known: KnownRun;
-  readonly read: ReadRecords;
-  readonly facts: ReadFacts | undefined;
-  readonly tools: ReadonlyMap<string, ToolManifest>;
-  readonly messages: PromptMessage[];
-  dropped: number;
-}
+import { firstMessages, remarkOf } from "./prompt.ts";
+import { readFacts, type ReadFacts } from "./read-facts.ts";
+import { readRecords } from "./read-records.ts";
+import { recordsInside } from "./records-inside.ts";
+import type { InspectedCall, InspectedInside, InspectedRun, InspectedTurn } from "./view.ts";
 
 /** Makes the view of one run. */
 export function inspectRun(known: KnownRun): InspectedRun {
@@ -30,8 +18,21 @@ export function inspectRun(known: KnownRun): InspectedRun {
   const read = readRecords(records);
   const facts = known.facts === undefined ? undefined : readFacts(known.facts);
   const messages = firstMessages(run.input, instructions);
-  const making: Making = { known, read, facts, tools: toolsOf(manifest), messages, dropped: 0 };
-  const turns = turnNumbers(read, facts).map((number) => inspectTurn(number, making));
+  const making: Making = {
+    prefix: "",
+    read,
+    inside: recordsInside(records),
+    facts,
+    tools: toolsOf(manifest),
+    questions,
+    messages,
+    isOver: run.end !== undefined,
+    begunAt: run.begunAt,
+    now,
+    dropped: 0,
+  };
+  const turns = inspectTurns(making);
+  const inside = inspectSteps(making);
   const from = read.begunAt ?? run.begunAt;
   const usage = run.end?.usage ?? facts?.end?.usage;
   return {
@@ -41,11 +42,12 @@ export function inspectRun(known: KnownRun): InspectedRun {
     source: facts === undefined ? "records" : "replay",
     notes: [...notes, ...gapsOf(turns, facts !== undefined)],
     from,
-    to: Math.max(from, run.endedAt ?? (isOver(run) ? from : now), ...turns.flatMap(timesOf)),
+    to: Math.max(from, run.endedAt ?? (isOver(run) ? from : now), ...timesIn(turns, inside)),
     turns,
+    inside,
     messages,
     budgets: budgetsOf({ known, read, turns, from }),
-    critical: criticalPath(turns),
+    critical: criticalPath([...turns, ...turnsInside(inside)]),
     ...(manifest === undefined ? {} : { grants: manifest.grants }),
     ...(places === undefined ? {} : { places }),
     ...(run.end === undefined
@@ -63,83 +65,14 @@ function toolsOf(manifest: AgentManifest | undefined): ReadonlyMap<string, ToolM
   return new Map(Object.values(manifest?.skills ?? {}).flatMap(({ tools }) => Object.entries(tools)));
 }
 
-function turnNumbers(read: ReadRecords, facts: ReadFacts | undefined): readonly number[] {
-  const numbers = new Set([...read.models.keys(), ...(facts?.turns.keys() ?? [])]);
-  return [...numbers].filter((number) => number > 0).toSorted((one, other) => one - other);
-}
+const timesIn = (turns: readonly InspectedTurn[], inside: readonly InspectedInside[]): readonly number[] => [
+  ...turns.flatMap(timesOf),
+  ...inside.map(({ to }) => to),
+];
 
-function inspectTurn(number: number, making: Making): InspectedTurn {
-  const { known, read, messages, tools } = making;
-  const facts = making.facts?.turns.get(number);
-  const asked = read.models.get(number) ?? [];
-  const message = facts?.message?.message ?? asked.at(-1)?.message;
-  const promptLength = messages.length;
-  making.dropped += facts?.dropped ?? 0;
-  const isPast = known.run.end !== undefined || Math.max(0, ...read.models.keys()) > number;
-  const calls = (message === undefined ? [] : callsOf(message)).map((call, index) => {
-    const place = `turn/${number}/approval/${index}`;
-    return inspectCall({
-      turn: number,
-      index,
-      call,
-      records: read,
-      facts: facts?.calls.get(call.id),
-      question: known.questions.find(
-        ({ key }) => key === place || key.startsWith(`turn/${number}/call/${index}/`),
-      ),
-      tool: tools.get(call.name),
-      proposedAt: asked.at(-1)?.endedAt ?? known.run.begunAt,
-      isPast,
-      now: known.now,
-    });
-  });
-  messages.push(...messagesOf(number, message, calls));
-  const model = modelSpan({ number, asked, facts, message });
-  return { number, promptLength, dropped: making.dropped, calls, ...(model === undefined ? {} : { model }) };
-}
-
-interface RepliedTurn {
-  readonly number: number;
-  readonly asked: readonly ModelRecord[];
-  readonly facts: TurnFacts | undefined;
-  readonly message: ReplyMessage | undefined;
-}
-
-function modelSpan({ number, asked, facts, message }: RepliedTurn): ModelSpan | undefined {
-  const [first] = asked;
-  const last = asked.at(-1);
-  if (first === undefined || last === undefined) return undefined;
-  const { driver, finishReason, endedAt } = last;
-  const { usage, costUsd }: { usage: Usage; costUsd?: number } = facts?.usage ?? last;
-  return {
-    key: `turn/${number}/model`,
-    from: first.startedAt,
-    to: endedAt,
-    driver,
-    finishReason,
-    usage,
-    ...(costUsd === undefined ? {} : { costUsd }),
-    ...wordsOf(message),
-    repairs: facts?.message?.repairs ?? [],
-    retries: facts?.retries.map(({ reason }) => reason) ?? [],
-  };
-}
-
-/** What a model wrote beside its calls. */
-function wordsOf(message: ReplyMessage | undefined): Pick<ModelSpan, "text" | "reasoning" | "raw"> {
-  if (message === undefined) return { text: "" };
-  const { parts, raw } = message;
-  const reasoning = parts.flatMap((part) => (part.type === "reasoning" ? [part.text] : [])).join("\n");
-  return {
-    text: bounded(textOf(message)),
-    ...(reasoning === "" ? {} : { reasoning: bounded(reasoning) }),
-    ...(raw === undefined ? {} : { raw: bounded(raw) }),
-  };
-}
-
-function timesOf({ model, calls }: InspectedTurn): readonly number[] {
-  return [model?.to ?? 0, ...calls.flatMap(({ spans }) => spans.map(({ to }) => to))];
-}
+/** The turns of compositions: their steps, and those of their steps, but not what runs inside calls. */
+const turnsInside = (inside: readonly InspectedInside[]): readonly InspectedTurn[] =>
+  inside.flatMap((run) => [...run.turns, ...turnsInside(run.inside)]);
 
 function costOf(turns: readonly InspectedTurn[]): { readonly costUsd?: number } {
   const costs = turns.flatMap(({ model }) => (model?.costUsd === undefined ? [] : [model.costUsd]));

@@ -1,6 +1,7 @@
 import type { Decision } from "../policy/decision.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { Delegation } from "../event/event.ts";
+import type { Outcome } from "../event/outcome.ts";
 import type { ForkOrigin, RunStatus } from "../durable/run-store.ts";
 import type { FinishReason, ResultStatus } from "../message/message.ts";
 import type { Label } from "../message/label.ts";
@@ -42,6 +43,8 @@ export interface InspectedRun {
   readonly from: number;
   readonly to: number;
   readonly turns: readonly InspectedTurn[];
+  /** The runs that are its steps; none where it is no composition. */
+  readonly inside: readonly InspectedInside[];
   /** All messages of the run, in order; a turn says how many of them its prompt had. */
   readonly messages: readonly PromptMessage[];
   readonly budgets: readonly InspectedBudget[];
@@ -67,12 +70,28 @@ export interface Remark {
 
 /** One turn: a question to the model, and the calls of its reply. */
 export interface InspectedTurn {
+  /** `turn/1`; of a run inside behind the key of that. */
+  readonly key: string;
   readonly number: number;
   readonly model?: ModelSpan;
   /** The number of messages that stood before its reply, and how many of the first were taken out by a compaction. */
   readonly promptLength: number;
   readonly dropped: number;
   readonly calls: readonly InspectedCall[];
+}
+
+/** A run inside a call, or a step of a composition, as its records say it. */
+export interface InspectedInside {
+  /** Its place: `turn/1/call/0/reader~1nqvvummxqw/1`. */
+  readonly key: string;
+  readonly agent: string;
+  /** Left out where no end of it is recorded. */
+  readonly outcome?: Outcome["type"];
+  readonly usage?: Usage;
+  readonly from: number;
+  readonly to: number;
+  readonly turns: readonly InspectedTurn[];
+  readonly inside: readonly InspectedInside[];
 }
 
 /** The question to the model, as it is recorded. */
@@ -112,6 +131,8 @@ export interface CallSpan {
 export interface InspectedCall {
   /** Its key in the journal: `turn/1/call/0`. */
   readonly key: string;
+  /** The key of the run inside that made it; left out for the run's own. */
+  readonly within?: string;
   readonly callId: string;
   readonly turn: number;
   readonly index: number;
@@ -141,6 +162,7 @@ export interface InspectedCall {
   readonly label?: Label;
   readonly result?: InspectedResult;
   readonly delegations: readonly Delegation[];
+  readonly inside?: readonly InspectedInside[];
   /** Its result was changed by hooks: the fields, each with the name of the hook. */
   readonly hooked?: Readonly<Record<string, string>>;
 }

@@ -5,15 +5,16 @@ import { sqliteRuns } from "../../src/sqlite.ts";
 import { clerk } from "../unit/inspect/scene.ts";
 import { chromiumPath } from "./browser.ts";
 import { goTo, inspecting, look, patience } from "./inspector-scene.ts";
-import { clerkProgram, manyCalls } from "../unit/inspect/programs.ts";
+import { bossProgram, clerkProgram, manyCalls } from "../unit/inspect/programs.ts";
 
 describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
   const seen = inspecting({
-    files: { "clerk.ts": clerkProgram, "many.ts": manyCalls },
+    files: { "clerk.ts": clerkProgram, "many.ts": manyCalls, "boss.ts": bossProgram },
     before: [
       ["run", "clerk.ts", "--durable", "--id", "mail-1", "Answer mail m-1"],
       ["run", "clerk.ts", "--durable", "--id", "mail-2", "Answer mail m-1"],
       ["run", "many.ts", "--durable", "--id", "many", "Look at all"],
+      ["run", "boss.ts", "--durable", "--id", "boss-1", "Have it read"],
     ],
     command: ["inspect", "clerk.ts", "--work", "--by", "kim"],
   });
@@ -73,6 +74,32 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
     await page.waitForSelector('.run-head:has-text("many")', patience);
     await page.locator("[data-act=replay]").click();
     await page.waitForSelector('.notice:has-text("has no program of “many”")', patience);
+  }, 120_000);
+
+  it("closes and opens a run inside a call by keys and by mouse, and tells both to who listens", async () => {
+    const page = await open({}, "#/run/boss-1");
+    const count = (): Promise<string | null> => page.locator(".rows").getAttribute("aria-rowcount");
+    const inside = page.locator('.row-run:has-text("clerk")');
+    await inside.waitFor(patience);
+    const all = Number(await count());
+    expect(await inside.getAttribute("aria-level")).toBe("3");
+    await page.locator('.row:has-text("wipe")').click();
+    await expect.poll(() => page.locator(".why").innerText(), patience).toContain("allow-list");
+    await look(page, "inside");
+    await page.keyboard.press("ArrowLeft"); // its turn
+    await page.keyboard.press("ArrowLeft"); // which closes
+    await page.keyboard.press("ArrowLeft"); // the run around it
+    await expect.poll(() => page.locator(".drawer").innerText(), patience).toContain("A run inside");
+    expect(await page.locator(".rows").getAttribute("aria-activedescendant")).toBe(
+      await inside.getAttribute("id"),
+    );
+    await page.keyboard.press("ArrowLeft");
+    await expect.poll(() => inside.getAttribute("aria-expanded"), patience).toBe("false");
+    expect(Number(await count())).toBe(all - 4);
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(() => inside.getAttribute("aria-expanded"), patience).toBe("true");
+    await inside.getByRole("button", { name: "Close clerk" }).click();
+    await expect.poll(() => inside.getAttribute("aria-expanded"), patience).toBe("false");
   }, 120_000);
 
   it("takes a person's arguments in the place of the model's, and says so", async () => {
@@ -165,6 +192,7 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
         call: "#/run/mail-1?call=turn%2F2%2Fcall%2F1",
         prompts: "#/run/mail-1?part=prompts",
         policy: "#/run/mail-1?part=policy",
+        inside: "#/run/boss-1",
       };
       for (const [part, place] of Object.entries(places)) {
         const page = await open(options, place);

@@ -45,12 +45,12 @@ export function CallDrawer({ view, call, acts, onClose }: DrawerProps): JSX.Elem
       )}
       <Answer call={call} />
       <Arguments call={call} />
-      <Origins view={view} call={call} />
+      {call.within === undefined && <Origins view={view} call={call} />}
       <Capabilities view={view} call={call} />
       <Result call={call} />
       <Inside call={call} />
       <Times view={view} call={call} />
-      <AsTest view={view} call={call} />
+      {call.within === undefined && <AsTest view={view} call={call} />}
     </aside>
   );
 }
@@ -128,10 +128,10 @@ function Origins({ view, call }: Pick<DrawerProps, "view" | "call">): JSX.Elemen
 
 function Capabilities({
   view,
-  call: { needs, granted, looks },
+  call: { needs, granted, looks, within },
 }: Pick<DrawerProps, "view" | "call">): JSX.Element | null {
   if (needs === undefined && looks.length === 0) return null;
-  const { grants = granted } = view;
+  const grants = within === undefined ? (view.grants ?? granted) : granted;
   return (
     <Part title="Capabilities">
       <dl>

@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 
 const keys: readonly (readonly [string, string])[] = [
   ["j  k", "next and previous run; next and previous call once one is shown"],
+  ["←  →", "close and open the turn or the run inside that is shown; ← again: what is around it"],
   ["Home  End", "the first and the last of them"],
   ["Enter", "open the run; show the first call"],
   ["Esc", "close the call, then the run"],

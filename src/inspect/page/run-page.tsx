@@ -1,18 +1,21 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { InspectedRun, InspectedTurn } from "../view.ts";
+import type { InspectedRun } from "../view.ts";
 import type { Acts } from "./acts.ts";
 import { AsTest } from "./as-test.tsx";
 import { Budgets } from "./budgets.tsx";
 import { CallDrawer } from "./call-drawer.tsx";
 import { ForkForm } from "./fork-form.tsx";
+import { type KeyActs, useKeys } from "./keys.ts";
 import { Part } from "./parts.tsx";
 import { PolicyView } from "./policy-view.tsx";
 import { PromptView } from "./prompt-view.tsx";
 import { ReplayPart } from "./replay-part.tsx";
 import { SignOf } from "./signs.tsx";
-import { rowsOf, Waterfall } from "./waterfall.tsx";
-import { countText, durationText, signOf, timeText } from "./words.ts";
+import { folds, rowAround, rowsOf, type WaterfallRow } from "./rows.ts";
+import { InsideDrawer, TurnDrawer } from "./turn-drawer.tsx";
+import { Waterfall } from "./waterfall.tsx";
+import { durationText, signOf, timeText } from "./words.ts";
 
 /** The parts of a run's page. */
 export type Tab = "calls" | "prompts" | "policy" | "input";
@@ -47,12 +50,13 @@ export function RunPage({
   onRows,
   onBack,
 }: RunPageProps): JSX.Element {
-  const [closed, setClosed] = useState<ReadonlySet<number>>(new Set());
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [unfolded, setUnfolded] = useState<"fork" | "replay" | undefined>();
   const rows = useMemo(() => rowsOf(view, closed), [view, closed]);
   useEffect(() => onRows(rows.map(({ key }) => key)), [rows]);
   const row = rows.find(({ key }) => key === selected);
-  const toggle = (turn: number): void => setClosed(closed.symmetricDifference(new Set([turn])));
+  const toggle = (key: string): void => setClosed(closed.symmetricDifference(new Set([key])));
+  useKeys(tab === "calls" && row !== undefined ? foldingKeys({ rows, row, toggle, onSelect }) : {});
   return (
     <div class={`run-page${row === undefined || tab !== "calls" ? "" : " with-drawer"}`}>
       <div class="run-main">
@@ -116,14 +120,42 @@ export function RunPage({
           <OtherTab {...{ view, tab, acts }} />
         </div>
       </div>
-      {tab === "calls" && row?.type === "call" && (
-        <CallDrawer {...{ view, acts }} call={row.call} onClose={() => onSelect(undefined)} />
-      )}
-      {tab === "calls" && row?.type === "turn" && (
-        <TurnDrawer view={view} turn={row.turn} onClose={() => onSelect(undefined)} />
+      {tab === "calls" && row !== undefined && (
+        <RowDrawer {...{ view, acts, row }} onClose={() => onSelect(undefined)} />
       )}
     </div>
   );
+}
+
+interface RowDrawerProps extends Pick<RunPageProps, "view" | "acts"> {
+  readonly row: WaterfallRow;
+  readonly onClose: () => void;
+}
+
+function RowDrawer({ view, acts, row, onClose }: RowDrawerProps): JSX.Element {
+  if (row.type === "call") return <CallDrawer {...{ view, acts, onClose }} call={row.call} />;
+  if (row.type === "run") return <InsideDrawer {...{ onClose }} run={row.run} />;
+  return <TurnDrawer {...{ view, onClose }} turn={row.turn} />;
+}
+
+interface Folding {
+  readonly rows: readonly WaterfallRow[];
+  readonly row: WaterfallRow;
+  readonly toggle: (key: string) => void;
+  readonly onSelect: (key: string) => void;
+}
+
+/** The keys that open and close the chosen row, or go to the one around it, as in any tree. */
+function foldingKeys({ rows, row, toggle, onSelect }: Folding): KeyActs {
+  const isOpen = folds(row) && row.isOpen;
+  return {
+    ArrowRight: () => (folds(row) && !row.isOpen ? toggle(row.key) : false),
+    ArrowLeft() {
+      if (isOpen) return toggle(row.key);
+      const around = rowAround(rows, row);
+      return around === undefined ? false : onSelect(around.key);
+    },
+  };
 }
 
 function OtherTab({ view, tab, acts }: Pick<RunPageProps, "view" | "tab" | "acts">): JSX.Element | null {
@@ -196,103 +228,5 @@ function InputAndAnswer({ view }: { readonly view: InspectedRun }): JSX.Element 
         </Part>
       )}
     </div>
-  );
-}
-
-function TurnDrawer({
-  view,
-  turn,
-  onClose,
-}: {
-  readonly view: InspectedRun;
-  readonly turn: InspectedTurn;
-  readonly onClose: () => void;
-}): JSX.Element {
-  const { number, model, calls, promptLength } = turn;
-  return (
-    <aside class="drawer" aria-label={`Turn ${number}`} tabIndex={0}>
-      <header>
-        <h2>Turn {number}</h2>
-        <span class="quiet">{countText(calls.length, "call")}</span>
-        <span class="grow" />
-        <button type="button" class="plain" aria-label="Close" onClick={onClose}>
-          ✕
-        </button>
-      </header>
-      {model === undefined ? (
-        <p class="notice">The model's reply is not recorded yet.</p>
-      ) : (
-        <>
-          <Part title="The model">
-            <dl>
-              <div class="fact">
-                <dt>took</dt>
-                <dd>{durationText(model.to - model.from)}</dd>
-              </div>
-              <div class="fact">
-                <dt>tokens</dt>
-                <dd>
-                  {model.usage.inputTokens.toLocaleString("en")} in,{" "}
-                  {model.usage.outputTokens.toLocaleString("en")} out
-                  {model.usage.estimated === true && " (estimated)"}
-                  {(model.usage.cachedInputTokens ?? 0) > 0 &&
-                    `, ${model.usage.cachedInputTokens} from the cache`}
-                </dd>
-              </div>
-              {model.costUsd !== undefined && (
-                <div class="fact">
-                  <dt>cost</dt>
-                  <dd>${model.costUsd.toFixed(4)}</dd>
-                </div>
-              )}
-              <div class="fact">
-                <dt>driver</dt>
-                <dd>{model.driver}</dd>
-              </div>
-              <div class="fact">
-                <dt>ended with</dt>
-                <dd>{model.finishReason}</dd>
-              </div>
-              <div class="fact">
-                <dt>was shown</dt>
-                <dd>{countText(promptLength, "message")}</dd>
-              </div>
-            </dl>
-            {model.retries.map((reason, index) => (
-              <p key={index} class="trouble">
-                asked again: {reason}
-              </p>
-            ))}
-            {model.repairs.map((repair, index) => (
-              <p key={index} class="quiet">
-                mended: {repair}
-              </p>
-            ))}
-          </Part>
-          {model.reasoning !== undefined && (
-            <Part title="Reasoning">
-              <pre tabIndex={0}>{model.reasoning}</pre>
-            </Part>
-          )}
-          {model.text !== "" && (
-            <Part title="Text">
-              <pre tabIndex={0}>{model.text}</pre>
-            </Part>
-          )}
-          {model.raw !== undefined && (
-            <Part title="As the model wrote it">
-              <pre tabIndex={0}>{model.raw}</pre>
-            </Part>
-          )}
-        </>
-      )}
-      {view.remarks
-        .filter((remark) => remark.turn === number)
-        .map(({ text }) => (
-          <p key={text} class="notice">
-            {text}
-          </p>
-        ))}
-    </aside>
   );
 }

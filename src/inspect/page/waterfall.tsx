@@ -1,42 +1,28 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type TimeScale, timeScale } from "../time-scale.ts";
-import type { CallSpan, InspectedCall, InspectedRun, InspectedTurn } from "../view.ts";
+import type { CallSpan, InspectedCall, InspectedInside, InspectedRun, InspectedTurn } from "../view.ts";
 import { Axis, inSight, moved, whole, type Zoom, zoomed } from "./axis.tsx";
+import { folds, turnsIn, type WaterfallRow } from "./rows.ts";
 import { SignOf } from "./signs.tsx";
 import { steady } from "./steady.ts";
 import { useRows } from "./virtual.ts";
 import { countText, durationText, stateWords } from "./words.ts";
-
-/** A row of the waterfall: a turn, or a call of it. */
-export type WaterfallRow =
-  | { readonly type: "turn"; readonly key: string; readonly turn: InspectedTurn; readonly isOpen: boolean }
-  | { readonly type: "call"; readonly key: string; readonly call: InspectedCall };
 
 interface WaterfallProps {
   readonly view: InspectedRun;
   readonly rows: readonly WaterfallRow[];
   readonly selected: string | undefined;
   readonly onSelect: (key: string) => void;
-  readonly onToggle: (turn: number) => void;
+  readonly onToggle: (key: string) => void;
 }
 
 const rowHeight = 34;
+/** The level from which on rows do not go further to the right. */
+const deepest = 7;
 
-/** The rows of a run, those of closed turns left out. */
-export function rowsOf({ turns }: InspectedRun, closed: ReadonlySet<number>): readonly WaterfallRow[] {
-  return turns.flatMap((turn): readonly WaterfallRow[] => {
-    const isOpen = !closed.has(turn.number);
-    const row = { type: "turn", key: `turn/${turn.number}`, turn, isOpen } as const;
-    return [
-      row,
-      ...(isOpen ? turn.calls.map((call) => ({ type: "call", key: call.key, call }) as const) : []),
-    ];
-  });
-}
-
-function busyIn({ turns }: InspectedRun): readonly { readonly from: number; readonly to: number }[] {
-  return turns.flatMap(({ model, calls }) => [
+function busyIn(view: InspectedRun): readonly { readonly from: number; readonly to: number }[] {
+  return turnsIn(view).flatMap(({ model, calls }) => [
     ...(model === undefined ? [] : [model]),
     ...calls.flatMap(({ spans }) => spans.filter(({ phase }) => phase === "executed")),
   ]);
@@ -84,6 +70,7 @@ export function Waterfall({ view, rows, selected, onSelect, onToggle }: Waterfal
         role="treegrid"
         aria-label="Turns and calls"
         aria-rowcount={rows.length}
+        aria-activedescendant={place >= first && place < last ? rowId(place) : undefined}
         tabIndex={0}
       >
         <div class="spacer" style={{ height: `${rows.length * rowHeight}px` }} role="rowgroup">
@@ -140,29 +127,27 @@ interface RowProps {
   readonly critical: ReadonlySet<string>;
   readonly isSelected: boolean;
   readonly onSelect: (key: string) => void;
-  readonly onToggle: (turn: number) => void;
+  readonly onToggle: (key: string) => void;
 }
+
+const rowId = (index: number): string => `row-${index}`;
 
 function Row(props: RowProps): JSX.Element {
   const { row, index, isSelected, onSelect } = props;
-  const state = row.type === "call" ? row.call.state : "turn";
+  const state = row.type === "call" ? row.call.state : row.type;
   return (
     <div
-      id={`row-${row.key}`}
-      class={`row row-${state}${isSelected ? " selected" : ""}`}
+      id={rowId(index)}
+      class={`row row-${state} level-${Math.min(row.level, deepest)}${isSelected ? " selected" : ""}`}
       style={{ transform: `translateY(${index * rowHeight}px)` }}
       role="row"
-      aria-level={row.type === "turn" ? 1 : 2}
+      aria-level={row.level}
       aria-rowindex={index + 1}
       aria-selected={isSelected}
-      {...(row.type === "turn" ? { "aria-expanded": row.isOpen } : {})}
+      {...(folds(row) ? { "aria-expanded": row.isOpen } : {})}
       onClick={() => onSelect(row.key)}
     >
-      {row.type === "turn" ? (
-        <TurnLabel {...props} turn={row.turn} isOpen={row.isOpen} />
-      ) : (
-        <CallLabel call={row.call} />
-      )}
+      {folds(row) ? <FoldedLabel row={row} onToggle={props.onToggle} /> : <CallLabel call={row.call} />}
       <div class="track" role="gridcell" aria-label={barsText(row)}>
         <Bars {...props} />
       </div>
@@ -172,15 +157,16 @@ function Row(props: RowProps): JSX.Element {
 
 const SteadyRow = steady(Row);
 
-function TurnLabel({
-  turn,
-  isOpen,
+function FoldedLabel({
+  row,
   onToggle,
-}: RowProps & { readonly turn: InspectedTurn; readonly isOpen: boolean }): JSX.Element {
-  const { number, calls } = turn;
+}: Pick<RowProps, "onToggle"> & {
+  readonly row: Extract<WaterfallRow, { readonly isOpen: boolean }>;
+}): JSX.Element {
+  const [name, about] = row.type === "turn" ? turnWords(row.turn) : runWords(row.run);
   const toggle = (event: Event): void => {
     event.stopPropagation();
-    onToggle(number);
+    onToggle(row.key);
   };
   return (
     <div class="label" role="rowheader">
@@ -188,16 +174,26 @@ function TurnLabel({
         type="button"
         class="fold-button"
         tabIndex={-1}
-        aria-label={`${isOpen ? "Close" : "Open"} turn ${number}`}
+        aria-label={`${row.isOpen ? "Close" : "Open"} ${name}`}
         onClick={toggle}
       >
-        {isOpen ? "▾" : "▸"}
+        {row.isOpen ? "▾" : "▸"}
       </button>
-      <strong>Turn {number}</strong>
-      <span class="quiet">{calls.length === 0 ? "answer" : countText(calls.length, "call")}</span>
+      <strong>{name}</strong>
+      <span class="quiet">{about}</span>
     </div>
   );
 }
+
+const turnWords = ({ number, calls }: InspectedTurn): readonly [string, string] => [
+  `Turn ${number}`,
+  calls.length === 0 ? "answer" : countText(calls.length, "call"),
+];
+
+const runWords = ({ agent, outcome, turns }: InspectedInside): readonly [string, string] => [
+  agent,
+  outcome ?? (turns.length === 0 ? "" : countText(turns.length, "turn")),
+];
 
 function CallLabel({ call: { tool, state } }: { readonly call: InspectedCall }): JSX.Element {
   return (
@@ -220,15 +216,18 @@ function textPlace(
   return { x: begin, shift: 8, anchor: "start" };
 }
 
+const thicknesses: Readonly<Partial<Record<RowSpan["phase"], number>>> = { queued: 2, inside: 6 };
+const thickness = (phase: RowSpan["phase"]): number => thicknesses[phase] ?? 16;
+
 /** The length of a bar in words. */
 const spanText = ({ phase, from, to, isExact }: RowSpan): string => {
   const text = `${isExact ? "" : "≤ "}${durationText(to - from)}`;
-  return phase === "executed" || phase === "model" ? text : `${phase} ${text}`;
+  return phase === "queued" || phase === "waited" ? `${phase} ${text}` : text;
 };
 
 /** The bars of a row. Where none is recorded, a mark stands at the time at which the call was proposed. */
 function Bars({ row, scale, zoom, critical }: RowProps): JSX.Element {
-  const spans = row.type === "turn" ? modelSpans(row.turn) : row.call.spans;
+  const spans = spansIn(row);
   const isCritical = critical.has(row.type === "turn" ? `${row.key}/model` : row.key);
   const place = (time: number): number => inSight(scale.place(time), zoom);
   const last = spans.at(-1);
@@ -241,9 +240,9 @@ function Bars({ row, scale, zoom, critical }: RowProps): JSX.Element {
           key={phase}
           class={`bar ${phase}${isCritical && phase !== "queued" ? " critical" : ""}${isExact ? "" : " vague"}`}
           x={`${place(from)}%`}
-          y={phase === "queued" ? 16 : 9}
+          y={(rowHeight - thickness(phase)) / 2}
           width={`${Math.max(0.25, place(to) - place(from))}%`}
-          height={phase === "queued" ? 2 : 16}
+          height={thickness(phase)}
           rx="3"
         />
       ))}
@@ -273,12 +272,20 @@ function RefusedMark({ x }: { readonly x: number }): JSX.Element {
 
 /** The bars of a row in words. */
 function barsText(row: WaterfallRow): string {
-  const spans = row.type === "turn" ? modelSpans(row.turn) : row.call.spans;
+  const spans = spansIn(row);
   if (spans.length > 0) return spans.map(spanText).join(", ");
+  if (row.type === "run") return "no time is recorded";
   return row.type === "call" ? stateWords[row.call.state] : "not recorded yet";
 }
 
-type RowSpan = Omit<CallSpan, "phase"> & { readonly phase: CallSpan["phase"] | "model" };
+type RowSpan = Omit<CallSpan, "phase"> & { readonly phase: CallSpan["phase"] | "model" | "inside" };
 
-const modelSpans = ({ model }: InspectedTurn): readonly RowSpan[] =>
-  model === undefined ? [] : [{ phase: "model", from: model.from, to: model.to, isExact: true }];
+function spansIn(row: WaterfallRow): readonly RowSpan[] {
+  if (row.type === "call") return row.call.spans;
+  if (row.type === "run")
+    return row.run.to > row.run.from
+      ? [{ phase: "inside", from: row.run.from, to: row.run.to, isExact: true }]
+      : [];
+  const { model } = row.turn;
+  return model === undefined ? [] : [{ phase: "model", from: model.from, to: model.to, isExact: true }];
+}

@@ -35,3 +35,19 @@ const model = ({ messages }) => {
 };
 export default agent({ name: "many", model, tools: [look], budget: { turns: 60, toolCalls: 6000 } });
 `;
+
+/** A boss who has a clerk read for them: a run inside a call, in which a call is refused. */
+export const bossProgram = `
+import { agent, tool } from "writ";
+const look = tool({ name: "look", description: "", effect: "read", inputSchema: { type: "object", properties: { id: { type: "string" } } }, execute: ({ id }) => "seen " + id });
+const planned = (...turns) => ({ messages }) => {
+  const calls = turns[messages.filter(({ role }) => role === "assistant").length];
+  return calls === undefined ? "Done." : { calls: calls.map(([name, args]) => ({ name, arguments: args })) };
+};
+const clerk = agent({ name: "clerk", model: planned([["look", { id: "1" }], ["wipe", {}]]), tools: [look] });
+export default agent({
+  name: "boss",
+  model: planned([["clerk", { input: "Read it" }], ["look", { id: "2" }]]),
+  tools: [clerk.asTool({ description: "" }), look],
+});
+`;

@@ -40,6 +40,7 @@ function turn(
     retries: [],
   } as const;
   return {
+    key: `turn/${number}`,
     number,
     promptLength: 1,
     dropped: 0,

@@ -1,0 +1,25 @@
+import type { JournalRecord } from "../journal/recorded-journal.ts";
+
+/** The records of the runs inside a run: by the place at which they begin (a call, a step of a composition), then by the run. The keys are those that each run has for itself. */
+export type RecordsInside = ReadonlyMap<string, ReadonlyMap<string, readonly JournalRecord[]>>;
+
+/** A place, the run that began there (its agent and a hash of what it was given, and the how manieth that is), and the key in it. */
+const insideKey = /^((?:turn\/\d+\/call\/)?\d+)\/(.+?~[0-9a-z]+\/\d+)\/(.+)$/;
+
+/** Sorts the records of the runs inside a run, one level deep. */
+export function recordsInside(records: readonly JournalRecord[]): RecordsInside {
+  const places = new Map<string, Map<string, JournalRecord[]>>();
+  for (const record of records) {
+    const [, at, run, key] = insideKey.exec(record.key) ?? [];
+    if (at === undefined || run === undefined || key === undefined) continue;
+    const runs = places.get(at) ?? new Map<string, JournalRecord[]>();
+    places.set(at, runs);
+    const kept = runs.get(run) ?? [];
+    runs.set(run, kept);
+    kept.push({ ...record, key });
+  }
+  return places;
+}
+
+/** The name of the agent of a run inside, of the place of that run. */
+export const agentIn = (run: string): string => run.slice(0, run.lastIndexOf("~"));
