@@ -4,6 +4,7 @@ import type { AgentEvent, Listeners } from "../event/event.ts";
 import { isReader, readsWith } from "../event/only-reads.ts";
 import { frozenCopy } from "../hook/freeze-input.ts";
 import type { Host } from "../journal/host.ts";
+import { asRuntime } from "../run/around.ts";
 
 /** The observers of a definition. */
 export interface Observed {
@@ -13,17 +14,18 @@ export interface Observed {
 }
 
 /**
- * Makes one observer of those of a definition; undefined where there is none. Each is given a copy that cannot be changed, unless it only reads. What one throws, at once or
- * later, is a warning: it neither ends the run nor keeps others from being told.
+ * Makes one observer of those of a definition; undefined where there is none. Each is given a copy that cannot be changed, unless it only reads. What
+ * it does is no doing of the call in which it is told something. What one throws, at once or later, is a warning: it neither ends the run nor keeps
+ * others from being told.
  */
 export function observerOf(
   { name, onEvent, on }: Observed,
-  { warn }: Host,
+  host: Host,
 ): ((event: AgentEvent) => void) | undefined {
   if (onEvent === undefined && on === undefined) return undefined;
-  const failed = warning(`An observer of agent "${name}"`, warn);
+  const failed = warning(`An observer of agent "${name}"`, host.warn);
   const hearing = (tell: Listener) => (event: AgentEvent) =>
-    hear(tell, isReader(tell) ? event : frozenCopy(event), failed);
+    asRuntime(host, () => hear(tell, isReader(tell) ? event : frozenCopy(event), failed));
   const hearAll = onEvent && readsWith(hearing(onEvent), [onEvent]);
   if (on === undefined) return hearAll;
   const listeners = new Map(Object.entries(on));

@@ -204,7 +204,7 @@ describe("telemetry of a run that waits", () => {
       const before = told();
       expect(tree(before)).toEqual([
         "invoke_agent payer",
-        ["turn", ["chat", "approval pay", "execute_tool pay"]],
+        ["turn", ["chat", "approval pay"]], // the call has not begun
       ]);
       const { key, request } = question;
       await runs.answer("r", key, { approved, hash: request.hash, by: "kim" });

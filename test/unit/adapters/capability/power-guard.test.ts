@@ -23,6 +23,7 @@ import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { nodePowers } from "../../../../src/adapters/capability/node-powers.ts";
+import { agent } from "../../../../src/index.ts";
 import { env, exec, fs, net } from "../../../../src/tool/capability.ts";
 import { powerGuard } from "../../../../src/testing.ts";
 import { end, openHandles } from "./open-handles.ts";
@@ -52,6 +53,25 @@ describe("the guard", () => {
   it("is on where writ/testing was imported", () => {
     expect(powerGuard().isOn).toBe(true);
     expect(powerGuard()).toBe(powerGuard());
+  });
+
+  it("says nothing of what an observer does while an agent inside a call tells it something", async () => {
+    const inner = agent({ name: "inner", model: () => "Done." });
+    let asked = 0;
+    const outer = agent({
+      name: "outer",
+      model: () =>
+        (asked += 1) === 1 ? { calls: [{ name: "inner", arguments: { input: "go" } }] } : "Done.",
+      tools: [inner.asTool()],
+      onEvent: ({ type, agent: name }) => {
+        if (type === "run-start" && name === "inner") sent.push(fetch(server.origin));
+      },
+    });
+    const sent: Promise<Response>[] = [];
+    await outer.run("go");
+    expect(await Promise.all(sent)).toMatchObject([{ ok: true }]);
+    expect(powerGuard().found).toEqual([]);
+    server.requests.length = 0;
   });
 
   const here = import.meta.filename;
