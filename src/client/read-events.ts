@@ -4,10 +4,11 @@ import { errorOf, isPassing, ServerError, toldIn } from "./server-error.ts";
 
 /** The means of a reader of events. */
 export interface Reading {
-  /** Asks for the events after one. */
-  readonly ask: (after: number, signal: AbortSignal) => Promise<Response>;
-  /** The `seq` of the last event that is known. */
-  readonly after: number;
+  /** Asks for the events after those that are known: the last `seq` of each run. */
+  readonly ask: (known: ReadonlyMap<string, number>, signal: AbortSignal) => Promise<Response>;
+  /** The run that is read: it ends with it. */
+  readonly id: string;
+  readonly after: Readonly<Record<string, number>>;
   readonly signal: AbortSignal;
 }
 
@@ -22,18 +23,19 @@ const longestPauseMs = 10_000;
  *
  * @throws ServerError where the server refuses; what `fetch` throws, for the first request; the reason of the signal
  */
-export async function* readEvents({ ask, after, signal }: Reading): AsyncGenerator<AgentEvent, void> {
-  let last = after;
+export async function* readEvents({ ask, id, after, signal }: Reading): AsyncGenerator<AgentEvent, void> {
+  const known = new Map(Object.entries(after));
   let pauseMs = firstPauseMs;
   let isFirst = true;
   for (;;) {
     try {
-      const reading = new Connection((gone) => ask(last, gone), signal);
+      const reading = new Connection((gone) => ask(known, gone), signal);
       for await (const event of reading.events()) {
         [isFirst, pauseMs] = [false, firstPauseMs];
-        last = Math.max(last, event.seq);
+        const run = event.parentRunId === undefined ? id : event.runId;
+        known.set(run, Math.max(known.get(run) ?? 0, event.seq));
         yield event;
-        if (event.type === "run-end") return;
+        if (event.type === "run-end" && run === id) return;
       }
       if (reading.hasNoMore) return;
     } catch (error) {

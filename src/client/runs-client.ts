@@ -1,4 +1,5 @@
 import type { RunForkOptions } from "../durable/fork.ts";
+import type { FollowOptions } from "../durable/follow.ts";
 import type { StartOptions } from "../durable/new-run.ts";
 import type { QuestionAnswer, RunEnd, RunFilter, ShownRun, WaitingQuestion } from "../durable/run-store.ts";
 import type { SentSignal } from "../durable/signals.ts";
@@ -25,13 +26,14 @@ export interface RunsClient {
   /**
    * The events of a run, until it ends: its facts by `seq`, each once, and the words of the model as they are written, where the process that is asked
    * carries the run out. It reconnects as often as it takes, also while the server is restarted; the deltas of an unfinished message begin anew then, with
-   * `message-start`. Leaving the loop closes the connection, and the run goes on.
+   * `message-start`. Leaving the loop closes the connection, and the run goes on. With `inside` come the facts of agents inside too, each with its `runId`,
+   * and no words as they are written; `after` then is the last `seq` of each run, by its id.
    *
    * @throws ServerError `run-missing`; what `fetch` throws, where the first request cannot be sent; the reason of the signal
    */
   events(
     id: string,
-    options?: { readonly after?: number; readonly signal?: AbortSignal },
+    options?: Pick<FollowOptions, "after" | "inside" | "signal">,
   ): AsyncGenerator<AgentEvent, void>;
   /** Waits until a run has ended. @throws ServerError `run-missing`; the reason of the signal */
   result(id: string, options?: { readonly signal?: AbortSignal }): Promise<RunEnd>;
@@ -82,11 +84,12 @@ export interface RunsClient {
 export function runsClient(options: RunsClientOptions): RunsClient {
   const { ask, told } = asking(options);
   const show = (id: string): Promise<ShownRun> => told("GET", of(id));
-  const events: RunsClient["events"] = (id, { after = 0, signal = new AbortController().signal } = {}) =>
+  const events: RunsClient["events"] = (id, { after = 0, inside = false, signal } = {}) =>
     readEvents({
-      ask: (last, gone) => ask("GET", of(id, `/events?after=${last}`), { signal: gone }),
-      after,
-      signal,
+      ask: (known, gone) => ask("GET", of(id, `/events?${placeOf(known, id, inside)}`), { signal: gone }),
+      id,
+      after: typeof after === "number" ? { [id]: after } : after,
+      signal: signal ?? new AbortController().signal,
     });
   return {
     async agents() {
@@ -120,6 +123,15 @@ export function runsClient(options: RunsClientOptions): RunsClient {
 }
 
 const of = (id: string, part = ""): string => `/runs/${encodeURIComponent(id)}${part}`;
+
+/** The place of a reader, as a server reads it. */
+function placeOf(known: ReadonlyMap<string, number>, id: string, inside: boolean): string {
+  const own = `after=${known.get(id) ?? 0}`;
+  if (!inside) return own;
+  const others = [...known].filter(([run]) => run !== id);
+  const pairs = others.map(([run, seq]) => encodeURIComponent(`,${encodeURIComponent(run)}:${seq}`));
+  return `${own}${pairs.join("")}&inside=true`;
+}
 
 function queryOf(wanted: object): string {
   const query = new URLSearchParams();

@@ -1,3 +1,4 @@
+import { followRun } from "../durable/follow.ts";
 import type { RunForkOptions } from "../durable/fork.ts";
 import type { StartOptions } from "../durable/new-run.ts";
 import type { QuestionAnswer, ShownRun, StoredRun, WaitingQuestion } from "../durable/run-store.ts";
@@ -6,9 +7,10 @@ import { isWritError, WritError } from "../error/writ-error.ts";
 import { type AgentEvent, isFact } from "../event/event.ts";
 import type { Settlement } from "../tool/after-crash.ts";
 import type { Caller } from "./callers.ts";
+import { type Cursor, cursorAfter, cursorText, readCursor } from "./event-cursor.ts";
 import { problemOf } from "./problems.ts";
 import { agentsOf, type Asked, json, type Route } from "./route.ts";
-import { runEvents } from "./run-events.ts";
+import { runEvents, type ServedRuns } from "./run-events.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
 
@@ -59,8 +61,8 @@ export const runRoutes: readonly Route[] = [
     method: "get",
     path: "/runs/{id}/events",
     summary:
-      "The events of a run as server-sent events: facts with their number as id, after the one that the header last-event-id or `after` names; live ones without. 204 where the run has ended and no event comes after that one",
-    query: schemas.after,
+      "The events of a run as server-sent events: facts with their number as id, after the one that the header last-event-id or `after` names; live ones without. With `inside` the facts of agents inside it too, and no live ones. 204 where the run has ended and no event comes after that one",
+    query: { ...schemas.after, ...schemas.inside },
     answer: { status: 200, type: "text/event-stream", orNothing: true },
     act: events,
   },
@@ -148,7 +150,8 @@ async function start(asked: Asked): Promise<Response> {
     id: caller.prefix + (id ?? served.host.randomId()),
     ...(session === undefined ? {} : { session: caller.prefix + session }),
   });
-  if (request.headers.get("accept")?.includes("text/event-stream") === true) return stream(asked, run.id, 0);
+  if (request.headers.get("accept")?.includes("text/event-stream") === true)
+    return stream(asked, { id: run.id, after: new Map(), inside: false });
   return begun(run, caller);
 }
 
@@ -157,14 +160,30 @@ function begun(run: StoredRun, caller: Caller): Response {
   return json(shown, 201, { location: `runs/${encodeURIComponent(shown.id)}` });
 }
 
-function stream({ served, caller, openStream }: Asked, id: string, after: number): Response {
+/** The events that a reader wants, from a place on. */
+interface Wanted {
+  readonly id: string;
+  readonly after: Cursor;
+  readonly inside: boolean;
+}
+
+function stream({ served, caller, openStream }: Asked, wanted: Wanted): Response {
   const { signal, end } = openStream();
-  const sent = sentOf(runEvents(id, served, { after, signal }), caller);
-  return eventStream(sent, {
+  return eventStream(sentOf(eventsOf(wanted, served, signal), wanted, caller), {
     timer: (afterMs, fire) => served.host.timer(afterMs, fire),
     onEnd: end,
     failure: lastSent,
   });
+}
+
+/** The events of a run; with those of runs inside it facts alone, from the records. */
+function eventsOf(
+  { id, after, inside }: Wanted,
+  served: ServedRuns,
+  signal: AbortSignal,
+): AsyncGenerator<AgentEvent, void> {
+  if (inside) return followRun(id, served, { after: Object.fromEntries(after), inside, signal });
+  return runEvents(id, served, { after: after.get(id) ?? 0, signal });
 }
 
 /** What a reader is told at last where the events fail; nothing where the server leaves, and the reader comes back. */
@@ -175,22 +194,18 @@ function lastSent(error: unknown): Sent | undefined {
 
 async function events(asked: Asked): Promise<Response> {
   const { id, end } = await runOf(asked);
-  const after = asked.request.headers.get("last-event-id") ?? asked.query["after"] ?? "0";
-  if (!/^\d{1,15}$/.test(after))
-    throw new WritError("request-invalid", {
-      where: "`last-event-id`",
-      reason: "it is not the number of an event",
-    });
+  const { caller, query, request } = asked;
+  const known = request.headers.get("last-event-id") ?? query["after"] ?? "0";
+  const wanted = { id, after: readCursor(known, id, caller.prefix), inside: query["inside"] === "true" };
   // The standard has 204 for this: an EventSource does not come back.
-  if (end !== undefined && !(await tellsMore(asked, id, Number(after))))
-    return new Response(null, { status: 204 });
-  return stream(asked, id, Number(after));
+  if (end !== undefined && !(await tellsMore(asked, wanted))) return new Response(null, { status: 204 });
+  return stream(asked, wanted);
 }
 
-/** Tells whether a run has an event after one. */
-async function tellsMore({ served, request }: Asked, id: string, after: number): Promise<boolean> {
-  if (after === 0) return true;
-  for await (const _event of runEvents(id, served, { after, signal: request.signal })) return true;
+/** Tells whether a run has an event after a place. */
+async function tellsMore({ served, request }: Asked, wanted: Wanted): Promise<boolean> {
+  if (wanted.after.get(wanted.id) === 0) return true;
+  for await (const _event of eventsOf(wanted, served, request.signal)) return true;
   return false;
 }
 
@@ -283,12 +298,16 @@ const own = (text: string, prefix: string): string =>
 
 async function* sentOf(
   events: AsyncGenerator<AgentEvent, void>,
+  { id, after }: Wanted,
   { prefix }: Caller,
 ): AsyncGenerator<Sent, void> {
+  let known = after;
   for await (const event of events) {
-    const { runId, sessionId } = event;
+    const { runId, parentRunId, sessionId } = event;
     const session = sessionId === undefined ? {} : { sessionId: own(sessionId, prefix) };
-    const data = JSON.stringify({ ...event, runId: own(runId, prefix), ...session });
-    yield isFact(event) ? { id: String(event.seq), data } : { data };
+    const parent = parentRunId === undefined ? {} : { parentRunId: own(parentRunId, prefix) };
+    const data = JSON.stringify({ ...event, runId: own(runId, prefix), ...parent, ...session });
+    if (isFact(event)) known = cursorAfter(known, event);
+    yield isFact(event) ? { id: cursorText(known, id, (run) => own(run, prefix)), data } : { data };
   }
 }

@@ -180,9 +180,14 @@ export const filter: Readonly<Record<string, JsonSchema>> = {
 export const after: Readonly<Record<string, JsonSchema>> = {
   after: {
     type: "string",
-    pattern: "^[0-9]{1,15}$",
-    description: "The number of the last event that is known",
+    pattern: "^[0-9]{1,15}(,[^,:]+:[0-9]{1,15})*$",
+    description:
+      "The id of the last event that is known: its number; with `inside`, `,run:number` of each run inside too",
   },
+};
+
+export const inside: Readonly<Record<string, JsonSchema>> = {
+  inside: { enum: ["true", "false"], description: "Facts of agents inside the run are told too" },
 };
 
 /** Answers are described so far as clients rely on them. */
