@@ -16,8 +16,8 @@ export function listening(
   host: string,
 ): Promise<Listener> {
   const { promise, resolve, reject } = Promise.withResolvers<Listener>();
-  // A body that does not come ends its request, and not the server.
-  const serverOptions = { headersTimeout: 10_000, requestTimeout: 30_000 };
+  // Headers that do not come end their connection. The body has a time of its own, and this one behind it. Node looks as often as it is told to.
+  const serverOptions = { headersTimeout: 10_000, requestTimeout: 45_000, connectionsCheckingInterval: 1000 };
   const server: ServerType = listen({ fetch, port, hostname: host, serverOptions }, (info) =>
     resolve({ address: addressOf(info, host), close: () => closed(server) }),
   );

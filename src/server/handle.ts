@@ -23,7 +23,7 @@ const nobody: Caller = { name: "nobody", prefix: "", mayUse: () => false };
 /**
  * Makes what a request goes through before its route acts: who asks, how often, and whether it fits what the route says of itself.
  *
- * @throws WritError (the handler) `request-unauthorized`, `request-too-many`, `request-too-large`, `request-invalid`, `server-leaving`
+ * @throws WritError (the handler) `request-unauthorized`, `request-too-many`, `request-too-large`, `request-slow`, `request-invalid`, `server-leaving`
  */
 export function handlerOf(route: Route, { around, callerOf, usages, bounds, leaving }: Handling): Handler {
   const query = { type: "object", properties: route.query ?? {}, additionalProperties: false };
@@ -41,7 +41,7 @@ export function handlerOf(route: Route, { around, callerOf, usages, bounds, leav
       params,
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a query has texts alone
       query: asked as Asked["query"],
-      body: (await readBody?.(readJson(await boundedText(request, bounds.bodyBytes)))) ?? null,
+      body: (await readBody?.(readJson(await boundedText(request, bounds, around.served.host)))) ?? null,
       openStream() {
         const close = usages.stream(caller.name);
         const left = new AbortController();

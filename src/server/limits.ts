@@ -1,10 +1,12 @@
-import { WritError } from "../error/writ-error.ts";
+import { isWritError, WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
 
 /** Bounds on what is asked of a server. */
 export interface ServerLimits {
   /** Bytes of the body of a request. Default 1 000 000. */
   readonly bodyBytes?: number;
+  /** Milliseconds that the body of a request may take to come. Default 30 000. */
+  readonly bodyMs?: number;
   /** Requests of a caller in a minute. Default 6 000. */
   readonly requestsAMinute?: number;
   /** Streams of a caller that are open at a time. Default 1 000. */
@@ -14,7 +16,12 @@ export interface ServerLimits {
 /** All bounds of a server. */
 export type Bounds = Required<ServerLimits>;
 
-export const defaultBounds: Bounds = { bodyBytes: 1_000_000, requestsAMinute: 6000, streams: 1000 };
+export const defaultBounds: Bounds = {
+  bodyBytes: 1_000_000,
+  bodyMs: 30_000,
+  requestsAMinute: 6000,
+  streams: 1000,
+};
 
 /** What each caller has used. */
 export class Usages {
@@ -56,21 +63,51 @@ export class Usages {
   }
 }
 
-/** The text of a body, read no further than it may be. @throws WritError `request-too-large` */
-export async function boundedText(request: Request, limit: number): Promise<string> {
-  const refuse = (): never => {
-    throw new WritError("request-too-large", { limit });
-  };
-  if (Number(request.headers.get("content-length") ?? 0) > limit) refuse();
+/**
+ * The text of a body, read no further and no longer than it may be.
+ *
+ * @throws WritError `request-too-large`, `request-slow`, `request-invalid`
+ */
+export async function boundedText(
+  request: Request,
+  { bodyBytes, bodyMs }: Pick<Bounds, "bodyBytes" | "bodyMs">,
+  host: Pick<Host, "timer">,
+): Promise<string> {
+  if (Number(request.headers.get("content-length") ?? 0) > bodyBytes)
+    throw new WritError("request-too-large", { limit: bodyBytes });
+  const { body } = request;
+  if (body === null) return "";
+  const late = Promise.withResolvers<never>();
+  const stopTimer = host.timer(bodyMs, () =>
+    late.reject(new WritError("request-slow", { seconds: bodyMs / 1000 })),
+  );
+  try {
+    return utf8(await Promise.race([readAll(body, bodyBytes), late.promise]));
+  } finally {
+    stopTimer();
+  }
+}
+
+/** The bytes of a body. What its client does to it is no fault of the server. */
+async function readAll(body: ReadableStream<Uint8Array>, limit: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of request.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > limit) refuse();
-    chunks.push(chunk);
-  }
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+    for await (const chunk of body) {
+      bytes += chunk.byteLength;
+      if (bytes > limit) throw new WritError("request-too-large", { limit });
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    if (isWritError(cause)) throw cause;
+    throw new WritError("request-invalid", { where: "the body", reason: "it broke off" }, { cause });
+  }
+  return Buffer.concat(chunks);
+}
+
+function utf8(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
     throw new WritError("request-invalid", { where: "the body", reason: "it is not UTF-8" }, { cause });
   }

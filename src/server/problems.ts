@@ -27,6 +27,7 @@ const statuses: { readonly [Code in ErrorCode]?: number } = {
   "run-exists": 409,
   "run-claimed": 409,
   "run-moved": 409,
+  "request-slow": 408,
   "request-too-large": 413,
   "run-unanswered": 422,
   "reply-began-anew": 422,

@@ -70,6 +70,7 @@ const shape = closed({
   limits: optional(
     closed({
       bodyBytes: optional(fromOne),
+      bodyMs: optional(fromOne),
       requestsAMinute: optional(fromOne),
       streams: optional(fromOne),
     }),

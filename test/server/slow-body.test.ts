@@ -1,0 +1,90 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { listening } from "../../src/cli/listening.ts";
+import { memoryRuns } from "../../src/durable.ts";
+import { serve, type ServerLimits } from "../../src/server.ts";
+import { talker } from "./scene.ts";
+
+interface Listened {
+  readonly url: string;
+  /** Begins a request by hand. */
+  readonly begin: (text: string) => Socket;
+  readonly faults: readonly unknown[];
+}
+
+/** A server at a port, as `writ serve` has it. */
+async function listened(limits: ServerLimits): Promise<Listened> {
+  const faults: unknown[] = [];
+  const onError = (error: unknown) => faults.push(error);
+  const server = serve({ store: memoryRuns(), agents: [talker()], limits, onError });
+  const listener = await listening(server.fetch, 0, "127.0.0.1");
+  const sockets: Socket[] = [];
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await Promise.all([listener.close(), server.drain({ graceMs: 0 })]);
+  });
+  const { address: url } = listener;
+  const begin = (written: string): Socket => {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.on("error", () => undefined); // it is cut while it writes
+    socket.write(written);
+    sockets.push(socket);
+    return socket;
+  };
+  return { url, begin, faults };
+}
+
+const head = "POST /runs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n";
+const body = `${head}Content-Length: 400\r\n\r\n`;
+
+/** Writes the same again and again, until the socket is closed. */
+function trickle(socket: Socket, written: string): Socket {
+  const writing = setInterval(() => socket.write(written), 50);
+  socket.once("close", () => clearInterval(writing));
+  return socket;
+}
+
+describe("a client whose request comes slowly", () => {
+  it.each([
+    ["stops in the middle of the body", ({ begin }: Listened) => begin(`${body}{"agent`)],
+    ["sends the body byte by byte", ({ begin }: Listened) => trickle(begin(body), " ")],
+  ])("gets 408 and is cut where it %s", async (_how, ask) => {
+    const server = await listened({ bodyMs: 400 });
+    const answer = await text(ask(server)); // to the end of the connection
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain('"code":"request-slow"');
+    expect(server.faults).toEqual([]);
+  });
+
+  it("keeps nobody from being answered meanwhile", async () => {
+    const { url, begin } = await listened({});
+    const waiting = Array.from({ length: 200 }, () => begin(`${body}{`));
+    await Promise.all(waiting.map((socket) => once(socket, "connect")));
+    const asked = { agent: "talker", input: "Hi", id: "r" };
+    const headers = { "content-type": "application/json" };
+    const started = await fetch(`${url}/runs`, { method: "POST", headers, body: JSON.stringify(asked) });
+    expect(started.status).toBe(201);
+    expect(await (await fetch(`${url}/runs/r/events`)).text()).toContain("run-end");
+  });
+
+  it("is no fault of the server where it goes in the middle of its body", async () => {
+    const { begin, faults, url } = await listened({});
+    const socket = begin(`${body}{"agent`);
+    await once(socket, "connect");
+    await fetch(`${url}/health`);
+    socket.destroy();
+    await once(socket, "close");
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(faults).toEqual([]);
+  });
+
+  it("gets 408 by its headers, too, where these come line by line", async () => {
+    const { begin, faults } = await listened({});
+    const answer = await text(trickle(begin(head), "a: b\r\n"));
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(faults).toEqual([]);
+  });
+});
