@@ -14,6 +14,7 @@ import type { CallPowers } from "../run/powers.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import type { AccessRecord } from "../tool/handles.ts";
 import type { PowerScope } from "../tool/power-port.ts";
+import type { Issue } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Fatal } from "./fatal.ts";
 import type { CallTime } from "./call-time.ts";
@@ -70,7 +71,7 @@ export interface Refused {
   /** The allow-list does not have its tool. */
   readonly isUnknown?: boolean;
   /** The fault of its arguments, and the tool that would have run. */
-  readonly wrong?: { readonly tool: Tool; readonly problem: string };
+  readonly wrong?: { readonly tool: Tool; readonly problem: string; readonly issues: readonly Issue[] };
   /** It ends the run, though it never ran. */
   readonly fatal?: Fatal;
   /** The author's recovery chose to tell the model. */

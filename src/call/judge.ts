@@ -162,7 +162,7 @@ export function checkCall(call: Call): Maybe<Fate> {
     return { ...refused(proposed, decision, result), isUnknown: true };
   }
   if (proposed.malformed !== undefined)
-    return invalid(proposed, tool, `the arguments cannot be read: ${proposed.malformed}`);
+    return invalid(proposed, tool, { problem: `the arguments cannot be read: ${proposed.malformed}` });
   return after(tool.input.parse(copyOf(proposed.arguments)), weigh, { at: call, tool });
 }
 
@@ -184,7 +184,10 @@ interface Read {
 /** Asks the policy about a call whose arguments were read. */
 function weigh(parsed: ParseResult<unknown>, { at, tool }: Read): Fate {
   const { proposed: call } = at;
-  if (!parsed.ok) return invalid(call, tool, argumentProblem(tool.input, call.arguments, parsed.issues));
+  if (!parsed.ok) {
+    const { issues } = parsed;
+    return invalid(call, tool, { problem: argumentProblem(tool.input, call.arguments, issues), issues });
+  }
   const { value: args, coerced } = parsed;
   const request = new JudgedCall(at, tool, args);
   const decision = decisionAbout(request, { at, tool, args });

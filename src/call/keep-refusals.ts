@@ -1,6 +1,7 @@
 import type { Decision } from "../policy/decision.ts";
 import type { ToolResult } from "../message/message.ts";
 import { StepsOfRun } from "../run/steps-of-run.ts";
+import { pointerText } from "../schema/schema.ts";
 import type { Batch, Fate, KeptPowers } from "./call.ts";
 import type { RunningBatch } from "./running.ts";
 import { powersOf } from "./step.ts";
@@ -10,6 +11,15 @@ export interface RefusalRecord extends KeptPowers {
   readonly result: Pick<ToolResult, "status" | "text">;
   /** Left out where nobody decided: something before it ended the calls of its turn. */
   readonly decision?: Decision;
+  /** The places at which its arguments do not fit the schema of its tool. Left out where they do, or are no JSON. */
+  readonly faults?: readonly ArgumentFault[];
+}
+
+/** One thing that is wrong with arguments. */
+export interface ArgumentFault {
+  /** The place, as a JSON Pointer: `/items/3/qty`; empty for all of them. */
+  readonly at: string;
+  readonly message: string;
 }
 
 /** The longest text of such a record: a reason may name every tool, or repeat a schema. */
@@ -42,6 +52,15 @@ function recordOf(fate: Fate, { status, text }: ToolResult, { gate }: Batch): Re
     result,
     ...(decision === undefined ? {} : { decision: { ...decision, reason: cut(decision.reason) } }),
     ...(tool === undefined ? {} : powersOf(tool, gate)),
+    ...faultsOf(fate),
+  };
+}
+
+function faultsOf(fate: Fate): Pick<RefusalRecord, "faults"> {
+  const issues = fate.type === "refused" ? (fate.wrong?.issues ?? []) : [];
+  if (issues.length === 0) return {};
+  return {
+    faults: issues.map(({ path, message }) => ({ at: cut(pointerText(path)), message: cut(message) })),
   };
 }
 

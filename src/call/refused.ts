@@ -1,5 +1,6 @@
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import type { Decision } from "../policy/decision.ts";
+import type { Issue } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import { wrongArguments } from "../tool/wrong-values.ts";
 import type { Refused } from "./call.ts";
@@ -50,8 +51,14 @@ export function overtakenResult(tool: Pick<Tool, "effect">, result: ToolResult, 
 /** The result of a call that the run lost sight of. */
 export const lostResult: ToolResult = { status: "unknown", text: "No result." };
 
+/** The fault of arguments in words, and the places at which they do not fit; none where they are no JSON. */
+interface Fault {
+  readonly problem: string;
+  readonly issues?: readonly Issue[];
+}
+
 /** A call whose arguments the tool cannot be given. */
-export function invalid(call: ToolCall, tool: Tool, problem: string): Refused {
+export function invalid(call: ToolCall, tool: Tool, { problem, issues = [] }: Fault): Refused {
   const decision: Decision = {
     verdict: "deny",
     rule: "arguments",
@@ -60,7 +67,7 @@ export function invalid(call: ToolCall, tool: Tool, problem: string): Refused {
   };
   const text = wrongArguments(tool, problem);
   const result: ToolResult = { status: "invalid", text, note: `the model sent: ${rawArguments(call)}` };
-  return { ...refused(call, decision, result), wrong: { tool, problem } };
+  return { ...refused(call, decision, result), wrong: { tool, problem, issues } };
 }
 
 /** The arguments as the model wrote them, as far as that is known. */

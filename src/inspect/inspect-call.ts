@@ -60,6 +60,7 @@ export function inspectCall(known: KnownCall): InspectedCall {
     ...present({
       status: result?.status,
       malformed: call.malformed,
+      faults: refusal?.faults,
       judged: otherThan(call.arguments, judgedArguments(facts, question)),
       ...decisionOf(record ?? refusal, facts, question),
       question,

@@ -1,3 +1,4 @@
+import type { ArgumentFault } from "../call/keep-refusals.ts";
 import type { Decision } from "../policy/decision.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { Delegation } from "../event/event.ts";
@@ -142,6 +143,8 @@ export interface InspectedCall {
   /** What the model sent; raw text where it was no JSON, and then `malformed` says what is wrong with it. */
   readonly proposed: Json;
   readonly malformed?: string;
+  /** The places at which they do not fit the schema of the tool. */
+  readonly faults?: readonly ArgumentFault[];
   /** What was judged and ran, where that is known and other than what was proposed. */
   readonly judged?: Json;
   readonly coerced: readonly string[];

@@ -42,6 +42,11 @@ function shortPath(path: Issue["path"]): string {
   return text.length > longestPath ? `${text.slice(0, longestPath)}…` : text;
 }
 
+/** A path as a JSON Pointer: `/items/0/name`. The whole value is the empty text. */
+export function pointerText(path: readonly (string | number)[]): string {
+  return path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}
+
 /** A path as people write it: `days`, `items[0].name`. The whole value is the empty text. */
 export function pathText(path: readonly (string | number)[]): string {
   return path

@@ -15,6 +15,7 @@ describe.skipIf(chromiumPath === undefined)("writ inspect without a program, in 
     const why = page.locator(".why");
     await expect.poll(() => why.innerText(), patience).toContain("Missing required parameters: id");
     expect(await why.innerText()).toContain("arguments that match the input schema");
+    expect(await page.locator(".faults dt").allInnerTexts()).toEqual(["/id"]);
     expect(await page.locator(".notice").count()).toBe(0);
     await look(page, "alone-arguments");
     await goTo(page, "#/run/mail-1?call=turn%2F2%2Fcall%2F0");

@@ -71,13 +71,22 @@ function Answer({ call: { question } }: { readonly call: InspectedCall }): JSX.E
 }
 
 function Arguments({
-  call: { proposed, judged, coerced, malformed },
+  call: { proposed, judged, coerced, malformed, faults = [] },
 }: {
   readonly call: InspectedCall;
 }): JSX.Element {
   return (
     <Part title="Arguments">
       {malformed !== undefined && <p class="trouble">They are no JSON: {malformed}</p>}
+      {faults.length > 0 && (
+        <dl class="faults" aria-label="Where they do not fit the schema">
+          {faults.map(({ at, message }) => (
+            <Fact key={at} name={at === "" ? "all of them" : at}>
+              {message}
+            </Fact>
+          ))}
+        </dl>
+      )}
       <h4>{judged === undefined ? "as the model sent them" : "the model sent"}</h4>
       <pre tabIndex={0}>{shownValue(proposed)}</pre>
       {judged !== undefined && (

@@ -119,3 +119,34 @@ it("says without the program what a tool needs, what the run granted, and what w
     looks: [{ resource: expect.stringContaining("elsewhere.example"), granted: false }],
   });
 });
+
+it("keeps the places at which arguments do not fit the schema, as pointers and not in words alone", async () => {
+  const order = tool({
+    name: "order",
+    description: "",
+    inputSchema: {
+      type: "object",
+      properties: {
+        items: { type: "array", items: { type: "object", properties: { "q/ty": { type: "integer" } } } },
+        to: { type: "string" },
+      },
+      required: ["items", "to"],
+    },
+    effect: "write",
+    execute: () => "ordered",
+  });
+  const items = [{ "q/ty": 1 }, { "q/ty": 2 }, { "q/ty": 3 }, { "q/ty": "many" }];
+  const model = ({ messages }: { readonly messages: readonly object[] }) =>
+    messages.length > 2 ? "No." : { calls: [{ name: "order", arguments: { items } }] };
+  const one = agent({ name: "shop", model, tools: [order] });
+  const store = memoryRuns();
+  const runs = durableRuns({ store, agents: [one] });
+  await runs.start(one, "Order them", { id: "mail-1" });
+  const worker = runs.work();
+  await runs.result("mail-1");
+  await worker.drain();
+  expect(callsIn(await view(store))[0]?.faults).toEqual([
+    { at: "/to", message: expect.any(String) },
+    { at: "/items/3/q~1ty", message: expect.stringContaining("integer") },
+  ]);
+});
