@@ -52,13 +52,13 @@ export function overtakenResult(tool: Pick<Tool, "effect">, result: ToolResult, 
 export const lostResult: ToolResult = { status: "unknown", text: "No result." };
 
 /** The fault of arguments in words, and the places at which they do not fit; none where they are no JSON. */
-interface Fault {
+interface WrongInput {
   readonly problem: string;
   readonly issues?: readonly Issue[];
 }
 
 /** A call whose arguments the tool cannot be given. */
-export function invalid(call: ToolCall, tool: Tool, { problem, issues = [] }: Fault): Refused {
+export function invalid(call: ToolCall, tool: Tool, { problem, issues = [] }: WrongInput): Refused {
   const decision: Decision = {
     verdict: "deny",
     rule: "arguments",
