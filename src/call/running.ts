@@ -132,8 +132,18 @@ export class RunningBatch {
     });
     kept?.forEach((record, place) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one record for each call of the group
-      this.end(group[place] as number, record);
+      const index = group[place] as number;
+      if (this.records[index] === undefined) this.spendAgain(record);
+      this.end(index, record);
     });
+  }
+
+  /** Books what runs inside a call spent that an earlier process carried out: those of the calls after it share what is left. */
+  private spendAgain({ inside }: CallRecord): void {
+    const { journal, scope } = this.batch.run;
+    if (inside === undefined || journal.mode === "replay") return;
+    const { usage, costUsd, toolCalls } = inside.spending;
+    scope.purse.spend({ usage, costUsd: costUsd ?? Infinity, toolCalls }); // JSON has no endless number
   }
 
   /** Ends the calls of a group that have a record, where others have none: those that an earlier process ended told of it there too. */
