@@ -19,8 +19,8 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts", "lab/test/*.test.ts"],
     typecheck: { enabled: true, include: ["test/types/**/*.test-d.ts"], tsconfig: "tsconfig.json" },
-    testTimeout: 60_000, // a busy machine takes ten times as long
-    expect: { poll: { timeout: 20_000 } },
+    testTimeout: 120_000, // a busy machine takes twenty times as long
+    expect: { poll: { timeout: 60_000 } },
     hookTimeout: 120_000, // a cluster of PostgreSQL is made in one
     // A busy machine of CI fails no commit by itself; the reporter names the test, and `npm run test:load` gives none a second try.
     retry: process.env["CI"] === "true" ? 1 : 0,

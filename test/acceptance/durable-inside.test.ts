@@ -75,7 +75,7 @@ describe.each(durablePlaces)("facts of runs inside a run in %s", { timeout: 60_0
     closing.push(() => worker.drain({ graceMs: 0 }));
   };
   const approve = async (runs: DurableRuns): Promise<void> => {
-    await expect.poll(async () => (await runs.waiting("r")).length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(async () => (await runs.waiting("r")).length).toBe(1);
     const [question] = await runs.waiting("r");
     await runs.answer("r", question?.key ?? "", { approved: true, hash: question?.request.hash ?? "" });
   };
@@ -92,7 +92,7 @@ describe.each(durablePlaces)("facts of runs inside a run in %s", { timeout: 60_0
     work(office);
     const asked = (): boolean =>
       told.some(({ agent: name, type }) => name === "payer" && type === "approval-request");
-    await expect.poll(asked, { timeout: 20_000 }).toBe(true);
+    await expect.poll(asked).toBe(true);
     expect(told.map(shown)).toContain("reader tool-end"); // beside the one that waits
     expect(told.map(shown)).not.toContain("payer run-end");
     await approve(page);

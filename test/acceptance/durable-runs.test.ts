@@ -193,7 +193,7 @@ describe.each(durablePlaces)("a durable run in %s", (where) => {
     expect(await phone.cancel("r", "too dear")).toMatchObject({ status: "cancelled" });
     const end = { outcome: { type: "cancelled", reason: "too dear" } };
     expect(await office.result("r")).toEqual(end);
-    await expect.poll(() => worker.runs, { timeout: 3000 }).toEqual([]);
+    await expect.poll(() => worker.runs).toEqual([]);
     letGo();
     await sleep(50);
     expect(log).toEqual(["slow begins", "slow"]); // nothing after it
@@ -284,7 +284,7 @@ describe.each(durablePlaces)("a durable run in %s", (where) => {
     const [office, page] = [inProcess([one]), inProcess([one])];
     const told: AgentEvent[] = [];
     office.start(one, "Go", { id: "r" }).catch(() => undefined);
-    await expect.poll(() => status(page), { timeout: 20_000 }).toBe("ready");
+    await expect.poll(() => status(page)).toBe("ready");
     const followed = (async () => {
       for await (const event of page.events("r")) told.push(event);
     })();
@@ -435,12 +435,10 @@ describe("workers", () => {
     const runs = inProcess([one], { keep: { endedDays: 0 } });
     const first = work(inProcess([one], { keep: false }));
     for (let id = 0; id < 120; id += 1) await runs.start(one, "Go", { id: String(id) });
-    await expect
-      .poll(async () => (await runs.list({ status: "answered", limit: 200 })).length, { timeout: 9000 })
-      .toBe(120);
+    await expect.poll(async () => (await runs.list({ status: "answered", limit: 200 })).length).toBe(120);
     await first.drain();
     work(runs);
-    await expect.poll(() => runs.list(), { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => runs.list()).toEqual([]);
   });
 
   it("go on when their store works again, and say that it did not", async () => {

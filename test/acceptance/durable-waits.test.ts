@@ -110,7 +110,7 @@ describe.each(durablePlaces)("a tool that waits in a durable run, in %s", (where
   }
   const suspended = async (runs: DurableRuns, id = "r", count = 1) =>
     expect
-      .poll(async () => [(await runs.show(id))?.status, (await runs.waiting(id)).length], { timeout: 20_000 })
+      .poll(async () => [(await runs.show(id))?.status, (await runs.waiting(id)).length])
       .toEqual(["waiting", count]);
 
   it("holds no process, is listed, and goes on with a signal of another one, once", async () => {
@@ -187,7 +187,7 @@ describe.each(durablePlaces)("a tool that waits in a durable run, in %s", (where
     const { runs, work } = place(who);
     const first = work();
     await runs.start(who, "Go", { id: "r" });
-    await expect.poll(() => log, { timeout: 20_000 }).toContain("heard undefined");
+    await expect.poll(() => log).toContain("heard undefined");
     await first.drain();
     work();
     expect((await runs.result("r")).output).toBe("ok undefined; ok rested");

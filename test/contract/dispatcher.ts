@@ -25,7 +25,7 @@ export interface DispatcherUnderTest {
 
 const program = fileURLToPath(new URL("dispatcher-process.ts", import.meta.url));
 /** Processes start, die and are found dead meanwhile, on a machine that may be busy. */
-const patience = { timeout: 60_000, interval: 50 };
+const patience = { timeout: 90_000, interval: 50 };
 
 /** Registers the tests of the port in src/durable/dispatcher.ts. */
 export function dispatcherContract(name: string, under: DispatcherUnderTest): void {

@@ -35,7 +35,7 @@ async function outcome(code: string, made = shared): Promise<unknown> {
   }
 }
 
-describe("code that a model writes", { timeout: 30_000 }, () => {
+describe("code that a model writes", () => {
   it("has no names for what Node can do", async () => {
     const [, quickjs] = await enforcement();
     expect(quickjs).toMatchObject({ level: "isolated", mechanism: "quickjs" });

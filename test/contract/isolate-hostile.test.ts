@@ -16,7 +16,7 @@ async function failure(work: Promise<unknown>): Promise<string> {
   }
 }
 
-describe.skipIf(!works)("a hostile module", { timeout: 40_000 }, () => {
+describe.skipIf(!works)("a hostile module", () => {
   it.each([
     ["garbage", "wrote a message of"],
     ["noJson", "wrote what is no message"],

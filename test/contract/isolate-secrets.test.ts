@@ -131,7 +131,7 @@ async function given(made: Tool, args: JsonObject): Promise<string> {
 /** What nobody may read of the keys. */
 const piece = /isolated|4711/i;
 
-describe("a secret's value", { timeout: 30_000 }, () => {
+describe("a secret's value", () => {
   it.skipIf(!works).each(ways)("is not in what an isolated module is given: %s [Y21]", async (way) => {
     await useKey();
     const leak = await isolatedTool({

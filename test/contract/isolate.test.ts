@@ -19,7 +19,7 @@ function denied(): never {
   throw new WritError("capability-denied", { resource: "fs.read(/secret)", reason: "No grant covers it." });
 }
 
-describe.skipIf(!works)("an isolated tool", { timeout: 30_000 }, () => {
+describe.skipIf(!works)("an isolated tool", () => {
   it("runs its module in a process that is kept for later calls, and sees its folder", async () => {
     const call = await toolOf("honest", "execute", { processes: 1 });
     expect(await call({ words: ["a", "b"] })).toEqual({ text: "a b", calls: 1 });
@@ -158,7 +158,7 @@ describe.skipIf(!works)("an isolated tool", { timeout: 30_000 }, () => {
   });
 });
 
-describe.skipIf(!works)("an agent with an isolated tool", { timeout: 30_000 }, () => {
+describe.skipIf(!works)("an agent with an isolated tool", () => {
   it("gives it what both declared and granted, and tells of each look [T9]", async () => {
     const place = realpathSync(mkdtempSync(join(folder, "agent-")));
     for (const name of ["tool", "data"]) mkdirSync(join(place, name));
@@ -191,7 +191,7 @@ describe.skipIf(!works)("an agent with an isolated tool", { timeout: 30_000 }, (
   });
 });
 
-describe.skipIf(!works)("the handles of an isolated tool", { timeout: 30_000 }, () => {
+describe.skipIf(!works)("the handles of an isolated tool", () => {
   const seen: unknown[] = [];
   const secret = { name: "KEY", toString: () => "[secret KEY]", toJSON: () => "[secret KEY]" };
   const fakeFiles = {

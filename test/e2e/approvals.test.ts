@@ -105,7 +105,7 @@ async function atTerminal(
   return { code: await promise, text };
 }
 
-describe.skipIf(!hasTerminal)("writ run at a terminal", { timeout: 30_000 }, () => {
+describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
   it("asks a person: for the run, what is no answer, with other arguments, no with a reason [Y20]", async () => {
     // Ctrl-U takes out what the line holds.
     const answers = ["r", "perhaps", "e", '\u0015{"to":"bob","euro":1}', "n too much"];

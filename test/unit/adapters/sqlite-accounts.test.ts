@@ -78,7 +78,7 @@ describe("accounts in SQLite", () => {
     }
   });
 
-  it("gives the last bit to one of two processes [Y17]", { timeout: 20_000 }, async () => {
+  it("gives the last bit to one of two processes [Y17]", async () => {
     const pair = [new Spender("100"), new Spender("100")];
     for (const one of pair) expect(await one.line()).toBe("ready");
     for (const one of pair) one.run(300);
@@ -89,23 +89,19 @@ describe("accounts in SQLite", () => {
     expect(await winner?.line()).toBe("answered 100");
   });
 
-  it(
-    "frees what a process had reserved that died, once that expires [Y17]",
-    { timeout: 20_000 },
-    async () => {
-      const [first, second] = [new Spender("100", "1500"), new Spender("100", "1500")];
-      for (const one of [first, second]) expect(await one.line()).toBe("ready");
-      first.run(60_000);
-      expect(await first.line()).toBe("asked");
-      await first.kill();
-      second.run(0);
-      expect(await second.line()).toMatch(/^exhausted/);
-      await sleep(1600);
-      second.run(0);
-      expect(await second.line()).toBe("asked");
-      expect(await second.line()).toBe("answered 100");
-    },
-  );
+  it("frees what a process had reserved that died, once that expires [Y17]", async () => {
+    const [first, second] = [new Spender("100", "1500"), new Spender("100", "1500")];
+    for (const one of [first, second]) expect(await one.line()).toBe("ready");
+    first.run(60_000);
+    expect(await first.line()).toBe("asked");
+    await first.kill();
+    second.run(0);
+    expect(await second.line()).toMatch(/^exhausted/);
+    await sleep(1600);
+    second.run(0);
+    expect(await second.line()).toBe("asked");
+    expect(await second.line()).toBe("answered 100");
+  });
 
   it("lets nothing be spent from an entry that cannot be read, and from a file that is closed [Y17]", async () => {
     const store = sqliteAccounts(file);

@@ -32,7 +32,7 @@ async function boxesOf(script: string): ReturnType<typeof boxes> {
   return again();
 }
 
-describe("the canaries", { timeout: 30_000 }, () => {
+describe("the canaries", () => {
   it("all get through where nothing holds them", async () => {
     const tcp = createServer().listen(0, "127.0.0.1");
     const unix = createServer().listen(join(folder, "socket"));

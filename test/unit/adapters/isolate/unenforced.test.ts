@@ -13,7 +13,7 @@ const definition = {
   module: new URL("../../../contract/isolate-modules/honest.ts", import.meta.url),
 } as const;
 
-describe("where nothing isolates", { timeout: 30_000 }, () => {
+describe("where nothing isolates", () => {
   it("a tool that is not trusted is not defined, and the reason is said", async () => {
     for (const allowUnenforced of [undefined, "", "  "])
       await expect(isolatedTool({ ...definition, allowUnenforced })).rejects.toMatchObject({
