@@ -1,6 +1,7 @@
 /**
- * A server for `npm run load`, as a process of its own: `writ`, or `ai` with hono. Its model writes so many pieces, each the time at which it was written, with
- * a pause between them. Prints its port, and its memory in bytes at each line of its standard input.
+ * A server for `npm run load`, as a process of its own: `writ`, `ai` with hono, or Mastra's own. Its model writes so many pieces, each the time at which it was written, with
+ * a pause between them. Prints its port, and at each line of its standard input its memory in bytes and the
+ * processor time that it took, in microseconds.
  */
 import { serve as listen } from "@hono/node-server";
 import { streamText } from "ai";
@@ -48,22 +49,44 @@ const clock: LanguageModelV3 = {
   doStream: async () => ({ stream: ReadableStream.from(parts()) }),
 };
 
-function writServer(): (request: Request) => Promise<Response> {
+type Handler = (request: Request) => Promise<Response>;
+
+function writServer(): Handler {
   const limits = { streams: 100_000, requestsAMinute: 10_000_000 };
   const clerk = agent({ name: "clock", model });
   return serve({ store: memoryRuns(), agents: [clerk], limits, work: { concurrency: 100_000 } }).fetch;
 }
 
-function aiServer(): (request: Request) => Promise<Response> {
+/** The peer's packages are in its folder alone, and so is what makes a server of them. */
+async function mastraServer(): Promise<Handler> {
+  const { serverOf } = (await import(new URL("peers/mastra/load.ts", import.meta.url).href)) as {
+    readonly serverOf: (stream: () => AsyncGenerator<string>) => Promise<Handler>;
+  };
+  return serverOf(async function* pieceByPiece() {
+    for (let piece = 0; piece < Number(pieces); piece += 1) {
+      await pause();
+      yield now();
+    }
+  });
+}
+
+function aiServer(): Handler {
   const app = new Hono();
   app.post("/runs", () => streamText({ model: clock, prompt: "Go" }).toUIMessageStreamResponse());
   return async (request) => app.fetch(request);
 }
 
-const fetch = kind === "writ" ? writServer() : aiServer();
+const servers: Readonly<Record<string, () => Handler | Promise<Handler>>> = {
+  writ: writServer,
+  ai: aiServer,
+  mastra: mastraServer,
+};
+const fetch = await servers[kind]?.();
+if (fetch === undefined) throw new Error(`there is no server of ${kind}`);
 listen({ fetch, hostname: "127.0.0.1", port: 0 }, ({ port }) => console.log(port));
 process.stdin.on("data", () => {
   globalThis.gc?.();
-  console.log(process.memoryUsage().rss);
+  const { user, system } = process.cpuUsage();
+  console.log(process.memoryUsage().rss, user + system);
 });
 process.stdin.on("end", () => process.exit());

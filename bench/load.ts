@@ -1,9 +1,10 @@
 /**
  * 1 000 runs at a time, each read as server-sent events: how long a piece of an answer takes from the model to its reader, what the server's memory is, and whether
- * anything was lost; some readers are slow. The same with `streamText` of `ai` behind hono, for a ratio. Prints JSON. Run: npm run load -- --runs 1000
+ * anything was lost; some readers are slow. The same with `streamText` of `ai` behind hono and with Mastra's server (`npm run bench:install -- mastra`), for ratios. Prints JSON. Run: npm run load -- --runs 1000
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { parseArgs } from "node:util";
@@ -26,6 +27,22 @@ interface Read {
   readonly lost: number;
 }
 
+/** An event as writ, `ai` or Mastra tells it. */
+interface Told {
+  readonly type: string;
+  readonly text?: string;
+  readonly delta?: string;
+  readonly payload?: { readonly text?: string };
+}
+
+const textOf = ({ text, delta, payload }: Told): string => text ?? delta ?? payload?.text ?? "";
+
+/** The memory of a server, and the processor time that it took. */
+interface Used {
+  readonly bytes: number;
+  readonly microseconds: number;
+}
+
 /** A server as a process of its own. */
 class Served {
   private readonly child: ChildProcess;
@@ -39,15 +56,16 @@ class Served {
     this.lines = createInterface(this.child.stdout);
   }
 
-  async line(): Promise<number> {
+  async line(): Promise<string> {
     const [text] = (await once(this.lines, "line")) as [string];
-    return Number(text);
+    return text;
   }
 
-  memory(): Promise<number> {
+  async used(): Promise<Used> {
     const line = this.line();
-    this.child.stdin?.write("memory\n");
-    return line;
+    this.child.stdin?.write("used\n");
+    const [bytes = 0, microseconds = 0] = (await line).split(" ").map(Number);
+    return { bytes, microseconds };
   }
 
   end(): void {
@@ -72,13 +90,13 @@ async function read(url: string, isSlow: boolean): Promise<Read> {
   for await (const { data, id } of events) {
     const at = performance.timeOrigin + performance.now();
     if (data === "[DONE]") continue;
-    const event = JSON.parse(data) as { type: string; text?: string; delta?: string };
+    const event = JSON.parse(data) as Told;
     if (id !== undefined) {
       seq += 1;
       if (Number(id) !== seq) lost += 1;
     }
     if (event.type === "text-delta") {
-      const piece = event.text ?? event.delta ?? "";
+      const piece = textOf(event);
       text += piece;
       for (const written of piece.trim().split(" ")) delays.push(at - Number(written));
     }
@@ -97,10 +115,10 @@ async function measured(kind: string, slowReaders: number) {
   const server = new Served(kind);
   const url = `http://127.0.0.1:${await server.line()}`;
   await read(url, false); // warms up
-  const before = await server.memory();
-  let highest = before;
+  const before = await server.used();
+  let highest = before.bytes;
   const watch = setInterval(() => {
-    void server.memory().then((bytes) => (highest = Math.max(highest, bytes)));
+    void server.used().then(({ bytes }) => (highest = Math.max(highest, bytes)));
   }, 2000);
   const begun = performance.now();
   const reads = Array.from({ length: runs + slowReaders }, (_, place) => read(url, place >= runs));
@@ -108,6 +126,7 @@ async function measured(kind: string, slowReaders: number) {
   const seconds = (performance.now() - begun) / 1000;
   const waiting = await Promise.all(reads.slice(runs));
   clearInterval(watch);
+  const after = await server.used();
   server.end();
   const delays = quick.flatMap(({ delays: own }) => own).toSorted((a, b) => a - b);
   const megabytes = (bytes: number): number => Math.round(bytes / 1e6);
@@ -118,8 +137,11 @@ async function measured(kind: string, slowReaders: number) {
     seconds: Math.round(seconds),
     delayMs: { p50: at(delays, 0.5), p99: at(delays, 0.99), most: at(delays, 1) },
     lost: [...quick, ...waiting].reduce((sum, { lost }) => sum + lost, 0),
-    memoryMB: { before: megabytes(before), highest: megabytes(highest) },
-    kilobytesARun: Math.round((highest - before) / runs / 1000),
+    memoryMB: { before: megabytes(before.bytes), highest: megabytes(highest) },
+    kilobytesARun: Math.round((highest - before.bytes) / runs / 1000),
+    processorMsARun: Number(
+      ((after.microseconds - before.microseconds) / (runs + slowReaders) / 1000).toFixed(2),
+    ),
   };
 }
 
@@ -127,8 +149,28 @@ const arms: readonly [string, number][] = [
   ["writ", 0],
   ["writ", slow],
   ["ai", 0],
+  ["mastra", 0],
 ];
-for (const [kind, slowReaders] of arms)
-  if (values.only === undefined || values.only === kind)
-    console.log(JSON.stringify(await measured(kind, slowReaders)));
+const hasMastra = existsSync(join(import.meta.dirname, "peers/mastra/node_modules/@mastra/hono"));
+if (!hasMastra) console.error("mastra is left out: it is not installed (npm run bench:install -- mastra)");
+const wanted = arms.filter(
+  ([kind]) => (values.only === undefined || values.only === kind) && (kind !== "mastra" || hasMastra),
+);
+const all: Awaited<ReturnType<typeof measured>>[] = [];
+for (const [kind, slowReaders] of wanted) {
+  const one = await measured(kind, slowReaders);
+  all.push(one);
+  console.log(JSON.stringify(one));
+}
+const [own, ...others] = all.filter(({ slowReaders }) => slowReaders === 0);
+const ratio = (peer: number, mine: number): number => Number((peer / mine).toFixed(2));
+for (const { kind, delayMs, kilobytesARun, processorMsARun } of own?.kind === "writ" ? others : [])
+  console.log(
+    JSON.stringify({
+      ratio: `${kind} / writ`,
+      delayP99: ratio(delayMs.p99, own?.delayMs.p99 ?? 0),
+      memoryARun: ratio(kilobytesARun, own?.kilobytesARun ?? 0),
+      processorTime: ratio(processorMsARun, own?.processorMsARun ?? 0),
+    }),
+  );
 process.exit();
