@@ -164,7 +164,8 @@ for (const [kind, slowReaders] of wanted) {
 }
 const [own, ...others] = all.filter(({ slowReaders }) => slowReaders === 0);
 const ratio = (peer: number, mine: number): number => Number((peer / mine).toFixed(2));
-for (const { kind, delayMs, kilobytesARun, processorMsARun } of own?.kind === "writ" ? others : [])
+const peers = own?.kind === "writ" ? others.filter(({ kind }) => kind !== "writ") : [];
+for (const { kind, delayMs, kilobytesARun, processorMsARun } of peers)
   console.log(
     JSON.stringify({
       ratio: `${kind} / writ`,
