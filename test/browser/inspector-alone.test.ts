@@ -68,4 +68,49 @@ describe.skipIf(chromiumPath === undefined)("writ inspect without a program, in 
     },
     120_000,
   );
+
+  it.each([
+    ["a screen of 1440", 720, 450],
+    ["a telephone of 390", 195, 422],
+  ] as const)(
+    "has all that is needed in sight at 200 % on %s, and nothing beside the page",
+    async (name, width, height) => {
+      const places = {
+        list: ["", "#filter", ".run-row"],
+        run: ["#/run/mail-1", ".run-head h1", "[role=tab]", "[data-act=replay]", ".row"],
+        call: [
+          "#/run/mail-1?call=turn%2F1%2Fcall%2F2",
+          ".why .verdict",
+          ".faults dd",
+          ".drawer [aria-label=Close]",
+        ],
+        prompts: ["#/run/mail-1?part=prompts", ".prompt pre"],
+      };
+      for (const [part, [place, ...wanted]] of Object.entries(places)) {
+        const page = await seen.open({ viewport: { width, height }, deviceScaleFactor: 2 }, place);
+        for (const selector of wanted) {
+          const found = page.locator(selector).first();
+          await found.waitFor(patience);
+          await found.scrollIntoViewIfNeeded(patience);
+          const box = await found.boundingBox();
+          const told = `${name}, ${part}: ${selector} at ${JSON.stringify(box)}`;
+          expect(box !== null && box.width > 0 && box.x >= 0 && box.x + box.width <= width, told).toBe(true);
+          const isOnTop = await found.evaluate((element) => {
+            const { left, top, width: wide, height: high } = element.getBoundingClientRect();
+            const there = element.ownerDocument.elementFromPoint(
+              left + wide / 2,
+              top + Math.min(high / 2, 8),
+            );
+            return there !== null && element.contains(there);
+          });
+          expect(isOnTop, told).toBe(true);
+        }
+        const isWider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+        expect(isWider, `${name}, ${part}`).toBe(false);
+        await look(page, `zoomed-${width}-${part}`);
+        await page.context().close();
+      }
+    },
+    120_000,
+  );
 });
