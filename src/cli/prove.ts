@@ -54,9 +54,10 @@ async function sourceOf(file: string, agent: AnyAgent, { tools, folder }: Placin
 }
 
 function definitionLines(file: string, { tools, folder }: Placing): readonly string[] {
-  const path = `new URL(${JSON.stringify(pathFrom(folder, file))}, import.meta.url).pathname`;
+  const path = `join(import.meta.dirname, ${JSON.stringify(pathFrom(folder, file))})`; // a URL would have %20 for a space
   const given = tools === undefined ? "" : ", { tools: Object.values(tools).flat() }";
   return [
+    'import { join } from "node:path";',
     'import { agent as make } from "writ";',
     'import { loadAgent } from "writ/files";',
     ...(tools === undefined ? [] : [`import * as tools from ${JSON.stringify(pathFrom(folder, tools))};`]),

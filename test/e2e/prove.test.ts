@@ -19,6 +19,11 @@ const make = (own) => agent({ name: "desk", model: () => "", tools: [refund], po
 
 export const desk = make(policy({ name: "refunds", rules: rules[process.env.RULES ?? "open"] }));
 `;
+const toolsText = `
+import { fakeTool } from "writ/testing";
+
+export const refund = fakeTool("refund", "done", { effect: "irreversible", inputSchema: { type: "object" } });
+`;
 const opaqueText = agentText
   .replace("make(policy(", "make((call) => policy(")
   .replace("] }));", "] })(call));");
@@ -28,6 +33,7 @@ let folder = "";
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "writ-prove-"));
   mkdirSync(join(folder, "node_modules"));
+  mkdirSync(join(folder, "of strangers"));
   symlinkSync(root, join(folder, "node_modules/writ"), "junction");
   const files = {
     "package.json": JSON.stringify({ type: "module", dependencies: { writ: "*" } }),
@@ -37,6 +43,9 @@ beforeAll(() => {
     "misspelt.yaml": sentences.replace("[refund]", "[refnud]"),
     "unknown.yaml": `${sentences}  - { type: never, tool: [refund] }\n`,
     "broken.yaml": "sentences: [",
+    "of strangers/desk.md":
+      "---\nname: desk\ndescription: Refunds.\nmodel: ollama/qwen2.5:7b\ntools: [refund]\n---\n\nBe kind.\n",
+    "of strangers/tools.ts": toolsText,
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
 });
@@ -58,6 +67,26 @@ describe("writ prove", () => {
       env: { RULES: "held" },
     });
     expect(mended).toMatchObject({ code: 0, stdout: "The sentence held.\n" });
+  });
+
+  it("takes an agent in Markdown with the tools of a program, and shows it by a program of both", async () => {
+    const [file, tools] = ["of strangers/desk.md", "of strangers/tools.ts"];
+    const { code, stdout, stderr } = await prove([
+      file,
+      "--tools",
+      tools,
+      "--sentences",
+      "sentences.yaml",
+      "--write",
+      "by file",
+    ]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("broken")]);
+    expect(stdout).toContain("broken     No call of refund runs without a person.");
+    const shown = await runNode([join(folder, "by file/broken-1.ts")], { cwd: folder });
+    expect(shown).toMatchObject({ code: 1, stdout: expect.stringContaining("refund ran with") });
+    const without = await prove([file]);
+    expect(without.code).toBe(2);
+    expect(without.stderr).toContain("refund");
   });
 
   it("proposes sentences of its own, and prints the programs", async () => {
