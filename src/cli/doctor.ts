@@ -21,6 +21,7 @@ import { nodeIsNewEnough, oldestNode } from "../adapters/node-version.ts";
 import type { OutputFlags } from "./options.ts";
 import { jsonLine, oneLine, type Output, processOutput, sizeText } from "./output.ts";
 import { packageVersion } from "./package-version.ts";
+import { wrapped } from "./text-width.ts";
 
 export type { Check } from "./doctor-check.ts";
 
@@ -177,9 +178,13 @@ function modelCheck(choice: ModelChoice, [usable]: readonly HostedFinding[]): Ch
 
 const styles = { ok: "green", note: "yellow", broken: "red" } as const;
 
-function checkText({ state, text, advice }: Check, { styleAnswer }: Output): string {
-  const line = `${styleAnswer(styles[state], state.padEnd(6))}  ${oneLine(text, 500)}\n`;
-  return advice === undefined ? line : `${line}        ${styleAnswer("dim", oneLine(advice, 500))}\n`;
+/** What was looked at and what to do about it, below each other behind the state. On a terminal the lines are broken between words. */
+function checkText({ state, text, advice }: Check, output: Output): string {
+  const { styleAnswer, answersTerminal, screen } = output;
+  const columns = answersTerminal && screen !== undefined ? screen.size().columns : Infinity;
+  const lines = [`${styleAnswer(styles[state], state.padEnd(6))}  ${oneLine(text, 500)}`];
+  if (advice !== undefined) lines.push(`        ${styleAnswer("dim", oneLine(advice, 500))}`);
+  return lines.map((line) => `${wrapped(line, columns, 8)}\n`).join("");
 }
 
 async function look(): Promise<Findings> {

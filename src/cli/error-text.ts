@@ -2,15 +2,18 @@ import { inspect } from "node:util";
 import { isWritError, messageOf } from "../error/writ-error.ts";
 import { placeOf } from "./error-place.ts";
 import { oneLine, type Output, printable } from "./output.ts";
+import { fitted } from "./screen.ts";
 
 export interface ErrorTextOptions {
   /** Show the stack and the causes. */
   readonly verbose?: boolean;
   readonly style: Output["style"];
+  /** The terminal that shows it: its lines are broken between words. */
+  readonly screen?: Output["screen"];
 }
 
 /** An error as people are told of it: what happened and what to do, and the stack only when asked for. Ends with a line break. */
-export function errorText(error: unknown, { verbose = false, style }: ErrorTextOptions): string {
+export function errorText(error: unknown, { verbose = false, style, screen }: ErrorTextOptions): string {
   const lines = isWritError(error)
     ? [
         `${style("red", `error[${error.code}]`)} ${printable(error.message)}`,
@@ -22,7 +25,7 @@ export function errorText(error: unknown, { verbose = false, style }: ErrorTextO
         "This is none of writ's own errors. `--verbose` shows the stack.",
       ];
   const [what = "", ...rest] = lines;
-  const shown = [what, ...rest.map((line) => `  ${style("dim", line)}`)];
+  const shown = [what, ...rest.map((line) => `  ${style("dim", line)}`)].map((line) => fitted(line, screen));
   if (verbose) shown.push(style("dim", printable(inspect(error))));
   return `${shown.join("\n")}\n`;
 }

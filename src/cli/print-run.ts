@@ -107,7 +107,8 @@ export async function printEnd(end: PrintedEnd, { output, format, verbose }: Pri
   if (format !== "text") await output.answer(jsonLine(resultObject(end, error)));
   else if (answered)
     await output.answer(`${output.answersTerminal ? printable(end.text ?? "") : (end.text ?? "")}\n`);
-  if (error !== undefined) output.progress(errorText(error, { verbose, style: output.style }));
+  if (error !== undefined)
+    output.progress(errorText(error, { verbose, style: output.style, screen: output.screen }));
   if (end.outcome !== undefined && end.outcome.type !== "failed") return exitCodeOf({ outcome: end.outcome });
   return error === undefined ? exitCodes.failed : exitCodeOf({ error });
 }

@@ -11,6 +11,7 @@ import type { ManifestFlags } from "./manifest.ts";
 import { addPolicy } from "./policy-commands.ts";
 import type { ProveFlags } from "./prove.ts";
 import { addHelp } from "./help-commands.ts";
+import { helpBelow, helpLayout } from "./help-layout.ts";
 import { type OutputFlags, withOutputFlags } from "./options.ts";
 import { packageVersion } from "./package-version.ts";
 import type { ProbeFlags } from "./probe.ts";
@@ -36,6 +37,7 @@ function makeProgram(setExitCode: SetExitCode): Command {
     .description("Runs tool-calling agents: the model proposes a call, the program decides whether it runs.")
     .version(packageVersion(), "-V, --version")
     .exitOverride()
+    .configureHelp(helpLayout)
     .showHelpAfterError("(writ --help shows how)");
   addInit(program, act);
   addRun(program, act);
@@ -106,7 +108,7 @@ function addRun(program: Command, act: Act): void {
       .option("--audit", "print each look of a tool at something of the world, granted or denied")
       .option("--audit-file <file>", "add each such look to this file, as a line of JSON"),
   )
-    .addHelpText("after", exitCodeHelp)
+    .addHelpText("after", () => helpBelow(exitCodeHelp))
     .action((file: string, prompt: string[], flags: RunFlags) =>
       act(flags, async () => (await import("./run.ts")).run(file, prompt, flags)),
     );
@@ -228,7 +230,7 @@ function addEvalAgent(evaluations: Command, act: Act): void {
     .option("--junit <file>", "write JUnit XML to this file too")
     .option("--json", "print one JSON object")
     .option("--verbose", "show answers and verdicts of cases that passed, and the stack of an error")
-    .addHelpText("after", evalExitCodeHelp)
+    .addHelpText("after", () => helpBelow(evalExitCodeHelp))
     .action((file: string, flags: EvalAgentFlags) =>
       act(flags, async () => (await import("./eval-agent.ts")).evalAgent(file, flags)),
     );
@@ -300,7 +302,7 @@ function addProve(program: Command, act: Act): void {
     .option("--tools <file>", "a program that exports the tools which a definition (.md, .json) names")
     .option("--json", "print one JSON object")
     .option("--verbose", "show the stack of an error")
-    .addHelpText("after", proveExitCodeHelp)
+    .addHelpText("after", () => helpBelow(proveExitCodeHelp))
     .action((file: string, flags: ProveFlags) =>
       act(flags, async () => (await import("./prove.ts")).proveAgent(file, flags)),
     );

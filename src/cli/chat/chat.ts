@@ -87,7 +87,7 @@ async function take(text: string, talk: Talk, place: ChatPlace): Promise<Step> {
     if (output.answersTerminal) output.progress("\n");
     return { talk: { ...talk, spent }, exitCode };
   } catch (error) {
-    output.progress(errorText(error, { verbose, style: output.style }));
+    output.progress(errorText(error, { verbose, style: output.style, screen: output.screen }));
     return { talk, exitCode: exitCodeOf({ error }) };
   }
 }

@@ -54,7 +54,7 @@ function Grounds({
         </Fact>
       )}
       {remedy !== undefined && (
-        <Fact name={verdict === "deny" ? "would have allowed it" : "would have asked nobody"}>{remedy}</Fact>
+        <Fact name={verdict === "deny" ? "would have allowed it" : "to change that"}>{remedy}</Fact>
       )}
       {evidence !== undefined && <EvidenceOf evidence={evidence} />}
       {flags.length > 0 && <Fact name="noticed">{flags.join(", ")}</Fact>}

@@ -1,0 +1,26 @@
+import { Help } from "commander";
+import { wrapped } from "./text-width.ts";
+
+/** The least number of columns beside a term in which a description can be read. */
+const readable = 40;
+const indent = 6;
+
+/** The layout of help: where a terminal has no room for descriptions beside their terms, they stand below them. */
+export const helpLayout: Partial<Help> = {
+  minWidthToWrap: 20,
+  formatItem(...item) {
+    const [term, termWidth, description, helper] = item;
+    const columns = helper.helpWidth ?? 80;
+    if (columns - termWidth >= readable || description === "")
+      return Help.prototype.formatItem.apply(helper, item);
+    const margin = `\n${" ".repeat(indent)}`;
+    return `  ${term}${margin}${helper.boxWrap(description, columns - indent).replaceAll("\n", margin)}`;
+  },
+};
+
+/** Lines below the options, as broad as the terminal. */
+export function helpBelow(text: string): string {
+  const columns = process.stdout.columns || Infinity; // none where it is no terminal
+  const lines = text.split("\n").map((line) => wrapped(line, columns, 2));
+  return lines.join("\n");
+}

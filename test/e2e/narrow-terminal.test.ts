@@ -1,0 +1,36 @@
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { hasTmux, openTerminal } from "./terminal.ts";
+
+const main = join(resolve(import.meta.dirname, "../.."), "dist/cli/main.js");
+const columns = 40;
+const colour = "\u{1B}[";
+
+describe.skipIf(!hasTmux)("a terminal of 40 columns", () => {
+  it.each([
+    ["writ --help", ["--help"]],
+    ["writ run --help", ["run", "--help"]],
+    ["writ doctor", ["doctor"]],
+    ["an error", ["run", "nowhere.ts", "hi"]],
+    ["an unknown option", ["run", "--nothing"]],
+  ])(
+    "shows %s in lines that break between words, and without colours where NO_COLOR is set",
+    async (_what, words) => {
+      using terminal = openTerminal([process.execPath, main, ...words], {
+        columns,
+        rows: 50,
+        cwd: tmpdir(),
+        env: { NO_COLOR: "1" },
+      });
+      await terminal.exit();
+      const whole = await terminal.shows("[ended with"); // lines that the terminal broke are one line here
+      const broken = whole.split("\n").filter((line) => line.length > columns && !line.startsWith("Usage:"));
+      // A path that is longer than a line is broken by the terminal.
+      expect(broken.filter((line) => line.split(" ").every((word) => word.length <= columns - 9))).toEqual(
+        [],
+      );
+      expect(terminal.colours()).not.toContain(colour);
+    },
+  );
+});
