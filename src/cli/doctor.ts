@@ -178,7 +178,7 @@ function modelCheck(choice: ModelChoice, [usable]: readonly HostedFinding[]): Ch
 
 const styles = { ok: "green", note: "yellow", broken: "red" } as const;
 
-/** What was looked at and what to do about it, below each other behind the state. On a terminal the lines are broken between words. */
+/** The text of a check: its state, what was found, and advice below. On a terminal the lines are broken between words. */
 function checkText({ state, text, advice }: Check, output: Output): string {
   const { styleAnswer, answersTerminal, screen } = output;
   const columns = answersTerminal && screen !== undefined ? screen.size().columns : Infinity;

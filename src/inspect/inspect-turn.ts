@@ -13,7 +13,7 @@ import { type ReadRecords, readRecords } from "./read-records.ts";
 import { agentIn, type RecordsInside, recordsInside } from "./records-inside.ts";
 import type { InspectedCall, InspectedInside, InspectedTurn, ModelSpan, PromptMessage } from "./view.ts";
 
-/** What the turns of a run, or of one inside it, are made of, while they are. */
+/** The parts from which the turns of a run, or of one inside it, are made. */
 export interface Making {
   /** The place of a run inside another one, with a stroke behind it; empty for the run itself. */
   readonly prefix: string;
@@ -159,7 +159,7 @@ function modelSpan({ number, asked, facts, message }: RepliedTurn, prefix: strin
   };
 }
 
-/** What a model wrote beside its calls. */
+/** The text that a model wrote beside its calls. */
 function wordsOf(message: ReplyMessage | undefined): Pick<ModelSpan, "text" | "reasoning" | "raw"> {
   if (message === undefined) return { text: "" };
   const { parts, raw } = message;

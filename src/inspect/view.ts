@@ -204,7 +204,7 @@ export interface InspectedQuestion {
   };
 }
 
-/** What a run told when it was run again from its records, with the program that is given. Without a difference all is as it is recorded. */
+/** The comparison of a run with its replay by the given program. Without a difference all is as it is recorded. */
 export interface ReplayedRun {
   readonly facts: number;
   readonly calls: number;

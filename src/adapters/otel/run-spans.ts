@@ -15,7 +15,7 @@ import { inputContent, replyContent } from "./content.ts";
 import type { Told, Tellers } from "./tellers.ts";
 import type { Telling } from "./measures.ts";
 
-/** What requests of one kind have in common, with the kinds of their tokens. */
+/** The attributes that requests of one kind share, with the kinds of their tokens. */
 interface Kind {
   readonly about: Attributes;
   readonly input: Attributes;
