@@ -88,3 +88,24 @@ describe("a client whose request comes slowly", () => {
     expect(faults).toEqual([]);
   });
 });
+
+describe("a client with too many headers", () => {
+  it("is refused with 431", async () => {
+    const { begin, faults } = await listened({});
+    const headers = Array.from({ length: 2_000 }, (_, index) => `X-${index}: 1\r\n`).join("");
+    expect(await text(begin(`${head}${headers}\r\n`))).toMatch(/^HTTP\/1\.1 431 /);
+    expect(faults).toEqual([]);
+  });
+
+  it.each([
+    ["10 000 of them", Array.from({ length: 10_000 }, (_, index) => `X-${index}: 1\r\n`).join("")],
+    ["one of a megabyte", `X: ${"a".repeat(1_000_000)}\r\n`],
+  ])("is cut while it still writes, and others are answered: %s", async (_what, headers) => {
+    const { url, begin, faults } = await listened({});
+    const socket = begin(`${head}${headers}\r\n`);
+    socket.resume();
+    await new Promise((resolve) => void socket.once("close", resolve));
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    expect(faults).toEqual([]);
+  });
+});
