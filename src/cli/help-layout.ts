@@ -9,12 +9,12 @@ const indent = 6;
 export const helpLayout: Partial<Help> = {
   minWidthToWrap: 20,
   formatItem(...item) {
-    const [term, termWidth, description, helper] = item;
-    const columns = helper.helpWidth ?? 80;
+    const [term, termWidth, description, help] = item;
+    const columns = help.helpWidth ?? 80;
     if (columns - termWidth >= readable || description === "")
-      return Help.prototype.formatItem.apply(helper, item);
+      return Help.prototype.formatItem.apply(help, item);
     const margin = `\n${" ".repeat(indent)}`;
-    return `  ${term}${margin}${helper.boxWrap(description, columns - indent).replaceAll("\n", margin)}`;
+    return `  ${term}${margin}${help.boxWrap(description, columns - indent).replaceAll("\n", margin)}`;
   },
 };
 
