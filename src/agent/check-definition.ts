@@ -4,7 +4,7 @@ import { eventTypes, isEventType } from "../event/event.ts";
 import type { ModelSettings } from "../model/model.ts";
 import { patienceShapes } from "../model/patience.ts";
 import { checkedRetry } from "../model/retry.ts";
-import { approvalTerms } from "../call/approval-terms.ts";
+import { approvalTerms } from "../run/approval.ts";
 import { recordParts } from "../journal/parts.ts";
 import { endCauses } from "../run/end.ts";
 import { didYouMean } from "../util/nearest.ts";

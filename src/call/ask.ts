@@ -5,14 +5,13 @@ import { approvalRequest, type ApprovalRequest } from "../policy/rules/approval-
 import type { Warning } from "../journal/host.ts";
 import type { Step } from "../journal/journal.ts";
 import type { ToolCall } from "../message/message.ts";
-import type { Approval } from "../run/approval.ts";
+import { type Approval, boundsOf } from "../run/approval.ts";
 import type { RunContext } from "../run/context.ts";
 import { RunWaits } from "../run/waits.ts";
 import { mismatch } from "../journal/recorded-journal.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type Json, type JsonObject, toJson } from "../util/json.ts";
-import { boundsOf } from "./approval-terms.ts";
 import { approvedAs, isApproved } from "./approved-set.ts";
 import type { Call, Fate, Ready } from "./call.ts";
 import { cancelled } from "./refused.ts";
@@ -114,7 +113,7 @@ async function answerAt(
     return journal.step({ ...place, run: () => answerInTime(request, run), mustLast: true });
   const asked = await journal.ask<KeptAnswer>({
     ...place,
-    ...boundsOf(request, run),
+    ...boundsOf(request, run.approvals),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a request is plain data
     request: request as unknown as Json,
   });

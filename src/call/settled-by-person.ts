@@ -1,10 +1,10 @@
 import { trustedLabel } from "../message/label.ts";
 import type { ToolResult } from "../message/message.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
+import { boundsOf } from "../run/approval.ts";
 import { RunWaits } from "../run/waits.ts";
 import type { Settlement } from "../tool/after-crash.ts";
 import type { Json } from "../util/json.ts";
-import { boundsOf } from "./approval-terms.ts";
 import { questionAbout } from "./ask.ts";
 import type { CallRecord, Halt, Ready } from "./call.ts";
 import { type GivenEnd, settleGiven } from "./given.ts";
@@ -34,7 +34,7 @@ export async function settledByPerson(
     fingerprint: () => fingerprintOf(call),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a request is plain data
     request: request as unknown as Json,
-    by: boundsOf(request, run).by,
+    by: boundsOf(request, run.approvals).by,
   });
   if (asked !== undefined && "waitsAt" in asked) throw new RunWaits([{ key: asked.waitsAt, request }]);
   const said: Settlement = asked?.answer ?? { happened: "unknown" };

@@ -1,6 +1,9 @@
+import { checkShape, closed } from "../error/check-shape.ts";
+import type { AnswerBounds } from "../journal/journal.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
-import type { Duration } from "../util/duration.ts";
+import { duration, type Duration, durationMs } from "../util/duration.ts";
 import type { JsonObject } from "../util/json.ts";
+import { list, optional, type Shape, string } from "../util/shape.ts";
 
 /** A person's answer to a call that the policy asks about. */
 export interface Approval {
@@ -31,3 +34,20 @@ export type Approvals = ApprovalTerms | ((request: ApprovalRequest) => ApprovalT
 
 /** Asks a person whether a call may run. What throws is taken for a no. */
 export type Approve = (call: ApprovalRequest) => boolean | Approval | Promise<boolean | Approval>;
+
+export const approvalTerms: Shape<ApprovalTerms> = closed({
+  within: optional(duration),
+  by: optional(list(string, "a list of names")),
+});
+
+/** The bounds of the answer to a question, as the author wants them. @throws WritError `definition-invalid` for what a function of theirs gave */
+export function boundsOf(request: ApprovalRequest, approvals: Approvals = {}): AnswerBounds {
+  const terms = typeof approvals === "function" ? (approvals(request) ?? {}) : approvals;
+  checkShape(`The \`approvals\` of agent "${request.agent}"`, terms, approvalTerms);
+  const { within, by } = terms;
+  const answer = { approved: false, reason: `nobody answered within ${within}`, expired: true };
+  return {
+    ...(within === undefined ? {} : { atLast: { afterMs: durationMs(within), answer } }),
+    ...(by === undefined ? {} : { by }),
+  };
+}

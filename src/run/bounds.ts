@@ -1,6 +1,14 @@
 import { consult, type Consulting } from "../hook/consult.ts";
 import type { HookAnswer } from "../hook/hook.ts";
-import { type BudgetField, type Excess, extendLimit, type Limits } from "../policy/account/budget.ts";
+import { askHooksOnce, type HookOutcome, type Hooks } from "../hook/run-hooks.ts";
+import type { Journal } from "../journal/journal.ts";
+import {
+  type BudgetField,
+  type Excess,
+  extendLimit,
+  type Limits,
+  tooLong,
+} from "../policy/account/budget.ts";
 
 /** The fate of a bound that was met: it was raised, or the run ends by it, or waits to be resumed. */
 export type Met =
@@ -42,4 +50,29 @@ export function metBy(
   if (extended === undefined) return { type: checkpoint ? "checkpoint" : "stop" };
   tell?.({ type: "budget-extended", turn, field, from: limits[field], to: extended[field] });
   return { type: "extended", limits: extended };
+}
+
+/** Asks the author what happens when a time of so many milliseconds is over. */
+export type MoreTime = (limitMs: number) => Promise<HookOutcome<"onBudgetExceeded">>;
+
+/**
+ * Asks the author's hooks about time that is over, once for each bound, whoever comes first: the clock in the middle of a turn, or the
+ * reservation of the next. What they say is told at the reservation, so that a replay, whose clock does not run out, tells the same.
+ */
+export function moreTime(
+  hooks: NonNullable<Hooks["onBudgetExceeded"]>,
+  journal: Journal,
+  turn: () => number,
+): MoreTime {
+  const asked = new Map<number, ReturnType<MoreTime>>();
+  return (limitMs) => {
+    let asking = asked.get(limitMs);
+    if (asking === undefined) {
+      const { excess } = tooLong({ durationMs: limitMs }, limitMs);
+      const about = { place: "onBudgetExceeded" as const, at: { turn: turn(), ...excess } };
+      asking = askHooksOnce(hooks, about, { journal, key: `duration/${limitMs}` });
+      asked.set(limitMs, asking);
+    }
+    return asking;
+  };
 }

@@ -21,7 +21,7 @@ import { beginInside, endInside, linkOuter, linkSignal } from "./outside.ts";
 import { withRun } from "./run-error.ts";
 import { StepsOfRun } from "./steps-of-run.ts";
 import { forwarding, telling, type ToldRun } from "./telling.ts";
-import type { MoreTime } from "./time.ts";
+import type { MoreTime } from "./bounds.ts";
 
 /** The time that a run may take. */
 interface RunTime {

@@ -98,6 +98,7 @@ export interface TurnQuestion {
   readonly state: State;
   readonly input: TurnInput;
   readonly early: EarlyStarts;
+  readonly run: Run;
   /** It was asked in this turn before, with more turns than the provider takes. */
   readonly isShorter?: boolean;
 }
@@ -112,15 +113,15 @@ type TurnRecord =
 type TooLong = WritError<"context-exceeded">;
 
 /** The model call as one step of the journal, with the author's hooks around it. */
-export function askTurn(asking: TurnQuestion, run: Run): Maybe<ModelRecord | End> {
+export function askTurn(asking: TurnQuestion): Maybe<ModelRecord | End> {
   return rescue<ModelRecord | End>(
-    () => (run.journal === directJournal ? askDirectly(asking, run) : askRecorded(asking, run)),
-    (error) => endOf(error, asking, run),
+    () => (asking.run.journal === directJournal ? askDirectly(asking) : askRecorded(asking)),
+    (error) => endOf(error, asking),
   );
 }
 
 /** A driver that decides by itself may ask on until a bound forbids it. */
-function endOf(error: unknown, { state }: TurnQuestion, run: Run): End {
+function endOf(error: unknown, { state, run }: TurnQuestion): End {
   const fatal = driverOf(state, run).decide === undefined ? undefined : fatalOf(error);
   if (run.stop.reason === undefined && fatal?.type === "exhausted") return exhausted(run, fatal.excess);
   return endBy(error, run);
@@ -133,14 +134,14 @@ function askOrDecide(asking: TurnQuestion, hooked: HookedCall): Maybe<ModelRecor
   if (driver.decide === undefined) return askUntilAnswered(asking, hooked);
   const ask = async (by: Driver, inside: HookedCall): Promise<ModelRecord> => {
     const run: Run = { ...inside.run, options: { ...inside.run.options, drivers: [by] } };
-    return askUntilAnswered({ state: { ...state, driver: 0 }, input, early }, { ...inside, run });
+    return askUntilAnswered({ state: { ...state, driver: 0 }, input, early, run }, { ...inside, run });
   };
   return decideTurn({ driver, decide: driver.decide.bind(driver), state, input, hooked, ask });
 }
 
 /** No journal keeps what is asked. */
-function askDirectly(asking: TurnQuestion, run: Run): Maybe<ModelRecord> {
-  const { state, input } = asking;
+function askDirectly(asking: TurnQuestion): Maybe<ModelRecord> {
+  const { state, input, run } = asking;
   const { turns: turn } = state.ledger;
   const note = (fact: RunEvent): void => run.tell?.(fact);
   const hooked = { turn, transcript: input.transcript, run, note };
@@ -155,8 +156,8 @@ function inTime<Value>(record: Value | "stopped", { model }: TurnInput, { stop }
 }
 
 /** Asks through the journal. A replay tells again what was told meanwhile. */
-async function askRecorded(asking: TurnQuestion, run: Run): Promise<ModelRecord> {
-  const { state, input } = asking;
+async function askRecorded(asking: TurnQuestion): Promise<ModelRecord> {
+  const { state, input, run } = asking;
   const told: RunEvent[] = [];
   let thrown: Error | undefined;
   const key = `turn/${state.ledger.turns}/model${asking.isShorter === true ? "/shorter" : ""}`;
@@ -216,15 +217,16 @@ function questionOf(asking: TurnQuestion, { hooked, notes }: Noting): ModelQuest
     change: beforeModel === undefined ? undefined : (request) => changeRequest(request, hooked),
     emit: run.tell,
     notes,
-    early: startsEarly(asking, run) ? early : undefined,
+    early: startsEarly(asking) ? early : undefined,
   };
 }
 
 /** Nothing starts while the model still writes when something after its reply can say that it must not run. */
-function startsEarly(
-  { state, input: { toolChoice } }: TurnQuestion,
-  { hooks, endOn, executor }: Run,
-): boolean {
+function startsEarly({
+  state,
+  input: { toolChoice },
+  run: { hooks, endOn, executor },
+}: TurnQuestion): boolean {
   return (
     executor === undefined &&
     toolChoice !== "none" &&

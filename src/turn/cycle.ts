@@ -3,7 +3,7 @@ import { isWritError } from "../error/writ-error.ts";
 import type { ModelRecord } from "./ask-model.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { after, always, type Maybe } from "../util/maybe.ts";
-import { askTurn, turnInput } from "./ask.ts";
+import { askTurn, type TurnQuestion, turnInput } from "./ask.ts";
 import { afterTurn, answeredBefore, compactRefused, mayGoOn, prepareTurn } from "./around-turn.ts";
 import {
   reserve,
@@ -21,9 +21,9 @@ import type { Frame } from "../run/frame.ts";
 import type { Intent } from "../policy/knowledge/intent.ts";
 import { partsText } from "../journal/parts.ts";
 import { beginningIn } from "../run/steps-of-run.ts";
-import { moreTime } from "../run/time.ts";
+import { moreTime } from "../run/bounds.ts";
 import type { LoopOptions } from "./options.ts";
-import { take, type AskedTurn } from "./reply.ts";
+import { take } from "./reply.ts";
 
 /** The turn cycle, written once: asks the model, carries out its calls, asks again, until it answers or a bound is met. */
 export async function cycle(options: LoopOptions, frame: Frame): Promise<Finished> {
@@ -130,11 +130,11 @@ function closeTurn(step: NextState, run: Run): Maybe<NextState> {
 }
 
 function askAndAct(state: State, run: Run): Maybe<NextState> {
-  const asking: AskedTurn = { state, input: turnInput(state, run), early: { state, run }, run };
-  return after(askTurn(asking, run), takeAsked, asking);
+  const asking: TurnQuestion = { state, input: turnInput(state, run), early: { state, run }, run };
+  return after(askTurn(asking), takeAsked, asking);
 }
 
-function takeAsked(asked: ModelRecord | End, asking: AskedTurn): Maybe<NextState> {
+function takeAsked(asked: ModelRecord | End, asking: TurnQuestion): Maybe<NextState> {
   if ("outcome" in asked && isTooLong(asked, asking.run)) return askShorter(asked, asking);
   return asking.early.calls?.started === undefined ? take(asked, asking) : takeBegun(asked, asking);
 }
@@ -145,18 +145,18 @@ function isTooLong({ error }: End, { options }: Run): boolean {
 }
 
 /** Asks once more, with fewer turns; where none can go the run ends. */
-async function askShorter(refused: End, { state: before, early, run }: AskedTurn): Promise<NextState> {
+async function askShorter(refused: End, { state: before, early, run }: TurnQuestion): Promise<NextState> {
   await early.calls?.giveUp();
   const { state, end } = await keeping(before, run, compactRefused);
   if (end !== undefined) return { state, end };
-  const asking: AskedTurn = { state, input: turnInput(state, run), early: { state, run }, run };
+  const asking: TurnQuestion = { state, input: turnInput(state, run), early: { state, run }, run };
   if (state === before) return takeBegun(refused, asking);
   run.tell?.({ type: "retry-start", turn: state.ledger.turns, reason: refused.error?.message ?? "" });
-  return takeBegun(await askTurn({ ...asking, isShorter: true }, run), asking);
+  return takeBegun(await askTurn({ ...asking, isShorter: true }), asking);
 }
 
 /** What was started early ends with its turn. */
-function takeBegun(asked: ModelRecord | End, asking: AskedTurn): Maybe<NextState> {
+function takeBegun(asked: ModelRecord | End, asking: TurnQuestion): Maybe<NextState> {
   return always(
     () => take(asked, asking),
     () => asking.early.calls?.giveUp(),

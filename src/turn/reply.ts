@@ -125,12 +125,7 @@ export function readAnswer(
   });
 }
 
-/** The question of a turn, and the calls that were started meanwhile. */
-export interface AskedTurn extends TurnQuestion {
-  readonly run: Run;
-}
-
-function notAnswered(end: End, { state, run }: AskedTurn): NextState {
+function notAnswered(end: End, { state, run }: TurnQuestion): NextState {
   const { turns: turn } = state.ledger;
   const driver = driverOf(state, run).name;
   run.tell?.({ type: "message-end", turn, finishReason: "error", driver, durationMs: 0 });
@@ -138,7 +133,7 @@ function notAnswered(end: End, { state, run }: AskedTurn): NextState {
 }
 
 /** Does what a reply says: carries out its calls, takes its answer, or asks again. */
-export function take(record: ModelRecord | End, asking: AskedTurn): Maybe<NextState> {
+export function take(record: ModelRecord | End, asking: TurnQuestion): Maybe<NextState> {
   if ("outcome" in record) return notAnswered(record, asking);
   const { state: before, input, early, run } = asking;
   const { turns: turn } = before.ledger;

@@ -89,7 +89,7 @@ export const bugs: readonly PlantedBug[] = [
     ],
   ),
   bug("a question that nobody answers becomes a yes", "durable.md S1e", [
-    "call/approval-terms.ts",
+    "run/approval.ts",
     "const answer = { approved: false,",
     "const answer = { approved: true,",
   ]),
