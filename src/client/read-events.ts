@@ -12,7 +12,7 @@ export interface Reading {
   readonly signal: AbortSignal;
 }
 
-/** A server says something every 15 seconds: one that is silent for three times that is gone. */
+/** A server says something every 8 seconds: one that is silent for five times that is gone. */
 const silentMs = 45_000;
 const firstPauseMs = 200;
 const longestPauseMs = 10_000;

@@ -96,7 +96,7 @@ const shape = closed({
  *   agents: [clerk],
  *   principals: [{ name: "web", tokens: [hashToken(token)], agents: ["clerk"] }],
  * });
- * export default { fetch: server.fetch }; // Bun, Deno, a worker; `app.mount("/agents", server.fetch)` in Hono
+ * export default { fetch: server.fetch }; // Bun, Deno; `app.mount("/agents", server.fetch)` in Hono
  * process.once("SIGTERM", () => void server.drain());
  * ```
  */

@@ -6,7 +6,8 @@ export interface Sent {
   readonly id?: string;
 }
 
-const keepAliveMs = 15_000;
+/** Less than the ten seconds after which Bun ends a connection on which nothing was sent; proxies give a minute. */
+const keepAliveMs = 8000;
 const encoder = new TextEncoder();
 
 /** What a stream needs of those around it. */
@@ -22,7 +23,7 @@ export interface Streaming {
 
 /**
  * Answers with a stream of events. The next one is made when the reader has taken the last: a slow reader holds up itself alone. A comment every
- * 15 seconds keeps what stands between them from giving up.
+ * 8 seconds keeps what stands between them from giving up.
  */
 export function eventStream(
   events: AsyncGenerator<Sent, void>,
