@@ -1,6 +1,6 @@
 /**
  * Kills runs at every point of their journal, and at random moments, and looks whether anything was lost, done twice or told otherwise: npm run kill --
- * --kills 200 --seed 7 --store postgres. A run is killed up to 4 times; in every second one each payment waits for an answer. Stores: memory (one process, in
+ * --kills 200 --seed 7 --store postgres. Tells of each run when it has ended. A run is killed up to 4 times; in every second one no process is there while a payment waits. Stores: memory (one process, in
  * which a killed run stands still), sqlite, postgres, dbos (postgres, where DBOS hands the run out), all (a quarter of the kills each). PostgreSQL is a
  * cluster that it makes and removes. Ends with 1 when something was.
  */
@@ -33,34 +33,41 @@ const stores: Readonly<Record<string, Kill>> = {
   memory: (points) => killInMemory(points),
   sqlite: (points, waits) => killRun(points, { waits, store: sqliteUnderTest }),
   postgres: (points, waits) => killRun(points, { waits, store: postgres }),
-  dbos: (points) => killRun(points, { waits: true, store: dbos }), // a worker has nobody to ask
+  dbos: (points, waits) => killRun(points, { waits, store: dbos }),
 };
 const chosen = Object.entries(stores).filter(([name]) => values.store === "all" || values.store === name);
 if (chosen.length === 0) throw new Error(`no store is called "${values.store}"`);
 const next = randomFrom(Number(values.seed));
-/** The places of a kill, and how many there are of each: a run has some 55 steps and takes a third of a second. */
-const places = [
-  ["in", 55],
-  ["out", 55],
-  ["kept", 55],
-  ["ms", 350],
-] as const;
-function point(hasTime: boolean): string {
-  const [place, most] = places[Math.floor(next() * (places.length - (hasTime ? 0 : 1)))] ?? places[0];
+/** How many steps a run has, some, and how many milliseconds it takes; a process whose run waits soon takes a seventh of them. */
+const [steps, ms, msUntilWaiting] = [55, 350, 50];
+type Draw = { readonly among: number; readonly hasTime: boolean; readonly waits: boolean };
+/** One of so many points of a run, each as far from the one before as leaves room for all. */
+function point({ among, hasTime, waits }: Draw): string {
+  const place = ["in", "out", "kept", "ms"][Math.floor(next() * (hasTime ? 4 : 3))] ?? "in";
+  const most = place !== "ms" ? steps / among : waits ? msUntilWaiting : ms / among;
   return `${place}:${1 + Math.floor(next() * most)}`;
 }
+
+const seconds = (): number => Math.round(performance.now() / 1000);
 
 /** Kills runs in a store, and says what was wrong. */
 async function killed(store: string, kill: Kill): Promise<number> {
   const sum = { kills: 0, runs: 0, unknown: 0, faults: 0 };
-  while (sum.kills < Number(values.kills) / chosen.length) {
-    const points = Array.from({ length: 1 + Math.floor(next() * 4) }, () => point(store !== "memory"));
-    const ended = await kill(points, sum.runs % 2 === 1);
+  const most = Math.ceil(Number(values.kills) / chosen.length);
+  while (sum.kills < most) {
+    const waits = sum.runs % 2 === 1;
+    const among = 1 + Math.floor(next() * 4);
+    const draw = { among, hasTime: store !== "memory", waits: waits && store !== "memory" };
+    const points = Array.from({ length: among }, () => point(draw));
+    const ended = await kill(points, waits);
     sum.runs += 1;
     sum.kills += ended.kills;
     sum.unknown += ended.unknown;
     for (const complaint of ended.complaints) console.log(`${points.join(" ")}: ${complaint}`);
     sum.faults += ended.complaints.length;
+    console.log(
+      `${store}: ${sum.kills} of ${most} kills, ${sum.runs} runs, ${sum.faults} faults, ${seconds()} s`,
+    );
   }
   const { kills, runs, unknown, faults } = sum;
   console.log(

@@ -73,6 +73,7 @@ describe("a run that is killed again and again", () => {
     { name: "in an agent inside", points: ["out:9", "in:4", "kept:2"] },
     { name: "at the very beginning and late", points: ["in:1", "kept:1", "out:14"] },
     { name: "while payments wait for answers", points: ["kept:3", "in:4", "out:2"], waits: true },
+    { name: "in a process after some that waited", points: ["in:20", "kept:20"], waits: true },
   ])(
     "$name: loses nothing, and pays nothing twice",
     async ({ points, waits }) => {

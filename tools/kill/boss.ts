@@ -134,23 +134,31 @@ export function bossOf(write: (line: string) => void, touch: Touch = () => undef
 
 /** The death of a process at a point of a run. */
 export interface Death {
-  /** Like `in:7`: the 7th work is about to begin; `out:7`: it has ended and has no record; `kept:7`: it has its record. */
+  /** Like `in:7`: the 7th work since the death before is about to begin; `out:7`: it has ended and has no record; `kept:7`: it has its record. */
   readonly point: string;
   readonly write: (line: string) => void;
+  /** The ledger so far: processes that ended while the run waited count too. */
+  readonly lines?: readonly string[];
   /** Returns where the process stops and goes on later; what it gives is waited for. */
   readonly die: () => unknown;
 }
 
-/** A journal whose process dies at a point. The ledger has each work that begins, and each that has its record. */
-export function dying<Kept extends Journal>(journal: Kept, { point, write, die }: Death): Kept {
+/** The word of the ledger for a process that was killed. */
+export const died = "died";
+
+/**
+ * A journal whose process dies at a point. The ledger has each work that begins, that ends, and that has its record; `known` is a record that was found there,
+ * which is no point to die at.
+ */
+export function dying<Kept extends Journal>(journal: Kept, { point, write, lines = [], die }: Death): Kept {
   const [where = "", wanted = ""] = point.split(":");
-  const counts: Record<string, number> = {};
+  const since = lines.slice(lines.lastIndexOf(died) + 1);
+  let left = Number(wanted) - since.filter((line) => line.startsWith(`${where} `)).length;
   let dead: unknown; // what else is at work stands still as well
   async function reach(place: string, key: string): Promise<void> {
     await dead;
-    counts[place] = (counts[place] ?? 0) + 1;
-    if (place !== "out") write(`${place} ${key}`);
-    if (place === where && counts[place] === Number(wanted)) await (dead = die());
+    write(`${place} ${key}`);
+    if (place === where && (left -= 1) === 0) await (dead = die());
   }
   const around =
     <Result>(key: string, work: () => Promise<Result>) =>
@@ -160,14 +168,19 @@ export function dying<Kept extends Journal>(journal: Kept, { point, write, die }
       await reach("out", key);
       return result;
     };
-  const within = <Result>(step: Step<Result>): Step<Result> => ({
-    ...step,
-    run: around(step.key, step.run),
-    ...(step.lost === undefined ? {} : { lost: around(step.key, step.lost) }),
-  });
   const step = async <Result>(given: Step<Result>): Promise<Result> => {
-    const result = await journal.step(within(given));
-    await reach("kept", given.key);
+    let hasRun = false;
+    const marked = (work: () => Promise<Result>) => {
+      const within = around(given.key, work);
+      return () => ((hasRun = true), within());
+    };
+    const { lost, run } = given;
+    const result = await journal.step({
+      ...given,
+      run: marked(run),
+      ...(lost === undefined ? {} : { lost: marked(lost) }),
+    });
+    await reach(hasRun ? "kept" : "known", given.key);
     return result;
   };
   return {

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,8 @@ import { memoryJournal } from "../../src/index.ts";
 import type { DispatcherUnderTest } from "../../test/contract/dispatcher.ts";
 import { sqliteUnderTest } from "../../test/contract/run-store-sqlite.ts";
 import type { SharedStoreUnderTest } from "../../test/contract/run-store.ts";
-import { bossOf, dying, type ToldEnd } from "./boss.ts";
+import { approveAll } from "./approve-all.ts";
+import { bossOf, died, dying, type ToldEnd } from "./boss.ts";
 import { replayFaults, ToldFacts } from "./told-facts.ts";
 
 const program = fileURLToPath(new URL("process.ts", import.meta.url));
@@ -30,13 +31,13 @@ export interface KilledRun {
 /** Where a run is kept, and whether its payments wait for answers. */
 export interface KillOptions {
   readonly waits?: boolean;
-  /** Default: a SQLite file. */
+  /** Default: a SQLite file. A worker that a dispatcher serves has nobody to ask: where the run does not wait, a person answers while the worker lives. */
   readonly store?: SharedStoreUnderTest | DispatcherUnderTest;
 }
 
 /**
- * Carries out one run, killed at each point in turn, until it ends; then looks for what must not be. Where it `waits`, its payments are approved
- * one by one while no process carries it out.
+ * Carries out one run, killed at each point in turn, until it ends; then looks for what must not be. A point is counted from the death before. Where the run
+ * `waits`, its payments are approved one by one while no process carries it out.
  */
 export async function killRun(
   points: readonly string[],
@@ -55,12 +56,15 @@ async function carriedOut(points: readonly string[], { waits, store }: Required<
     const left = [...points];
     const replay: string[] = []; // the faults of each part that ended with a question
     for (let kills = 0; ;) {
-      const how = [left.shift() ?? "none", waits ? "waits" : ""];
+      const how = [left[0] ?? "none", waits ? "waits" : ""];
       const end = await carryOn([store.module, place.address, place.ledger, "run", ...how]);
-      if (end === undefined) kills += 1;
-      else if (end.outcome === "suspended") {
+      if (end === undefined) {
+        kills += 1;
+        left.shift();
+        appendFileSync(place.ledger, `${died}\n`);
+      } else if (end.outcome === "suspended") {
         replay.push(...end.replay);
-        await approveAll(store, place.address);
+        await approveFromOutside(store, place.address);
       } else
         return { ended: { ...end, replay: [...replay, ...end.replay] }, kills, lines: linesOf(place.ledger) };
     }
@@ -185,16 +189,16 @@ async function carryOn(given: readonly string[]): Promise<ToldEnd | undefined> {
 }
 
 /** Approves what is asked, as a process of its own would. */
-async function approveAll(under: SharedStoreUnderTest | DispatcherUnderTest, address: string): Promise<void> {
+async function approveFromOutside(
+  under: SharedStoreUnderTest | DispatcherUnderTest,
+  address: string,
+): Promise<void> {
   const { store, dispatcher } =
     "openDispatched" in under
       ? under.openDispatched(address)
       : { store: await under.openRuns(address), dispatcher: undefined };
-  const runs = durableRuns({ store, dispatcher });
-  const questions = await runs.waiting("run");
-  if (questions.length === 0) throw new Error("the run waits for nothing");
-  for (const { key, request } of questions)
-    await runs.answer("run", key, { approved: true, hash: request.hash });
+  const answered = await approveAll(durableRuns({ store, dispatcher }), "run");
+  if (answered === 0) throw new Error("the run waits for nothing");
   await dispatcher?.[Symbol.asyncDispose]();
   await store.close();
 }
@@ -206,7 +210,7 @@ function doneTwice(lines: readonly string[]): readonly string[] {
   for (const line of lines) {
     const word = line.slice(0, line.indexOf(" "));
     const key = line.slice(word.length + 1);
-    if (word === "kept") kept.add(key);
+    if (word === "kept" || word === "known") kept.add(key);
     if (word === "in" && kept.has(key)) again.push(`${key} is recorded, and was done again`);
   }
   return [...paidTwice(lines), ...again];

@@ -1,9 +1,10 @@
 /**
  * A process that carries out one run from a store, and may kill itself at a point of its journal. Prints how the run ended, as JSON. Arguments: the module of
  * the store, or of a dispatcher that hands the run out; its address, the ledger, the run, the point (boss.ts) or `ms:70` (the run is so many milliseconds
- * old), behind which `:SIGSTOP` stops it in place of killing it, and `waits` where each payment waits for an answer.
+ * old), behind which `:SIGSTOP` stops it in place of killing it, and `waits` where the process ends when a payment waits for
+ * its answer.
  */
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { durableRuns, type RunJournal, type RunStore } from "../../src/durable.ts";
 import { isWritError, session } from "../../src/index.ts";
@@ -11,6 +12,7 @@ import type { ReadyTranscript } from "../../src/doors.ts";
 import { sqliteSessions } from "../../src/sqlite.ts";
 import type { OpenDispatched } from "../../test/contract/dispatcher.ts";
 import type { OpenRuns } from "../../test/contract/run-store.ts";
+import { approveAll } from "./approve-all.ts";
 import { bossOf, dying, type ToldEnd } from "./boss.ts";
 import { replayFaults, ToldFacts } from "./told-facts.ts";
 
@@ -23,7 +25,8 @@ const facts = new ToldFacts(runId);
 
 const mortal = <Kept extends RunJournal>(journal: Kept): Kept => {
   if (unit === "ms") setTimeout(() => process.kill(process.pid, "SIGKILL"), Number(age)).unref();
-  return dying(journal, { point, write, die: () => process.kill(process.pid, signal) });
+  const lines = existsSync(ledger) ? readFileSync(ledger, "utf8").split("\n") : [];
+  return dying(journal, { point, write, lines, die: () => process.kill(process.pid, signal) });
 };
 
 async function tell(
@@ -79,7 +82,7 @@ async function opened(store: RunStore, triesLeft = 500): Promise<RunJournal> {
   }
 }
 
-/** Is handed the run, and gives it up where it ends or waits. */
+/** Is handed the run, and gives it up where it ends, or waits and may wait; else a person beside it answers. */
 async function asWorker(open: OpenDispatched): Promise<void> {
   const { store, dispatcher } = open(address);
   const claim: RunStore["claim"] = async (agents, id) => {
@@ -95,8 +98,10 @@ async function asWorker(open: OpenDispatched): Promise<void> {
   });
   const worker = runs.work();
   await runs.start(boss, "Go", { id: runId, session: "talk" });
+  const maySuspend = waits === "waits";
   let run = await runs.show(runId);
-  while (run?.end === undefined && run?.status !== "waiting") {
+  while (run?.end === undefined && !(maySuspend && run?.status === "waiting")) {
+    if (!maySuspend) await approveAll(runs, runId);
     await sleep(20);
     run = await runs.show(runId);
   }
