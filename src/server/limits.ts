@@ -1,4 +1,4 @@
-import { isWritError, WritError } from "../error/writ-error.ts";
+import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
 
 /** Bounds on what is asked of a server. */
@@ -77,32 +77,41 @@ export async function boundedText(
     throw new WritError("request-too-large", { limit: bodyBytes });
   const { body } = request;
   if (body === null) return "";
+  const reader = body.getReader();
   const late = Promise.withResolvers<never>();
-  const stopTimer = host.timer(bodyMs, () =>
-    late.reject(new WritError("request-slow", { seconds: bodyMs / 1000 })),
-  );
+  const stopTimer = host.timer(bodyMs, () => {
+    late.reject(new WritError("request-slow", { seconds: bodyMs / 1000 }));
+    leave(reader);
+  });
   try {
-    return utf8(await Promise.race([readAll(body, bodyBytes), late.promise]));
+    return utf8(await Promise.race([readAll(reader, bodyBytes), late.promise]));
   } finally {
     stopTimer();
   }
 }
 
+type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
+
 /** The bytes of a body. What its client does to it is no fault of the server. */
-async function readAll(body: ReadableStream<Uint8Array>, limit: number): Promise<Buffer> {
+async function readAll(reader: BodyReader, limit: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  try {
-    for await (const chunk of body) {
-      bytes += chunk.byteLength;
-      if (bytes > limit) throw new WritError("request-too-large", { limit });
-      chunks.push(chunk);
-    }
-  } catch (cause) {
-    if (isWritError(cause)) throw cause;
-    throw new WritError("request-invalid", { where: "the body", reason: "it broke off" }, { cause });
+  for (;;) {
+    const { value } = await reader.read().catch((cause: unknown) => {
+      throw new WritError("request-invalid", { where: "the body", reason: "it broke off" }, { cause });
+    });
+    if (value === undefined) return Buffer.concat(chunks);
+    bytes += value.byteLength;
+    chunks.push(value);
+    if (bytes <= limit) continue;
+    leave(reader);
+    throw new WritError("request-too-large", { limit });
   }
-  return Buffer.concat(chunks);
+}
+
+/** Takes no more of a body. Whoever sends it may have gone. */
+function leave(reader: BodyReader): void {
+  reader.cancel().catch(() => undefined);
 }
 
 function utf8(bytes: Buffer): string {

@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { listening } from "../../src/cli/listening.ts";
 import { memoryRuns } from "../../src/durable.ts";
@@ -38,6 +37,14 @@ async function listened(limits: ServerLimits): Promise<Listened> {
 
 const head = "POST /runs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n";
 const body = `${head}Content-Length: 400\r\n\r\n`;
+
+/** All that comes to a socket until it is closed: one that still writes when it is cut gets an error after the answer. */
+async function text(socket: Socket): Promise<string> {
+  let told = "";
+  socket.on("data", (chunk) => (told += String(chunk)));
+  await new Promise((resolve) => void socket.once("close", resolve));
+  return told;
+}
 
 /** Writes the same again and again, until the socket is closed. */
 function trickle(socket: Socket, written: string): Socket {
@@ -87,6 +94,39 @@ describe("a client whose request comes slowly", () => {
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     expect(faults).toEqual([]);
   });
+});
+
+describe("a body that comes slowly, wherever the handler is mounted", () => {
+  it.each(["/runs", "/mcp", "/v1/chat/completions", "/chat/talker", "/v1/agui/talker"])(
+    "is answered with 408: %s",
+    async (path) => {
+      const faults: unknown[] = [];
+      const onError = (error: unknown) => faults.push(error);
+      const server = serve({
+        store: memoryRuns(),
+        agents: [talker()],
+        mcp: {},
+        limits: { bodyMs: 300 },
+        onError,
+      });
+      onTestFinished(() => server.drain({ graceMs: 0 }));
+      let isLeft = false;
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(new TextEncoder().encode('{"jsonrpc":')),
+        cancel: () => void (isLeft = true),
+      });
+      const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+      const request = new Request(`http://localhost${path}`, {
+        method: "POST",
+        headers,
+        body,
+        duplex: "half",
+      });
+      expect((await server.fetch(request)).status).toBe(408);
+      expect(isLeft).toBe(true);
+      expect(faults).toEqual([]);
+    },
+  );
 });
 
 describe("a client with too many headers", () => {

@@ -2,6 +2,7 @@ import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../util/json.ts";
 import type { Caller } from "../callers.ts";
 import type { Handling } from "../handle.ts";
+import { boundedText } from "../limits.ts";
 import { problemResponse, statusOf } from "../problems.ts";
 import { type Library, loadLibrary } from "./library.ts";
 import type { Offer } from "./offer.ts";
@@ -47,7 +48,7 @@ export function mcpEndpoint(options: McpOptions, around: Around): McpEndpoint {
       onError,
       atWork,
     };
-    const { bodyBytes: maxRequestBodySize } = bounds;
+    const { bodyBytes: maxRequestBodySize } = bounds; // the library has one of its own
     const modern = library.createMcpHandler(
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is given below
       ({ authInfo }) => protocolServer(authInfo?.extra?.["caller"] as Caller, serving),
@@ -63,11 +64,24 @@ export function mcpEndpoint(options: McpOptions, around: Around): McpEndpoint {
     const caller = await callerOf(request);
     usages.count(caller.name);
     const { library, modern, sessions } = await (ways ??= load());
+    const whole = await wholeRequest(request);
     const { bodyBytes: maxRequestBodySize } = bounds;
-    if (await library.isLegacyRequest(request, undefined, { maxRequestBodySize }))
-      return sessions.handle(request, caller);
-    return modern.fetch(request, {
+    if (await library.isLegacyRequest(whole, undefined, { maxRequestBodySize }))
+      return sessions.handle(whole, caller);
+    return modern.fetch(whole, {
       authInfo: { token: "", clientId: caller.name, scopes: [], extra: { caller } },
+    });
+  }
+
+  /** The request with its body, which came within the bounds of all routes. */
+  async function wholeRequest(request: Request): Promise<Request> {
+    if (request.body === null) return request;
+    const body = await boundedText(request, bounds, around.around.served.host);
+    return new Request(request.url, {
+      method: request.method,
+      headers: request.headers,
+      signal: request.signal,
+      body,
     });
   }
 
