@@ -90,6 +90,21 @@ export async function boundedText(
   }
 }
 
+/**
+ * The request with all of its body, read as `boundedText` reads it: for a library that would wait for as long as it takes.
+ *
+ * @throws WritError `request-too-large`, `request-slow`, `request-invalid`
+ */
+export async function wholeRequest(
+  request: Request,
+  bounds: Bounds,
+  host: Pick<Host, "timer">,
+): Promise<Request> {
+  if (request.body === null) return request;
+  const { url, method, headers, signal } = request;
+  return new Request(url, { method, headers, signal, body: await boundedText(request, bounds, host) });
+}
+
 type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
 /** The bytes of a body. What its client does to it is no fault of the server. */

@@ -9,11 +9,11 @@ const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((pa
   path.replaceAll("\\", "/"),
 );
 /** The recipes that Node does not run; recipes-elsewhere.test.ts has them. */
-const elsewhere = ["recipes/bun", "recipes/deno"];
+const elsewhere = new Set(["recipes/bun", "recipes/deno"]);
 const stories = files
   .filter((path) => path.endsWith("/main.ts"))
   .map((path) => path.replace("/main.ts", ""))
-  .filter((story) => !elsewhere.includes(story));
+  .filter((story) => !elsewhere.has(story));
 const testsBeside = files.filter((path) => path.endsWith(".test.ts"));
 
 /** What a story shows, how its output ends, and a change of its program that must make it fail. */

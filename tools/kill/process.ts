@@ -100,7 +100,8 @@ async function asWorker(open: OpenDispatched): Promise<void> {
   await runs.start(boss, "Go", { id: runId, session: "talk" });
   const maySuspend = waits === "waits";
   let run = await runs.show(runId);
-  while (run?.end === undefined && !(maySuspend && run?.status === "waiting")) {
+  while (run?.end === undefined) {
+    if (maySuspend && run?.status === "waiting") break;
     if (!maySuspend) await approveAll(runs, runId);
     await sleep(20);
     run = await runs.show(runId);

@@ -2,7 +2,7 @@ import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../util/json.ts";
 import type { Caller } from "../callers.ts";
 import type { Handling } from "../handle.ts";
-import { boundedText } from "../limits.ts";
+import { wholeRequest } from "../limits.ts";
 import { problemResponse, statusOf } from "../problems.ts";
 import { type Library, loadLibrary } from "./library.ts";
 import type { Offer } from "./offer.ts";
@@ -64,24 +64,12 @@ export function mcpEndpoint(options: McpOptions, around: Around): McpEndpoint {
     const caller = await callerOf(request);
     usages.count(caller.name);
     const { library, modern, sessions } = await (ways ??= load());
-    const whole = await wholeRequest(request);
+    const whole = await wholeRequest(request, bounds, around.around.served.host);
     const { bodyBytes: maxRequestBodySize } = bounds;
     if (await library.isLegacyRequest(whole, undefined, { maxRequestBodySize }))
       return sessions.handle(whole, caller);
     return modern.fetch(whole, {
       authInfo: { token: "", clientId: caller.name, scopes: [], extra: { caller } },
-    });
-  }
-
-  /** The request with its body, which came within the bounds of all routes. */
-  async function wholeRequest(request: Request): Promise<Request> {
-    if (request.body === null) return request;
-    const body = await boundedText(request, bounds, around.around.served.host);
-    return new Request(request.url, {
-      method: request.method,
-      headers: request.headers,
-      signal: request.signal,
-      body,
     });
   }
 
