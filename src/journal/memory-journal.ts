@@ -31,9 +31,13 @@ export function memoryJournal(
   options: MemoryJournalOptions = {},
 ): MemoryJournal {
   const kept = [...records];
+  let keys: Set<string> | undefined; // made where something is kept: a replay keeps nothing
   const journal = recordedJournal(records, (record) => {
-    const begun = record.json === undefined ? -1 : kept.findLastIndex(({ key }) => key === record.key);
+    keys ??= new Set(kept.map(({ key }) => key));
+    const isAgain = record.json !== undefined && keys.has(record.key);
+    const begun = isAgain ? kept.findLastIndex(({ key }) => key === record.key) : -1;
     if (begun >= 0) kept.splice(begun, 1); // its result takes the place of the beginning, in the order of the ends
+    keys.add(record.key);
     kept.push(record);
   });
   return { ...journal, ...options, records: kept };

@@ -23,8 +23,17 @@ export const recordParts: readonly RecordPart[] = [...intentParts, ...ownParts];
 
 /** The text by which a record of a step is recognised: a small hash for each part of what it is asked, and nothing in clear. */
 export function partsText(parts: Readonly<Partial<Record<RecordPart, Json>>>): string {
-  const hashes = Object.entries(parts).map(([part, value]) => [part, fingerprint(canonicalJson(value))]);
-  return JSON.stringify(Object.fromEntries(hashes));
+  return joinedParts(Object.entries(parts).map(([part, value]) => partText(part, value)));
+}
+
+/** The text of one part: what many steps are asked alike has its hash made once. */
+export function partText(part: string, value: Json): string {
+  return `"${part}":"${fingerprint(canonicalJson(value))}"`;
+}
+
+/** The text of parts that have theirs. */
+export function joinedParts(parts: readonly string[]): string {
+  return `{${parts.join(",")}}`;
 }
 
 /** The parts in which what a step is asked differs from what it was. A text that names no parts is one, `request`. */

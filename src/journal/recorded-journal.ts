@@ -40,7 +40,10 @@ export function recordedJournal(
   keep: (record: JournalRecord, mustLast: boolean) => Promise<void> | void,
   keepQuestion?: (question: KeptQuestion) => Maybe<string | undefined | void>,
 ): Journal {
-  const byKey = new Map(records.map((record) => [record.key, record])); // of two with one key, the later holds
+  const byKey = new Map<string, JournalRecord>();
+  for (const record of records) byKey.set(record.key, record); // of two with one key, the later holds
+  /** Results that were looked up, each until its step takes it: a replay looks before it steps, and reading JSON is dear. */
+  const looked = new Map<JournalRecord, Json>();
 
   function recordAt(key: string, asked: string, terms: StepTerms | undefined): JournalRecord | undefined {
     const known = byKey.get(key);
@@ -59,6 +62,9 @@ export function recordedJournal(
     const { key, run, lost, fingerprint, mustLast, terms } = wanted;
     const asked = fingerprint?.() ?? "";
     const known = recordAt(key, asked, terms);
+    const found = known === undefined ? undefined : takeLooked(known);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step of this key and fingerprint wrote it
+    if (found !== undefined) return found as Result;
     let json = known?.json;
     if (json === undefined) {
       const hasBegun = known !== undefined && lost !== undefined;
@@ -70,10 +76,21 @@ export function recordedJournal(
     return JSON.parse(json) as Result;
   }
 
+  function takeLooked(record: JournalRecord): Json | undefined {
+    const found = looked.get(record);
+    if (found !== undefined) looked.delete(record);
+    return found;
+  }
+
   function find(key: string): Json | undefined {
-    const json = byKey.get(key)?.json;
+    const record = byKey.get(key);
+    if (record?.json === undefined) return undefined;
+    let found = looked.get(record);
+    if (found !== undefined) return found;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step wrote it
-    return json === undefined ? undefined : (JSON.parse(json) as Json);
+    found = JSON.parse(record.json) as Json;
+    looked.set(record, found);
+    return found;
   }
 
   function hasBegun(key: string): boolean {

@@ -8,6 +8,7 @@ import {
   noFailures,
   type ModelQuestion,
 } from "./ask-model.ts";
+import type { Step } from "../journal/journal.ts";
 import { RunWaits } from "../run/waits.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
 import { after, type Maybe, attempt, rescue } from "../util/maybe.ts";
@@ -20,7 +21,7 @@ import { addUsage, noUsage } from "../message/usage.ts";
 import type { ToolChoice } from "../model/model.ts";
 import type { Driver, TurnInput } from "../driver/driver.ts";
 import { type AllowList, offeredTools } from "../policy/allow-list.ts";
-import { partsText } from "../journal/parts.ts";
+import { joinedParts, partText } from "../journal/parts.ts";
 import { remembered } from "../util/remembered.ts";
 import type { LoopOptions } from "./options.ts";
 import { fingerprint } from "../util/hash.ts";
@@ -63,16 +64,23 @@ function choiceOf({ called, gate }: State, choice: ToolChoice): ToolChoice {
  * a recorded reply is read by its own.
  */
 function requestFingerprint({ transcript, sent, gate }: State, { options }: Run): string {
-  const [first, ...others] = transcript.since(sent);
-  const messages = first?.role === "system" || first === undefined ? others : [first, ...others];
-  return partsText({
-    model: options.model.id,
-    tools: toolsHash(gate.allowed),
-    settings: settingsHash(options),
-    messages: hashOf(messages),
-    ...(first?.role === "system" ? { instructions: hashOf(first) } : {}),
-  });
+  const messages = transcript.since(sent);
+  const system = messages[0]?.role === "system" ? messages.shift() : undefined;
+  const parts = [askedAlike(options)(gate.allowed), partText("messages", hashOf(messages))];
+  if (system !== undefined) parts.push(partText("instructions", hashOf(system)));
+  return joinedParts(parts);
 }
+
+/** The parts that all requests of a run have alike. Depends on: the options of a run and the list of tools, which never change. */
+const askedAlike = remembered((options: LoopOptions) =>
+  remembered((allowed: AllowList) =>
+    [
+      partText("model", options.model.id),
+      partText("tools", toolsHash(allowed)),
+      partText("settings", settingsHash(options)),
+    ].join(","),
+  ),
+);
 
 function hashOf(value: unknown): string {
   return fingerprint(JSON.stringify(value));
@@ -187,14 +195,21 @@ async function askRecorded(asking: TurnQuestion): Promise<ModelRecord> {
       }
     },
   };
-  const record = await untilStopped(run.journal.step(step), run.stop).finally(() => {
-    for (const fact of steps?.toldIn(key) ?? []) run.tell?.(fact);
-  });
+  const record = await asked(step, run);
   if (record === "stopped") throw new Error(`the run was stopped while ${input.model.id} was asked`);
   if (told.length === 0) for (const fact of record.told ?? []) run.tell?.(fact);
   if ("tooLong" in record) throw thrown ?? new WritError("context-exceeded", record.tooLong);
   if ("failed" in record) throw thrown ?? hookError(record.failed);
   return record;
+}
+
+/** Takes the step, and tells what one that left no result had told in the run that is replayed. */
+async function asked(step: Step<TurnRecord>, { journal, stop, tell }: Run): Promise<TurnRecord | "stopped"> {
+  try {
+    return await untilStopped(journal.step(step), stop);
+  } finally {
+    for (const fact of StepsOfRun.of(journal)?.toldIn(step.key) ?? []) tell?.(fact);
+  }
 }
 
 interface Noting {

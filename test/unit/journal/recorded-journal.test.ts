@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type JournalRecord, recordedJournal } from "../../../src/doors.ts";
+import { memoryJournal } from "../../../src/index.ts";
 
 const answers = (value: string) => () => Promise.resolve(value);
 
@@ -29,6 +30,29 @@ describe("a journal over records", () => {
     expect(await journal.step({ key: "look", run: answers("second") })).toBe("first");
   });
 
+  it("gives what is recorded whether it was looked up before or not, and runs nothing for it", async () => {
+    const json = JSON.stringify({ said: ["once"] });
+    const journal = recordedJournal(
+      [
+        { key: "ask", fingerprint: "", json },
+        { key: "none", fingerprint: "", json: "null" },
+      ],
+      () => undefined,
+    );
+    const fail = () => Promise.reject(new Error("it ran"));
+    for (let round = 0; round < 2; round += 1) {
+      expect(journal.find?.("ask")).toEqual({ said: ["once"] });
+      expect(journal.find?.("ask")).toEqual({ said: ["once"] });
+      expect(await journal.step({ key: "ask", run: fail })).toEqual({ said: ["once"] });
+      expect(await journal.step({ key: "ask", run: fail })).toEqual({ said: ["once"] });
+      expect(journal.find?.("none")).toBeNull();
+      expect(await journal.step({ key: "none", run: fail })).toBeNull();
+    }
+    await expect(journal.step({ key: "ask", fingerprint: () => "other", run: fail })).rejects.toMatchObject({
+      code: "journal-mismatch",
+    });
+  });
+
   it("gives no answer to another question", async () => {
     const answer: JournalRecord = { key: "ask", fingerprint: "pay kim", json: "true" };
     const kept: unknown[] = [];
@@ -42,5 +66,34 @@ describe("a journal over records", () => {
     expect(await ask("pay kim")).toEqual({ answer: true });
     await expect(ask("pay eve")).rejects.toMatchObject({ code: "journal-mismatch" });
     expect(kept).toEqual([]);
+  });
+});
+
+describe("a journal in memory", () => {
+  it("keeps a result without a walk through all that it keeps", async () => {
+    let reads = 0;
+    const before = Array.from({ length: 1000 }, (_, at): JournalRecord => ({
+      get key() {
+        reads += 1;
+        return `before/${at}`;
+      },
+      fingerprint: "",
+      json: "1",
+    }));
+    const journal = memoryJournal(before);
+    for (let at = 0; at < 100; at += 1) await journal.step({ key: `now/${at}`, run: answers("seen") });
+    expect(journal.records).toHaveLength(1100);
+    expect(reads).toBeLessThan(5000);
+  });
+
+  it("has the result of a step in the place of its beginning", async () => {
+    const journal = memoryJournal([{ key: "pay", fingerprint: "" }]);
+    await journal.step({ key: "look", run: answers("seen") });
+    await journal.step({ key: "pay", run: answers("paid"), lost: answers("found") });
+    expect(journal.records.map(({ key, json }) => [key, json])).toEqual([
+      ["pay", undefined],
+      ["look", '"seen"'],
+      ["pay", '"found"'],
+    ]);
   });
 });
