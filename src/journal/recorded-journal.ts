@@ -42,8 +42,7 @@ export function recordedJournal(
 ): Journal {
   const byKey = new Map<string, JournalRecord>();
   for (const record of records) byKey.set(record.key, record); // of two with one key, the later holds
-  /** Results that were looked up, each until its step takes it: a replay looks before it steps, and reading JSON is dear. */
-  const looked = new Map<JournalRecord, Json>();
+  const results = new RecordedResults();
 
   function recordAt(key: string, asked: string, terms: StepTerms | undefined): JournalRecord | undefined {
     const known = byKey.get(key);
@@ -62,35 +61,20 @@ export function recordedJournal(
     const { key, run, lost, fingerprint, mustLast, terms } = wanted;
     const asked = fingerprint?.() ?? "";
     const known = recordAt(key, asked, terms);
-    const found = known === undefined ? undefined : takeLooked(known);
+    const recorded = known && results.take(known);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step of this key and fingerprint wrote it
-    if (found !== undefined) return found as Result;
-    let json = known?.json;
-    if (json === undefined) {
-      const hasBegun = known !== undefined && lost !== undefined;
-      if (lost !== undefined) await keepRecord({ key, fingerprint: asked }, true); // who took the run up asks again whether it may
-      json = JSON.stringify(await (hasBegun ? lost() : run()));
-      await keepRecord({ key, fingerprint: asked, json }, mustLast === true || lost !== undefined);
-    }
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step of this key and fingerprint wrote it
+    if (recorded !== undefined) return recorded as Result;
+    const hasBegun = known !== undefined && lost !== undefined;
+    if (lost !== undefined) await keepRecord({ key, fingerprint: asked }, true); // who took the run up asks again whether it may
+    const json = JSON.stringify(await (hasBegun ? lost() : run()));
+    await keepRecord({ key, fingerprint: asked, json }, mustLast === true || lost !== undefined);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of this step, as another process will read it
     return JSON.parse(json) as Result;
-  }
-
-  function takeLooked(record: JournalRecord): Json | undefined {
-    const found = looked.get(record);
-    if (found !== undefined) looked.delete(record);
-    return found;
   }
 
   function find(key: string): Json | undefined {
     const record = byKey.get(key);
-    if (record?.json === undefined) return undefined;
-    let found = looked.get(record);
-    if (found !== undefined) return found;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step wrote it
-    found = JSON.parse(record.json) as Json;
-    looked.set(record, found);
-    return found;
+    return record && results.look(record);
   }
 
   function hasBegun(key: string): boolean {
@@ -111,6 +95,27 @@ export function recordedJournal(
       return typeof json === "string" ? { answer: JSON.parse(json) as Answer } : { waitsAt: key };
     },
   };
+}
+
+/** Reads the results of records. One that is looked at before its step takes it, as a replay does, is read once: reading JSON is dear. */
+class RecordedResults {
+  private readonly looked = new Map<JournalRecord, Json>();
+
+  /** Gives a result, and keeps it for the step. Undefined of a step that only began. */
+  look(record: JournalRecord): Json | undefined {
+    const seen = this.looked.get(record);
+    if (seen !== undefined || record.json === undefined) return seen;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step wrote it
+    const read = JSON.parse(record.json) as Json;
+    this.looked.set(record, read);
+    return read;
+  }
+
+  take(record: JournalRecord): Json | undefined {
+    const result = this.look(record);
+    this.looked.delete(record);
+    return result;
+  }
 }
 
 /** The error of a record that was made from another request. */
