@@ -142,8 +142,8 @@ export class RunningBatch {
   private spendAgain({ inside }: CallRecord): void {
     const { journal, scope } = this.batch.run;
     if (inside === undefined || journal.mode === "replay") return;
-    const { usage, costUsd, toolCalls } = inside.spending;
-    scope.purse.spend({ usage, costUsd: costUsd ?? Infinity, toolCalls }); // JSON has no endless number
+    const { spending } = inside;
+    scope.purse.spend({ ...spending, costUsd: spending.costUsd ?? Infinity }); // JSON has no endless number
   }
 
   /** Ends the calls of a group that have a record, where others have none: those that an earlier process ended told of it there too. */

@@ -218,7 +218,10 @@ interface Keeping {
   readonly version: number;
 }
 
-/** Adds a run behind all that are there, also behind those that its own version does not have. One that is replayed after a crash is there already. */
+/**
+ * Adds a run behind all that are there, also behind those that its own version does not have. One that is replayed after a crash is there already; one that
+ * failed and was tried again stands there once, where it ended last.
+ */
 async function appendLast(store: SessionStore, id: string, { kept, version }: Keeping): Promise<void> {
   try {
     await store.append(id, kept, version);
@@ -228,6 +231,19 @@ async function appendLast(store: SessionStore, id: string, { kept, version }: Ke
     const same = found.runs.findLast(({ runId }) => runId === kept.runId);
     if (same !== undefined && runText(same) === runText(kept)) return;
     if (same?.outcome.type === "answered" || found.version === version) throw error;
-    await appendLast(store, id, { kept, version: found.version });
+    if (same === undefined || same === found.runs.at(-1))
+      return appendLast(store, id, { kept, version: found.version });
+    await moveLast(store, found, kept);
+  }
+}
+
+/** Puts a run that stands before others behind them. What changes the session meanwhile is looked at again. */
+async function moveLast(store: SessionStore, found: SessionRecord, kept: SessionRun): Promise<void> {
+  const runs = [...found.runs.filter(({ runId }) => runId !== kept.runId), kept];
+  try {
+    await store.update(found.id, { ...found, runs }, found.version);
+  } catch (error) {
+    if (!isWritError(error, "session-conflict")) throw error;
+    await appendLast(store, found.id, { kept, version: found.version });
   }
 }

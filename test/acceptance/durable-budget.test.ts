@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { durableRuns, memoryRuns } from "../../src/durable.ts";
-import { agent, type Policy } from "../../src/index.ts";
+import { type Agent, agent, allow, ask, limit, type Policy, policy } from "../../src/index.ts";
 import { fakeTool } from "../../src/testing.ts";
 import { planned } from "./durable-place.ts";
 
@@ -20,13 +20,38 @@ it("counts what agents inside calls spent before the run waited, as a run does t
   await boss.run("Go", { approve: () => true });
   expect(look.calls).toHaveLength(1);
 
+  await waitOnce(boss, () => look.calls.length);
+  expect(look.calls).toHaveLength(2);
+});
+
+it("counts the calls of one tool inside calls before the run waited, where a policy bounds them", async () => {
+  const look = fakeTool("look", "seen", { effect: "read" });
+  const reader = agent({ name: "reader", model: planned([{ name: "look" }]), tools: [look] });
+  const call = (name: string) => ({ name, arguments: { input: name } });
+  const boss = agent({
+    name: "boss",
+    model: planned([call("reader"), { name: "pay" }, call("reader")]),
+    tools: [reader.asTool(), look, fakeTool("pay", "paid", { effect: "irreversible" })],
+    policy: policy({
+      name: "looks once",
+      rules: [ask("pay"), allow("reader", "look"), limit("look", { perRun: 1 })],
+    }),
+  });
+  await boss.run("Go", { approve: () => true });
+  expect(look.calls).toHaveLength(1);
+
+  await waitOnce(boss, () => look.calls.length);
+  expect(look.calls).toHaveLength(2);
+});
+
+/** Carries out a durable run that asks one question, after its first agent inside has looked, and is answered. */
+async function waitOnce(boss: Agent<string, string>, looks: () => number): Promise<void> {
   const runs = durableRuns({ store: memoryRuns(), agents: [boss] });
   await using _worker = runs.work();
   await runs.start(boss, "Go", { id: "r" });
   await expect.poll(async () => (await runs.show("r"))?.status).toBe("waiting");
-  expect(look.calls).toHaveLength(2);
+  expect(looks()).toBe(2);
   const [question] = await runs.waiting("r");
   await runs.answer("r", question?.key ?? "", { approved: true, hash: question?.request.hash ?? "" });
   await runs.result("r");
-  expect(look.calls).toHaveLength(2);
-});
+}

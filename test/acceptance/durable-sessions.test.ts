@@ -102,6 +102,37 @@ describe("an end that is kept in a session", () => {
     expect((await runs.replay("r")).text).toBe("Done.");
   });
 
+  it("stands there once, behind a run that came in between", async () => {
+    using store = sqliteRuns(":memory:");
+    const sessions = inMemorySessions();
+    const pay = fakeTool("pay", "paid", { effect: "irreversible" });
+    const model = scripted([
+      { calls: [{ name: "pay", arguments: {} }] },
+      new Error("503"),
+      "It is paid.",
+      "Paid, as asked.",
+    ]);
+    const one = agent({ name: "clerk", model, tools: [pay] });
+    const runs = durableRuns({ store, agents: [one], sessions: (id) => session(sessions, id) });
+    await using _worker = runs.work();
+    const ends = async (id: string) => (await runs.result(id)).outcome.type;
+    await runs.start(one, "Pay", { id: "first", session: "kim" });
+    const asked = async () => (await runs.show("first"))?.status;
+    await expect.poll(asked).not.toMatch(/ready|running/);
+    for (const { key, request } of await runs.waiting("first"))
+      await runs.answer("first", key, { approved: true, hash: request.hash });
+    expect(await ends("first")).toBe("failed");
+    await runs.start(one, "Well?", { id: "second", session: "kim" });
+    expect(await ends("second")).toBe("answered");
+    await runs.retry("first");
+    await expect.poll(asked).toBe("answered");
+    expect((await sessions.read("kim")).runs.map(({ runId }) => runId)).toEqual(["second", "first"]);
+    const paid = (await session(sessions, "kim").load()).messages.filter(
+      ({ role, ...each }) => role === "user" && JSON.stringify(each).includes("- pay"),
+    );
+    expect(paid).toHaveLength(1);
+  });
+
   it("is that of the process that took the run over, not of the one that stood still once it had kept another", async () => {
     using store = sqliteRuns(":memory:");
     const sessions = inMemorySessions();
