@@ -18,7 +18,7 @@ import { cancelled } from "./refused.ts";
 import { withArguments } from "./readable-call.ts";
 import { fingerprintOf } from "./step.ts";
 
-/** The answer, as the journal keeps it. */
+/** The answer of a person. */
 export type PersonsAnswer = Pick<Approval, "approved" | "reason" | "for" | "free"> & {
   readonly edited?: JsonObject;
   readonly by?: string;
@@ -32,8 +32,12 @@ export interface Edited {
   readonly call: ToolCall;
 }
 
-/** The answer to a question that waited, and the hash of the call that it is about. */
-export type KeptAnswer = PersonsAnswer & { readonly hash?: string };
+/** The answer as the journal keeps it: with the hash of the call that it is about, and since when it waited and when it came, in milliseconds since 1970. */
+export type KeptAnswer = PersonsAnswer & {
+  readonly hash?: string;
+  readonly since?: number;
+  readonly at?: number;
+};
 
 /**
  * Asks a person about a call that the policy is not sure of. Nobody to ask means no; when the run is stopped meanwhile, the call is
@@ -66,7 +70,7 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
     return cancelled(call);
   }
   if ("waitsAt" in asked) return { ...fate, waits: { key: asked.waitsAt, request: question } };
-  const { hash: meant = hash, ...answer } = asked;
+  const { hash: meant = hash, since: _since, at: _at, ...answer } = asked; // no fact has a time of day
   if (meant !== hash) throw mismatch(place.key, run.runId, ["arguments"]); // whatever the caller accepts
   run.tell?.({ type: "approval-answer", turn, callId, ...answer });
   return fateAfter(answer, fate, question);
@@ -104,7 +108,7 @@ function handedOver(): RunWaits {
 
 /** Asks a person of this process, or of any where nobody here answers and the run can wait in its journal. */
 async function answerAt(
-  place: Pick<Step<PersonsAnswer>, "key" | "fingerprint">,
+  place: Pick<Step<KeptAnswer>, "key" | "fingerprint">,
   request: ApprovalRequest,
   run: RunContext,
 ): Promise<KeptAnswer | { readonly waitsAt: string }> {
@@ -121,11 +125,12 @@ async function answerAt(
 }
 
 /** @throws when the run was stopped or handed over before the answer came: nobody may find it in the journal */
-async function answerInTime(request: ApprovalRequest, run: RunContext): Promise<PersonsAnswer> {
+async function answerInTime(request: ApprovalRequest, run: RunContext): Promise<KeptAnswer> {
+  const since = run.host.now();
   const answer = await answerOf(request, run);
   if (run.stop.reason !== undefined) throw new Error("the run was stopped before the answer came");
   if (run.leaving?.aborted === true) throw handedOver();
-  return answer;
+  return run.approve === undefined ? answer : { ...answer, since, at: run.host.now() };
 }
 
 async function answerOf(

@@ -18,6 +18,7 @@ import type { Issue } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Fatal } from "./fatal.ts";
 import type { CallTime } from "./call-time.ts";
+import type { JudgedTimes, JudgingTimes } from "./judging-times.ts";
 
 /** The calls of one reply, and the run that they stand in. */
 export interface Batch {
@@ -54,6 +55,8 @@ export interface Call {
   readonly before?: { readonly decision?: Decision };
   /** Planned acts that were carried out. */
   readonly spent?: readonly number[];
+  /** The times of judging it. Left out where no journal keeps them. */
+  readonly times?: JudgingTimes;
 }
 
 /** The fate of a call: refused with its result, or ready to run. */
@@ -78,6 +81,8 @@ export interface Refused {
   readonly escalated?: boolean;
   /** The policy said no, just now. */
   readonly isDenied?: true;
+  /** The times of its judging, where a journal keeps them. */
+  readonly judged?: JudgedTimes;
   /** The runs inside its mending. */
   readonly inside?: Inside;
 }
@@ -131,8 +136,9 @@ export interface CallRecord extends KeptPowers {
   readonly endedAt: number;
   /** The call ends the run. */
   readonly fatal?: Fatal;
-  /** The decision of the policy about it. Left out where no journal keeps it. */
+  /** The decision of the policy about it, and the times at which it was judged. Left out where no journal keeps them; a call that started early has no such times. */
   readonly decision?: Decision;
+  readonly judged?: JudgedTimes;
   /** The author's recovery chose to tell the model: the failure ends no run. */
   readonly escalated?: boolean;
   /** The runs inside the call. */

@@ -24,6 +24,7 @@ import { sameJson } from "../util/same-json.ts";
 import { askPerson, decidedFact } from "./ask.ts";
 import type { Batch, Call, CallRecord, EarlyCall, Fate, Ready } from "./call.ts";
 import { askHooksBefore } from "./hooked.ts";
+import { JudgingTimes } from "./judging-times.ts";
 import { isMendable, mend } from "./mend.ts";
 import { cancelled, denied, deniedBy, invalid, refused } from "./refused.ts";
 import { notRun } from "./settle.ts";
@@ -34,10 +35,11 @@ import { fingerprintOf } from "./step.ts";
  * where the policy asks.
  */
 export function judge(call: Call): Maybe<Fate> {
-  const { journal } = call.batch.run;
+  const { journal, host } = call.batch.run;
   if (journal === directJournal) return judgeAnew(call);
   const before = recordBefore(call, journal);
-  return after(judgeAnew(before === undefined ? call : { ...call, before }), keepDenial, call);
+  const timed = { ...call, times: new JudgingTimes(host) };
+  return after(judgeAnew(before === undefined ? timed : { ...timed, before }), keepDenial, timed);
 }
 
 /** The decision that stands in the journal. A policy that says something else today changes nothing of what has happened. */
@@ -49,9 +51,11 @@ function recordBefore({ key }: Call, { find, hasBegun }: Journal): Call["before"
 }
 
 /** Keeps a no of the policy, since a call that does not run has no other record: the policy may say yes the next time. */
-function keepDenial(fate: Fate, { batch, key }: Call): Maybe<Fate> {
-  if (fate.type === "ready" || fate.isDenied !== true) return fate;
-  const record = { ...notRun(fate), decision: fate.decision };
+function keepDenial(fate: Fate, { batch, key, times }: Call): Maybe<Fate> {
+  if (fate.type === "ready") return fate;
+  const judged = times?.kept;
+  if (fate.isDenied !== true) return judged === undefined ? fate : { ...fate, judged };
+  const record = { ...notRun(fate), decision: fate.decision, ...(judged === undefined ? {} : { judged }) };
   const run = (): Promise<CallRecord> => Promise.resolve(record);
   const step = { key, fingerprint: () => fingerprintOf(fate.call), run };
   return batch.run.journal.step(step).then(() => fate);
@@ -120,6 +124,7 @@ async function judgeMended(call: Call): Promise<Fate> {
 /** Tells the decision, and asks a person where the policy does not decide. */
 function decided(fate: Fate, call: Call): Maybe<Fate> {
   const { run, turn } = call.batch;
+  if (fate.type === "refused" || fate.early === undefined) call.times?.decides();
   if (fate.decision !== undefined) run.tell?.(decidedFact(fate, fate.decision, turn));
   if (fate.type === "refused" || fate.decision.verdict !== "ask" || fate.early !== undefined) return fate;
   return askAbout(fate, call);
@@ -129,9 +134,11 @@ function decided(fate: Fate, call: Call): Maybe<Fate> {
 async function askAbout(fate: Ready, call: Call): Promise<Fate> {
   const answered = await askPerson(fate, call);
   if (answered.type !== "edited") return answered;
-  const { before: _decided, ...asked } = call;
+  const { before: _decided, times, ...asked } = call;
   const edited = await judgeEdited({ ...asked, proposed: answered.call });
-  return edited.type === "ready" ? { ...edited, askedBy: fate.decision } : edited;
+  if (edited.type === "refused") return edited;
+  const at = times === undefined ? edited.at : { ...edited.at, times }; // of the model's call, before the person was asked
+  return { ...edited, at, askedBy: fate.decision };
 }
 
 /** A call with a person's arguments is judged like any other; asking again is not needed, since it is the person's own. */
@@ -163,6 +170,7 @@ export function checkCall(call: Call): Maybe<Fate> {
   }
   if (proposed.malformed !== undefined)
     return invalid(proposed, tool, { problem: `the arguments cannot be read: ${proposed.malformed}` });
+  call.times?.checks();
   return after(tool.input.parse(copyOf(proposed.arguments)), weigh, { at: call, tool });
 }
 
@@ -184,6 +192,7 @@ interface Read {
 /** Asks the policy about a call whose arguments were read. */
 function weigh(parsed: ParseResult<unknown>, { at, tool }: Read): Fate {
   const { proposed: call } = at;
+  at.times?.checked();
   if (!parsed.ok) {
     const { issues } = parsed;
     return invalid(call, tool, { problem: argumentProblem(tool.input, call.arguments, issues), issues });

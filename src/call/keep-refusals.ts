@@ -3,6 +3,7 @@ import type { ToolResult } from "../message/message.ts";
 import { StepsOfRun } from "../run/steps-of-run.ts";
 import { pointerText } from "../schema/schema.ts";
 import type { Batch, Fate, KeptPowers } from "./call.ts";
+import type { JudgedTimes } from "./judging-times.ts";
 import type { RunningBatch } from "./running.ts";
 import { powersOf } from "./step.ts";
 
@@ -11,6 +12,7 @@ export interface RefusalRecord extends KeptPowers {
   readonly result: Pick<ToolResult, "status" | "text">;
   /** Left out where nobody decided: something before it ended the calls of its turn. */
   readonly decision?: Decision;
+  readonly judged?: JudgedTimes;
   /** The places at which its arguments do not fit the schema of its tool. Left out where they do, or are no JSON. */
   readonly faults?: readonly ArgumentFault[];
 }
@@ -46,11 +48,13 @@ export function keepRefusals(_done: unknown, { batch, fates, records }: RunningB
 
 function recordOf(fate: Fate, { status, text }: ToolResult, { gate }: Batch): RefusalRecord {
   const decision = fate.type === "refused" ? (fate.decision ?? fate.askedBy) : undefined;
+  const judged = fate.type === "refused" ? fate.judged : fate.at.times?.kept;
   const tool = gate.allowed.tools.get(fate.call.name);
   const result = { status, text: cut(text) };
   return {
     result,
     ...(decision === undefined ? {} : { decision: { ...decision, reason: cut(decision.reason) } }),
+    ...(judged === undefined ? {} : { judged }),
     ...(tool === undefined ? {} : powersOf(tool, gate)),
     ...faultsOf(fate),
   };

@@ -26,9 +26,14 @@ export function stepOf(
   perform: (isLost: boolean) => Maybe<CallRecord>,
   retell?: () => Promise<void>,
 ): Step<CallRecord> {
-  const { key, proposed, batch } = at;
+  const { key, proposed, batch, times } = at;
   const { recall } = batch.run.journal;
-  const about = { decision: askedBy, ...powersOf(tool, batch.gate) };
+  const judged = times?.kept;
+  const about = {
+    decision: askedBy,
+    ...(judged === undefined ? {} : { judged }),
+    ...powersOf(tool, batch.gate),
+  };
   const step = {
     key,
     fingerprint: () => fingerprintOf(proposed),

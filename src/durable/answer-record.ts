@@ -21,7 +21,14 @@ import type { QuestionAnswer, WaitingQuestion } from "./run-store.ts";
  * ```
  */
 export function answerRecord(
-  { runId: id, key, request, by: allowed, until = Infinity }: Omit<WaitingQuestion, "since">,
+  {
+    runId: id,
+    key,
+    request,
+    by: allowed,
+    until = Infinity,
+    since,
+  }: Omit<WaitingQuestion, "since"> & Partial<Pick<WaitingQuestion, "since">>,
   { hash, policy = request.policy, by, settled, ...answer }: QuestionAnswer,
   now: number,
 ): string {
@@ -41,7 +48,7 @@ export function answerRecord(
     throw new WritError("question-other", { id, key, tool });
   checkOpen({ id, key, request }, answer);
   const kept: KeptAnswer | KeptSettlement = {
-    ...(settled ?? readAnswer(answer, request)),
+    ...(settled ?? { ...readAnswer(answer, request), ...(since === undefined ? {} : { since }), at: now }),
     ...(by === undefined ? {} : { by }),
     hash,
   };

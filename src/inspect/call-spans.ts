@@ -1,4 +1,7 @@
 import type { CallRecord } from "../call/call.ts";
+import type { RefusalRecord } from "../call/keep-refusals.ts";
+import type { JudgedTimes } from "../call/judging-times.ts";
+import type { KeptAnswer } from "../call/ask.ts";
 import type { CallSpan, CallState, InspectedQuestion } from "./view.ts";
 
 /** What the times of a call are made of. */
@@ -7,26 +10,74 @@ export interface TimedCall {
   readonly now: number;
   readonly state: CallState;
   readonly record: CallRecord | undefined;
+  readonly refusal: RefusalRecord | undefined;
   readonly question: InspectedQuestion | undefined;
+  readonly answer: KeptAnswer | undefined;
 }
 
 /**
- * The stretches of time of a call, as far as they are recorded. When a person answered is not: between the reply of the model and the beginning of such a
- * call lie the wait and the turn of the calls before it, together. A call that never came to its tool took no time.
+ * The stretches of time of a call, one after another, as far as they are recorded. Between them it queued. A call that never came to its tool has those of
+ * its judging alone. Of runs of earlier versions it is not recorded when a person answered: between the reply of the model and the beginning of such a call
+ * lie the wait and the turn of the calls before it, together.
  */
-export function spansOf({ proposedAt, now, state, record, question }: TimedCall): readonly CallSpan[] {
+export function spansOf(timed: TimedCall): readonly CallSpan[] {
+  const { proposedAt, now, state, record, question } = timed;
   if (state === "waiting")
     return [
       { phase: "waited", from: question?.since ?? proposedAt, to: Math.max(now, proposedAt), isExact: true },
     ];
   const began = record?.startedAt ?? 0;
-  if (record === undefined || began === 0)
-    return state === "open" ? [{ phase: "executed", from: proposedAt, to: now, isExact: false }] : [];
-  const before = began - proposedAt;
-  const phase = question === undefined ? "queued" : "waited";
-  return [
-    // A call may begin before the reply has ended.
-    ...(before >= 1 ? [{ phase, from: proposedAt, to: began, isExact: phase === "queued" } as const] : []),
-    { phase: "executed", from: began, to: record.endedAt, isExact: true },
+  const judged = judgingSpans(judgedOf(timed));
+  const waits = waitOf(timed, judged.at(-1)?.to ?? proposedAt);
+  if (began > 0 && record !== undefined) {
+    const executed = { phase: "executed", from: began, to: record.endedAt, isExact: true } as const;
+    return withQueues(proposedAt, [...judged, ...waits, executed]);
+  }
+  if (state === "open") {
+    const executed = { phase: "executed", from: proposedAt, to: now, isExact: false } as const;
+    return withQueues(proposedAt, [...waits, executed]);
+  }
+  return withQueues(proposedAt, [...judged, ...waits]);
+}
+
+/** The time at which a call was decided about, where that is recorded. */
+export function decidedAtOf(timed: Pick<TimedCall, "record" | "refusal">): number | undefined {
+  const { from, checking = from, authorising = checking, decided = authorising } = judgedOf(timed) ?? {};
+  return decided;
+}
+
+const judgedOf = ({ record, refusal }: Pick<TimedCall, "record" | "refusal">): JudgedTimes | undefined =>
+  record?.judged ?? refusal?.judged;
+
+/** Hooks and the policy authorise a call: those before its arguments are checked, and this after it. */
+function judgingSpans(judged: JudgedTimes | undefined): readonly CallSpan[] {
+  if (judged === undefined) return [];
+  const { from, checking = from, authorising = checking, decided = authorising } = judged;
+  const parts: readonly CallSpan[] = [
+    { phase: "authorised", from, to: checking, isExact: true },
+    { phase: "checked", from: checking, to: authorising, isExact: true },
+    { phase: "authorised", from: authorising, to: decided, isExact: true },
   ];
+  return parts.filter((part) => part.to > part.from);
+}
+
+/** The wait for a person: as it is recorded, else all the time until the call began. */
+function waitOf({ question, answer, record }: TimedCall, decidedAt: number): readonly CallSpan[] {
+  if (answer?.since !== undefined && answer.at !== undefined)
+    return [{ phase: "waited", from: answer.since, to: answer.at, isExact: true }];
+  const began = record?.startedAt ?? 0;
+  if (question === undefined || began - decidedAt < 1) return [];
+  return [{ phase: "waited", from: decidedAt, to: began, isExact: false }];
+}
+
+/** The stretches in their order, and between them those in which the call queued. One that began before the reply had ended did not. */
+function withQueues(proposedAt: number, spans: readonly CallSpan[]): readonly CallSpan[] {
+  let reached = proposedAt;
+  return spans
+    .toSorted((one, other) => one.from - other.from)
+    .flatMap((span) => {
+      const queued = { phase: "queued", from: reached, to: span.from, isExact: true } as const;
+      reached = span.to;
+      return queued.to - queued.from >= 1 ? [queued, span] : [span];
+    });
 }

@@ -1,4 +1,4 @@
-import type { InspectedTurn } from "./view.ts";
+import type { CallSpan, InspectedTurn } from "./view.ts";
 
 interface TimedSpan {
   readonly key: string;
@@ -23,14 +23,26 @@ export function criticalPath(turns: readonly InspectedTurn[]): readonly string[]
     path.push(span.key);
     before = Math.min(before, span.from);
   }
-  return path.toReversed();
+  return [...new Set(path.toReversed())];
 }
 
 function timedSpans({ model, calls }: InspectedTurn): readonly TimedSpan[] {
-  const made = calls.flatMap(({ key, spans }) => {
-    const first = spans.find(({ phase }) => phase !== "queued"); // what it queued for is on the path in its place
-    const last = spans.at(-1);
-    return first === undefined || last === undefined ? [] : [{ key, from: first.from, to: last.to }];
-  });
+  const made = calls.flatMap(({ key, spans }) => stretches(spans).map((stretch) => ({ key, ...stretch })));
   return model === undefined ? made : [{ key: model.key, from: model.from, to: model.to }, ...made];
+}
+
+/** The stretches in which a call did not queue: what it queued for is on the path in its place. */
+function stretches(spans: readonly CallSpan[]): readonly Omit<TimedSpan, "key">[] {
+  const made: { from: number; to: number }[] = [];
+  let reached: number | undefined;
+  for (const { phase, from, to } of spans) {
+    const last = made.at(-1);
+    if (phase === "queued") reached = undefined;
+    else if (last !== undefined && reached === from) reached = last.to = to;
+    else {
+      made.push({ from, to });
+      reached = to;
+    }
+  }
+  return made;
 }

@@ -8,7 +8,7 @@ import { explain } from "../policy/study/explain.ts";
 import { sameJson } from "../util/same-json.ts";
 import type { Json } from "../util/json.ts";
 import { bounded, boundedJson } from "./bounded.ts";
-import { spansOf } from "./call-spans.ts";
+import { decidedAtOf, spansOf } from "./call-spans.ts";
 import { neverRan } from "./never-ran.ts";
 import type { CallFacts } from "./read-facts.ts";
 import type { ReadRecords } from "./read-records.ts";
@@ -39,6 +39,7 @@ export function inspectCall(known: KnownCall): InspectedCall {
   const key = `turn/${turn}/call/${index}`;
   const record = records.calls.get(key);
   const refusal = record === undefined ? records.refusals.get(key) : undefined;
+  const answer = records.answers.get(`turn/${turn}/approval/${index}`);
   const question = questionOf(known);
   const ended = endOf(record, facts, refusal);
   const state = stateOf({ ...known, record, ended, hasBegun: records.calls.has(key), question });
@@ -54,11 +55,12 @@ export function inspectCall(known: KnownCall): InspectedCall {
     proposed: boundedJson(call.arguments),
     coerced: facts?.decided.flatMap(({ coerced = [] }) => coerced) ?? [],
     proposedAt: known.proposedAt,
-    spans: spansOf({ ...known, record, question, state }),
+    spans: spansOf({ ...known, record, refusal, question, answer, state }),
     looks,
     delegations,
     ...present({
       status: result?.status,
+      decidedAt: decidedAtOf({ record, refusal }),
       malformed: call.malformed,
       faults: refusal?.faults,
       judged: otherThan(call.arguments, judgedArguments(facts, question)),

@@ -143,12 +143,16 @@ function modelSpan({ number, asked, facts, message }: RepliedTurn, prefix: strin
   const [first] = asked;
   const last = asked.at(-1);
   if (first === undefined || last === undefined) return undefined;
-  const { driver, finishReason, endedAt } = last;
+  const { driver, finishReason, endedAt, firstAt } = last;
+  const tries = asked.flatMap((each) => each.tries ?? []);
   const { usage, costUsd }: { usage: Usage; costUsd?: number } = facts?.usage ?? last;
   return {
     key: `${prefix}turn/${number}/model`,
-    from: first.startedAt,
+    from: tries[0]?.startedAt ?? first.startedAt,
     to: endedAt,
+    askedAt: last.startedAt,
+    tries: tries.map((each) => ({ from: each.startedAt, to: each.endedAt })),
+    ...(firstAt === undefined ? {} : { firstAt }),
     driver,
     finishReason,
     usage,

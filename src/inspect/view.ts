@@ -98,8 +98,15 @@ export interface InspectedInside {
 /** The question to the model, as it is recorded. */
 export interface ModelSpan {
   readonly key: string;
+  /** From the first request to the end of the reply. */
   readonly from: number;
   readonly to: number;
+  /** The time of the request that was answered; later than `from` where some failed before it. */
+  readonly askedAt: number;
+  /** The time at which the first piece of the reply came, where it was streamed and that is recorded. */
+  readonly firstAt?: number;
+  /** The requests that failed before, as far as that is recorded. */
+  readonly tries: readonly { readonly from: number; readonly to: number }[];
   readonly driver: string;
   readonly finishReason: FinishReason;
   readonly usage: Usage;
@@ -120,9 +127,12 @@ export interface ModelSpan {
  */
 export type CallState = "done" | "failed" | "refused" | "waiting" | "open" | "pending";
 
-/** A stretch of time of a call. `isExact` is false where the records know its ends only together with another one. */
+/**
+ * A stretch of time of a call. `checked`: its arguments were held against the schema, and mended. `authorised`: hooks and the policy decided. `isExact` is
+ * false where the records know its ends only together with another one.
+ */
 export interface CallSpan {
-  readonly phase: "waited" | "queued" | "executed";
+  readonly phase: "checked" | "authorised" | "waited" | "queued" | "executed";
   readonly from: number;
   readonly to: number;
   readonly isExact: boolean;
@@ -151,6 +161,8 @@ export interface InspectedCall {
   /** The end of the reply that proposed it. */
   readonly proposedAt: number;
   readonly spans: readonly CallSpan[];
+  /** The time at which it was decided about, where that is recorded. A call that started before its reply had ended has none. */
+  readonly decidedAt?: number;
   readonly decision?: Decision;
   /** The decision in words, as people read it. */
   readonly explanation?: string;

@@ -39,6 +39,10 @@ export interface ModelRecord {
   readonly left?: number;
   readonly startedAt: number;
   readonly endedAt: number;
+  /** The time at which the first piece of a streamed reply came. Left out for a reply that came whole. */
+  readonly firstAt?: number;
+  /** The requests for this reply that failed, in their order. */
+  readonly tries?: readonly FailedTry[];
   /** A hook, by its name, answered in place of the model. */
   readonly answer?: { readonly content: Json; readonly by: string };
   /** The decision of a driver that decides by itself. */
@@ -46,6 +50,12 @@ export interface ModelRecord {
   readonly unreadable?: UnreadableCall;
   /** The words of the provider on its reply. */
   readonly response?: ReportedResponse;
+}
+
+/** A request that failed: from when it was made to when that was known, in milliseconds since 1970. */
+export interface FailedTry {
+  readonly startedAt: number;
+  readonly endedAt: number;
 }
 
 /** One question to the model. */
@@ -74,6 +84,8 @@ export interface FailureNotes {
   usage: Usage;
   /** The provider carried out a call by itself: what that did is not known, and must not be done again. */
   acted: boolean;
+  /** Their times. Undefined while nothing has failed. */
+  tries?: FailedTry[];
 }
 
 /** Nothing has failed yet. */
@@ -125,11 +137,16 @@ function askBy(index: number, question: ModelQuestion, startedAt: number): Maybe
   return attempt(
     () => asRuntime(host, () => readReply(driver, question)),
     (reply): Maybe<ModelRecord> => {
-      const { message, finishReason, response, unreadable } = reply;
+      const { message, finishReason, response, unreadable, firstAt } = reply;
       const usage = usageOf(reply, question);
       const record = { driver: driver.name, message, finishReason, usage, startedAt, endedAt: host.now() };
-      if (response === undefined && unreadable === undefined) return record;
-      return { ...record, ...(response && { response }), ...(unreadable && { unreadable }) };
+      if (response === undefined && unreadable === undefined && firstAt === undefined) return record;
+      return {
+        ...record,
+        ...(firstAt !== undefined && { firstAt }),
+        ...(response && { response }),
+        ...(unreadable && { unreadable }),
+      };
     },
     (error) => {
       const isLast = index === drivers.length - 1;
@@ -151,8 +168,11 @@ function usageOf({ message, usage = {} }: Reply, { input }: ModelQuestion): Usag
   return completeUsage(usage, { input: input.transcript.characters, output: charactersOf(message) });
 }
 
-function readReply(driver: Driver, question: ModelQuestion): Maybe<Reply> {
-  const { turn, input, emit, stop, notes } = question;
+/** A reply, and the time of its first piece where it was streamed. */
+type TimedReply = Reply & Pick<ModelRecord, "firstAt">;
+
+function readReply(driver: Driver, question: ModelQuestion): Maybe<TimedReply> {
+  const { turn, input, emit, stop, notes, host } = question;
   const names = new CallNames(driver, question);
   const assembler = assemble(input.model.id, (start) => names.give(start));
   emit?.({ type: "message-start", turn, driver: driver.name });
@@ -164,10 +184,13 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<Reply> {
   return after(changed, (wanted) => {
     const { model } = input;
     const asked = question.bounds === undefined ? model : boundedModel(model, question.bounds);
-    const deltas = asked.stream(cleanRequest(wanted, question.host), new ModelOptions(stop));
+    const deltas = asked.stream(cleanRequest(wanted, host), new ModelOptions(stop));
     // Taken at once, unless somebody watches who may leave in the middle.
     const isWhole = deltas instanceof WholeReply && (emit === undefined || isReader(emit));
+    const isStreamed = !(deltas instanceof WholeReply);
+    let firstAt: number | undefined;
     const take = (delta: Delta): void => {
+      if (isStreamed && firstAt === undefined && delta.type !== "end") firstAt = host.now();
       const written = assembler.push(delta);
       tell?.push(delta);
       if (written === undefined) return;
@@ -181,7 +204,7 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<Reply> {
       if (reply.finishReason === "error" && reply.unreadable === undefined)
         throw endedWithError(reply, question);
       tell?.end(reply);
-      return reply;
+      return firstAt === undefined ? reply : { ...reply, firstAt };
     });
   });
 }

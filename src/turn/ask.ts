@@ -267,19 +267,21 @@ function askUntilAnswered(asking: TurnQuestion, hooked: HookedCall): Maybe<Model
 function askAttempt(tries: number, asking: TurnQuestion, noting: Noting): Maybe<ModelRecord> {
   const { hooked, notes } = noting;
   const { run } = hooked;
+  const startedAt = run.host.now();
   const question = questionOf(asking, noting);
   const changed = (reply: ModelRecord): Maybe<ModelRecord> => {
     const left = asking.early.calls?.left ?? 0;
-    const record = withUsage(left === 0 ? reply : { ...reply, left }, notes);
+    const record = withFailed(left === 0 ? reply : { ...reply, left }, notes);
     return run.hooks.afterModel === undefined ? record : changeReply(record, hooked);
   };
   const again = async (thrown: unknown): Promise<ModelRecord> => {
     if (run.stop.reason !== undefined || hookFailure(thrown) !== undefined) throw thrown;
+    (notes.tries ??= []).push({ startedAt, endedAt: run.host.now() });
     const error = afterAttempts(asWritError(thrown, asking.input.model.id), tries);
     const said =
       retryIn(error, { tries, notes, state: asking.state, run }) ?? (await askHook(error, tries, hooked));
     if (said === undefined) throw error;
-    if (typeof said !== "number") return withUsage(hookAnswer(said, question), notes);
+    if (typeof said !== "number") return withFailed(hookAnswer(said, question), notes);
     const { turn, note } = hooked;
     if (run.leaving?.aborted === true) throw new RunWaits([], true);
     note({ type: "retry-start", turn, reason: error.message, attempt: tries, delayMs: said });
@@ -291,9 +293,10 @@ function askAttempt(tries: number, asking: TurnQuestion, noting: Noting): Maybe<
   return attempt(() => askModel(question), changed, again);
 }
 
-/** Adds the usage of failed attempts: it is paid for like that of the reply. */
-function withUsage(record: ModelRecord, { usage }: FailureNotes): ModelRecord {
-  return usage === noUsage ? record : { ...record, usage: addUsage(usage, record.usage) };
+/** Adds the times of failed attempts, and their usage: it is paid for like that of the reply. */
+function withFailed(record: ModelRecord, { usage, tries }: FailureNotes): ModelRecord {
+  if (tries === undefined) return record;
+  return { ...record, tries, ...(usage === noUsage ? {} : { usage: addUsage(usage, record.usage) }) };
 }
 
 interface FailedAttempt {

@@ -210,11 +210,17 @@ function Inside({ call: { delegations } }: { readonly call: InspectedCall }): JS
   );
 }
 
-const phases = { waited: "waited for a person", queued: "queued", executed: "ran" } as const;
+const phases = {
+  checked: "arguments checked",
+  authorised: "hooks and policy",
+  waited: "waited for a person",
+  queued: "queued",
+  executed: "ran",
+} as const;
 
 function Times({
   view,
-  call: { spans, key, callId, proposedAt },
+  call: { spans, key, callId, proposedAt, decidedAt },
 }: Pick<DrawerProps, "view" | "call">): JSX.Element {
   return (
     <Part title="Times">
@@ -223,8 +229,14 @@ function Times({
           {durationText(proposedAt - view.from)} after the beginning{" "}
           <span class="quiet">({timeText(proposedAt)})</span>
         </Fact>
-        {spans.map(({ phase, from, to, isExact }) => (
-          <Fact key={phase} name={phases[phase]}>
+        {decidedAt !== undefined && (
+          <Fact name="decided">
+            {durationText(decidedAt - view.from)} after the beginning{" "}
+            <span class="quiet">({timeText(decidedAt)})</span>
+          </Fact>
+        )}
+        {spans.map(({ phase, from, to, isExact }, index) => (
+          <Fact key={index} name={phases[phase]}>
             {isExact ? "" : "at most "}
             {durationText(to - from)}
             {!isExact && phase === "waited" && (

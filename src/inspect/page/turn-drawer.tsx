@@ -31,40 +31,27 @@ export function TurnDrawer({
         <>
           <Part title="The model">
             <dl>
-              <div class="fact">
-                <dt>took</dt>
-                <dd>{durationText(model.to - model.from)}</dd>
-              </div>
-              <div class="fact">
-                <dt>tokens</dt>
-                <dd>
-                  {model.usage.inputTokens.toLocaleString("en")} in,{" "}
-                  {model.usage.outputTokens.toLocaleString("en")} out
-                  {model.usage.estimated === true && " (estimated)"}
-                  {(model.usage.cachedInputTokens ?? 0) > 0 &&
-                    `, ${model.usage.cachedInputTokens} from the cache`}
-                </dd>
-              </div>
-              {model.costUsd !== undefined && (
-                <div class="fact">
-                  <dt>cost</dt>
-                  <dd>${model.costUsd.toFixed(4)}</dd>
-                </div>
+              <Fact name="took">{durationText(model.to - model.askedAt)}</Fact>
+              {model.firstAt !== undefined && (
+                <Fact name="first word after">{durationText(model.firstAt - model.askedAt)}</Fact>
               )}
-              <div class="fact">
-                <dt>driver</dt>
-                <dd>{model.driver}</dd>
-              </div>
-              <div class="fact">
-                <dt>ended with</dt>
-                <dd>{model.finishReason}</dd>
-              </div>
-              {isOwn && (
-                <div class="fact">
-                  <dt>was shown</dt>
-                  <dd>{countText(promptLength, "message")}</dd>
-                </div>
+              {model.tries.length > 0 && (
+                <Fact name="before it">
+                  {countText(model.tries.length, "failed request")},{" "}
+                  {durationText(model.askedAt - model.from)} with the pauses
+                </Fact>
               )}
+              <Fact name="tokens">
+                {model.usage.inputTokens.toLocaleString("en")} in,{" "}
+                {model.usage.outputTokens.toLocaleString("en")} out
+                {model.usage.estimated === true && " (estimated)"}
+                {(model.usage.cachedInputTokens ?? 0) > 0 &&
+                  `, ${model.usage.cachedInputTokens} from the cache`}
+              </Fact>
+              {model.costUsd !== undefined && <Fact name="cost">${model.costUsd.toFixed(4)}</Fact>}
+              <Fact name="driver">{model.driver}</Fact>
+              <Fact name="ended with">{model.finishReason}</Fact>
+              {isOwn && <Fact name="was shown">{countText(promptLength, "message")}</Fact>}
             </dl>
             {model.retries.map((reason, index) => (
               <p key={index} class="trouble">

@@ -38,6 +38,7 @@ function turn(
     text: "",
     repairs: [],
     retries: [],
+    tries: [],
   } as const;
   return {
     key: `turn/${number}`,
@@ -45,7 +46,7 @@ function turn(
     promptLength: 1,
     dropped: 0,
     calls,
-    model: { ...words, key: `turn/${number}/model`, from, to },
+    model: { ...words, key: `turn/${number}/model`, from, to, askedAt: from },
   };
 }
 
@@ -66,6 +67,19 @@ describe("the critical path", () => {
     };
     const turns = [turn(1, [0, 100], [call(0, "first", [100, 200]), queued])];
     expect(criticalPath(turns)).toEqual(["turn/1/model", "turn/1/call/0", "turn/1/call/1"]);
+  });
+
+  it("goes through the judging of a call, what it queued for then, and the call itself", () => {
+    const queued: InspectedCall = {
+      ...call(1, "second", [300, 400]),
+      spans: [
+        { phase: "authorised", from: 100, to: 200, isExact: true },
+        { phase: "queued", from: 200, to: 300, isExact: true },
+        { phase: "executed", from: 300, to: 400, isExact: true },
+      ],
+    };
+    const turns = [turn(1, [0, 100], [call(0, "first", [200, 300]), queued])];
+    expect(criticalPath(turns)).toEqual(["turn/1/model", "turn/1/call/1", "turn/1/call/0"]);
   });
 });
 
