@@ -1,19 +1,27 @@
 import type { BfclCase } from "./cases.ts";
 
 /**
- * Halves of the seeded choice: what is tuned looks at the first, and the second is reported once, when nothing is tuned any more.
+ * Parts of the seeded choice: what is tuned looks at the first, the second is reported once, when nothing is tuned any more. `further` is for
+ * the time after that: cases that neither of the two has.
  */
-export const halves = ["choosing", "reported"] as const;
-export type Half = (typeof halves)[number];
+export const sampleParts = ["choosing", "reported", "further"] as const;
+export type SamplePart = (typeof sampleParts)[number];
 
 const seed = 2026;
-const size = 200;
+
+/** The indices of each part in the shuffled cases: the first one, and the one behind its last. */
+const places: Readonly<Record<SamplePart, readonly [number, number]>> = {
+  choosing: [0, 100],
+  reported: [100, 200],
+  further: [200, 400],
+};
 
 /**
- * A half of the 200 cases of a category that are chosen by a seed: the cases in the order of their file, shuffled from the end
- * (Fisher and Yates, mulberry32 with the seed 2026). The first hundred are for choosing, the second hundred for the report.
+ * A part of the cases of a category, chosen by a seed: the cases in the order of their file, shuffled from the end
+ * (Fisher and Yates, mulberry32 with the seed 2026). The first hundred are for choosing, the second hundred for the report, and the two hundred
+ * after them, as far as there are so many, for a later one.
  */
-export function halfOf(cases: readonly BfclCase[], half: Half): readonly BfclCase[] {
+export function sampled(cases: readonly BfclCase[], part: SamplePart): readonly BfclCase[] {
   const shuffled = [...cases];
   const random = mulberry32(seed);
   for (let last = shuffled.length - 1; last > 0; last -= 1) {
@@ -21,7 +29,7 @@ export function halfOf(cases: readonly BfclCase[], half: Half): readonly BfclCas
     const [one, two] = [shuffled[last], shuffled[other]];
     if (one !== undefined && two !== undefined) [shuffled[last], shuffled[other]] = [two, one];
   }
-  return half === "choosing" ? shuffled.slice(0, size / 2) : shuffled.slice(size / 2, size);
+  return shuffled.slice(...places[part]);
 }
 
 /** Numbers from 0 to 1 that depend on the seed alone. */

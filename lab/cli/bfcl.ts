@@ -1,9 +1,12 @@
 import { existsSync } from "node:fs";
 import { modelNamed } from "../../src/adapters/model/resolve.ts";
+import { modelFromFunction } from "../../src/model/function-model.ts";
+import type { Model } from "../../src/model/model.ts";
 import { messageOf } from "../../src/error/writ-error.ts";
 import { type BfclCase, openCases } from "../bfcl/cases.ts";
 import { bfclCategories, type BfclCategory } from "../bfcl/categories.ts";
-import { type Half, halfOf, halves } from "../bfcl/sample.ts";
+import { sampled, sampleParts, type SamplePart } from "../bfcl/sample.ts";
+import { withheld } from "../bfcl/withheld.ts";
 import { type LiveReport, runLive } from "../live.ts";
 import { type DriverName, driverNames } from "../../src/model/driver-names.ts";
 import { errorObject } from "../../src/cli/error-text.ts";
@@ -22,6 +25,7 @@ export interface LiveFlags {
   readonly categories?: string;
   readonly limit?: string;
   readonly sample?: string;
+  readonly withhold?: boolean;
   readonly maxTokens?: string;
   readonly showFailures?: string;
   readonly json?: boolean;
@@ -54,9 +58,10 @@ export async function evalBfcl(flags: LiveFlags): Promise<ExitCode> {
     showFailures === undefined
       ? undefined
       : showWrong(countOf("--show-failures", showFailures), processOutput);
-  const model = modelNamed(flags.model);
-  const half = flags.sample === undefined ? undefined : wordOf("--sample", flags.sample, halves);
-  const cases = casesOf(flags.cases, { categories, most, half });
+  const model = flags.model === "none" ? silent() : modelNamed(flags.model);
+  const part = flags.sample === undefined ? undefined : wordOf("--sample", flags.sample, sampleParts);
+  const drawn = casesOf(flags.cases, { categories, most, part });
+  const cases = flags.withhold === true ? withheld(drawn) : drawn;
   const interrupts = listenForInterrupts(processOutput);
   const { signal } = interrupts;
   const rows: Row[] = [];
@@ -86,6 +91,12 @@ export async function evalBfcl(flags: LiveFlags): Promise<ExitCode> {
   return exitCodeOfRows(rows, signal);
 }
 
+/** A model that knows nothing and costs nothing: what a driver decides with it, the program decided. */
+function silent(): Model {
+  const features = { tools: false, small: true, completion: true, format: "grammar" } as const;
+  return modelFromFunction(() => "I do not know.", { id: "none", features });
+}
+
 /** `all`, or the drivers by their names, between commas. */
 function driversOf(value: string): readonly (DriverName | "auto")[] {
   if (value === "all") return driverNames;
@@ -97,11 +108,11 @@ function casesOf(
   {
     categories,
     most,
-    half,
+    part,
   }: {
     readonly categories: readonly BfclCategory[];
     readonly most: number;
-    readonly half: Half | undefined;
+    readonly part: SamplePart | undefined;
   },
 ): readonly BfclCase[] {
   const path = given ?? places.find((place) => existsSync(place)) ?? places[0];
@@ -110,7 +121,7 @@ function casesOf(
   );
   return categories.flatMap((category) => {
     const all = [...folder.read(category).values()];
-    return (half === undefined ? all : halfOf(all, half)).slice(0, most);
+    return (part === undefined ? all : sampled(all, part)).slice(0, most);
   });
 }
 

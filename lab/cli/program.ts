@@ -43,12 +43,19 @@ function addBfcl(program: Command, setExitCode: SetExitCode): void {
   program
     .command("bfcl")
     .description("ask a model the cases, one turn each, and judge its calls")
-    .requiredOption("--model <name>", "the model: provider/name, like ollama/qwen2.5:7b")
+    .requiredOption(
+      "--model <name>",
+      "the model: provider/name, like ollama/qwen2.5:7b; none: it says nothing",
+    )
     .requiredOption("--driver <names>", "drivers with commas between; auto; or all")
     .option("--cases <dir>", "the cases with their answers; default: bfcl here, else ../shared/data/bfcl")
     .option("--categories <names>", "with commas between; default: the five that do not begin with live_")
     .option("--limit <n>", "so many cases of each category")
-    .option("--sample <half>", "choosing or reported: a half of 200 cases that are chosen by a seed")
+    .option(
+      "--sample <part>",
+      "choosing or reported: a half of 200 cases that are chosen by a seed; further: 200 beside them",
+    )
+    .option("--withhold", "take the right tools of each case away: calling any other one is wrong")
     .option("--max-tokens <n>", "a reply ends after so many tokens (default 512)")
     .option("--show-failures <n>", "show so many wrong replies of each driver and category")
     .option("--json", "print one JSON object; shares go from 0 to 1")

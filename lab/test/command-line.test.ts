@@ -188,6 +188,16 @@ describe("eval bfcl", () => {
     expect({ code, stdout }).toEqual({ code: 5, stdout: "" });
   });
 
+  it("measures what the program decides alone, and takes the right tools away", async () => {
+    const words = ["--model", "none", "--driver", "guided", "--cases", folders.cases, "--json"];
+    const whole = JSON.parse(
+      (await lab(["bfcl", ...words, "--categories", "simple_python,multiple"])).stdout,
+    );
+    expect(whole.drivers).toMatchObject([{ driver: "guided", outputs: 3, restraint: null, error: null }]);
+    const left = await lab(["bfcl", ...words, "--categories", "simple_python,multiple", "--withhold"]);
+    expect(JSON.parse(left.stdout).drivers).toMatchObject([{ outputs: 1, accuracy: null }]); // the other cases have no other tool
+  });
+
   it.skipIf(!embedded)(
     "asks a real model through several drivers, and prints a row for each",
     async () => {

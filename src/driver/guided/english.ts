@@ -9,7 +9,7 @@ export const english: LanguageTable = {
     "am is are was were be been being do does did done have has had having can could will would shall should may might must need " +
     "to of in on at by for from with without into onto out off up down over under about between after before during until since via per through " +
     "not no yes don't doesn't isn't please just also only too very much many more most some any all each every both either " +
-    "given using based following including include called named let let's want like give tell show get make know say said ok okay thanks thank hello hi now what's who's where's how's i'd i'm it's",
+    "given using based following including include called named let let's want like give tell show get make know say said ask use ok okay thanks thank hello hi now what's who's where's how's i'd i'm it's",
   endings:
     "ations>at ation>at ings> ing> ities>ity ies>y ied>y sses>ss ches>ch shes>sh xes>x ers> er> est> ed> ly> 's> us>us ss>ss s>",
   numbers:

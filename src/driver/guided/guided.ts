@@ -20,7 +20,8 @@ import { withoutCircle } from "./without-circle.ts";
 export interface GuidedDriverOptions extends Pick<TextDriverOptions, "maxRetries"> {
   /**
    * After a call another one is due as long as a tool has words and values of the request that no call used, and a call is made for each
-   * member of a list. Costs no question to the model. False: one call for a request. Default true.
+   * member of a list. Costs no question to the model; its price is a call too many where words of the request fit a tool that was not meant
+   * (1 of 100 cases, docs/small-models.md). False: one call for a request. Default true.
    */
   readonly cover?: boolean;
 }

@@ -5,6 +5,7 @@ import { type Rated, rated } from "./choose-tool.ts";
 import { fill, type Filling, lacksValues } from "./fill.ts";
 import { itemType } from "./fit.ts";
 import type { MadeCall, Scene } from "./scene.ts";
+import type { Word } from "./words.ts";
 
 /** A tool that may be called next, with the values for it. */
 export interface Proposal extends Rated {
@@ -16,6 +17,8 @@ const threshold = 1.1;
 /** Numbers that a call requires and that were said speak for it; texts that are any words of the request speak against it. */
 const numbersSaid = 0.3;
 const textsVague = 0.6;
+/** A request of which no tool and no value knows a word speaks so much against a call. */
+const nothingHeard = 1;
 /** Scores that differ by less are as good as each other: what is said first is done first. */
 const alike = 0.75;
 
@@ -31,7 +34,11 @@ export async function propose(asking: Asking, cover: boolean): Promise<Proposal 
   }));
   const able = all.filter(({ filling }) => !lacksValues(filling) && bringsNews(filling, scene));
   if (!mayAnswer) return best(able) ?? best(all);
-  const fitting = able.filter(({ score, filling }) => score + valuesSay(filling) >= threshold);
+  const heard = new Set(all.flatMap(({ words }) => words));
+  const fitting = able.filter(({ score, filling }) => {
+    const unheard = nothingHeard * shareUnheard(filling, scene, heard);
+    return score + valuesSay(filling) - unheard >= threshold;
+  });
   if (fitting.length > 0) return best(fitting);
   const isUnknown =
     scene.said.language === undefined && scene.said.words.length > 0 && scene.made.length === 0;
@@ -51,6 +58,21 @@ function valuesSay({ filled }: Filling): number {
   const hasNumbers = required.length > texts.length;
   const vague = texts.filter(({ isVague }) => isVague === true).length;
   return (hasNumbers ? numbersSaid : 0) - (texts.length === 0 ? 0 : (textsVague * vague) / texts.length);
+}
+
+/**
+ * The share of the request's words that no tool knows and no sure value of the call holds, from 0 to 1: of "the area of a triangle" a tool for
+ * circles does not know the triangle. Names do not count: they are values more often than wishes.
+ */
+function shareUnheard({ filled }: Filling, { said }: Scene, heard: ReadonlySet<Word>): number {
+  const sure = filled.flatMap(({ isVague, from }) => (isVague === true ? [] : from));
+  const isValue = (word: Word): boolean =>
+    sure.some(({ source, start, end }) => source === 0 && start < word.end && word.start < end);
+  const asked = said.words.filter(
+    ({ isStop, isCapital, isFirst, plain }) => !isStop && (!isCapital || isFirst) && /^\p{L}/u.test(plain),
+  );
+  const unheard = asked.filter((word) => !heard.has(word) && !isValue(word));
+  return unheard.length / Math.max(1, asked.length);
 }
 
 function fillingOf(tool: Tool, fillings: ReadonlyMap<Tool, Filling>, scene: Scene): Filling {

@@ -105,6 +105,16 @@ describe("guided", () => {
     expect(JSON.stringify(model.requests[0]?.messages)).not.toContain("a + b");
   });
 
+  it("makes no call where no tool knows what is asked for, though some words fit", async () => {
+    const circle = made("circle.area", "Calculate the area of a circle", [{ radius: number }]);
+    const ask = async (input: string) =>
+      (await run(input, [circle], { model: scripted(["I cannot."], weak) })).calls;
+    expect(await ask("What is the area of a triangle with a base of 12 meters?")).toEqual([]);
+    expect(await ask("What is the area of a circle with a radius of 12 meters?")).toEqual([
+      ["circle.area", { radius: 12 }],
+    ]);
+  });
+
   it("goes on with results while words and values are open", async () => {
     const { calls, answer } = await run("Add 12 and 30, then multiply the sum by 3.", [add, multiply], {
       model: scripted(["12", "42"], weak),
