@@ -6,7 +6,7 @@ import type { Outcome } from "../../event/outcome.ts";
 import type { ToolResult } from "../../message/message.ts";
 import { addUsage, noUsage, type Usage } from "../../message/usage.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
-import { interruptOf } from "./interrupts.ts";
+import { interruptOf } from "../interrupts.ts";
 import type { AguiEvent, AguiMessage } from "./messages.ts";
 import { ShownReply } from "./shown-reply.ts";
 

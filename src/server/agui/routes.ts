@@ -7,13 +7,12 @@ import { WritError } from "../../error/writ-error.ts";
 import { isFact } from "../../event/event.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { callerToolsOf, textOf } from "../client-tools.ts";
-import { answerOnce, type PageQuestion, questionOf } from "../page-questions.ts";
+import { type ResumeEntry, takeAnswers } from "../interrupts.ts";
 import { problemOf } from "../problems.ts";
 import { agentsOf, type Asked, type Route } from "../route.ts";
 import { runEvents } from "../run-events.ts";
 import { eventStream, type Sent } from "../sse.ts";
 import { AguiEvents } from "./events.ts";
-import { decisionOf, type ResumeEntry } from "./interrupts.ts";
 import {
   type AguiContext,
   type AguiEvent,
@@ -136,34 +135,10 @@ async function answered(
   { session, wanted }: InThread,
   resume: readonly ResumeEntry[],
 ): Promise<Part> {
-  const questions = resume.map(
-    ({ interruptId }) => questionOf(interruptId) ?? refuse("an interrupt has an id that was not made here"),
-  );
-  const [first] = questions;
-  if (first === undefined || questions.some(({ run }) => run !== first.run))
-    return refuse("the interrupts are of several runs");
-  if (!first.run.startsWith(`${session}/`)) return refuse("the interrupts are not of this thread");
-  const waiting = await asked.runs.waiting(first.run);
-  for (const [place, entry] of resume.entries()) {
-    const question = questions[place] ?? first;
-    const open = waiting.find(({ key }) => key === question.key);
-    // One that is not asked any more stays answered, and what waits for a signal or a time is not the page's to answer.
-    if (open === undefined || open.request.waitsFor !== undefined) continue;
-    await decide(asked, question, { entry, isUnsettled: open.request.unsettled === true });
-  }
-  await given(asked, { id: first.run, session, wanted });
-  return { id: first.run, after: first.after, before: wanted.messages, isShown: false };
-}
-
-async function decide(
-  asked: Asked,
-  question: PageQuestion,
-  { entry, isUnsettled }: { readonly entry: ResumeEntry; readonly isUnsettled: boolean },
-): Promise<void> {
-  const decision = decisionOf(entry, isUnsettled, refuse);
-  if ("approval" in decision)
-    return answerOnce(asked, question, { ...decision.approval, hash: question.hash });
-  await asked.runs.settle(question.run, question.key, { ...decision.settlement, by: asked.caller.name });
+  const isOwn = (run: string): boolean => run.startsWith(`${session}/`);
+  const { run: id, after } = await takeAnswers(asked, resume, { isOwn, refuse });
+  await given(asked, { id, session, wanted });
+  return { id, after, before: wanted.messages, isShown: false };
 }
 
 /** The latest run of a thread, after all that was said before it. */

@@ -1,10 +1,11 @@
-import type { QuestionAnswer, WaitingQuestion } from "../../durable/run-store.ts";
-import type { JsonSchema } from "../../schema/schema.ts";
-import type { Settlement } from "../../tool/after-crash.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
-import { questionId } from "../page-questions.ts";
+import type { QuestionAnswer, WaitingQuestion } from "../durable/run-store.ts";
+import type { JsonSchema } from "../schema/schema.ts";
+import type { Settlement } from "../tool/after-crash.ts";
+import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import { answerOnce, type PageQuestion, questionId, questionOf } from "./page-questions.ts";
+import type { Asked } from "./route.ts";
 
-/** The answer of a page to an interrupt (`ResumeEntry` of `@ag-ui/core`). */
+/** The answer of a client to an interrupt (`ResumeEntry` of `@ag-ui/core`). */
 export interface ResumeEntry {
   readonly interruptId: string;
   readonly status: "resolved" | "cancelled";
@@ -62,17 +63,17 @@ const schemas: { readonly [Reason in InterruptReason]?: JsonSchema } = {
   },
 };
 
-/** What a page answered: to a question whether a call may run, or to one whether it happened. `refuse` is told of what is neither. */
-export type PageDecision =
+/** What a client answered: to a question whether a call may run, or to one whether it happened. `refuse` is told of what is neither. */
+type ClientDecision =
   | { readonly approval: Omit<QuestionAnswer, "hash"> }
   | { readonly settlement: Settlement };
 
 /** Reads the answer to an interrupt. One that was cancelled is a no, and of a call nobody can tell. */
-export function decisionOf(
+function decisionOf(
   { status, payload }: ResumeEntry,
   isUnsettled: boolean,
   refuse: (reason: string) => never,
-): PageDecision {
+): ClientDecision {
   if (status === "cancelled")
     return isUnsettled
       ? { settlement: { happened: "unknown" } }
@@ -100,4 +101,42 @@ function settlementOf({ happened, value }: JsonObject, refuse: (reason: string) 
   if (happened === false) return { happened };
   if (happened === "unknown") return { happened };
   return refuse("the payload does not say whether the call `happened`");
+}
+
+/** The conversation in which answers come. */
+export interface Answering {
+  /** Tells whether a run is one of the conversation: of all others nothing is answered. */
+  readonly isOwn: (run: string) => boolean;
+  /** Told of what is no answer. */
+  readonly refuse: (reason: string) => never;
+}
+
+/**
+ * Takes the answers of a client, all of one run, in the name of the caller; gives the question that came first. One that is not asked any more stays
+ * answered, and what waits for a signal or a time is not the client's to answer.
+ */
+export async function takeAnswers(
+  asked: Asked,
+  entries: readonly ResumeEntry[],
+  { isOwn, refuse }: Answering,
+): Promise<PageQuestion> {
+  const questions = entries.map(
+    ({ interruptId }) => questionOf(interruptId) ?? refuse("an interrupt has an id that was not made here"),
+  );
+  const [first] = questions;
+  if (first === undefined || questions.some(({ run }) => run !== first.run))
+    return refuse("the interrupts are of several runs");
+  if (!isOwn(first.run)) return refuse("the interrupts are not of this conversation");
+  const waiting = await asked.runs.waiting(first.run);
+  for (const [place, entry] of entries.entries()) {
+    const question = questions[place] ?? first;
+    const open = waiting.find(({ key }) => key === question.key);
+    if (open === undefined || open.request.waitsFor !== undefined) continue;
+    const decision = decisionOf(entry, open.request.unsettled === true, refuse);
+    if ("approval" in decision)
+      await answerOnce(asked, question, { ...decision.approval, hash: question.hash });
+    else
+      await asked.runs.settle(question.run, question.key, { ...decision.settlement, by: asked.caller.name });
+  }
+  return first;
 }

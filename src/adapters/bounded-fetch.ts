@@ -1,0 +1,47 @@
+/** More than any message needs. One message of an event stream may be as long. */
+const maxBytes = 10_000_000;
+
+/**
+ * Makes what sends a request as it is told to, follows no redirect by itself, and reads no answer that does not end. The author's headers are for one origin: a
+ * sign-in asks others.
+ */
+export function boundedFetch(
+  origin: string,
+  own: Readonly<Record<string, string>>,
+): (url: string | URL, init?: RequestInit) => Promise<Response> {
+  return async (url, init) => {
+    const headers = new Headers(init?.headers);
+    if (new URL(url).origin === origin)
+      for (const [name, value] of Object.entries(own)) headers.set(name, value);
+    return boundedResponse(await fetch(url, { ...init, headers, redirect: "manual" }));
+  };
+}
+
+function boundedResponse(response: Response): Response {
+  if (response.body === null) return response;
+  const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
+  const { status, statusText, headers } = response;
+  const body = response.body.pipeThrough(bounded(isStream));
+  const read = new Response(body, { status, statusText, headers });
+  Object.defineProperty(read, "url", { value: response.url });
+  return read;
+}
+
+/** Of a stream of events the count begins anew with each. */
+function bounded(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+  let count = 0;
+  let last = "";
+  return new TransformStream({
+    transform(chunk, controller) {
+      count += chunk.length;
+      if (isStream) {
+        const text = last + new TextDecoder("latin1").decode(chunk);
+        if (/\n\n|\r\r|\n\r\n/.test(text)) count = chunk.length;
+        last = text.slice(-2);
+      }
+      if (count > maxBytes)
+        controller.error(new Error(`the server sent more than ${maxBytes} bytes at once`));
+      else controller.enqueue(chunk);
+    },
+  });
+}
