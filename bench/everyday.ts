@@ -100,14 +100,21 @@ const everyday = agent({
   settings: { maxOutputTokens: 128 },
   budget: { turns: 5, toolCalls: 8 },
 });
-await everyday.run("Hello."); // loads the model
+const turns: { readonly first: number[]; readonly later: number[] } = { first: [], later: [] };
+const loading = performance.now();
+await everyday.run("Hello.");
+const loaded = (performance.now() - loading) / 1000;
 console.log("| request | right | calls | answer | seconds |\n|---|---|---|---|--:|");
 for (const [input, ...expected] of requests) {
   const calls: Called[] = [];
   const begun = performance.now();
+  let turnBegun = begun;
   const { text: answer } = await everyday.run(input, {
     onEvent: (event) => {
       if (event.type === "tool-start") calls.push([event.name, Object(event.arguments)]);
+      if (event.type === "turn-start") turnBegun = performance.now();
+      if (event.type === "message-end")
+        turns[event.turn === 1 ? "first" : "later"].push((performance.now() - turnBegun) / 1000);
     },
   });
   const seconds = (performance.now() - begun) / 1000;
@@ -116,3 +123,7 @@ for (const [input, ...expected] of requests) {
   const said = answer.replaceAll(/\s+/g, " ").slice(0, 100);
   console.log(`| ${input} | ${right ? "yes" : "no"} | ${shown} | ${said} | ${seconds.toFixed(1)} |`);
 }
+const slowest = (seconds: readonly number[]): string => `${Math.max(0, ...seconds).toFixed(2)} s`;
+console.log(
+  `\nThe slowest first turn took ${slowest(turns.first)}, the slowest later one ${slowest(turns.later)}; loading the model and a greeting ${loaded.toFixed(1)} s.`,
+);
