@@ -22,7 +22,7 @@ import { writtenOut } from "./written-out.ts";
 import type { PlanAtCall } from "./plan.ts";
 import { describedLabel } from "./result-label.ts";
 import { actsIn, actsOfTool, namesAct, wordsSaid } from "../values/acts.ts";
-import { type BoundValues, valuesIn } from "../values/bound-values.ts";
+import { type BoundValues, spelledAs, valuesIn } from "../values/bound-values.ts";
 import { linksIn } from "../values/links.ts";
 
 /** A text that is trusted; in one that is also bound stand choices of the user. It is written, and read, when somebody asks. */
@@ -217,11 +217,13 @@ function isBoundIn(learned: Learned, value: Json, asked: AskedFor = {}): boolean
   if (Array.isArray(value)) return value.every((each: Json) => isBoundIn(learned, each, asked));
   if (isJsonObject(value)) return Object.values(value).every((each) => isBoundIn(learned, each, asked));
   if (value === null || value === "") return true;
-  const { type } = asked;
+  if (typeof value !== "string" && typeof value !== "number") return false;
+  const spelled = spelledAs(value, asked.type);
+  if (spelled === undefined) return false;
   for (let index = 0; index < learned.length; index += 1) {
     const text = learned.texts[index];
     if (text?.isBound !== true || (text.isLookedUp && !mayLookUp(asked))) continue;
-    if (text.values.has(value, type)) return true;
+    if (text.values.hasSpelled(spelled)) return true;
   }
   return false;
 }

@@ -41,21 +41,19 @@ export function ruleBook(rules: readonly Rule[], tools: Readonly<Record<string, 
   };
 }
 
-const ranks: readonly ((rule: Rule) => boolean)[] = [
-  ({ verdict }) => verdict === "deny",
-  ({ exception }) => exception === true,
-  ({ verdict }) => verdict === "ask",
-  ({ verdict }) => verdict === "allow",
-];
+const ranks = { deny: 3, ask: 1, allow: 0 } as const;
+
+function rankOf({ verdict, exception }: Rule): number {
+  return exception === true && verdict !== "deny" ? 2 : ranks[verdict];
+}
 
 /** Deny stands over exceptions, those over ask, ask over allow; of one kind the first rule is named. No match denies effects and allows what only looks. */
 export function verdictOf(rules: readonly NamedRule[], sight: Sight): Verdict {
   const matched = rules.filter(({ rule }) => matches(rule, sight));
-  for (const isRank of ranks) {
-    const decisive = matched.find(({ rule }) => isRank(rule));
-    if (decisive !== undefined) return { verdict: decisive.rule.verdict, decisive, matched };
-  }
-  return { verdict: isEffectful(sight.effect) ? "deny" : "allow", matched };
+  let [decisive] = matched;
+  if (decisive === undefined) return { verdict: isEffectful(sight.effect) ? "deny" : "allow", matched };
+  for (const each of matched) if (rankOf(each.rule) > rankOf(decisive.rule)) decisive = each;
+  return { verdict: decisive.rule.verdict, decisive, matched };
 }
 
 /** The name of a rule in decisions. */

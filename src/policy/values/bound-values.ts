@@ -3,7 +3,7 @@ import { isJsonObject, type Json, maxJsonDepth } from "../../util/json.ts";
 import { canonical } from "./canonical.ts";
 import { isDigits } from "./identifier.ts";
 import { hasWords } from "./find-words.ts";
-import { formOf } from "./form.ts";
+import { type Formed, formOf } from "./form.ts";
 import { folded } from "./normal.ts";
 import { type FoldedText, foldedWith } from "./phrases.ts";
 import { anyYear, scan, yearOf } from "./scan.ts";
@@ -17,6 +17,15 @@ export interface BoundValues {
    * empty list is. Never throws.
    */
   readonly has: (value: Json, type?: ValueType) => boolean;
+  /** The same of one value in its spelling. */
+  readonly hasSpelled: (spelled: Formed) => boolean;
+}
+
+/** A text or number in the canonical spelling of a type, or of the one that its form has; undefined when it has none. Never throws. */
+export function spelledAs(value: string | number, type: ValueType | undefined): Formed | undefined {
+  if (type === undefined) return formOf(value);
+  const spelling = canonical(type, value);
+  return spelling === undefined ? undefined : { type, canonical: spelling };
 }
 
 /** The values bound to these texts, the intent and constants. Read once, when first asked for; linear. */
@@ -27,6 +36,7 @@ export function valuesIn(texts: readonly string[]): BoundValues {
       known ??= scan(texts);
       return hasAll(known, value, type === undefined ? { depth: 0 } : { depth: 0, type });
     },
+    hasSpelled: (spelled) => hasCanonical((known ??= scan(texts)), spelled),
   };
 }
 
@@ -40,23 +50,17 @@ interface Asked {
 }
 
 function hasAll(known: Known, value: Json, asked: Asked): boolean {
-  if (typeof value === "string" || typeof value === "number") return hasOne(known, value, asked.type);
+  if (typeof value === "string" || typeof value === "number") {
+    const spelled = spelledAs(value, asked.type);
+    return spelled !== undefined && hasCanonical(known, spelled);
+  }
   if (typeof value !== "object" || value === null || asked.depth > maxJsonDepth) return false;
   const parts: readonly Json[] = isJsonObject(value) ? Object.values(value) : value;
   const inside = { ...asked, depth: asked.depth + 1 };
   return parts.every((part) => hasAll(known, part, inside));
 }
 
-function hasOne(known: Known, value: string | number, asked: ValueType | undefined): boolean {
-  if (asked === undefined) {
-    const formed = formOf(value);
-    return formed !== undefined && hasCanonical(known, formed.type, formed.canonical);
-  }
-  const spelling = canonical(asked, value);
-  return spelling !== undefined && hasCanonical(known, asked, spelling);
-}
-
-function hasCanonical(known: Known, type: ValueType, spelling: string): boolean {
+function hasCanonical(known: Known, { type, canonical: spelling }: Formed): boolean {
   const { found } = known;
   if (type === "text") return hasText(known, spelling);
   if (type === "date") return hasDate(found.date, spelling);

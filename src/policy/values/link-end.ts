@@ -1,8 +1,10 @@
-import { closingQuote, partingAt } from "./characters.ts";
+import { bitsAt, closingQuote, has, partingAt } from "./characters.ts";
 
 const opens = "([";
 const closes = ")]";
 const trailing = ".,;:!?'*";
+/** Kinds of characters that end no link, open no bracket and close none. */
+const goesOn = has.letter | has.digit | has.at | has.dot | has.slash;
 
 /**
  * The end of the link that begins at `start`: before white space, a quote, a bracket that it did not open, or
@@ -12,11 +14,12 @@ export function linkEnd(text: string, start: number): number {
   const quote = closingQuote(text[start - 1] ?? "") === "'" ? "'" : undefined;
   const open: number[] = [];
   let end = start;
-  while (end < text.length && !stops(text, end, quote)) {
+  for (; end < text.length; end += 1) {
+    if ((bitsAt(text, end) & goesOn) !== 0) continue;
+    if (stops(text, end, quote)) break;
     const character = text[end] ?? "";
     if (opens.includes(character)) open.push(opens.indexOf(character));
     else if (closes.includes(character) && open.pop() !== closes.indexOf(character)) break;
-    end += 1;
   }
   while (end > start && trailing.includes(text[end - 1] ?? "")) end -= 1;
   return end;

@@ -29,15 +29,16 @@ export function linksIn(text: string, limit: number = defaultLimit): readonly st
 /** Markdown takes any mark for itself behind a backslash. */
 const escaped = /\\([!-\/:-@\[-`\{-~])/gv;
 
-const triggers = /[:.\/\\]/gv;
+/** Marks that stand in links. A dot with white space behind it, as behind a sentence, is in no host. */
+const mark = /[:\/\\]|\.(?![\n ]|$)/gv;
 
 function collect(text: string, found: Set<string>, limit: number): void {
-  const search = new RegExp(triggers);
-  for (let match = search.exec(text); match !== null && found.size < limit; match = search.exec(text)) {
-    const link = linkAt(text, match.index);
-    if (link === undefined) continue;
-    if (link.canonical !== undefined) found.add(link.canonical);
-    search.lastIndex = Math.max(link.end, match.index + 1);
+  mark.lastIndex = 0;
+  while (found.size < limit && mark.test(text)) {
+    const index = mark.lastIndex - 1;
+    const link = linkAt(text, index);
+    if (link?.canonical !== undefined) found.add(link.canonical);
+    mark.lastIndex = Math.max(link?.end ?? 0, index + 1);
   }
 }
 
@@ -50,14 +51,8 @@ interface Link {
 function linkAt(text: string, index: number): Link | undefined {
   const character = text[index];
   if (character === ":") return schemed(text, index);
-  if (character === ".") return endsWord(text, index) ? undefined : hosted(text, index);
+  if (character === ".") return hosted(text, index);
   return /[\/\\]/v.test(text[index + 1] ?? "") ? relative(text, index) : undefined;
-}
-
-/** A dot with white space behind it, as behind a sentence, is in no host. */
-function endsWord(text: string, dot: number): boolean {
-  const next = text[dot + 1];
-  return next === undefined || next === " " || next === "\n";
 }
 
 const longestScheme = 24;

@@ -10,8 +10,8 @@ const beyondAscii = /\P{ASCII}/u;
  */
 const hidden =
   /[[\p{Cc}--[\t\n\v\f\r]]\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u{2800}\u{fffc}\u{fffd}]/v;
-/** Those of them that ASCII has. */
-const hiddenAscii = /[\p{Cc}--[\t\n\v\f\r]]/v;
+/** Those of them that ASCII has, and all that is beyond it. */
+const maybeHidden = /[^\t\n\v\f\r\x20-\x7e]/v;
 const everyHidden = new RegExp(hidden, "gv");
 
 /** Normalising takes time quadratic in a run of marks on one letter, and no written language needs more than a few. */
@@ -20,7 +20,7 @@ const broken = "\u{fffd}";
 
 /** True if a text has a character that nobody sees. Such a value is never equal to anything. */
 export function hasHidden(text: string): boolean {
-  return isAscii(text) ? hiddenAscii.test(text) : hidden.test(text);
+  return maybeHidden.test(text) && hidden.test(text);
 }
 
 /** Leaves out what nobody sees: what a program that ignores such characters would read. */

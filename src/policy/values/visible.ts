@@ -17,12 +17,15 @@ const defanged = /\[\.\]|\(\.\)|\{\.\}|\[dot\]|\(dot\)/giv;
 const defangedColon = /\[:\]|\[:\/\/\]/gv;
 const brackets = /[\[\(\{]/v;
 const ideographicStops = /[\u{3002}\u{ff61}]/gv;
+/** A character that may be written otherwise than it is seen. */
+const veiling = /[&\[\(\{]|[^\t\n\v\f\r\x20-\x7e]/v;
 
 /**
  * A text as a page, a mail program or an obliging reader would take it, to look for links in: HTML entities decoded, full-width letters folded, characters
  * that nobody sees left out, `evil[.]com` and `evil(dot)com` mended. Linear.
  */
 export function visible(text: string): string {
+  if (!veiling.test(text)) return text;
   const decoded = text.includes("&") ? text.replaceAll(entity, decode) : text;
   const plain = compatible(decoded);
   const seen = hasHidden(plain) ? withoutHidden(plain) : plain;

@@ -1,23 +1,43 @@
 import { assertNever } from "../../../util/assert-never.ts";
 import { placeOf } from "./hosts.ts";
 import { truthOf, type Sight } from "./sight.ts";
-import { every, negated, passes, some, type Truth } from "./tests.ts";
+import { every, negated, some, testOf, type Truth } from "./tests.ts";
 import { isAbsent, type Leaf } from "./values.ts";
 import { remembered } from "../../../util/remembered.ts";
 import { conditionsIn } from "../conditions.ts";
-import type { Condition, Rule, ValueTest } from "../rule.ts";
+import type { Condition, Rule } from "../rule.ts";
 
 /**
  * True if a condition holds for a call; undefined when it cannot be said, since something throws, is no JSON,
  * or is of another kind than the condition is about. Never throws.
  */
 export function holds(condition: Condition, sight: Sight): Truth {
-  try {
-    return judge(condition, sight);
-  } catch {
-    return undefined;
-  }
+  return judgeOf(condition)(sight);
 }
+
+/** Says of a call if a condition holds. Never throws. */
+type Judge = (sight: Sight) => Truth;
+
+/** The judge of a condition. Depends on: the condition. */
+const judgeOf: (condition: Condition) => Judge = remembered((condition: Condition): Judge => {
+  if (condition.type === "not") {
+    const judge = judgeOf(condition.of);
+    return (sight) => negated(judge(sight));
+  }
+  if ("of" in condition) {
+    const judges = condition.of.map(judgeOf);
+    const sum = condition.type === "all" ? every : some;
+    return (sight) => sum(judges, (judge) => judge(sight));
+  }
+  const judge = partOf(condition);
+  return (sight) => {
+    try {
+      return judge(sight);
+    } catch {
+      return undefined;
+    }
+  };
+});
 
 /**
  * True if a rule counts for a call of one of its tools. It fails closed: an allow counts when its condition
@@ -54,54 +74,55 @@ function isAt(path: string, name: string): boolean {
   return path === name || path.startsWith(`${name}.`);
 }
 
-function judge(condition: Condition, sight: Sight): Truth {
-  if (isPlain(condition)) return plain[condition.type](sight);
+/** The judge of a condition without others in it. It may throw. */
+function partOf(condition: Exclude<Condition, { readonly of: unknown }>): Judge {
   switch (condition.type) {
-    case "all":
-      return every(condition.of, (each) => holds(each, sight));
-    case "any":
-      return some(condition.of, (each) => holds(each, sight));
-    case "not":
-      return negated(holds(condition.of, sight));
-    case "argument":
-      return allPass(sight.at(condition.path), condition.is, sight);
+    case "argument": {
+      const { path } = condition;
+      const passes = testOf(condition.is);
+      return (sight) => {
+        const leaves = sight.at(path);
+        return leaves === undefined ? undefined : every(leaves, (leaf) => passes(leaf, sight.isBound));
+      };
+    }
     case "roles": {
-      const leaves = sight.leaves()?.filter(({ role }) => condition.roles.includes(role));
-      return allPass(leaves, condition.is, sight);
+      const { roles: names } = condition;
+      const passes = testOf(condition.is);
+      return (sight) => {
+        const leaves = sight.leaves();
+        if (leaves === undefined) return undefined;
+        return every(leaves, (leaf) => !names.includes(leaf.role) || passes(leaf, sight.isBound));
+      };
     }
     case "effect":
-      return condition.in.includes(sight.effect);
-    case "requested":
-      return truthOf(sight.knows().asksFor(sight.call.tool, condition.exactly === true));
-    case "unknown-links":
-      return hasUnknownLinks(condition.path, sight);
-    case "calls": {
-      const count: unknown = sight.knows().calls(sight.call.tool);
-      return typeof count === "number" && count >= 0 ? count >= condition.atLeast : undefined;
+      return ({ effect }) => condition.in.includes(effect);
+    case "requested": {
+      const exactly = condition.exactly === true;
+      return ({ knows, call }) => truthOf(knows().asksFor(call.tool, exactly));
     }
+    case "unknown-links":
+      return (sight) => hasUnknownLinks(condition.path, sight);
+    case "calls":
+      return ({ knows, call }) => {
+        const count: unknown = knows().calls(call.tool);
+        return typeof count === "number" && count >= 0 ? count >= condition.atLeast : undefined;
+      };
+    case "untrusted":
+      return isUntrusted;
+    case "reaches-outside":
+      return ({ reachesOutside }) => reachesOutside;
+    case "planned":
+      return ({ knows }) => knows().plan?.act !== undefined;
+    case "outside-plan":
+      return ({ knows, call }) => {
+        const { plan } = knows();
+        return plan?.isFrozen === true && !plan.tools.has(call.tool);
+      };
+    case "secrecy-exceeds-targets":
+      return exceedsTargets;
     default:
       return assertNever(condition);
   }
-}
-
-/** Conditions that are a word alone. */
-const plain = {
-  untrusted: isUntrusted,
-  "reaches-outside": ({ reachesOutside }: Sight): Truth => reachesOutside,
-  planned: ({ knows }: Sight): Truth => knows().plan?.act !== undefined,
-  "outside-plan": ({ knows, call }: Sight): Truth => {
-    const { plan } = knows();
-    return plan?.isFrozen === true && !plan.tools.has(call.tool);
-  },
-  "secrecy-exceeds-targets": exceedsTargets,
-} as const;
-
-function isPlain(condition: Condition): condition is Extract<Condition, { type: keyof typeof plain }> {
-  return Object.hasOwn(plain, condition.type);
-}
-
-function allPass(leaves: readonly Leaf[] | undefined, test: ValueTest, sight: Sight): Truth {
-  return leaves === undefined ? undefined : every(leaves, (leaf) => passes(leaf, test, sight.isBound));
 }
 
 function isUntrusted({ knows }: Sight): Truth {
@@ -111,10 +132,12 @@ function isUntrusted({ knows }: Sight): Truth {
 }
 
 function hasUnknownLinks(path: string | undefined, sight: Sight): Truth {
-  const leaves =
-    path === undefined ? sight.leaves()?.filter(({ role }) => role === "content") : sight.at(path);
+  const leaves = path === undefined ? sight.leaves() : sight.at(path);
   if (leaves === undefined) return undefined;
-  return some(leaves, (leaf) => (leaf.isOdd ? undefined : sight.strangersLinks(leaf).length > 0));
+  return some(leaves, (leaf) => {
+    if (path === undefined && leaf.role !== "content") return false;
+    return leaf.isOdd ? undefined : sight.strangersLinks(leaf).length > 0;
+  });
 }
 
 /** Types of targets that name a place of the author's own, and nobody who reads. */

@@ -100,12 +100,15 @@ function namesOf(
 function memoryOf({ knows, tool, effect, leaves }: Looking): Pick<Sight, "isBound" | "strangersLinks"> {
   const named = once(() => dividedNames(leaves() ?? []));
   const bound = new Map<ValueType | undefined, Map<Json, Truth>>();
-  const links = new Map<Json, readonly string[]>();
+  const links = new Map<string, readonly string[]>();
   return {
     isBound: (leaf, as = leaf.type) => {
       const { value, words } = leaf;
-      const known = kept(bound, as, () => new Map<Json, Truth>());
-      const isBound = kept(known, value, () => truthOf(knows().isBound(value, as, tool)));
+      let known = bound.get(as);
+      if (known === undefined) bound.set(as, (known = new Map()));
+      let isBound = known.get(value);
+      if (isBound === true) return true;
+      if (isBound === undefined) known.set(value, (isBound = truthOf(knows().isBound(value, as, tool))));
       if (isBound === true) return true;
       if (words !== undefined && isAllowedBy(words, value, { as, tool, effect, knows })) return true;
       const isNamed =
@@ -115,7 +118,12 @@ function memoryOf({ knows, tool, effect, leaves }: Looking): Pick<Sight, "isBoun
           ?.some((name) => knows().isBound(name, "text", tool));
       return isNamed === true || isBound;
     },
-    strangersLinks: ({ value }) => kept(links, value, () => linksOf(value, knows())),
+    strangersLinks: ({ value }) => {
+      if (typeof value !== "string") return [];
+      let strangers = links.get(value);
+      if (strangers === undefined) links.set(value, (strangers = linksOf(value, knows())));
+      return strangers;
+    },
   };
 }
 
@@ -180,8 +188,7 @@ export function unboundOf(sight: Sight): readonly Leaf[] | undefined {
     );
 }
 
-function linksOf(value: Json, knows: RunKnowledge): readonly string[] {
-  if (typeof value !== "string") return [];
+function linksOf(value: string, knows: RunKnowledge): readonly string[] {
   return linksIn(value, Infinity).filter((link) => truthOf(knows.isKnownLink(link)) !== true);
 }
 

@@ -1,7 +1,6 @@
 import { assertNever } from "../../../util/assert-never.ts";
 import type { Json } from "../../../util/json.ts";
 import { remembered } from "../../../util/remembered.ts";
-import { sameJson } from "../../../util/same-json.ts";
 import { isAbsent, type Leaf } from "./values.ts";
 import { isWithinHost, placeOf } from "./hosts.ts";
 import type { ValueTest } from "../rule.ts";
@@ -13,23 +12,32 @@ export type Truth = boolean | undefined;
 /** True if a value is the user's own choice. May throw. */
 export type IsBound = (leaf: Leaf, as: Extract<ValueTest, { type: "bound" }>["as"]) => Truth;
 
-/**
- * True if one value passes a test. Undefined for no JSON, and for a value of another kind than the test's.
- */
-export function passes(leaf: Leaf, test: ValueTest, isBound: IsBound): Truth {
-  if (leaf.isOdd) return undefined;
+/** Says of a value if it passes a test. Undefined for no JSON, and for a value of another kind than the test's. May throw. */
+type Passes = (leaf: Leaf, isBound: IsBound) => Truth;
+
+/** What judges values by a test. */
+export function testOf(test: ValueTest): Passes {
+  const passes = ofJson(test);
+  return (leaf, isBound) => (leaf.isOdd ? undefined : passes(leaf, isBound));
+}
+
+function ofJson(test: ValueTest): Passes {
   switch (test.type) {
     case "absent":
-      return isAbsent(leaf);
+      return isAbsent;
     case "bound":
-      return isAbsent(leaf) || isBound(leaf, test.as);
+      return (leaf, isBound) => isAbsent(leaf) || isBound(leaf, test.as);
     case "one-of":
-      return isOneOf(leaf, test.values);
-    case "within":
-      if (isAbsent(leaf)) return false;
-      return typeof leaf.value === "number" ? isWithin(leaf.value, test) : undefined;
+      return oneOf(test.values);
+    case "within": {
+      const { min = -Infinity, max = Infinity } = test;
+      return (leaf) => {
+        if (isAbsent(leaf)) return false;
+        return typeof leaf.value === "number" ? leaf.value >= min && leaf.value <= max : undefined;
+      };
+    }
     case "host-in":
-      return isAbsent(leaf) ? false : isHostIn(leaf.value, test.hosts);
+      return (leaf) => (isAbsent(leaf) ? false : isHostIn(leaf.value, test.hosts));
     default:
       return assertNever(test);
   }
@@ -48,21 +56,28 @@ export function every<Item>(items: readonly Item[], judge: (item: Item) => Truth
 
 /** One holds; one that cannot be said leaves the whole unsaid, unless another holds. */
 export function some<Item>(items: readonly Item[], judge: (item: Item) => Truth): Truth {
-  return negated(every(items, (item) => negated(judge(item))));
+  let sum: Truth = false;
+  for (const item of items) {
+    const truth = judge(item);
+    if (truth === true) return true;
+    if (truth === undefined) sum = undefined;
+  }
+  return sum;
 }
 
 export function negated(truth: Truth): Truth {
   return truth === undefined ? undefined : !truth;
 }
 
-/** Values as they look to people. Depends on: the list, which a policy keeps; the value of the call. */
-const foldedList = remembered((values: readonly Json[]) => new Set(values.map(fold)));
+/** A value as it looks to people. Depends on: the value. */
 const foldedLeaf = remembered(({ value }: Leaf) => fold(value));
 
-function isOneOf(leaf: Leaf, values: readonly Json[]): Truth {
-  if (values.some((each) => sameJson(each, leaf.value))) return true;
-  const folded = foldedLeaf(leaf);
-  return folded !== "" && foldedList(values).has(folded) ? undefined : false;
+/** One of these; unsaid of one that only looks like one of them. A leaf is no list and no object: those in the list are nobody's value. */
+function oneOf(values: readonly Json[]): Passes {
+  const exact = new Set(values);
+  const alike = new Set(values.map(fold));
+  alike.delete("");
+  return (leaf) => exact.has(leaf.value) || (alike.has(foldedLeaf(leaf)) ? undefined : false);
 }
 
 /** Values that people, and careless programs, take for the same. */
@@ -71,13 +86,6 @@ function fold(value: Json): string {
   return compatible(value)
     .replaceAll(/[\p{C}\p{Z}\p{M}]/gu, "")
     .toLowerCase();
-}
-
-function isWithin(
-  value: number,
-  { min = -Infinity, max = Infinity }: { min?: number; max?: number },
-): boolean {
-  return value >= min && value <= max;
 }
 
 function isHostIn(value: Json, hosts: readonly string[]): Truth {

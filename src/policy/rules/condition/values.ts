@@ -40,15 +40,15 @@ export interface ReadingOfArguments {
  * Undefined when they cannot be read, or are too many. May throw where a getter or a proxy does.
  */
 export function leavesOf(args: unknown, reading: ReadingOfArguments): readonly Leaf[] | undefined {
-  const { sortOf, isName, sortWithin, most = mostLeaves } = reading;
-  const leaves: Leaf[] = [];
+  const { sortOf, isName } = reading;
+  const collected: Collected = { leaves: [], reading };
+  const { leaves } = collected;
   if (!isPlainObject(args))
-    return collect(args, { path: "", sort: sortOf(""), depth: 0, isName, sortWithin, most }, leaves);
+    return collect(args, { path: "", sort: sortOf(""), depth: 0 }, collected) ? leaves : undefined;
   for (const name of Object.keys(args)) {
     const sort = sortOf(name);
-    if (!isName(name)) leaves.push({ ...sort, path: `(${name})`, value: name, isOdd: false });
-    const at: Position = { path: name, sort, depth: 1, isName, sortWithin, most };
-    if (collect(args[name], at, leaves) === undefined) return undefined;
+    if (!isName(name)) leaves.push(leafOf(name, `(${name})`, sort));
+    if (!collect(args[name], { path: name, sort, depth: 1 }, collected)) return undefined;
   }
   return leaves;
 }
@@ -60,16 +60,16 @@ export function leavesOf(args: unknown, reading: ReadingOfArguments): readonly L
 export function leavesAt(
   args: unknown,
   path: string,
-  { sortOf, isName, sortWithin, most = mostLeaves }: ReadingOfArguments,
+  reading: ReadingOfArguments,
 ): readonly Leaf[] | undefined {
+  const { sortOf, sortWithin } = reading;
   const found: unknown[] = [];
   if (!find(args, path, { found, depth: 0 })) return undefined;
   const sort = sortWithin?.(path) ?? sortOf(path.split(".", 1)[0] ?? "");
-  const leaves: Leaf[] = [];
-  const at: Position = { path, sort, depth: 1, isName, sortWithin, most };
+  const collected: Collected = { leaves: [], reading };
   for (const value of found.length === 0 ? [null] : found)
-    if (collect(value, at, leaves) === undefined) return undefined;
-  return leaves;
+    if (!collect(value, { path, sort, depth: 1 }, collected)) return undefined;
+  return collected.leaves;
 }
 
 /** Left out, null, or empty. */
@@ -77,37 +77,41 @@ export function isAbsent({ value, isOdd }: Leaf): boolean {
   return !isOdd && (value === null || value === "");
 }
 
-interface Position extends Required<Pick<ReadingOfArguments, "isName" | "most">> {
-  readonly sortWithin: ReadingOfArguments["sortWithin"];
+interface Position {
   readonly path: string;
   readonly sort: Sort;
   readonly depth: number;
 }
 
-function collect(value: unknown, at: Position, leaves: Leaf[]): Leaf[] | undefined {
-  const { path, sort, depth, isName, sortWithin, most } = at;
-  if (depth > deepest || leaves.length >= most) return undefined;
-  const deeper = { ...at, depth: depth + 1 };
+interface Collected {
+  readonly leaves: Leaf[];
+  readonly reading: ReadingOfArguments;
+}
+
+/** Gives false when the value cannot be read whole. */
+function collect(value: unknown, { path, sort, depth }: Position, collected: Collected): boolean {
+  const { leaves, reading } = collected;
+  if (depth > deepest || leaves.length >= (reading.most ?? mostLeaves)) return false;
   if (Array.isArray(value)) {
-    if (value.length === 0) leaves.push({ ...sort, path, value: null, isOdd: false });
+    if (value.length === 0) leaves.push(leafOf(null, path, sort));
     for (let index = 0; index < value.length; index += 1)
-      if (collect(value[index], { ...deeper, path: `${path}[${index}]` }, leaves) === undefined)
-        return undefined;
-    return leaves;
+      if (!collect(value[index], { path: `${path}[${index}]`, sort, depth: depth + 1 }, collected))
+        return false;
+    return true;
   }
   if (!isPlainObject(value)) {
     leaves.push(leafOf(value, path, sort));
-    return leaves;
+    return true;
   }
   const keys = Object.keys(value);
-  if (keys.length === 0) leaves.push({ ...sort, path, value: null, isOdd: false });
+  if (keys.length === 0) leaves.push(leafOf(null, path, sort));
   for (const key of keys) {
-    if (!isName(key)) leaves.push({ ...sort, path: `${path}(${key})`, value: key, isOdd: false });
+    if (!reading.isName(key)) leaves.push(leafOf(key, `${path}(${key})`, sort));
     const below = `${path}.${key}`;
-    const own = sortWithin?.(below.replaceAll(/\[\d+\]/g, "")) ?? sort;
-    if (collect(value[key], { ...deeper, path: below, sort: own }, leaves) === undefined) return undefined;
+    const own = reading.sortWithin?.(below.replaceAll(/\[\d+\]/g, "")) ?? sort;
+    if (!collect(value[key], { path: below, sort: own, depth: depth + 1 }, collected)) return false;
   }
-  return leaves;
+  return true;
 }
 
 function leafOf(value: unknown, path: string, { role, type, words }: Sort): Leaf {
