@@ -1,5 +1,3 @@
-import type { BfclCase } from "./cases.ts";
-
 /**
  * Parts of the seeded choice: what is tuned looks at the first, the second is reported once, when nothing is tuned any more. `further` is for
  * the time after that: cases that neither of the two has.
@@ -21,7 +19,7 @@ const places: Readonly<Record<SamplePart, readonly [number, number]>> = {
  * (Fisher and Yates, mulberry32 with the seed 2026). The first hundred are for choosing, the second hundred for the report, and the two hundred
  * after them, as far as there are so many, for a later one.
  */
-export function sampled(cases: readonly BfclCase[], part: SamplePart): readonly BfclCase[] {
+export function sampled<Case>(cases: readonly Case[], part: SamplePart): readonly Case[] {
   const shuffled = [...cases];
   const random = mulberry32(seed);
   for (let last = shuffled.length - 1; last > 0; last -= 1) {

@@ -109,13 +109,19 @@ function assignRound(
     );
     if (rivals.length > 0)
       doubts.push({ slot, among: [pair, ...rivals].map(({ value, mention: from }) => ({ value, from })) });
-    filled.push({ slot, value: pair.value, from: [mention], isVague: pair.score < vague });
+    filled.push({ slot, value: pair.value, from: [mention], isVague: isVague(pair) });
   }
   return { filled, doubts };
 }
 
+/** A number is never vague: it was said as one. */
+function isVague({ value, score }: Pair): boolean {
+  return typeof value !== "number" && score < vague;
+}
+
 /** A list takes the members of the list in which its first value stands; numbers without one are taken all. */
-function listFrom({ slot, mention, value, score }: Pair, free: readonly Pair[]): Filled {
+function listFrom(pair: Pair, free: readonly Pair[]): Filled {
+  const { slot, mention, value } = pair;
   const isNumber = typeof value === "number";
   const members = free
     .filter((pair) => pair.slot === slot && pair.mention.source === mention.source)
@@ -125,5 +131,5 @@ function listFrom({ slot, mention, value, score }: Pair, free: readonly Pair[]):
   const kind = mention.kind;
   const alike = all.filter(({ mention: { kind: own } }) => own === kind);
   const from = alike.map((member) => member.mention);
-  return { slot, value: alike.map((member) => member.value), from, isVague: score < vague };
+  return { slot, value: alike.map((member) => member.value), from, isVague: isVague(pair) };
 }

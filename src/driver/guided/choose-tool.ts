@@ -48,7 +48,7 @@ function shortName({ name }: Tool): string {
   return name.slice(name.lastIndexOf(".") + 1);
 }
 
-const says = ({ isStop, plain }: Word): boolean => !isStop && !/^\d/.test(plain);
+const says = ({ isStop, isDenied, plain }: Word): boolean => !isStop && !isDenied && !/^\d/.test(plain);
 
 /** A word that is the name of a tool is no word of the others. */
 function isNameOf({ text }: Word, tools: readonly Tool[]): boolean {

@@ -15,12 +15,15 @@ export const english: LanguageTable = {
   numbers:
     "zero:0 two:2 three:3 four:4 five:5 six:6 seven:7 eight:8 nine:9 ten:10 eleven:11 twelve:12 dozen:12 thirteen:13 fourteen:14 fifteen:15 " +
     "sixteen:16 seventeen:17 eighteen:18 nineteen:19 twenty:20 thirty:30 forty:40 fifty:50 sixty:60 seventy:70 eighty:80 ninety:90",
-  scales: "thousand:1000 million:1000000 billion:1000000000",
+  one: "one",
+  scales: "hundred:100 thousand:1000 million:1000000 billion:1000000000",
   and: "and or & plus",
   articles: "the a an",
   percent: "percent percentage percents",
   decimal: "decimal fraction",
   no: "no not off without disable disabled deactivate don't doesn't never exclude excluding stop",
+  denies: "not don't doesn't never",
+  affirms: "forget hesitate know remember mind only you",
   inNames: "of the de la",
   says: "that saying says reading",
   like: "like,e.g.,e.g,eg.,for example,for instance,such as",

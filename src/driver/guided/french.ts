@@ -12,13 +12,17 @@ export const french: LanguageTable = {
   endings: "ations>at ation>at ements>ement iques>iqu ique>iqu eux>eu aux>al ees>e ee>e er>e ez>e es>e s> x>",
   numbers:
     "zero:0 deux:2 trois:3 quatre:4 cinq:5 six:6 sept:7 huit:8 neuf:9 dix:10 onze:11 douze:12 douzaine:12 treize:13 quatorze:14 quinze:15 seize:16 " +
-    "vingt:20 trente:30 quarante:40 cinquante:50 soixante:60 cent:100",
-  scales: "mille:1000 million:1000000 millions:1000000 milliard:1000000000 milliards:1000000000",
+    "vingt:20 trente:30 quarante:40 cinquante:50 soixante:60",
+  one: "un une",
+  scales:
+    "cent:100 cents:100 mille:1000 million:1000000 millions:1000000 milliard:1000000000 milliards:1000000000",
   and: "et ou ainsi &",
   articles: "le la les l' un une",
   percent: "pourcent pourcentage",
   decimal: "decimal decimale fraction",
   no: "ne pas non sans eteins eteindre eteignez desactive desactiver jamais",
+  denies: "ne n' pas jamais",
+  affirms: "oublie oubliez oublier seulement sais",
   inNames: "de du des la le les",
   says: "que disant dit",
   like: "comme,p. ex.,par exemple,par ex.",

@@ -14,13 +14,17 @@ export const german: LanguageTable = {
     "ungen>ung heiten>heit keiten>keit innen>in ern>er sten>st ste>st est>st eren>er ere>er en>e es>e er>e em>e est>e e> n> s>",
   numbers:
     "null:0 zwei:2 drei:3 vier:4 funf:5 sechs:6 sieben:7 acht:8 neun:9 zehn:10 elf:11 zwolf:12 dutzend:12 dreizehn:13 vierzehn:14 funfzehn:15 sechzehn:16 " +
-    "siebzehn:17 achtzehn:18 neunzehn:19 zwanzig:20 dreissig:30 vierzig:40 funfzig:50 sechzig:60 siebzig:70 achtzig:80 neunzig:90 hundert:100",
-  scales: "tausend:1000 million:1000000 millionen:1000000 milliarde:1000000000 milliarden:1000000000",
+    "siebzehn:17 achtzehn:18 neunzehn:19 zwanzig:20 dreissig:30 vierzig:40 funfzig:50 sechzig:60 siebzig:70 achtzig:80 neunzig:90",
+  one: "ein eins",
+  scales:
+    "hundert:100 tausend:1000 million:1000000 millionen:1000000 milliarde:1000000000 milliarden:1000000000",
   and: "und oder sowie &",
   articles: "der die das den dem des ein eine einen einem einer",
   percent: "prozent prozentsatz",
   decimal: "dezimal dezimalzahl bruch",
   no: "nicht kein keine keinen aus ab ohne nie ausschalten abschalten deaktiviere",
+  denies: "nicht kein keine keinen nie",
+  affirms: "vergessen vergiss nur wissen",
   inNames: "der von zu am",
   says: "dass lautet sagt",
   like: "wie,z. b.,z.b.,zum beispiel,etwa",

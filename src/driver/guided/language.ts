@@ -9,7 +9,9 @@ export interface LanguageTable {
   readonly endings: string;
   /** Words that say a number: `two:2 dozen:12`. */
   readonly numbers: string;
-  /** Words behind a number that make it so many times larger: `million:1000000`. */
+  /** Words for one that have other meanings too: they are a number beside another number word alone. */
+  readonly one: string;
+  /** Words behind a number that make it so many times larger: `hundred:100 million:1000000`. */
   readonly scales: string;
   /** Words that join the members of a list. */
   readonly and: string;
@@ -19,6 +21,10 @@ export interface LanguageTable {
   readonly decimal: string;
   /** Words that say no, or off. */
   readonly no: string;
+  /** Words behind which the rest of a clause says what is not to be done. */
+  readonly denies: string;
+  /** Words right behind these with which the clause says the opposite: "don't forget". */
+  readonly affirms: string;
   /** Words that stand inside names. */
   readonly inNames: string;
   /** Words before a text that is to be written as it was said. */
@@ -38,12 +44,15 @@ export interface Language {
   readonly name: string;
   readonly stop: ReadonlySet<string>;
   readonly numbers: ReadonlyMap<string, number>;
+  readonly one: ReadonlySet<string>;
   readonly scales: ReadonlyMap<string, number>;
   readonly and: ReadonlySet<string>;
   readonly articles: ReadonlySet<string>;
   readonly percent: ReadonlySet<string>;
   readonly decimal: ReadonlySet<string>;
   readonly no: ReadonlySet<string>;
+  readonly denies: ReadonlySet<string>;
+  readonly affirms: ReadonlySet<string>;
   readonly inNames: ReadonlySet<string>;
   readonly says: ReadonlySet<string>;
   readonly like: readonly string[];
@@ -65,12 +74,15 @@ export function languageOf(table: LanguageTable): Language {
     name: table.name,
     stop: words(table.stop),
     numbers: numbersOf(table.numbers),
+    one: words(table.one),
     scales: numbersOf(table.scales),
     and: words(table.and),
     articles: words(table.articles),
     percent: words(table.percent),
     decimal: words(table.decimal),
     no: words(table.no),
+    denies: words(table.denies),
+    affirms: words(table.affirms),
     inNames: words(table.inNames),
     says: words(table.says),
     like: table.like.split(",").map((words) => words.trim()),

@@ -1,5 +1,6 @@
 import type { Tool } from "../../tool/tool.ts";
 import type { JsonObject } from "../../util/json.ts";
+import { sameJson } from "../../util/same-json.ts";
 import { type Filled, isSame } from "./assign.ts";
 import { type Asking, chooseValue, writeValue } from "./ask-model.ts";
 import { argumentsOf, type Filling, withValue } from "./fill.ts";
@@ -25,8 +26,8 @@ export async function callsOf(
   const { tool } = settled;
   const args = await validArguments(settled);
   if (args === undefined) return [];
-  const others = cover ? await forOthers(settled, asking) : [];
-  return [{ name: tool.name, arguments: args }, ...others];
+  const first = { name: tool.name, arguments: args };
+  return cover ? forOthers(settled, first, asking) : [first];
 }
 
 async function withoutDoubts(asking: Asking, filling: Filling): Promise<Filling> {
@@ -86,8 +87,12 @@ async function isValid(tool: Tool, args: JsonObject): Promise<boolean> {
   return (await tool.input.parse(args)).ok;
 }
 
-/** The same call for the other members of the list in which one of its values stands. */
-async function forOthers({ tool, filled }: Filling, { scene }: Asking): Promise<readonly DecidedCall[]> {
+/** The call, and the same one for each other member of the list in which one of its values stands; what is listed twice is called once. */
+async function forOthers(
+  { tool, filled }: Filling,
+  first: DecidedCall,
+  { scene }: Asking,
+): Promise<readonly DecidedCall[]> {
   const used = filled.flatMap(({ from }) => from);
   const free = (mention: Mention): boolean => !used.some((other) => isSame(other, mention));
   const listed = filled.flatMap((each) => {
@@ -100,8 +105,8 @@ async function forOthers({ tool, filled }: Filling, { scene }: Asking): Promise<
     return others.length > 0 && others.length === members.length - 1 ? [{ each, others }] : [];
   });
   const [only] = listed;
-  if (only === undefined || listed.length > 1) return [];
-  const made: DecidedCall[] = [];
+  if (only === undefined || listed.length > 1) return [first];
+  const made: DecidedCall[] = [first];
   for (const mention of only.others) {
     const fit = fitIn(only.each.slot, mention, scene.said.language);
     if (fit === undefined) continue;
@@ -109,7 +114,8 @@ async function forOthers({ tool, filled }: Filling, { scene }: Asking): Promise<
       tool,
       filled.map((each) => (each === only.each ? { ...each, value: fit.value } : each)),
     );
-    if (await isValid(tool, args)) made.push({ name: tool.name, arguments: args });
+    const isNew = !made.some((call) => sameJson(call.arguments, args));
+    if (isNew && (await isValid(tool, args))) made.push({ name: tool.name, arguments: args });
   }
   return made;
 }

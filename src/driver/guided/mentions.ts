@@ -1,7 +1,8 @@
 import { isJsonObject, type Json, parseJson } from "../../util/json.ts";
 import { type Language } from "./language.ts";
 import { namesIn } from "./names.ts";
-import { codesIn, datesIn, numbersIn, overlap, phrasesIn, type Place, quotesIn, toldIn } from "./places.ts";
+import { numbersIn } from "./numbers.ts";
+import { codesIn, datesIn, overlap, phrasesIn, type Place, quotesIn, toldIn } from "./places.ts";
 import { stemsOf, type Wording, wordsIn } from "./words.ts";
 
 /** A value that was said, in a request or in a result. */

@@ -1,6 +1,5 @@
 import { dateAt } from "../../policy/values/date.ts";
 import { tokensOf } from "../../policy/values/tokens.ts";
-import { plain } from "../recognise/origin.ts";
 import type { Wording } from "./words.ts";
 
 /** A place in a text at which a value stands. */
@@ -59,27 +58,6 @@ function datePlace({
   return [{ kind: isTime ? "time" : "date", start, end, value: isTime ? canonical.slice(1) : canonical }];
 }
 
-const numberPattern =
-  /(?<![\p{L}\p{N}_@\\/:.-]|\d,)[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\p{N}_@\\/:]|[-.,]\d|\p{L}{5}|-\p{L}\w*\d)/gu;
-
-/** Numbers in digits and in words. A number inside a word, a range or a path is none. */
-export function numbersIn({ text, words, language }: Wording): readonly Place[] {
-  const digits = [...text.matchAll(numberPattern)].map((found): Place => {
-    const [written] = found;
-    const end = found.index + written.length;
-    const [, behind = ""] = /^\s?(%|\p{L}+)/u.exec(text.slice(end, end + 20)) ?? [];
-    const isPercent = behind === "%" || language?.percent.has(plain(behind)) === true;
-    const times = language?.scales.get(plain(behind)) ?? 1;
-    const value = Number(written.replaceAll(",", "").replace("−", "-")) * times;
-    return { kind: "number", start: found.index, end, value, ...(isPercent ? { isPercent } : {}) };
-  });
-  const spelled = words.flatMap(({ plain: word, start, end }): Place[] => {
-    const value = language?.numbers.get(word);
-    return value === undefined ? [] : [{ kind: "number", start, end, value, isSpelled: true }];
-  });
-  return [...digits, ...spelled];
-}
-
 const quotePattern =
   /"([^"\n]{1,400})"|“([^”\n]{1,400})”|„([^“”\n]{1,400})[“”]|«\s?([^»\n]{1,400}?)\s?»|`([^`\n]{1,400})`|(?<![\p{L}\p{N}])['‘]((?:[^'’\n]|['’](?=\p{L})){1,200})['’](?![\p{L}\p{N}])/gu;
 
@@ -108,7 +86,7 @@ export function codesIn({ words }: Wording): readonly Place[] {
     .map(({ start, end }): Place => ({ kind: "code", start, end }));
 }
 
-/** The text behind "that", "saying" or a colon, up to the end of its sentence. */
+/** The text behind "that", "saying" or a colon, up to the end of its sentence. What stands in quotes there is a quote. */
 export function toldIn({ text, words, language }: Wording): readonly Place[] {
   const after = words.filter((word) => language?.says.has(word.plain) === true).map(({ end }) => end);
   const colons = [...text.matchAll(/:\s/g)].map(({ index }) => index + 1);
@@ -116,10 +94,15 @@ export function toldIn({ text, words, language }: Wording): readonly Place[] {
     const rest = text.slice(from);
     const end = colons.includes(from) ? rest.length : rest.search(/[.!?](?:\s|$)|$/);
     const inside = rest.slice(0, end).trim();
-    if (inside.split(" ").length < 2) return [];
+    if (inside.split(" ").length < 2 || isQuote(inside)) return [];
     const start = text.indexOf(inside, from);
     return [{ kind: "told", start, end: start + inside.length }];
   });
+}
+
+function isQuote(text: string): boolean {
+  const [only] = quotesIn(text);
+  return only?.start === 0 && /^[.!?]?$/.test(text.slice(only.end));
 }
 
 /** Words one behind the other that say something. The first word of a sentence is what is to be done. */

@@ -34,7 +34,7 @@ export async function propose(asking: Asking, cover: boolean): Promise<Proposal 
   }));
   const able = all.filter(({ filling }) => !lacksValues(filling) && bringsNews(filling, scene));
   if (!mayAnswer) return best(able) ?? best(all);
-  const heard = new Set(all.flatMap(({ words }) => words));
+  const heard = new Set(rated(tools, scene.said).flatMap(({ words }) => words));
   const fitting = able.filter(({ score, filling }) => {
     const unheard = nothingHeard * shareUnheard(filling, scene, heard);
     return score + valuesSay(filling) - unheard >= threshold;
@@ -60,19 +60,19 @@ function valuesSay({ filled }: Filling): number {
   return (hasNumbers ? numbersSaid : 0) - (texts.length === 0 ? 0 : (textsVague * vague) / texts.length);
 }
 
+const asks = ({ isStop, isCapital, isFirst, plain }: Word): boolean =>
+  !isStop && (!isCapital || isFirst) && /^\p{L}/u.test(plain);
+
 /**
- * The share of the request's words that no tool knows and no sure value of the call holds, from 0 to 1: of "the area of a triangle" a tool for
+ * The share of the request's words that no tool knows and no sure value of the call or of an earlier one holds, from 0 to 1: of "the area of a triangle" a tool for
  * circles does not know the triangle. Names do not count: they are values more often than wishes.
  */
-function shareUnheard({ filled }: Filling, { said }: Scene, heard: ReadonlySet<Word>): number {
+function shareUnheard({ filled }: Filling, { said, open }: Scene, heard: ReadonlySet<Word>): number {
   const sure = filled.flatMap(({ isVague, from }) => (isVague === true ? [] : from));
   const isValue = (word: Word): boolean =>
     sure.some(({ source, start, end }) => source === 0 && start < word.end && word.start < end);
-  const asked = said.words.filter(
-    ({ isStop, isCapital, isFirst, plain }) => !isStop && (!isCapital || isFirst) && /^\p{L}/u.test(plain),
-  );
-  const unheard = asked.filter((word) => !heard.has(word) && !isValue(word));
-  return unheard.length / Math.max(1, asked.length);
+  const unheard = open.filter((word) => asks(word) && !heard.has(word) && !isValue(word));
+  return unheard.length / Math.max(1, said.words.filter(asks).length);
 }
 
 function fillingOf(tool: Tool, fillings: ReadonlyMap<Tool, Filling>, scene: Scene): Filling {

@@ -16,6 +16,8 @@ export interface Word {
   readonly end: number;
   /** It says nothing about what is wanted. */
   readonly isStop: boolean;
+  /** It stands in a clause behind a word like "not": it says what is not to be done. */
+  readonly isDenied: boolean;
   readonly isCapital: boolean;
   /** The first of its sentence, where a capital says nothing. */
   readonly isFirst: boolean;
@@ -40,31 +42,65 @@ const wordPattern = /[\p{L}\p{N}\p{M}_]+(?:[.'’@:/\\&+-]+[\p{L}\p{N}\p{M}_]+)*
 
 /** Takes a text apart, in the language that fits it, or in the given one. */
 export function wordsIn(whole: string, given?: Language): Wording {
-  const text = whole.slice(0, longestText);
+  const text = beginningOf(whole);
   const found = [...text.matchAll(wordPattern)];
   const plains = found.map(([word]) => plain(word.replaceAll("’", "'")));
   const language = given ?? languageFor(plains, languages());
   let depth = 0;
-  let from = 0;
+  const gaps = gapsIn(text, found);
+  const denied = deniedIn(plains, { gaps, language });
   const words = found.map(([written], index): Word => {
     const start = found[index]?.index ?? 0;
-    const gap = text.slice(from, start);
+    const gap = gaps[index] ?? "";
     for (const sign of gap) depth = Math.max(0, depth + (sign === "(" ? 1 : sign === ")" ? -1 : 0));
-    from = start + written.length;
     const plainWord = plains[index] ?? "";
     return {
       text: written,
       plain: plainWord,
       stem: language?.stem(plainWord) ?? plainWord,
       start,
-      end: from,
+      end: start + written.length,
       isStop: language?.stop.has(plainWord) === true,
+      isDenied: denied[index] === true,
       isCapital: /^\p{Lu}/u.test(written),
       isFirst: index === 0 || /[.!?:\n]/.test(gap),
       depth,
     };
   });
   return { text, words, language };
+}
+
+function gapsIn(text: string, found: readonly RegExpExecArray[]): readonly string[] {
+  let from = 0;
+  return found.map(({ index, 0: written }) => {
+    const gap = text.slice(from, index);
+    from = index + written.length;
+    return gap;
+  });
+}
+
+/** For each word, whether it stands behind a denying one in its clause. */
+function deniedIn(
+  plains: readonly string[],
+  { gaps, language }: { readonly gaps: readonly string[]; readonly language: Language | undefined },
+): readonly boolean[] {
+  if (language === undefined) return [];
+  const { denies, affirms } = language;
+  let isDenied = false;
+  return plains.map((word, index) => {
+    const before = plains[index - 1] ?? "";
+    if (denies.has(before)) isDenied = true;
+    if (/[,.;:!?\n]/.test(gaps[index] ?? "") || (denies.has(before) && affirms.has(word))) isDenied = false;
+    return isDenied;
+  });
+}
+
+/** A long text up to the last blank before its bound: half a word is a word that nobody said. */
+function beginningOf(text: string): string {
+  if (text.length <= longestText) return text;
+  const beginning = text.slice(0, longestText);
+  const end = /\s\S*$/.exec(beginning)?.index ?? 0;
+  return end === 0 ? beginning : beginning.slice(0, end);
 }
 
 /** The stems of the words that say something, names taken apart at capitals, `_`, `-`, `.` and `/`. */

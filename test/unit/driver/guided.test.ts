@@ -192,3 +192,78 @@ describe("guided", () => {
     expect(model.requests).toHaveLength(2);
   });
 });
+
+describe("what a request says", () => {
+  const timer = made("set_timer", "Set a timer", [{ minutes: { type: "integer" } }]);
+  const mail = made("send_mail", "Send a mail", [{ to: { ...text, description: "the address" }, text }]);
+  const own = made("save_text", "Save a note", [{ text }]);
+  const calls = async (input: string, offered: readonly Tool[]) =>
+    (await run(input, offered, { model: scripted(["No."], weak) })).calls.map(([, args]) => args);
+
+  it.each([
+    "Do not set a timer for 12 minutes.",
+    "Don't set a timer for 12 minutes!",
+    "Never set the timer to 12 minutes.",
+    "Please don’t send a mail to ana@example.org saying that we are late.",
+    "Stelle bitte keinen Timer auf 12 Minuten.",
+  ])("is no wish where it is denied: %s", async (input) => {
+    expect(await calls(input, [timer, mail, add, weather, light])).toEqual([]);
+  });
+
+  it.each([
+    "Don't forget to set a timer for 12 minutes.",
+    "Do not write to anybody, set a timer for 12 minutes.",
+    "Why don't you set a timer for 12 minutes?",
+  ])("is a wish in another clause, or where two words deny: %s", async (input) => {
+    expect(await calls(input, [timer, add])).toEqual([{ minutes: 12 }]);
+  });
+
+  it.each([
+    ["twenty five", 25],
+    ["twenty-five", 25],
+    ["one hundred", 100],
+    ["a hundred and one", 101],
+    ["two hundred and five", 205],
+    ["two thousand three hundred forty", 2340],
+  ])("is one number where its words make one: %s", async (said, minutes) => {
+    expect(await calls(`Set a timer for ${said} minutes.`, [timer])).toEqual([{ minutes }]);
+  });
+
+  it.each(["two twelve", "five twenty", "1e400", "1e5x"])(
+    "is not a number where its words make none: %s",
+    async (said) => {
+      expect(await calls(`Set a timer for ${said} minutes.`, [timer])).toEqual([]);
+    },
+  );
+
+  it("is one number in French and in German too", async () => {
+    const french = made("minuteur", "Règle un minuteur", [{ minutes: { type: "integer" } }]);
+    const german = made("timer", "Stellt einen Timer", [{ minuten: { type: "integer" } }]);
+    expect(await calls("Règle le minuteur sur vingt et un minutes.", [french])).toEqual([{ minutes: 21 }]);
+    expect(await calls("Règle le minuteur sur quatre vingt dix minutes.", [french])).toEqual([]);
+    expect(await calls("Stelle den Timer auf zwei hundert Minuten.", [german])).toEqual([{ minuten: 200 }]);
+  });
+
+  it("is a number with the word that makes it larger", async () => {
+    expect(await calls("Add 3 million and 2.", [add])).toEqual([{ a: 3_000_000, b: 2 }]);
+  });
+
+  it("has words that an earlier call was made for: they do not speak against the next one", async () => {
+    const both = await calls("Weather in Oslo, and the weather in Rome.", [weather]);
+    expect(both).toEqual([{ city: "Oslo" }, { city: "Rome" }]);
+  });
+
+  it("is a quote behind a colon, without its signs", async () => {
+    expect(await calls('Save a note: "buy milk".', [own])).toEqual([{ text: "buy milk" }]);
+    expect(await calls('Save a note: say "hi" to Ana', [own])).toEqual([{ text: 'say "hi" to Ana' }]);
+  });
+
+  it("is called for once where a list has it twice", async () => {
+    expect(await calls("Weather in Oslo and in Oslo?", [weather])).toEqual([{ city: "Oslo" }]);
+  });
+
+  it("ends with a whole word where it is longer than what is looked at", async () => {
+    const beginning = "What is the".padEnd(6000 - "weather in Cai".length);
+    expect(await calls(`${beginning}weather in Cairo`, [weather, add])).toEqual([]);
+  });
+});
