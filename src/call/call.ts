@@ -117,8 +117,8 @@ export interface Ready {
 export interface EarlyCall {
   readonly ready: Ready;
   readonly record: Promise<CallRecord>;
-  /** Lets the runs inside it be recorded: the reply that made the call is, and this is the key of the call in it. */
-  readonly release?: (key: string) => void;
+  /** Lets it and the runs inside it tell, and those be recorded: the reply that made the call is, and this is the key of the call in it. */
+  readonly release: (key: string) => void;
   /** Ends it, if it still goes on: nobody asks for it any more. Waits until it has ended. */
   readonly giveUp: () => Promise<unknown>;
 }

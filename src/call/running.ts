@@ -184,7 +184,7 @@ export class RunningBatch {
   perform(index: number, isLost = false): Maybe<CallRecord> {
     const ready = this.readyAt(index);
     const carryOut = isLost ? runLost : runCall;
-    ready.early?.release?.(ready.at.key);
+    ready.early?.release(ready.at.key);
     const ended = ready.early?.record ?? carryOut(ready, this.halt);
     return ended instanceof Promise
       ? ended.then((record) => this.end(index, asTold(ready, record)))

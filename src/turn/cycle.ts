@@ -157,8 +157,9 @@ async function askShorter(refused: End, { state: before, early, run }: TurnQuest
 
 /** What was started early ends with its turn. */
 function takeBegun(asked: ModelRecord | End, asking: TurnQuestion): Maybe<NextState> {
+  const { calls } = asking.early;
   return always(
-    () => take(asked, asking),
-    () => asking.early.calls?.giveUp(),
+    () => after(calls?.left === 0 ? undefined : calls?.giveUpLeft(), () => take(asked, asking)),
+    () => calls?.giveUp(),
   );
 }

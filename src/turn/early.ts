@@ -13,6 +13,7 @@ import type { Tool } from "../tool/tool.ts";
 import { interrupt } from "../util/interrupt.ts";
 import { sameJson } from "../util/same-json.ts";
 import { mayRunAgain } from "../tool/after-crash.ts";
+import { heldTelling } from "./held-telling.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { Run, State } from "./state.ts";
 
@@ -43,7 +44,6 @@ export class EarlyCalls {
   /** The ledger with the calls so far in it; undefined when nothing more may start. */
   private ledger: Ledger | undefined;
   private index = -1;
-  private running: EarlyContext | undefined;
 
   constructor(state: State, run: Run) {
     this.state = state;
@@ -64,7 +64,8 @@ export class EarlyCalls {
     if (holdsUp({ tool, fate }, run)) this.ledger = undefined;
     if (fate === undefined || fate instanceof Promise) return;
     if (fate.type === "refused" || fate.decision.verdict !== "allow" || !mayOverlap(fate)) return;
-    if (this.takesUp(proposed, fate)) return;
+    const before = this.startedBefore(fate);
+    if (before !== undefined) return this.takeUp(before, fate);
     run.scope.outer?.spend({ usage: noUsage, costUsd: 0, toolCalls: 1 });
     this.start(fate);
   }
@@ -76,14 +77,20 @@ export class EarlyCalls {
     await Promise.all(calls.map((call) => call.giveUp()));
   }
 
-  /** The reply broke off, and another one is asked for. What was started goes on, for the same call in that one: it does not run twice. */
+  /** Ends what was started for replies that broke off, where the last one does not make it: calls in the same places run under the same keys. */
+  async giveUpLeft(): Promise<void> {
+    const calls = [...(this.started ?? [])].filter(([key]) => key.startsWith(left));
+    for (const [key] of calls) this.started?.delete(key);
+    await Promise.all(calls.map(([, call]) => call.giveUp()));
+  }
+
+  /** The reply broke off, and another one is asked for. What was started goes on, for the same call in the same place of that one: it does not run twice. */
   beginAgain(): void {
     const calls = [...(this.started?.values() ?? [])];
     if (calls.length > 0) this.started = new Map(calls.map((call, place) => [`${left}${place}`, call]));
     const { ledger } = this.state;
     this.ledger = { ...ledger, toolCalls: ledger.toolCalls + calls.length };
     this.index = -1;
-    this.running = undefined;
   }
 
   /** The number of calls of replies that broke off which the last reply does not make. */
@@ -91,18 +98,20 @@ export class EarlyCalls {
     return [...(this.started?.keys() ?? [])].filter((key) => key.startsWith(left)).length;
   }
 
-  /** Gives a call that was started for a reply that broke off to the same call in this one. */
-  private takesUp({ id, name, arguments: args }: ToolCall, ready: Ready): boolean {
-    const { started } = this;
-    for (const [key, begun] of started ?? []) {
-      if (!key.startsWith(left)) return false; // those of this reply come after
-      const { call } = begun.ready;
-      if (call.name !== name || !sameJson(call.arguments, args)) continue;
-      started?.delete(key);
-      started?.set(id, { ...begun, ready });
-      return true;
-    }
-    return false;
+  /** The call that was started in this place for a reply that broke off: its runs inside have the keys of this place, and no others may have them too. */
+  private startedBefore({ at }: Ready): [string, EarlyCall] | undefined {
+    return [...(this.started ?? [])].find(
+      ([key, { ready }]) => key.startsWith(left) && ready.at.key === at.key,
+    );
+  }
+
+  /** Gives it to the call of this reply, where that is the same; where it is another, that one waits for its batch. */
+  private takeUp([key, begun]: [string, EarlyCall], ready: Ready): void {
+    const { call } = begun.ready;
+    const { id, name, arguments: args } = ready.call;
+    if (call.name !== name || !sameJson(call.arguments, args)) return;
+    this.started?.delete(key);
+    this.started?.set(id, { ...begun, ready });
   }
 
   /** The ledger with the call in it; undefined when a bound of this run, or of one around it, forbids the call. */
@@ -115,7 +124,9 @@ export class EarlyCalls {
 
   private start(ready: Ready): void {
     const { at } = ready;
-    const { context, end } = (this.running ??= beside(this.run));
+    const { context: beginning, end } = beside(this.run);
+    const telling = heldTelling(beginning);
+    const { context } = telling;
     const held =
       context.journal === directJournal ? undefined : heldJournal(context.journal, at.key, context.stop);
     const run = held === undefined ? context : { ...context, journal: held.journal };
@@ -125,7 +136,11 @@ export class EarlyCalls {
       end();
       return record.catch(() => undefined);
     };
-    (this.started ??= new Map()).set(at.proposed.id, { ready, record, release: held?.release, giveUp });
+    const release = (key: string): void => {
+      telling.release();
+      held?.release(key);
+    };
+    (this.started ??= new Map()).set(at.proposed.id, { ready, record, release, giveUp });
   }
 }
 
@@ -134,7 +149,7 @@ function isLooking(tool: Tool | undefined, { gate }: Pick<Batch, "gate">): boole
   return gate.allowed.counted?.has(tool.name) !== true;
 }
 
-/** The context of the early calls of one reply; the end of the run ends them, and so does that of the reply. */
+/** The context of an early call; the end of the run ends it, and so does giving it up. */
 interface EarlyContext {
   readonly context: RunContext;
   readonly end: () => void;

@@ -256,7 +256,7 @@ export async function playCapability(text: string): Promise<Faults> {
     "fs.write": /^[^/]|(^|\/)\.\.?(\/|$)|\/\//,
     env: /[=\s]|^$|^\*$/,
     secret: /[=\s*]|^$/,
-    exec: /[\s;$]|^-|^$|\.\./,
+    exec: /[\s;$]|^-|^$|(^|\/)\.\.(\/|$)/,
   };
   if (wrong[kind]?.test(scope) === true) faults.push(`${text} became ${capabilityText(read)}`);
   return faults;
