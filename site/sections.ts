@@ -105,6 +105,7 @@ export const sections: readonly Section[] = [
       "serve",
       "serve-clients",
       "agui",
+      "a2a",
       "agent-as-model",
       "user-interfaces",
       "mcp",

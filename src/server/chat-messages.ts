@@ -136,6 +136,11 @@ export function inputOf({ parts }: UiMessage, refuse: (reason: string) => never)
       return refuse("a file must be a data: URL with its media type");
     return [{ type, mediaType, data }];
   });
+  return saidInput(said);
+}
+
+/** The input of a run that parts of a message are: text, or a message where there are files. */
+export function saidInput(said: readonly SaidPart[]): Json {
   const texts = said.flatMap((part) => (part.type === "text" ? [part.text] : []));
-  return texts.length === said.length ? texts.join("\n") : [{ role: "user", content: said }];
+  return texts.length === said.length ? texts.join("\n") : [{ role: "user", content: [...said] }];
 }

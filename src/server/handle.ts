@@ -1,9 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
-import { describeIssues, type JsonSchema } from "../schema/schema.ts";
-import { toSchema } from "../schema/to-schema.ts";
-import type { Json } from "../util/json.ts";
 import type { Caller } from "./callers.ts";
 import { type Bounds, boundedText, type Usages } from "./limits.ts";
+import { reader } from "./reader.ts";
 import type { Asked, Route, RunsAround } from "./route.ts";
 
 /** What stands around all routes of a server. */
@@ -52,17 +50,6 @@ export function handlerOf(route: Route, { around, callerOf, usages, bounds, leav
         return { signal: AbortSignal.any([left.signal, leaving]), end };
       },
     });
-  };
-}
-
-/** What holds a value of a request against a schema. @throws WritError `request-invalid` */
-function reader(source: JsonSchema, where: string): (value: unknown) => Promise<Json> {
-  const schema = toSchema<JsonSchema>(source, { name: where, role: "input", coerce: "none" });
-  return async (value) => {
-    const result = await schema.parse(value);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was parsed from JSON
-    if (result.ok) return result.value as Json;
-    throw new WritError("request-invalid", { where, reason: describeIssues(result.issues) });
   };
 }
 

@@ -6,7 +6,7 @@ import { addUsage, noUsage, type Usage } from "../message/usage.ts";
 import type { JsonObject } from "../util/json.ts";
 import { callerToolsOf, type ClientTools, textOf } from "./client-tools.ts";
 import { questionId, questionOf } from "./page-questions.ts";
-import { problemOf } from "./problems.ts";
+import { problemHeaders, problemOf } from "./problems.ts";
 import { agentsOf, type Asked, json } from "./route.ts";
 import { runEvents } from "./run-events.ts";
 import { UiChunks } from "./ui-chunks.ts";
@@ -200,5 +200,5 @@ export function envelope(error: unknown): { readonly status: number; readonly bo
 /** Answers with an error as OpenAI's clients read it. */
 export function openAiFailure(error: unknown): Response {
   const { status, body } = envelope(error);
-  return json(body, status);
+  return json(body, status, problemHeaders(error));
 }

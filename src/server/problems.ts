@@ -77,13 +77,18 @@ const told = (code: ErrorCode, status: number): Problem => ({
   code,
 });
 
+/** The headers that tell a client of a failure what it may do. */
+export function problemHeaders(error: unknown): Record<string, string> {
+  const { status } = problemOf(error);
+  if (status === 401) return { "www-authenticate": "Bearer" };
+  if (status !== 429 && status !== 503) return {};
+  const wait = isWritError(error) ? error.retryAfterMs : undefined;
+  return { "retry-after": String(Math.max(1, Math.ceil((wait ?? 1000) / 1000))) };
+}
+
 /** The answer to a request that failed. */
 export function problemResponse(error: unknown): Response {
   const problem = problemOf(error);
-  const headers = new Headers({ "content-type": "application/problem+json" });
-  if (problem.status === 401) headers.set("www-authenticate", "Bearer");
-  const wait = isWritError(error) ? error.retryAfterMs : undefined;
-  if (problem.status === 429 || problem.status === 503)
-    headers.set("retry-after", String(Math.max(1, Math.ceil((wait ?? 1000) / 1000))));
+  const headers = { "content-type": "application/problem+json", ...problemHeaders(error) };
   return new Response(JSON.stringify(problem), { status: problem.status, headers });
 }

@@ -6,6 +6,7 @@ import { checkShape, closed, fromOne } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
 import { list, optional, shapeOf, string } from "../util/shape.ts";
+import { a2aRoutes } from "./a2a/routes.ts";
 import { aguiRoutes } from "./agui/routes.ts";
 import { chatRoutes } from "./chat-routes.ts";
 import { callersOf, type Principal, type SignIn } from "./callers.ts";
@@ -156,6 +157,7 @@ const routes: readonly Route[] = [
   ...chatRoutes,
   ...pageRoutes,
   ...aguiRoutes,
+  ...a2aRoutes,
   ...openAiRoutes,
   ...responsesRoutes,
 ];

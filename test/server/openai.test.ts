@@ -146,6 +146,17 @@ describe("OpenAI's own client", () => {
     expect((await told(ask(server, "GET /runs"))).runs).toMatchObject([{ id: "v1/k" }]);
   });
 
+  it("is told when to ask again", async () => {
+    const limits = { requestsAMinute: 1 };
+    const client = clientOf(serving(runsFile(), { agents: [talker()], limits }));
+    const create = () => client.chat.completions.create({ model: "talker", messages: [user] });
+    await create();
+    const refused: unknown = await create().catch((error: unknown) => error);
+    if (!(refused instanceof OpenAI.APIError)) throw new Error("it was answered");
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers?.get("retry-after"))).toBeGreaterThan(0);
+  });
+
   it("is told what went wrong in its own form, and does not ask again for what stays wrong", async () => {
     const broken = agent({ name: "broken", model: () => Promise.reject(new Error("gone")), retry: false });
     const server = serving(runsFile(), { agents: [talker(), payer(), broken] });

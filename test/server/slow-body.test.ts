@@ -97,7 +97,7 @@ describe("a client whose request comes slowly", () => {
 });
 
 describe("a body that comes slowly, wherever the handler is mounted", () => {
-  it.each(["/runs", "/mcp", "/v1/chat/completions", "/chat/talker", "/v1/agui/talker"])(
+  it.each(["/runs", "/mcp", "/v1/chat/completions", "/chat/talker", "/v1/agui/talker", "/v1/a2a/talker"])(
     "is answered with 408: %s",
     async (path) => {
       const faults: unknown[] = [];
