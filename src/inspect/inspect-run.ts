@@ -26,6 +26,7 @@ export function inspectRun(known: KnownRun): InspectedRun {
     tools: toolsOf(manifest),
     questions,
     messages,
+    input: run.input,
     isOver: run.end !== undefined,
     begunAt: run.begunAt,
     now,

@@ -5,9 +5,11 @@ import type { JournalRecord } from "../journal/recorded-journal.ts";
 import { callsOf, type ReplyMessage, textOf } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
 import type { ModelRecord } from "../turn/ask-model.ts";
+import type { Json } from "../util/json.ts";
 import { bounded } from "./bounded.ts";
 import { inspectCall } from "./inspect-call.ts";
-import { messagesOf } from "./prompt.ts";
+import { inputOf } from "./input-inside.ts";
+import { firstMessages, messagesOf } from "./prompt.ts";
 import type { ReadFacts, TurnFacts } from "./read-facts.ts";
 import { type ReadRecords, readRecords } from "./read-records.ts";
 import { agentIn, type RecordsInside, recordsInside } from "./records-inside.ts";
@@ -23,6 +25,8 @@ export interface Making {
   readonly tools: ReadonlyMap<string, ToolManifest>;
   readonly questions: readonly WaitingQuestion[];
   readonly messages: PromptMessage[];
+  /** The input of the run. Undefined for a run inside whose input stands in no record. */
+  readonly input: Json | undefined;
   readonly isOver: boolean;
   readonly begunAt: number;
   readonly now: number;
@@ -88,27 +92,35 @@ function callsIn({ number, asked, facts, message }: RepliedTurn, making: Making)
     const inside = inspectInside(place, making, {
       delegations: made.delegations,
       isOver: isOver || read.calls.get(place) !== undefined,
+      given: [call.arguments, ...(made.judged === undefined ? [] : [made.judged])].flatMap(valuesOf),
     });
     return inside.length === 0 ? made : { ...made, inside };
   });
 }
 
+/** The arguments of a call, all together and one by one: a run inside is mostly asked with one of the two. */
+const valuesOf = (args: Json): readonly Json[] =>
+  typeof args === "object" && args !== null ? [args, ...Object.values(args)] : [args];
+
 interface Around {
   /** The runs of the place that have ended. */
   readonly delegations: readonly Delegation[];
   readonly isOver: boolean;
+  /** The values with which the runs of the place may have been asked. */
+  readonly given: readonly Json[];
 }
 
 /** Makes the runs that began at a place: at a call, or at a step of a composition. They are what their records say. */
 export function inspectInside(
   at: string,
   { prefix, inside, questions, now, begunAt }: Making,
-  { delegations, isOver }: Around,
+  { delegations, isOver, given }: Around,
 ): readonly InspectedInside[] {
   return [...(inside.get(at) ?? [])].map(([run, records]) => {
     const key = `${prefix}${at}/${run}`;
     const ended = delegations.find(({ runId }) => runId.endsWith(`/${key}`));
-    const made = runInside(records, { prefix: `${key}/`, questions, isOver, now, begunAt });
+    const input = inputOf(run, given);
+    const made = runInside(records, { prefix: `${key}/`, questions, isOver, now, begunAt, input });
     return {
       key,
       agent: ended?.agent ?? agentIn(run),
@@ -120,23 +132,31 @@ export function inspectInside(
 
 function runInside(
   records: readonly JournalRecord[],
-  around: Pick<Making, "prefix" | "questions" | "isOver" | "now" | "begunAt">,
-): Pick<InspectedInside, "turns" | "inside" | "from" | "to"> {
+  around: Pick<Making, "prefix" | "questions" | "isOver" | "now" | "begunAt" | "input">,
+): Pick<InspectedInside, "turns" | "inside" | "messages" | "from" | "to"> {
   const read = readRecords(records);
   const begunAt = read.begunAt ?? around.begunAt;
   const inside = recordsInside(records);
-  const making: Making = { ...around, begunAt, read, inside, tools: new Map(), messages: [], dropped: 0 };
+  const messages = around.input === undefined ? [] : firstMessages(around.input, undefined);
+  const making: Making = { ...around, begunAt, read, inside, tools: new Map(), messages, dropped: 0 };
   const turns = inspectTurns(making);
   const steps = inspectSteps(making);
   const times = [...turns.flatMap(timesOf), ...steps.flatMap(({ from, to }) => [from, to])];
   const from = read.begunAt ?? Math.min(begunAt, ...times);
-  return { turns, inside: steps, from, to: Math.max(from, ...times) };
+  return { turns, inside: steps, messages, from, to: Math.max(from, ...times) };
 }
 
-/** Makes the runs that are the steps of a composition. */
+/** Makes the runs that are the steps of a composition. Each was asked with the input of all, or with the answer of an earlier one, as far as that is recorded. */
 export function inspectSteps(making: Making): readonly InspectedInside[] {
-  const steps = [...making.inside.keys()].filter((at) => /^\d+$/.test(at));
-  return steps.flatMap((at) => inspectInside(at, making, { delegations: [], isOver: making.isOver }));
+  const { inside, isOver, input } = making;
+  const given = input === undefined ? [] : [input];
+  return [...inside.keys()]
+    .filter((at) => /^\d+$/.test(at))
+    .flatMap((at) => {
+      const runs = inspectInside(at, making, { delegations: [], isOver, given });
+      given.push(...runs.map(({ turns }) => turns.at(-1)?.model?.text ?? ""));
+      return runs;
+    });
 }
 
 function modelSpan({ number, asked, facts, message }: RepliedTurn, prefix: string): ModelSpan | undefined {

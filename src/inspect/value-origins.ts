@@ -1,5 +1,6 @@
 import type { Json } from "../util/json.ts";
 import { lineOf } from "./bounded.ts";
+import { conversationsIn } from "./conversations.ts";
 import type { InspectedCall, InspectedRun, PromptMessage } from "./view.ts";
 
 /** The place at which a value of the arguments was first seen, by its text. */
@@ -16,8 +17,10 @@ export interface ValueOrigin {
 const shortest = 3;
 const mostValues = 40;
 
-/** The places where the values of a call's arguments were first seen, by their text. A value that was put together of others is found nowhere. */
-export function originsOf({ turns, messages }: InspectedRun, call: InspectedCall): readonly ValueOrigin[] {
+/** The places where the values of a call's arguments were first seen, by their text, in the conversation of the run that made it. A value that was put together of others is found nowhere. */
+export function originsOf(view: InspectedRun, call: InspectedCall): readonly ValueOrigin[] {
+  const within = call.within ?? "";
+  const { turns = [], messages = [] } = conversationsIn(view).find(({ key }) => key === within) ?? {};
   const length = turns.find(({ number }) => number === call.turn)?.promptLength ?? 0;
   const seen = messages.slice(0, length);
   const said = new Map(call.question?.request?.values.map(({ path, bound }) => [path, bound]));

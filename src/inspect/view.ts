@@ -93,6 +93,8 @@ export interface InspectedInside {
   readonly to: number;
   readonly turns: readonly InspectedTurn[];
   readonly inside: readonly InspectedInside[];
+  /** Its messages in order, without instructions. Its input comes first where it is known: it is an argument of the call around it, or what came before the step. */
+  readonly messages: readonly PromptMessage[];
 }
 
 /** The question to the model, as it is recorded. */

@@ -100,6 +100,11 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
     await expect.poll(() => inside.getAttribute("aria-expanded"), patience).toBe("true");
     await inside.getByRole("button", { name: "Close clerk" }).click();
     await expect.poll(() => inside.getAttribute("aria-expanded"), patience).toBe("false");
+    await page.getByRole("tab", { name: "Prompts" }).click();
+    await page.locator(".prompt select").first().selectOption({ index: 1 });
+    const first = page.locator(".message-user");
+    await expect.poll(() => first.innerText(), patience).toContain("the mail");
+    await look(page, "prompt-inside");
   }, 120_000);
 
   it("takes a person's arguments in the place of the model's, and says so", async () => {

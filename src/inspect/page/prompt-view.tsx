@@ -1,27 +1,66 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
+import { type Conversation, conversationsIn } from "../conversations.ts";
 import type { InspectedRun, PromptMessage } from "../view.ts";
 import { countText } from "./words.ts";
 
 const roles = { system: "instructions", user: "user", model: "model", tool: "result" } as const;
 
-/** The prompt of each turn: what the model was shown, and what of it is new since the turn before. */
+/** The prompts of a run and of those inside it. */
 export function PromptView({ view }: { readonly view: InspectedRun }): JSX.Element {
-  const [chosen, setChosen] = useState(view.turns.length);
-  const [onlyNew, setOnlyNew] = useState(false);
-  const place = Math.min(Math.max(1, chosen), view.turns.length);
-  const turn = view.turns[place - 1];
-  if (turn === undefined) return <p class="empty">No turn is recorded yet.</p>;
-  const before = view.turns[place - 2]?.promptLength ?? 0;
-  const messages = view.messages.slice(0, turn.promptLength);
-  const characters = messages.reduce((sum, { text }) => sum + text.length, 0);
+  const conversations = useMemo(() => conversationsIn(view).filter(({ turns }) => turns.length > 0), [view]);
+  const [key, setKey] = useState("");
+  const [first] = conversations;
+  const conversation = conversations.find((each) => each.key === key) ?? first;
+  if (conversation === undefined) return <p class="empty">No turn is recorded yet.</p>;
   return (
     <section class="prompt" aria-label="Prompts">
+      {conversations.length > 1 && (
+        <div class="tools">
+          <label>
+            Run{" "}
+            <select value={conversation.key} onChange={({ currentTarget }) => setKey(currentTarget.value)}>
+              {conversations.map((each) => (
+                <option key={each.key} value={each.key}>
+                  {"\u2003".repeat(each.depth)}
+                  {each.agent}
+                  {each.key === "" ? "" : `, inside ${placeText(each.key)}`}
+                </option>
+              ))}
+            </select>
+          </label>
+        </div>
+      )}
+      <Prompts key={conversation.key} conversation={conversation} />
+    </section>
+  );
+}
+
+/** The place at which a run inside began: `turn 1, call 1`, or `step 2` of a composition. */
+function placeText(key: string): string {
+  const [, turn, call, step] =
+    /(?:turn\/(\d+)\/call\/(\d+)|(?:^|\/)(\d+))\/[^/]+~[0-9a-z]+\/\d+$/.exec(key) ?? [];
+  return turn === undefined ? `step ${Number(step) + 1}` : `turn ${turn}, call ${Number(call) + 1}`;
+}
+
+/** The prompt of each turn: the messages that the model was shown, and which of them are new since the turn before. */
+function Prompts({ conversation }: { readonly conversation: Conversation }): JSX.Element | null {
+  const { turns } = conversation;
+  const [chosen, setChosen] = useState(turns.length);
+  const [onlyNew, setOnlyNew] = useState(false);
+  const place = Math.min(Math.max(1, chosen), turns.length);
+  const turn = turns[place - 1];
+  if (turn === undefined) return null;
+  const before = turns[place - 2]?.promptLength ?? 0;
+  const messages = conversation.messages.slice(0, turn.promptLength);
+  const characters = messages.reduce((sum, { text }) => sum + text.length, 0);
+  return (
+    <>
       <div class="tools">
         <label>
           Turn{" "}
           <select value={place} onChange={({ currentTarget }) => setChosen(Number(currentTarget.value))}>
-            {view.turns.map(({ number }, index) => (
+            {turns.map(({ number }, index) => (
               <option key={number} value={index + 1}>
                 {number}
               </option>
@@ -60,8 +99,12 @@ export function PromptView({ view }: { readonly view: InspectedRun }): JSX.Eleme
       <p class="quiet">
         These are the messages of the transcript. A driver for text writes the tools and calls into them in
         its own form.
+        {conversation.key !== "" && " The instructions of a run inside stand in no record."}
+        {conversation.messages[0]?.role !== "user" &&
+          conversation.key !== "" &&
+          " Nor does what it was asked."}
       </p>
-    </section>
+    </>
   );
 }
 

@@ -3,8 +3,10 @@ import { nodeHost } from "../../../src/adapters/clock.ts";
 import { parallel, pipe } from "../../../src/compose.ts";
 import { durableRuns, memoryRuns } from "../../../src/durable.ts";
 import { type Agent, agent, tool } from "../../../src/index.ts";
+import { conversationsIn } from "../../../src/inspect/conversations.ts";
 import { loadRun } from "../../../src/inspect/load-run.ts";
 import { folds, rowAround, rowsOf, type WaterfallRow } from "../../../src/inspect/page/rows.ts";
+import { originsOf } from "../../../src/inspect/value-origins.ts";
 import type { InspectedRun } from "../../../src/inspect/view.ts";
 import { planned } from "../../acceptance/durable-place.ts";
 
@@ -119,4 +121,62 @@ it("shows the steps of a composition, which has no turns of its own", async () =
     "  turn 1",
   ]);
   expect(run.critical).not.toEqual([]);
+});
+
+const deep = () => {
+  const note = tool({
+    name: "note",
+    description: "",
+    effect: "read",
+    inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+    execute: () => "the number 4711",
+  });
+  const found = planned(
+    [{ name: "note", arguments: { text: "the mail" } }],
+    [{ name: "note", arguments: { text: "4711" } }],
+  );
+  const finder = agent({ name: "finder", model: found, tools: [note] });
+  const chief = agent({
+    name: "chief",
+    model: planned([{ name: "finder", arguments: { input: "Read the mail" } }]),
+    tools: [finder.asTool({ description: "" })],
+  });
+  return view(chief);
+};
+
+it("gives each turn of a run inside the prompt that its model was shown", async () => {
+  const [own, inside] = conversationsIn(await deep());
+  expect(own?.messages.map(({ role }) => role)).toEqual(["user", "model", "tool", "model"]);
+  expect(inside).toMatchObject({ agent: "finder", depth: 1 });
+  expect(inside?.messages.slice(0, 3)).toMatchObject([
+    { role: "user", text: "Read the mail" },
+    { role: "model", turn: 1 },
+    { role: "tool", name: "note", text: "the number 4711" },
+  ]);
+  expect(inside?.turns.map(({ promptLength }) => promptLength)).toEqual([1, 3, 5]);
+});
+
+it("finds where values of a call inside come from in the conversation of its own run", async () => {
+  const run = await deep();
+  const calls = conversationsIn(run)[1]?.turns.flatMap((turn) => turn.calls) ?? [];
+  expect(calls.flatMap((call) => originsOf(run, call))).toMatchObject([
+    { value: "the mail", seenIn: "the input" },
+    { value: "4711", seenIn: "turn 1, note" },
+  ]);
+});
+
+it("knows what the steps of a composition were asked, as far as it was said before", async () => {
+  const shout = agent({ name: "shout", model: () => "LOUD" });
+  const last = agent({ name: "last", model: () => "quiet" });
+  const made = agent({ name: "made", model: () => "third" });
+  const joined = pipe(shout, parallel([last, made], { aggregate: (texts) => texts.join(" ") }), last);
+  const run = await view(joined.with({ name: "piped" }) as unknown as Agent<string>);
+  const asked = conversationsIn(run).map(({ agent: name, messages: [first] }) => [
+    name,
+    first?.role,
+    first?.text,
+  ]);
+  expect(asked).toContainEqual(["shout", "user", "go"]);
+  expect(asked).toContainEqual(["made", "user", "LOUD"]);
+  expect(asked.at(-1)).toEqual(["last", "model", "quiet"]); // its input was put together: no record has it
 });
