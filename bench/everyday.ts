@@ -100,30 +100,53 @@ const everyday = agent({
   settings: { maxOutputTokens: 128 },
   budget: { turns: 5, toolCalls: 8 },
 });
-const turns: { readonly first: number[]; readonly later: number[] } = { first: [], later: [] };
-const loading = performance.now();
+/** Seconds on the wall, and of the processor over all cores: on a busy machine the second ones say more. */
+interface Took {
+  readonly wall: number;
+  readonly processor: number;
+}
+
+function clock(): () => Took {
+  const [begun, used] = [performance.now(), process.cpuUsage()];
+  return () => {
+    const { user, system } = process.cpuUsage(used);
+    return { wall: (performance.now() - begun) / 1000, processor: (user + system) / 1e6 };
+  };
+}
+
+const shown = ({ wall, processor }: Took): string =>
+  `${wall.toFixed(2)} s (${processor.toFixed(2)} s of the processor)`;
+
+const turns: { readonly first: Took[]; readonly later: Took[] } = { first: [], later: [] };
+const loading = clock();
 await everyday.run("Hello.");
-const loaded = (performance.now() - loading) / 1000;
+const loaded = loading();
 console.log("| request | right | calls | answer | seconds |\n|---|---|---|---|--:|");
 for (const [input, ...expected] of requests) {
   const calls: Called[] = [];
   const begun = performance.now();
-  let turnBegun = begun;
+  let turn = clock();
   const { text: answer } = await everyday.run(input, {
     onEvent: (event) => {
       if (event.type === "tool-start") calls.push([event.name, Object(event.arguments)]);
-      if (event.type === "turn-start") turnBegun = performance.now();
-      if (event.type === "message-end")
-        turns[event.turn === 1 ? "first" : "later"].push((performance.now() - turnBegun) / 1000);
+      if (event.type === "turn-start") turn = clock();
+      if (event.type === "message-end") turns[event.turn === 1 ? "first" : "later"].push(turn());
     },
   });
   const seconds = (performance.now() - begun) / 1000;
   const right = isDeepStrictEqual(new Set(calls), new Set(expected)) && answer.trim() !== "";
-  const shown = calls.map(([name, args]) => `${name} ${JSON.stringify(args)}`).join(", ");
+  const called = calls.map(([name, args]) => `${name} ${JSON.stringify(args)}`).join(", ");
   const said = answer.replaceAll(/\s+/g, " ").slice(0, 100);
-  console.log(`| ${input} | ${right ? "yes" : "no"} | ${shown} | ${said} | ${seconds.toFixed(1)} |`);
+  console.log(`| ${input} | ${right ? "yes" : "no"} | ${called} | ${said} | ${seconds.toFixed(1)} |`);
 }
-const slowest = (seconds: readonly number[]): string => `${Math.max(0, ...seconds).toFixed(2)} s`;
-console.log(
-  `\nThe slowest first turn took ${slowest(turns.first)}, the slowest later one ${slowest(turns.later)}; loading the model and a greeting ${loaded.toFixed(1)} s.`,
-);
+const slowest = (took: readonly Took[]): string =>
+  shown({
+    wall: Math.max(0, ...took.map(({ wall }) => wall)),
+    processor: Math.max(0, ...took.map(({ processor }) => processor)),
+  });
+console.log(`
+| | at most | must stay below on two cores |
+|---|--:|--:|
+| the model is loaded and greeted | ${shown(loaded)} | |
+| first turn, of ${turns.first.length} | ${slowest(turns.first)} | 3.5 s |
+| later turn, of ${turns.later.length} | ${slowest(turns.later)} | 0.3 s |`);

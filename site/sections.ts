@@ -134,6 +134,7 @@ export const maintainers: readonly Section[] = [
       "failures-compared",
       "recorded-replies",
       "approvals-compared",
+      "small-models-measured",
       "compare",
     ],
   },

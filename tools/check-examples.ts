@@ -33,6 +33,7 @@ const withoutRun: ReadonlySet<string> = new Set(
     "glossary",
     "postgres",
     "recorded-replies",
+    "small-models-measured",
   ].map((name) => `docs/${name}.md`),
 );
 const fence = /^```ts( run)?\n([\s\S]*?)^```$(?:\n+^```text\n([\s\S]*?)^```$)?/gm;

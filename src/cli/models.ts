@@ -1,6 +1,8 @@
-import { lookAround } from "../adapters/find-model.ts";
-import { catalogueModel, listModelFiles, modelPath } from "../adapters/model-files/cache.ts";
+import { type FetchEvent, lookAround } from "../adapters/find-model.ts";
+import { catalogueModel, listModelFiles } from "../adapters/model-files/cache.ts";
 import { pullModel } from "../adapters/model-files/pull.ts";
+import { pullUrl } from "../adapters/model-files/pull-url.ts";
+import { WritError } from "../error/writ-error.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { fetchProgress } from "./fetch-progress.ts";
 import { listenForInterrupts } from "./interrupts.ts";
@@ -54,20 +56,24 @@ export async function listModels(flags: OutputFlags): Promise<ExitCode> {
   return exitCodes.answered;
 }
 
+/** Flags of `writ models pull`. */
+export interface PullFlags extends OutputFlags {
+  readonly sha256?: string;
+}
+
 /**
- * `writ models pull <name>`: fetches the file and prints its path. Ctrl-C stops it.
+ * `writ models pull <name>`: fetches the file and prints its path. With `--sha256` the name is the address of any GGUF file. Ctrl-C stops it.
  *
- * @throws WritError `model-unlisted`, `download-failed`, `checksum-mismatch`, `download-busy`
+ * @throws WritError `model-unlisted`, `option-invalid`, `download-failed`, `checksum-mismatch`, `download-busy`
  */
-export async function pullNamed(name: string): Promise<ExitCode> {
-  const file = catalogueModel(name.replace(/^llama-cpp[/:]/, ""));
-  const wasThere = listModelFiles().some((listed) => listed.name === file.name && listed.present);
+export async function pullNamed(name: string, { sha256 }: PullFlags): Promise<ExitCode> {
   const onEvent = fetchProgress(processOutput);
-  if (wasThere) processOutput.progress(`${file.name} is there already.\n`);
-  else onEvent({ type: "begin", file });
   const interrupts = listenForInterrupts(processOutput);
+  const options = { onEvent, signal: interrupts.signal };
   try {
-    await pullModel(file.name, { onEvent, signal: interrupts.signal });
+    const path =
+      sha256 === undefined ? await pullListed(name, options) : await pullUrl({ url: name, sha256 }, options);
+    await processOutput.answer(`${path}\n`);
   } catch (error) {
     if (!interrupts.signal.aborted) throw error;
     processOutput.progress("The model is not there yet: the same command tries again.\n");
@@ -75,6 +81,20 @@ export async function pullNamed(name: string): Promise<ExitCode> {
   } finally {
     interrupts.stopListening();
   }
-  await processOutput.answer(`${modelPath(file.name)}\n`);
   return exitCodes.answered;
 }
+
+async function pullListed(
+  name: string,
+  { onEvent, signal }: { readonly onEvent: (event: FetchEvent) => void; readonly signal: AbortSignal },
+): Promise<string> {
+  if (/^https?:/.test(name))
+    throw new WritError("option-invalid", { option: "<name>", value: name, advice: needsSum });
+  const file = catalogueModel(name.replace(/^llama-cpp[/:]/, ""));
+  const wasThere = listModelFiles().some((listed) => listed.name === file.name && listed.present);
+  if (wasThere) processOutput.progress(`${file.name} is there already.\n`);
+  else onEvent({ type: "begin", file });
+  return pullModel(file.name, { onEvent, signal });
+}
+
+const needsSum = "A model from an address needs --sha256, so that it is the one you mean.";

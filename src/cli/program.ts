@@ -14,6 +14,7 @@ import { addHelp } from "./help-commands.ts";
 import { helpBelow, helpLayout } from "./help-layout.ts";
 import { type OutputFlags, withOutputFlags } from "./options.ts";
 import { packageVersion } from "./package-version.ts";
+import type { PullFlags } from "./models.ts";
 import type { ProbeFlags } from "./probe.ts";
 import type { RunFlags } from "./run.ts";
 import { addServer } from "./server-commands.ts";
@@ -167,10 +168,11 @@ function addModels(program: Command, act: Act): void {
   models
     .command("pull")
     .description("fetch a model into the cache folder")
-    .argument("<name>", "its name in `writ models list`")
+    .argument("<name>", "its name in `writ models list`; with --sha256 the address of any GGUF file")
+    .option("--sha256 <hash>", "what the file must have")
     .option("--verbose", "show the stack of an error")
-    .action((name: string, flags: OutputFlags) =>
-      act(flags, async () => (await import("./models.ts")).pullNamed(name)),
+    .action((name: string, flags: PullFlags) =>
+      act(flags, async () => (await import("./models.ts")).pullNamed(name, flags)),
     );
 }
 

@@ -87,12 +87,17 @@ async function fetchFrom(
 }
 
 async function checkSum(path: string, { name, sha256 }: CatalogueModel): Promise<void> {
-  const hash = createHash("sha256");
-  for await (const chunk of createReadStream(path)) hash.update(chunk);
-  const found = hash.digest("hex");
+  const found = await sumOf(path);
   if (found === sha256) return;
   await removeFile(path);
   throw new WritError("checksum-mismatch", { path, found, name, expected: sha256 });
+}
+
+/** The SHA-256 of a file, in hexadecimal digits. */
+export async function sumOf(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path)) hash.update(chunk);
+  return hash.digest("hex");
 }
 
 function describeSource(source: ModelFileSource): string {
