@@ -27,7 +27,8 @@ export function stepOf(
   retell?: () => Promise<void>,
 ): Step<CallRecord> {
   const { key, proposed, batch, times } = at;
-  const { recall } = batch.run.journal;
+  const { journal, stop } = batch.run;
+  const { recall } = journal;
   const judged = times?.kept;
   const about = {
     decision: askedBy,
@@ -45,7 +46,9 @@ export function stepOf(
   if (known !== undefined) return { ...step, run: async () => ({ ...known, ...about }) };
   if (tool.isAgent === true || early !== undefined)
     return { ...step, isOuter: true, ...(retell === undefined ? {} : { retell }) };
-  return mayRunAgain(tool) ? step : { ...step, lost: async () => ({ ...(await perform(true)), ...about }) };
+  const isOver = stop.reason !== undefined && journal.hasBegun?.(key) !== true; // it will not begin: a process that dies now leaves nobody in doubt
+  if (mayRunAgain(tool) || isOver) return step;
+  return { ...step, lost: async () => ({ ...(await perform(true)), ...about }) };
 }
 
 /** The key by which a service knows a call again: a hash of fixed length, the same at every attempt. */

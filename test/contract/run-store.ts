@@ -43,6 +43,8 @@ const never = (key: string, value: unknown = key) => ({
 const request = (hash: string) => ({ tool: "pay", hash, policy: "v1" });
 const ask = (journal: RunJournal, key: string, bounds: AnswerBounds = {}) =>
   journal.ask?.({ key, request: request(key), ...bounds });
+/** The times of a question that was answered. */
+const whileItWaited = { since: expect.any(Number), at: expect.any(Number) };
 const yes = (hash: string) => ({ approved: true, hash });
 const ids = (runs: readonly { readonly id: string }[]) => runs.map(({ id }) => id);
 
@@ -379,7 +381,7 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
         expect((await store.read("r"))?.status).toBe("ready");
         const again = await store.claim(["a"]);
         expect(await (again && ask(again, "q"))).toEqual({
-          answer: { approved: true, reason: "fine", by: "kim", hash: "q" },
+          answer: { approved: true, reason: "fine", by: "kim", hash: "q", ...whileItWaited },
         });
       });
 
@@ -390,7 +392,7 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
         await ask(journal, "q");
         await ask(journal, "p");
         await other.answer("r", "q", yes("q"));
-        expect(await ask(journal, "q")).toEqual({ answer: { approved: true, hash: "q" } }); // it has not read the answer at its beginning
+        expect(await ask(journal, "q")).toEqual({ answer: { approved: true, hash: "q", ...whileItWaited } }); // it has not read the answer at its beginning
         expect((await other.questions("r")).map(({ key }) => key)).toEqual(["p"]);
         await journal.wait();
         expect((await other.read("r"))?.status).toBe("ready");

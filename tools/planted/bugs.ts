@@ -28,7 +28,11 @@ export const bugs: readonly PlantedBug[] = [
   bug(
     "an irreversible call runs again after a crash",
     "durable.md: 49 of 330 kills; peers §0: Mastra paid twice",
-    ["call/step.ts", "  return mayRunAgain(tool) ?", "  return true ?"],
+    [
+      "call/step.ts",
+      "if (mayRunAgain(tool) || isOver) return step",
+      "if (tool.name !== undefined) return step",
+    ],
   ),
   bug("nothing is written down before an effect begins", "durable.md G2", [
     "journal/recorded-journal.ts",
