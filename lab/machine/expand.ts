@@ -1,5 +1,13 @@
 /** Writes the table out for a number of calls and owners: each transition for each owner and call that can take it. */
-import { type Bounds, invariants, type Transition, transitions, variables, verdicts } from "./table.ts";
+import {
+  type Bounds,
+  invariants,
+  often,
+  type Transition,
+  transitions,
+  variables,
+  verdicts,
+} from "./table.ts";
 
 /** One transition of one owner and one call. */
 export interface Move {
@@ -38,6 +46,7 @@ function placed(
   const withPhase = text.replaceAll("$AT", `phase[${(owner ?? 0) * bounds.calls + (call ?? 0)}]`);
   const withCall = call === undefined ? withPhase : withPhase.replaceAll(/\[c\]/g, `[${call}]`);
   return withCall
+    .replaceAll("[o]", `[${owner ?? 0}]`)
     .replaceAll(/\bo \+ 1\b/g, String((owner ?? 0) + 1))
     .replaceAll("CRASHES", String(bounds.crashes))
     .replaceAll("THEFTS", String(bounds.thefts));
@@ -47,7 +56,9 @@ function placed(
 function choices({ does }: Transition): readonly (readonly string[])[] {
   if (!does.some((text) => text.includes("$0"))) return [does];
   return Object.values(verdicts).flatMap((verdict) =>
-    [0, 1].map((once) => does.map((text) => text.replace("$0", String(verdict)).replace("$1", String(once)))),
+    Object.values(often).map((once) =>
+      does.map((text) => text.replace("$0", String(verdict)).replace("$1", String(once))),
+    ),
   );
 }
 

@@ -37,10 +37,10 @@ export const mutations: readonly Mutation[] = [
   },
   {
     says: "an owner begins again what an earlier one began",
-    table: without("propose", "began[c] == 0").map((one) =>
+    table: without("propose", "claim != o + 1 || began[c] == 0").map((one) =>
       one.name === "begin-once" ? { ...one, when: one.when.filter((text) => text !== "began[c] == 0") } : one,
     ),
-    breaks: "stuck",
+    breaks: "began-first",
   },
   {
     says: "what the policy would ask about is allowed",

@@ -15,7 +15,7 @@ export function promelaOf(bounds: Bounds, table: readonly Transition[] = transit
   );
   const moves = movesOf(bounds, table).map(
     ({ name, when, does }) =>
-      `  :: atomic { (${when.join(" && ")}) -> ${does.join("; ")}; printf("MOVE ${name}\\n"); check() }`,
+      `  :: atomic { (${when.map((text) => `(${text})`).join(" && ")}) -> ${does.join("; ")}; printf("MOVE ${name}\\n"); check() }`,
   );
   return `/* Written by lab/machine/promela.ts from lab/machine/table.ts. */
 ${declared.join("\n")}

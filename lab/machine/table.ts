@@ -7,7 +7,7 @@
 export interface Bounds {
   readonly calls: number;
   readonly owners: number;
-  /** Processes that may die. */
+  /** Processes that may die, or hand their runs over. */
   readonly crashes: number;
   /** Claims that may be taken from an owner that lives and stands still. */
   readonly thefts: number;
@@ -28,6 +28,9 @@ export const phases = { idle: 0, proposed: 1, asked: 2, ready: 3, begun: 4, done
 /** What the policy says of a call, whoever asks. */
 export const verdicts = { allow: 0, ask: 1, deny: 2 } as const;
 
+/** How often a call may happen: again, once, or once and its tool can say later whether it did. */
+export const often = { again: 0, once: 1, lookedUp: 2 } as const;
+
 /** 0 is nothing. */
 export const answers = { yes: 1, no: 2 } as const;
 
@@ -36,7 +39,7 @@ export const variables: Readonly<Record<string, Variable>> = {
   once: {
     of: "call",
     first: 0,
-    says: "the call may not happen twice (`retry: never`): chosen once, by the world",
+    says: "1: the call may not happen twice (`retry: never`); 2: and its tool, or a person, can say whether it did: chosen once, by the world",
   },
   chosen: { of: "call", first: 0, says: "the world has chosen" },
   claim: { of: "one", first: 0, says: "the owner of the run, from 1; 0 is nobody" },
@@ -46,12 +49,17 @@ export const variables: Readonly<Record<string, Variable>> = {
   began: { of: "call", first: 0, says: "in the journal: the call began" },
   results: { of: "call", first: 0, says: "in the journal: results of the call; there must be one" },
   ended: { of: "one", first: 0, says: "in the journal: the run has ended" },
+  heard: {
+    of: "owner",
+    first: 0,
+    says: "an owner has heard that the run was stopped, or has stopped it itself",
+  },
   stopped: { of: "one", first: 0, says: "somebody stopped the run" },
   effects: { of: "call", first: 0, says: "in the world: how often it happened; twice stands for more" },
   accepted: { of: "call", first: 0, says: "answers that were accepted" },
   used: { of: "call", first: 0, says: "how often an approval let a call begin that may not happen twice" },
-  crashes: { of: "one", first: 0, says: "processes that died" },
-  thefts: { of: "one", first: 0, says: "claims that were taken from the living" },
+  crashes: { of: "one", first: 0, says: "processes that died, or handed the run over" },
+  thefts: { of: "one", first: 0, says: "claims that the living lost" },
 };
 
 /** Who takes a step: `c` is a call, `o` an owner, from 0. */
@@ -70,7 +78,15 @@ const holds = "claim == o + 1";
 const open = "ended == 0";
 const at = (phase: keyof typeof phases): string => `$AT == ${phases[phase]}`;
 const to = (phase: keyof typeof phases): string => `$AT = ${phases[phase]}`;
-const isOnce = "once[c] == 1";
+const isOnce = `once[c] != ${often.again}`;
+const hasNotBegun = [
+  holds,
+  open,
+  "results[c] == 0",
+  `$AT >= ${phases.proposed}`,
+  `$AT <= ${phases.ready}`,
+  "began[c] == 0",
+];
 
 export const transitions: readonly Transition[] = [
   {
@@ -84,22 +100,27 @@ export const transitions: readonly Transition[] = [
     name: "take",
     by: "owner",
     when: ["claim == 0", open, "EVERY(chosen[c] == 1)"],
-    does: ["claim = o + 1", "ALL($AT = 0)"],
+    does: ["claim = o + 1", "heard[o] = 0", "ALL($AT = 0)"],
     says: "a process takes a run that nobody has, and knows of it what the journal says",
   },
   {
-    name: "steal",
-    by: "owner",
-    when: ["claim != 0", "claim != o + 1", "thefts < THEFTS", open],
-    does: ["claim = o + 1", "thefts = thefts + 1", "ALL($AT = 0)"],
-    says: "a process takes a run whose owner lives, and stands still",
+    name: "expire",
+    by: "world",
+    when: ["claim != 0", "thefts < THEFTS", open],
+    does: ["claim = 0", "thefts = thefts + 1"],
+    says: "the owner stands still for so long that it is taken for dead: it knows nothing of that, and goes on",
   },
   {
     name: "propose",
     by: "owner-call",
-    when: [holds, open, "EVERY(chosen[c] == 1)", at("idle"), "results[c] == 0", "began[c] == 0"],
+    when: [
+      "EVERY(chosen[c] == 1)",
+      at("idle"),
+      "claim != o + 1 || results[c] == 0",
+      "claim != o + 1 || began[c] == 0",
+    ],
     does: [to("proposed")],
-    says: "the owner comes to a call of which the journal has neither a beginning nor a result",
+    says: "the owner comes to a call of which the journal has neither a beginning nor a result; one that has lost its claim knows of neither",
   },
   {
     name: "allow",
@@ -118,9 +139,9 @@ export const transitions: readonly Transition[] = [
   {
     name: "ask",
     by: "owner-call",
-    when: [at("proposed"), `verdict[c] == ${verdicts.ask}`, holds, open],
-    does: [to("asked"), "asked[c] = 1"],
-    says: "a person is asked; the question stands in the journal, whoever asked it before",
+    when: [at("proposed"), `verdict[c] == ${verdicts.ask}`],
+    does: [to("asked"), "asked[c] = asked[c] + (1 - asked[c]) * (claim == o + 1 && ended == 0)"],
+    says: "a person is asked; the question stands in the journal, whoever asked it before: it takes none of an owner that has lost its claim",
   },
   {
     name: "approve",
@@ -160,9 +181,9 @@ export const transitions: readonly Transition[] = [
   {
     name: "begin",
     by: "owner-call",
-    when: [at("ready"), "once[c] == 0", "stopped == 0"],
+    when: [at("ready"), `once[c] == ${often.again}`, "heard[o] == 0"],
     does: [to("begun")],
-    says: "a call that may happen again begins",
+    says: "a call that may happen again begins, unless its owner has heard that the run was stopped",
   },
   {
     name: "happen",
@@ -170,6 +191,13 @@ export const transitions: readonly Transition[] = [
     when: [at("begun")],
     does: [to("done"), "effects[c] = effects[c] + (effects[c] < 2)"],
     says: "the tool does what it does",
+  },
+  {
+    name: "miss",
+    by: "owner-call",
+    when: [at("begun")],
+    does: [to("done")],
+    says: "the tool fails before it has done anything, or its time is over",
   },
   {
     name: "record",
@@ -186,6 +214,20 @@ export const transitions: readonly Transition[] = [
     says: "an earlier owner began it, and nobody knows what became of it: the result is `unknown`, or what was looked up",
   },
   {
+    name: "look-up",
+    by: "owner-call",
+    when: [
+      at("idle"),
+      holds,
+      "began[c] == 1",
+      "results[c] == 0",
+      `once[c] == ${often.lookedUp}`,
+      "effects[c] == 0",
+    ],
+    does: [to("begun")],
+    says: "an earlier owner began it, and the tool or a person says that it did not happen: it runs now",
+  },
+  {
     name: "stop",
     by: "world",
     when: ["stopped == 0", open, "EVERY(chosen[c] == 1)"],
@@ -193,17 +235,30 @@ export const transitions: readonly Transition[] = [
     says: "somebody stops the run",
   },
   {
+    name: "hear-stop",
+    by: "owner",
+    when: ["stopped == 1", "heard[o] == 0", holds],
+    does: ["heard[o] = 1"],
+    says: "the owner hears of it",
+  },
+  {
+    name: "stop-itself",
+    by: "owner",
+    when: ["heard[o] == 0", holds, open],
+    does: ["heard[o] = 1"],
+    says: "the owner stops the run itself: its time is over, or something that it waited for has failed",
+  },
+  {
+    name: "skip",
+    by: "owner-call",
+    when: hasNotBegun,
+    does: [to("ended"), "results[c] = results[c] + 1"],
+    says: "it ends before it began: its arguments do not fit, nobody knows its tool, or an earlier call ended its batch",
+  },
+  {
     name: "cancel",
     by: "owner-call",
-    when: [
-      "stopped == 1",
-      holds,
-      open,
-      "results[c] == 0",
-      `$AT >= ${phases.proposed}`,
-      `$AT <= ${phases.ready}`,
-      "began[c] == 0",
-    ],
+    when: ["heard[o] == 1 || stopped == 1", ...hasNotBegun],
     does: [to("ended"), "results[c] = results[c] + 1"],
     says: "a call that has not begun when the run is stopped ends as cancelled",
   },
@@ -217,14 +272,31 @@ export const transitions: readonly Transition[] = [
   {
     name: "leave",
     by: "owner",
-    when: [holds, open, "EVERY($AT == 0 || $AT == 2 || $AT == 6)", "SOME($AT == 2)"],
+    when: [
+      holds,
+      open,
+      `EVERY(once[c] == ${often.again} || $AT == 0 || $AT == 2 || $AT == 6)`,
+      "SOME($AT == 2)",
+    ],
     does: ["claim = 0", "ALL($AT = 0)"],
-    says: "all that is left waits for a person: the run holds no process",
+    says: "all that is left waits for a person, or may be looked at again: the run holds no process",
+  },
+  {
+    name: "hand-over",
+    by: "owner",
+    when: [
+      holds,
+      open,
+      "crashes < CRASHES",
+      `EVERY(once[c] == ${often.again} || ($AT != ${phases.begun} && $AT != ${phases.done}))`,
+    ],
+    does: ["crashes = crashes + 1", "claim = 0", "ALL($AT = 0)"],
+    says: "the owner gives the run to another process, once nothing that it began and may not happen twice is at work",
   },
   {
     name: "crash",
     by: "owner",
-    when: ["crashes < CRASHES", "SOME($AT != 0)"],
+    when: ["crashes < CRASHES"],
     does: ["crashes = crashes + 1", "ALL($AT = 0)", "claim = claim * (claim != o + 1)"],
     says: "the process dies, and with it all that it knew",
   },
@@ -245,8 +317,8 @@ export const invariants: readonly { readonly name: string; readonly holds: strin
     },
     {
       name: "began-first",
-      holds: "once[c] == 0 || effects[c] <= began[c]",
-      says: "what may not happen twice stands in the journal before it happens, and happens once at most",
+      holds: `once[c] == ${often.again} || effects[c] <= began[c] || (once[c] == ${often.lookedUp} && thefts > 0 && began[c] == 1)`,
+      says: "what may not happen twice stands in the journal before it happens, and happens once at most; where it is looked up, and an owner that lives was taken for dead, that may have done it after the look",
     },
     {
       name: "single-use",

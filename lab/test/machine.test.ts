@@ -4,6 +4,9 @@ import { mutations } from "../machine/mutations.ts";
 import { promelaOf } from "../machine/promela.ts";
 import { checked, hasSpin } from "../machine/spin.ts";
 import type { Bounds } from "../machine/table.ts";
+import { transitions } from "../machine/table.ts";
+import { refusedOfTampered } from "../machine/tampered.ts";
+import { traced } from "../machine/traces.ts";
 import { Twin } from "../machine/twin.ts";
 
 const small: Bounds = { calls: 1, owners: 2, crashes: 1, thefts: 1 };
@@ -35,6 +38,22 @@ describe("the machine of a run", () => {
     const twin = new Twin(small);
     expect(() => twin.take("begin-once 0 0")).toThrow("does not hold");
     expect(() => twin.take("pay 0 0")).toThrow('no move "pay 0 0"');
+  });
+});
+
+describe("traces of the simulator", { timeout: 600_000 }, () => {
+  it("are ways of the machine, and take each of its transitions", async () => {
+    const { refused, traces, moves } = await traced({ traces: 2500, seed: 1 });
+    expect(refused).toBeUndefined();
+    expect(traces).toBe(2500);
+    expect(transitions.map(({ name }) => name).filter((name) => moves[name] === undefined)).toEqual([]);
+  });
+
+  it("are refused once one thing in them is wrong", async () => {
+    for (const { says, tampered, passed } of await refusedOfTampered({ traces: 300, seed: 1 })) {
+      expect(tampered, says).toBeGreaterThan(10);
+      expect(passed, says).toEqual([]);
+    }
   });
 });
 

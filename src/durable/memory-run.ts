@@ -21,9 +21,18 @@ export interface MemoryQuestion extends WaitingQuestion, MovedQuestion {
   readonly place: number;
 }
 
+/** Something that happened to a run in its store, by the number of times that it was taken. */
+export type StoreChange =
+  | { readonly type: "taken" | "left" | "ended"; readonly epoch: number }
+  | { readonly type: "kept"; readonly epoch: number; readonly record: JournalRecord }
+  | { readonly type: "answered"; readonly key: string; readonly json: string }
+  | { readonly type: "lost" | "cancelled" };
+
 /** The parts of a store that its runs use. */
 export interface MemoryAround {
   readonly now: () => number;
+  /** Told each change, once it is made. Left out where nobody watches. */
+  readonly watch?: ((id: string, change: StoreChange) => void) | undefined;
   readonly told: (id: string) => void;
   readonly nextPlace: () => number;
 }
@@ -101,6 +110,7 @@ export class MemoryRun {
     if (!this.isHeld) return;
     this.fence();
     if (this.run.end === undefined) this.changed("ready");
+    this.note({ type: "lost" });
   }
 
   /** @throws WritError `question-…`, `run-moved` */
@@ -135,6 +145,7 @@ export class MemoryRun {
     this.records.set(key, { key, fingerprint, json });
     this.questions.delete(key);
     this.isWoken = true;
+    this.note({ type: "answered", key, json });
     if (this.run.status === "waiting") this.changed("ready");
   }
 
@@ -144,6 +155,13 @@ export class MemoryRun {
     this.run = { ...this.run, endedAt: this.around.now(), end: structuredClone(end) };
     this.questions.clear();
     this.changed(end.outcome.type);
+  }
+
+  /** Ends it as cancelled, where it has not ended. */
+  cancel(reason: string): void {
+    if (this.run.end !== undefined) return;
+    this.finish({ outcome: { type: "cancelled", reason } });
+    this.note({ type: "cancelled" });
   }
 
   /** Takes the end back, unless it is for good. */
@@ -160,6 +178,7 @@ export class MemoryRun {
     const { epoch } = this;
     this.isHeld = true;
     this.isWoken = false;
+    this.note({ type: "taken", epoch });
     if (this.run.end === undefined) this.changed("running");
     const journal = recordedJournal(
       [...this.records.values()],
@@ -173,6 +192,7 @@ export class MemoryRun {
       end: async (end) => {
         this.checkMine(epoch);
         this.finish(end);
+        this.note({ type: "ended", epoch });
         this.leave(epoch, false);
       },
       wait: async () => this.leave(epoch, true),
@@ -187,6 +207,7 @@ export class MemoryRun {
     this.checkOpen(epoch, isResult);
     this.records.delete(record.key); // they stand in the order of their results
     this.records.set(record.key, record);
+    this.note({ type: "kept", epoch, record });
     this.around.told(this.id);
   }
 
@@ -227,7 +248,9 @@ export class MemoryRun {
   private leave(epoch: number, waits: boolean): void {
     if (this.epoch !== epoch || !this.isHeld) return;
     this.isHeld = false;
-    if (this.run.end === undefined) this.changed(waits && !this.isWoken ? "waiting" : "ready");
+    if (this.run.end !== undefined) return;
+    this.note({ type: "left", epoch });
+    this.changed(waits && !this.isWoken ? "waiting" : "ready");
   }
 
   private checkMine(epoch: number): void {
@@ -238,6 +261,10 @@ export class MemoryRun {
     this.checkMine(epoch);
     const { end, status } = this.run;
     if (end !== undefined && !isResult) throw new WritError("run-ended", { id: this.id, status });
+  }
+
+  private note(change: StoreChange): void {
+    this.around.watch?.(this.id, change);
   }
 
   private changed(status: StoredRun["status"]): void {

@@ -42,9 +42,9 @@ export interface MortalRuns extends RunStore {
   lose(id: string): void;
 }
 
-/** The same store, at a clock of one's own. */
-export function mortalRuns(now: () => number): MortalRuns {
-  return new MemoryRuns(now);
+/** The same store, at a clock of one's own. `watch` is told all that happens in it. */
+export function mortalRuns(now: () => number, watch?: MemoryAround["watch"]): MortalRuns {
+  return new MemoryRuns(now, watch);
 }
 
 class MemoryRuns implements MortalRuns {
@@ -54,8 +54,8 @@ class MemoryRuns implements MortalRuns {
   private places = 0;
   private readonly around: MemoryAround;
 
-  constructor(now: () => number = Date.now) {
-    this.around = { now, told: (id) => this.told(id), nextPlace: () => (this.places += 1) };
+  constructor(now: () => number = Date.now, watch?: MemoryAround["watch"]) {
+    this.around = { now, watch, told: (id) => this.told(id), nextPlace: () => (this.places += 1) };
   }
 
   lose(id: string): void {
@@ -125,7 +125,7 @@ class MemoryRuns implements MortalRuns {
 
   async cancel(id: string, reason: string): Promise<StoredRun> {
     const run = this.here(id);
-    run.finish({ outcome: { type: "cancelled", reason } });
+    run.cancel(reason);
     return structuredClone(run.run);
   }
 

@@ -65,3 +65,16 @@ it.each(broken)("holds that %s", async (_what, name, deviations) => {
   const { failure } = await simulate(agent, { ...options, schedule: { durable: true, deviations } });
   expect(failure?.message).toBeUndefined();
 });
+
+it("tells calls of two runs of a conversation apart that have one id", async () => {
+  const { agent, options } = cases["remembering"] as Case;
+  const schedule: Schedule = {
+    durable: false,
+    deviations: [
+      { at: "model 1", does: "doubles", calls: [{ name: "look", arguments: { order: "A2" } }] },
+      { at: "model 3", does: "doubles", calls: [{ name: "look", arguments: { odd: true } }] },
+    ],
+  };
+  const { failure } = await simulate(agent, { ...options, schedule });
+  expect(failure?.message).toBeUndefined();
+});

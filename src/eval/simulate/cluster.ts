@@ -61,6 +61,7 @@ export class Cluster {
   die(machine: Machine): void {
     machine.process.isAlive = false;
     this.world.count("deaths");
+    this.world.watch?.({ type: "dies", machine: machine.number });
     this.moveOn(() => {
       for (const each of this.carried) if (each.machine === machine && !each.isDone) each.lose();
     });

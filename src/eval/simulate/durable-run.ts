@@ -53,9 +53,15 @@ export class DurableRun implements SimulatedRun {
     this.cluster.world.note(`${this.id} is cancelled`);
     void this.runs.cancel(this.id, "the caller stopped it").then(({ status }) => {
       if (status === "cancelled") this.cluster.world.stopped(this.id);
-      this.cluster.world.timer(heardMs, () => this.carrying?.look());
+      this.cluster.world.timer(heardMs, () => this.hearStop());
       if (this.carrying === undefined) void this.goOn();
     });
+  }
+
+  private hearStop(): void {
+    if (this.carrying === undefined) return;
+    this.cluster.world.watch?.({ type: "hears-stop", runId: this.id });
+    this.carrying.look();
   }
 
   handOver(): void {
@@ -95,6 +101,7 @@ export class DurableRun implements SimulatedRun {
     const { machine } = this.cluster; // the one before may have died while the store was asked
     this.machine = machine;
     world.note(`process ${machine.number} takes ${this.id}`);
+    world.watch?.({ type: "takes", runId: this.id, machine: machine.number });
     const dying = dyingJournal(journal, machine, {
       hasSpare: () => this.cluster.hasSpare,
       die: () => this.cluster.die(machine),

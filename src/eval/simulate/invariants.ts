@@ -1,5 +1,5 @@
 import { isWritError, messageOf } from "../../error/writ-error.ts";
-import type { AgentEvent, Fact } from "../../event/event.ts";
+import type { AgentEvent } from "../../event/event.ts";
 import { isAsked, labelOf, type Message, textOf } from "../../message/message.ts";
 import { mayRunAgain } from "../../tool/after-crash.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
@@ -8,7 +8,8 @@ import type { Evidence, Told } from "./evidence.ts";
 import { heardMs } from "./durable-run.ts";
 import { isNotHigher, joined, risen } from "./labels.ts";
 import { transcriptFaults } from "./transcript-faults.ts";
-import type { Answered, Execution, World } from "./world.ts";
+import type { Execution } from "./execution.ts";
+import type { Answered, World } from "./world.ts";
 
 /** What must hold in every schedule of every agent: by its name, a function that says what was wrong. */
 export const runtimeInvariants: Readonly<Record<string, (evidence: Evidence) => readonly string[]>> = {
@@ -85,10 +86,12 @@ function truthFaults({ facts, outcome }: Told, evidence: Evidence): readonly str
 
 /** The reason why the result of a call is not true of what its tool did; undefined where it is. */
 function untruthOf(end: EndedCall, { world, subject }: Evidence): string | undefined {
-  const { callId, name, result, durationMs } = end;
+  const { callId, runId, name, result, durationMs } = end;
   if (!subject.standIns.has(name)) return undefined;
   const tool = subject.tools.get(name);
-  const made = world.executions.filter((one) => one.callId === callId && one.tool === name);
+  const made = world.executions.filter(
+    (one) => one.runId === runId && one.callId === callId && one.tool === name,
+  );
   const timeoutMs = tool?.timeoutMs ?? subject.limits.toolMs;
   if (durationMs > timeoutMs) return `took ${durationMs} ms, and had ${timeoutMs}`;
   if (result.status === "ok") return subject.mends ? undefined : lieOf(made, end);
@@ -113,7 +116,7 @@ function lieOf(made: readonly Execution[], { result: { text, value } }: EndedCal
   return isSame ? undefined : `the tool made something else: ${text}`;
 }
 
-type EndedCall = Extract<Fact, { readonly type: "tool-end" }>;
+type EndedCall = Extract<AgentEvent, { readonly type: "tool-end" }>;
 
 /** What began after a run was stopped. A process that was taken for dead may not have heard of it. */
 function stopFaults({ world, told, subject }: Evidence): readonly string[] {

@@ -59,6 +59,7 @@ export class Machine {
   hear(event: AgentEvent): void {
     if (!this.process.isAlive) return;
     const { runId } = event;
+    this.world.watch?.({ type: "tells", machine: this.number, event });
     if (event.type === "call-decided") this.world.decided(event, event.agent);
     const known = this.heard.get(runId);
     if (known === undefined || event.type === "run-start") this.heard.set(runId, [event]);

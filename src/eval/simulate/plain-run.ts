@@ -19,12 +19,14 @@ export class PlainRun implements SimulatedRun {
   constructor(asked: RunAsked, machine: Machine) {
     this.id = asked.id;
     this.machine = machine;
+    machine.world.watch?.({ type: "takes", runId: this.id, machine: machine.number });
     void this.carryOut(asked);
   }
 
   stop(): void {
     this.machine.world.note(`${this.id} is stopped`);
     this.machine.world.stopped(this.id);
+    this.machine.world.watch?.({ type: "hears-stop", runId: this.id });
     this.stopping.abort("the caller stopped it");
   }
 
@@ -70,6 +72,7 @@ async function approve(request: ApprovalRequest, machine: Machine): Promise<bool
     edited: deviation?.arguments,
     isTaken: true,
   });
+  world.watch?.({ type: "answers", callId, isYes });
   world.note(`${at} says ${isYes ? "yes" : "no"}`);
   if (!isYes) return { approved: false, reason: "the person said no" };
   return edited(deviation?.arguments) ?? true;

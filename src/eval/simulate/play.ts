@@ -4,6 +4,7 @@ import type { NewRun } from "../../durable/run-store.ts";
 import { inMemorySessions } from "../../session/in-memory-sessions.ts";
 import { session, type SessionHandle } from "../../session/session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
+import type { Happening } from "./happening.ts";
 import { Cluster, type Machines } from "./cluster.ts";
 import { DurableRun } from "./durable-run.ts";
 import type { Machine } from "./machine.ts";
@@ -31,11 +32,15 @@ export interface Played {
   readonly handleOn: ((machine: Machine) => SessionHandle) | undefined;
 }
 
-/** Plays one schedule to its end, and lets all happen that comes after it. */
-export async function play(stage: Stage, chooser: Chooser): Promise<Played> {
-  const world = new World(chooser);
+/** Plays one schedule to its end, and lets all happen that comes after it. `watch` is told what happens. */
+export async function play(
+  stage: Stage,
+  chooser: Chooser,
+  watch?: (happening: Happening) => void,
+): Promise<Played> {
+  const world = new World(chooser, watch);
   for (const machine of [stage.desk, ...stage.machines, ...stage.changed]) machine.begin(world);
-  const store = world.isDurable ? mortalRuns(() => world.now) : undefined;
+  const store = world.isDurable ? mortalRuns(() => world.now, watchOf(watch)) : undefined;
   const cluster = store && new Cluster(world, store, stage);
   const sessions = stage.inputs.length > 1 ? inMemorySessions() : undefined;
   const stores = new Map<Machine, SessionStore>();
@@ -61,6 +66,11 @@ export async function play(stage: Stage, chooser: Chooser): Promise<Played> {
   await world.drain();
   for (const run of runs) await run.lookAgain?.();
   return { world, runs, cluster, handleOn: sessions && handleOn };
+}
+
+/** The watcher of a store: undefined where nobody watches, which costs nothing. */
+function watchOf(watch: World["watch"]): Parameters<typeof mortalRuns>[1] {
+  return watch && ((runId, change) => watch({ type: "stored", runId, change }));
 }
 
 function comesEarly(world: World, number: number): boolean {

@@ -5,7 +5,8 @@ import { randomFrom } from "./draw.ts";
 import type { Machine } from "./machine.ts";
 import { valueOf } from "./propose.ts";
 import { pick, type Drawn, type Random } from "./schedule.ts";
-import { type Execution, never } from "./world.ts";
+import type { Execution } from "./execution.ts";
+import { never } from "./world.ts";
 
 /** The call that a stand-in stands in for. */
 export interface StandInCall<State> {
@@ -102,7 +103,8 @@ async function fits({ tool, context }: Called): Promise<boolean> {
   return (parsed instanceof Promise ? await parsed : parsed).ok;
 }
 
-function begun({ tool, context, args }: Called, { world, process }: Machine, isFit: boolean): Execution {
+function begun({ tool, context, args }: Called, machine: Machine, isFit: boolean): Execution {
+  const { world, process } = machine;
   const { callId, idempotencyKey, run } = context;
   const execution: Execution = {
     agent: run.agent,
@@ -118,6 +120,7 @@ function begun({ tool, context, args }: Called, { world, process }: Machine, isF
     tookEffect: false,
   };
   world.executions.push(execution);
+  world.watch?.({ type: "executes", machine: machine.number, execution });
   return execution;
 }
 

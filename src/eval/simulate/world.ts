@@ -1,35 +1,14 @@
 import type { AgentEvent, Fact } from "../../event/event.ts";
 import type { Label } from "../../message/label.ts";
 import type { Json } from "../../util/json.ts";
+import type { Execution } from "./execution.ts";
+import type { Happening } from "./happening.ts";
 import type { Chooser, Deviation, Drawn, Point, Random } from "./schedule.ts";
 
 /** A process of a simulation. One that has died does nothing any more: whatever it waits for does not come. */
 export interface SimulatedProcess {
   readonly number: number;
   isAlive: boolean;
-}
-
-/** An execution of a tool. */
-export interface Execution {
-  readonly agent: string;
-  readonly skill: string;
-  readonly tool: string;
-  readonly arguments: Json;
-  readonly callId: string;
-  readonly runId: string;
-  /** The idempotency key: the same at every attempt of one call. */
-  readonly key: string;
-  /** Milliseconds since the simulation began. */
-  readonly atMs: number;
-  readonly process: number;
-  /** Its schema takes the arguments. */
-  readonly fits: boolean;
-  /** It happened: what the tool does was done. */
-  tookEffect: boolean;
-  /** What came of it, whether the tool gave it back or not. */
-  made?: Json;
-  /** The time at which the tool gave it back, once it did. */
-  givenMs?: number;
 }
 
 /** What a policy said about a call. */
@@ -103,12 +82,15 @@ export class World {
   /** Told what happens at a moment. */
   onMoment: ((deviation: Deviation) => void) | undefined;
   private readonly timers: Timer[] = [];
+  /** Told what happens, in its order. Left out where nobody watches. */
+  readonly watch: ((happening: Happening) => void) | undefined;
   private readonly chooser: Chooser;
   private order = 0;
   private moments = 0;
 
-  constructor(chooser: Chooser) {
+  constructor(chooser: Chooser, watch?: (happening: Happening) => void) {
     this.chooser = chooser;
+    this.watch = watch;
   }
 
   get isDurable(): boolean {

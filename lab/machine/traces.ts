@@ -1,0 +1,77 @@
+/** Plays agents in schedules of a simulated world, and holds what happened against the table. */
+import { allFaults, Drawing } from "../../src/eval/simulate/draw.ts";
+import type { Happening } from "../../src/eval/simulate/happening.ts";
+import { play } from "../../src/eval/simulate/play.ts";
+import type { SimulatedRun } from "../../src/eval/simulate/simulated-run.ts";
+import { settingOf } from "../../src/eval/simulate/stage.ts";
+import { cases } from "../../test/simulate/agents.ts";
+import { messageOf } from "../../src/error/writ-error.ts";
+import { follow } from "./follow.ts";
+import type { TracedTools } from "./trace.ts";
+
+/** All that happened in one schedule. */
+export interface Trace {
+  readonly agent: string;
+  readonly seed: number;
+  readonly happenings: readonly Happening[];
+  readonly runs: readonly SimulatedRun[];
+  readonly tools: TracedTools;
+  /** The deviations of the schedule, by their kind. */
+  readonly deviations: readonly string[];
+}
+
+/** Traces to draw, from one seed on. */
+export interface Drawn {
+  readonly traces: number;
+  readonly seed: number;
+}
+
+/** Plays so many schedules, shared by the agents of the simulator's tests. */
+export async function* drawnTraces({ traces, seed }: Drawn): AsyncGenerator<Trace> {
+  const agents = Object.entries(cases);
+  for (const [index, [name, { agent, options }]] of agents.entries()) {
+    const { stage, subject } = await settingOf(agent, options);
+    const share = Math.floor(traces / agents.length) + (index < traces % agents.length ? 1 : 0);
+    for (let place = 0; place < share; place += 1) {
+      const happenings: Happening[] = [];
+      const drawing = new Drawing(seed + place, { faults: allFaults, durable: true });
+      const { runs } = await play(stage, drawing, (happening) => happenings.push(happening));
+      const deviations = drawing.schedule.deviations.map(({ does }) => does);
+      yield { agent: name, seed: seed + place, happenings, runs, tools: subject, deviations };
+      if (place % 64 === 63) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}
+
+/** What came out of traces. */
+export interface Traced {
+  readonly traces: number;
+  /** The moves that were taken, by the name of their transition. */
+  readonly moves: Readonly<Record<string, number>>;
+  /** The deviations in them, by their kind. */
+  readonly deviations: Readonly<Record<string, number>>;
+  /** The agent, the seed and the first happening that the table refuses. */
+  readonly refused?: { readonly agent: string; readonly seed: number; readonly why: string };
+}
+
+/** Holds traces against the table. Ends at the first that is refused. */
+export async function traced(drawn: Drawn): Promise<Traced> {
+  const moves: Record<string, number> = {};
+  const deviations: Record<string, number> = {};
+  let traces = 0;
+  for await (const trace of drawnTraces(drawn)) {
+    const { agent, seed, happenings, runs, tools } = trace;
+    traces += 1;
+    for (const does of trace.deviations) add(deviations, does);
+    try {
+      for (const move of follow(happenings, runs, tools)) add(moves, move.split(" ", 1)[0] ?? "");
+    } catch (error) {
+      return { traces, moves, deviations, refused: { agent, seed, why: messageOf(error) } };
+    }
+  }
+  return { traces, moves, deviations };
+}
+
+function add(counts: Record<string, number>, name: string): void {
+  counts[name] = (counts[name] ?? 0) + 1;
+}
