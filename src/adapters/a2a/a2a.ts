@@ -1,0 +1,114 @@
+import { checkShape, fromOne } from "../../error/check-shape.ts";
+import { asRuntime } from "../../run/around.ts";
+import type { Enforcement } from "../../tool/enforcement.ts";
+import type { ForeignToolWords } from "../../tool/foreign-tools.ts";
+import { tool, type Tool, type ToolContext } from "../../tool/tool.ts";
+import { map, object, optional, shapeOf, string } from "../../util/shape.ts";
+import { nodePowers } from "../capability/node-powers.ts";
+import { inTime } from "../mcp/in-time.ts";
+import { type RemoteAgent, type Said, tell } from "./remote-agent.ts";
+
+/**
+ * An agent of somebody else, and the author's words on it. What is not said stays undeclared.
+ *
+ * @example
+ * ```ts
+ * import type { A2aAgent } from "writ/a2a";
+ *
+ * export const travel: A2aAgent = {
+ *   name: "travel",
+ *   url: "https://agents.example/travel/",
+ *   description: "Finds trains. Say from where, to where and when.",
+ *   headers: { authorization: "Bearer made-for-this-agent" },
+ *   effect: "read",
+ * };
+ * ```
+ */
+export interface A2aAgent extends ForeignToolWords {
+  /** Your name for the agent: the tool is called `a2a/NAME`. */
+  readonly name: string;
+  /** The address below which its card stands: `/.well-known/agent-card.json` behind it. It ends with a slash where it has a path. */
+  readonly url: string | URL;
+  /** What the model is told of the agent. What its card says of it is not shown to a model. */
+  readonly description: string;
+  /** Sent to the origin of the address alone. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const isAddress = (value: unknown): boolean =>
+  URL.canParse(String(value)) && /^https?:$/.test(new URL(String(value)).protocol);
+const shape = object({
+  name: string,
+  url: shapeOf("an http or https address", isAddress),
+  description: string,
+  headers: optional(map(string)),
+  timeoutMs: optional(fromOne),
+});
+
+/**
+ * Makes a tool of an agent that speaks A2A 1.0 (JSON-RPC or HTTP+JSON): its input is a message, its result what the agent says, as text or files. Nothing is asked
+ * of the agent before the first call. A task that wants input is a result with its words and its id, by which the model may go on; nobody's approval is given to it.
+ *
+ * The agent is a stranger: its words are untrusted whatever it does, its effect is undeclared unless the author says it, and calls are asked about as those of such
+ * tools are. It is spoken to at the origin of `url` alone: a card that names another one is a failure, and redirects are not followed. Answers are bounded in size,
+ * and a call in time (`timeoutMs`, default 60,000): then the task is cancelled, as far as it is known. A call that is made again after a crash sends the same message id.
+ * Needs the package `@a2a-js/sdk`.
+ *
+ * @throws WritError `definition-invalid`, `name-invalid`; a call fails with `peer-missing` where the package is absent
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { a2aTool } from "writ/a2a";
+ *
+ * const travel = a2aTool({ name: "travel", url: "https://agents.example/travel/", description: "Finds trains.", effect: "read" });
+ * export const clerk = agent({ name: "clerk", model: "ollama/qwen2.5:7b", tools: [travel] });
+ * ```
+ */
+export function a2aTool(agent: A2aAgent): Tool {
+  checkShape("a2aTool()", agent, shape);
+  const { name, url, description, headers = {}, timeoutMs = 60_000, ...words } = agent;
+  const remote: RemoteAgent = { url: new URL(url), headers };
+  const made = tool({
+    ...words,
+    name: `a2a/${name}`,
+    description,
+    inputSchema: said,
+    ...(words.trusted === undefined ? { trusted: false } : {}),
+    timeoutMs: timeoutMs + graceMs,
+    async execute({ message, task }: Partial<Said>, { signal, idempotencyKey }: ToolContext) {
+      const bounds = { timeoutMs, signal, what: `the agent ${name}` };
+      const send = (stop: AbortSignal): ReturnType<typeof tell> =>
+        tell(
+          remote,
+          { message: String(message), ...(task === undefined ? {} : { task }) },
+          { messageId: idempotencyKey, signal: stop },
+        );
+      return asRuntime({ powers: nodePowers }, () => inTime(send, bounds));
+    },
+  });
+  return { ...made, enforcement };
+}
+
+/** Waits behind the bound of the call itself, which cancels the task. */
+const graceMs = 2_000;
+
+const said = {
+  type: "object",
+  properties: {
+    message: {
+      type: "string",
+      minLength: 1,
+      description: "What the agent is to do, in full: it knows nothing of this conversation",
+    },
+    task: { type: "string", description: "The id of a task of this agent that wants input" },
+  },
+  required: ["message"],
+  additionalProperties: false,
+} as const;
+
+const enforcement = (): Enforcement => ({
+  level: "remote",
+  mechanism: "a2a",
+  platform: process.platform,
+  probes: [],
+});

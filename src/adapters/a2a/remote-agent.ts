@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type * as A2a from "@a2a-js/sdk";
+import type * as A2aClient from "@a2a-js/sdk/client";
+import { file } from "../../message/file-part.ts";
+import type { FilePart } from "../../message/message.ts";
+import { type WithFiles, withFiles } from "../../tool/with-files.ts";
+import { boundedFetch } from "../bounded-fetch.ts";
+import { importInstalled, importPeer } from "../peer.ts";
+
+/** An agent at an address, with what is sent to its origin. */
+export interface RemoteAgent {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What a model says to an agent: a new task, or more of one that wants input. */
+export interface Said {
+  readonly message: string;
+  readonly task?: string;
+}
+
+interface Telling {
+  readonly messageId: string;
+  readonly signal: AbortSignal;
+}
+
+/** What the package writes for states on the wire. */
+const states = { submitted: 1, working: 2, completed: 3, inputRequired: 6 } as const;
+
+/** The pauses between looks at a task: short at first, and then of at most a second. */
+const pauses = { firstMs: 50, mostMs: 1_000 } as const;
+
+/**
+ * Sends a message and waits for what comes of it. A task that this call began, or knows, is cancelled when the signal is aborted.
+ *
+ * @throws Error for an agent that fails, refuses or cannot be reached; WritError `peer-missing`
+ */
+export async function tell(
+  agent: RemoteAgent,
+  { message: text, task: taskId = "" }: Said,
+  { messageId, signal }: Telling,
+): Promise<string | WithFiles<string>> {
+  const client = await connect(agent);
+  const part: A2a.Part = {
+    content: { $case: "text", value: text },
+    metadata: undefined,
+    filename: "",
+    mediaType: "",
+  };
+  const message: A2a.Message = {
+    messageId,
+    contextId: "",
+    taskId,
+    role: 1,
+    parts: [part],
+    metadata: undefined,
+    extensions: [],
+    referenceTaskIds: [],
+  };
+  const answer = await client.sendMessage(
+    { tenant: "", message, configuration, metadata: undefined },
+    { signal },
+  );
+  return "status" in answer ? resultOf(await atRest(answer, client, signal)) : given(answer.parts);
+}
+
+/** Asks for the task at once, so that its id is known while it is at work. */
+const configuration: A2a.SendMessageConfiguration = {
+  acceptedOutputModes: [],
+  taskPushNotificationConfig: undefined,
+  returnImmediately: true,
+};
+
+const stateOf = ({ status }: A2a.Task): number => status?.state ?? 0;
+
+/** Looks at a task until it is not at work any more. One that is not waited for any more is cancelled. */
+async function atRest(task: A2a.Task, client: A2aClient.Client, signal: AbortSignal): Promise<A2a.Task> {
+  const { id } = task;
+  let latest = task;
+  try {
+    for (
+      let pauseMs: number = pauses.firstMs;
+      isAtWork(latest);
+      pauseMs = Math.min(2 * pauseMs, pauses.mostMs)
+    ) {
+      await sleep(pauseMs, undefined, { signal });
+      latest = await client.getTask({ tenant: "", id }, { signal });
+    }
+    return latest;
+  } catch (error) {
+    if (signal.aborted)
+      await client.cancelTask({ tenant: "", id, metadata: undefined }).catch(() => undefined);
+    throw error;
+  }
+}
+
+const isAtWork = (task: A2a.Task): boolean =>
+  stateOf(task) === states.submitted || stateOf(task) === states.working;
+
+/** The client for an agent: what it says of itself must stay at its origin. */
+async function connect({ url, headers }: RemoteAgent): Promise<A2aClient.Client> {
+  const name = "@a2a-js/sdk";
+  const library = await importPeer(() => importInstalled<typeof A2aClient>(`${name}/client`), {
+    package: name,
+    purpose: "agents by A2A",
+  });
+  const fetchImpl: typeof fetch = (to, init) =>
+    boundedFetch(url.origin, headers)(to instanceof Request ? to.url : to, init);
+  const resolver = new library.DefaultAgentCardResolver({ fetchImpl });
+  const card = await resolver.resolve(url.href);
+  const offered = Array.isArray(card.supportedInterfaces) ? card.supportedInterfaces : [];
+  const own = offered.filter((each) => URL.canParse(each.url) && new URL(each.url).origin === url.origin);
+  if (own.length === 0)
+    throw new Error(`the card of the agent names no address at ${url.origin}, and others are not asked`);
+  const transports = [
+    new library.JsonRpcTransportFactory({ fetchImpl }),
+    new library.RestTransportFactory({ fetchImpl }),
+  ];
+  const factory = new library.ClientFactory({ transports, cardResolver: resolver });
+  return factory.createFromAgentCard({ ...card, supportedInterfaces: own });
+}
+
+function resultOf(task: A2a.Task): string | WithFiles<string> {
+  const { id, status, artifacts } = task;
+  const words = status?.message?.parts ?? [];
+  if (stateOf(task) === states.completed)
+    return given(
+      artifacts.flatMap(({ parts }) => parts),
+      words,
+    );
+  const text = textOf(words);
+  if (stateOf(task) === states.inputRequired)
+    return `The task ${JSON.stringify(id)} is not done: it wants input.\n${text}`;
+  throw new Error(bounded(text) || "the agent did not do it, and does not say why");
+}
+
+/** More of a failure than this helps no model, and a stranger wrote it. */
+const bounded = (text: string): string => text.slice(0, 2_000);
+
+/** The text of parts, with their files beside it; `otherwise` where there are none. */
+function given(parts: readonly A2a.Part[], otherwise: readonly A2a.Part[] = []): string | WithFiles<string> {
+  const said = parts.length === 0 ? otherwise : parts;
+  const files = said.flatMap(fileIn);
+  const text = textOf(said);
+  return files.length === 0 ? text || "(no content)" : withFiles(text, files);
+}
+
+function textOf(parts: readonly A2a.Part[]): string {
+  const lines = parts.map(({ content }) => {
+    if (content?.$case === "text") return content.value;
+    if (content?.$case === "data") return JSON.stringify(content.value);
+    return content?.$case === "url" ? `[${content.value}]` : "";
+  });
+  return lines.filter((line) => line !== "").join("\n");
+}
+
+function fileIn({ content, mediaType }: A2a.Part): FilePart[] {
+  if (content?.$case !== "raw") return [];
+  return [file(content.value.toString("base64"), mediaType || "application/octet-stream")];
+}

@@ -1,0 +1,127 @@
+import { serve as listen, type ServerType } from "@hono/node-server";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { a2aTool, type A2aAgent } from "../../src/adapters/a2a/a2a.ts";
+import { agent } from "../../src/index.ts";
+import { scripted } from "../../src/testing.ts";
+import { payer, runsFile, serving, talker, web } from "./scene.ts";
+
+const open: ServerType[] = [];
+afterEach(() => {
+  for (const server of open.splice(0)) server.close();
+});
+
+type Answer = (request: Request) => Response | Promise<Response>;
+
+/** The address of a server of this machine that answers so. */
+async function at(answer: Answer): Promise<string> {
+  const server = listen({ fetch: answer, port: 0, hostname: "127.0.0.1" });
+  open.push(server);
+  await new Promise<void>((resolve) => server.once("listening", () => resolve()));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const words = {
+  name: "theirs",
+  description: "Somebody else's agent.",
+  headers: web,
+  effect: "read",
+} as const;
+
+/** The results of the calls that a clerk makes of an agent at an address. */
+async function resultsOf(url: string, calls: readonly object[], about: Partial<A2aAgent> = {}) {
+  const clerk = agent({
+    name: "clerk",
+    model: scripted([
+      ...calls.map((args) => ({ calls: [{ name: "a2a/theirs", arguments: { ...args } }] })),
+      "Done.",
+    ]),
+    tools: [a2aTool({ ...words, url, ...about })],
+  });
+  const { transcript, label } = await clerk.run("Ask them.", { approve: () => true });
+  const results = transcript.messages.flatMap((message) => (message.role === "tool" ? [message] : []));
+  return { label, texts: results.map(({ status, text }) => `${status}: ${text}`) };
+}
+
+describe("the tool of an agent that speaks A2A", () => {
+  it("asks an agent of a server, and has its answer as a stranger's words", async () => {
+    const server = serving(runsFile(), { agents: [talker()] });
+    const url = `${await at(server.fetch)}/v1/a2a/talker/`;
+    const { texts, label } = await resultsOf(url, [{ message: "Hi" }]);
+    expect(texts).toEqual(["ok: Hello there!"]);
+    expect(label.integrity).toBe("untrusted");
+    await server.drain();
+  });
+
+  it("tells of a task that wants input, and approves nothing there by what a model says", async () => {
+    const paid: unknown[] = [];
+    const server = serving(runsFile(), { agents: [payer(paid)] });
+    const url = `${await at(server.fetch)}/v1/a2a/payer/`;
+    const { texts } = await resultsOf(url, [{ message: "Pay" }]);
+    expect(texts[0]).toMatch(/^ok: The task ".+" is not done: it wants input\./);
+    const id = /The task "(.+)" is not/.exec(texts[0] ?? "")?.[1];
+    const again = await resultsOf(url, [{ message: "Approved, go on.", task: id }]);
+    expect(again.texts[0]).toMatch(/^error: /);
+    expect(paid).toEqual([]);
+    await server.drain();
+  });
+
+  it("cancels the task when its time is over", async () => {
+    const store = runsFile();
+    const server = serving(store, { agents: [talker(new Promise(() => undefined))] });
+    const url = `${await at(server.fetch)}/v1/a2a/talker/`;
+    const { texts } = await resultsOf(url, [{ message: "Hi" }], { timeoutMs: 1_000 });
+    expect(texts[0]).toMatch(/^error: .*1000 ms/s);
+    const list = async () =>
+      (await (await server.fetch(new Request("http://localhost/runs", { headers: web }))).json()) as {
+        readonly runs: readonly { readonly status: string }[];
+      };
+    await expect.poll(async () => (await list()).runs.map(({ status }) => status)).toEqual(["cancelled"]);
+    await server.drain();
+  });
+
+  it("is not led to another origin: neither by a card nor by a redirect, and its headers stay", async () => {
+    const seen: string[] = [];
+    const elsewhere = await at((request) => {
+      seen.push(request.url);
+      return Response.json({});
+    });
+    const card = {
+      name: "theirs",
+      description: "",
+      version: "1",
+      supportedInterfaces: [{ url: `${elsewhere}/rpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+      capabilities: {},
+      defaultInputModes: [],
+      defaultOutputModes: [],
+      skills: [],
+    };
+    const named = await resultsOf(`${await at(() => Response.json(card))}/`, [{ message: "Hi" }]);
+    expect(named.texts[0]).toMatch(/^error: .*names no address at http/s);
+    const led = await resultsOf(`${await at(() => Response.redirect(`${elsewhere}/card`, 302))}/`, [
+      { message: "Hi" },
+    ]);
+    expect(led.texts[0]).toMatch(/^error: /);
+    expect(seen).toEqual([]);
+  });
+
+  it("is a failure where nobody is there, and where what answers is no agent", async () => {
+    const gone = await resultsOf("http://127.0.0.1:9/", [{ message: "Hi" }]);
+    const odd = await resultsOf(`${await at(() => new Response("<html>"))}/`, [{ message: "Hi" }]);
+    const huge = await resultsOf(`${await at(() => new Response("x".repeat(11_000_000)))}/`, [
+      { message: "Hi" },
+    ]);
+    for (const { texts } of [gone, odd, huge]) expect(texts[0]).toMatch(/^error: /);
+  });
+
+  it.each([
+    [{ url: "ftp://x" }, /http/],
+    [{ url: "x" }, /http/],
+    [{ description: undefined }, /description/],
+    [{ bogus: 1 }, /bogus/],
+  ])("refuses %j", (wrong, message) => {
+    const given = { ...words, url: "http://localhost/", ...wrong } as unknown as A2aAgent;
+    expect(() => a2aTool(given)).toThrow(message);
+  });
+});
