@@ -103,7 +103,7 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
     await page.getByRole("tab", { name: "Prompts" }).click();
     await page.locator(".prompt select").first().selectOption({ index: 1 });
     const first = page.locator(".message-user");
-    await expect.poll(() => first.innerText(), patience).toContain("the mail");
+    await expect.poll(() => first.innerText(), patience).toContain("Read it");
     await look(page, "prompt-inside");
   }, 120_000);
 

@@ -1,6 +1,6 @@
 import { isWritError, messageOf } from "../../error/writ-error.ts";
 import type { AgentEvent } from "../../event/event.ts";
-import { isAsked, labelOf, type Message, textOf } from "../../message/message.ts";
+import { callsOf, isAsked, labelOf, type Message, textOf } from "../../message/message.ts";
 import { mayRunAgain } from "../../tool/after-crash.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
@@ -75,17 +75,28 @@ const notKnown: ReadonlySet<string> = new Set(["timeout", "cancelled"]);
 
 function truthFaults({ facts, outcome }: Told, evidence: Evidence): readonly string[] {
   const { subject } = evidence;
+  const proposed = proposedIn(facts);
   return facts.flatMap((fact) => {
     if (fact.type !== "tool-end") return [];
     const { status } = fact.result;
     const isLost = status === "skipped" && outcome?.type === "answered" && !subject.skipsAfterBlocked;
-    const said = isLost ? "nothing ended its turn" : untruthOf(fact, evidence);
+    const said = isLost ? "nothing ended its turn" : untruthOf(fact, evidence, proposed);
     return said === undefined ? [] : [`${fact.name} ${fact.callId} is told to be ${status}, and ${said}`];
   });
 }
 
+/** The arguments of the calls of a run's replies, by their ids. */
+function proposedIn(facts: readonly AgentEvent[]): ReadonlyMap<string, Json> {
+  const replies = facts.flatMap((fact) => (fact.type === "message-end" ? (fact.message ?? []) : []));
+  return new Map(replies.flatMap(callsOf).map((call) => [call.id, call.arguments]));
+}
+
 /** The reason why the result of a call is not true of what its tool did; undefined where it is. */
-function untruthOf(end: EndedCall, { world, subject }: Evidence): string | undefined {
+function untruthOf(
+  end: EndedCall,
+  { world, subject }: Evidence,
+  proposed: ReadonlyMap<string, Json>,
+): string | undefined {
   const { callId, runId, name, result, durationMs } = end;
   if (!subject.standIns.has(name)) return undefined;
   const tool = subject.tools.get(name);
@@ -95,7 +106,9 @@ function untruthOf(end: EndedCall, { world, subject }: Evidence): string | undef
   const timeoutMs = tool?.timeoutMs ?? subject.limits.toolMs;
   if (durationMs > timeoutMs) return `took ${durationMs} ms, and had ${timeoutMs}`;
   if (result.status === "ok") return subject.mends ? undefined : lieOf(made, end);
-  if (nothingDone.has(result.status) && made.length > 0) return "it ran";
+  // A process that was taken for dead may have a reply of its own, and a call of this id in it.
+  const own = made.filter(({ arguments: args }) => sameJson(args, proposed.get(callId) ?? null));
+  if (nothingDone.has(result.status) && own.length > 0) return "it ran";
   const changes = tool?.effect === "write" || tool?.effect === "irreversible";
   const took = made.some(({ tookEffect }) => tookEffect);
   return took && changes && notKnown.has(result.status) ? "it had its effect" : undefined;
@@ -147,11 +160,12 @@ function listFaults({ world, subject }: Evidence): readonly string[] {
 
 function policyFaults({ world }: Evidence): readonly string[] {
   const watched = new Set(world.judgements.map(({ agent }) => agent));
-  return world.executions.flatMap(({ agent, tool, callId }, place) => {
+  return world.executions.flatMap((execution, place) => {
+    const { agent, tool, callId } = execution;
     const judged = world.judgements.findLast(
       (one) => one.callId === callId && one.tool === tool && one.agent === agent && one.place <= place,
     );
-    const verdict = watched.has(agent) ? judged?.verdict : world.decisions.get(`${agent} ${callId} ${tool}`);
+    const verdict = watched.has(agent) ? judged?.verdict : world.decisionOn(execution);
     const what = `${agent} ran ${tool} (${callId})`;
     if (verdict === undefined) return watched.has(agent) ? [`${what}, and the policy was not asked`] : [];
     if (verdict === "deny") return [`${what}, and the policy said no`];
@@ -166,7 +180,9 @@ function budgetFaults({ run, facts }: Told, { world, subject, told }: Evidence):
   const began = facts.filter(({ type }) => type === "turn-start").length;
   if (began > turns) faults.push(`${run.id} took ${began} turns of ${turns}`);
   if (told.length > 1) return faults;
-  const keys = new Set(world.executions.map(({ key }) => key));
+  // A call that began while its reply was written, and whose process died before the reply was kept, is no call of the run: nothing decided about it.
+  const counted = world.executions.filter((one) => world.decisionOn(one) !== undefined);
+  const keys = new Set(counted.map(({ key }) => key));
   if (keys.size > toolCalls)
     faults.push(`${run.id} and the runs inside it made ${keys.size} calls of ${toolCalls}`);
   const used = run.result?.usage;

@@ -60,7 +60,7 @@ export class Machine {
     if (!this.process.isAlive) return;
     const { runId } = event;
     this.world.watch?.({ type: "tells", machine: this.number, event });
-    if (event.type === "call-decided") this.world.decided(event, event.agent);
+    if (event.type === "call-decided") this.world.decided(event, this.number);
     const known = this.heard.get(runId);
     if (known === undefined || event.type === "run-start") this.heard.set(runId, [event]);
     else known.push(event);

@@ -1,4 +1,4 @@
-import type { AgentEvent, Fact } from "../../event/event.ts";
+import type { AgentEvent } from "../../event/event.ts";
 import type { Label } from "../../message/label.ts";
 import type { Json } from "../../util/json.ts";
 import type { Execution } from "./execution.ts";
@@ -46,7 +46,7 @@ interface Stopped {
   readonly begun: number;
 }
 
-type Decided = Extract<Fact, { readonly type: "call-decided" }>;
+type Decided = Extract<AgentEvent, { readonly type: "call-decided" }>;
 
 interface Timer {
   readonly at: number;
@@ -66,8 +66,7 @@ export class World {
   readonly trace: string[] = [];
   readonly executions: Execution[] = [];
   readonly judgements: Judgement[] = [];
-  /** The decisions that facts told, by agent, call and tool. */
-  readonly decisions: Map<string, string> = new Map();
+  private readonly decisions: Map<string, string> = new Map();
   readonly answers: Answered[] = [];
   readonly faults: Fault[] = [];
   readonly counts: Map<string, number> = new Map();
@@ -108,9 +107,14 @@ export class World {
     return next;
   }
 
-  /** Keeps a decision that a fact told, of a policy that is not watched. */
-  decided({ callId, name, decision }: Decided, agent: string): void {
-    this.decisions.set(`${agent} ${callId} ${name}`, decision.verdict);
+  /** Keeps a decision that a fact told. */
+  decided({ agent, callId, name, decision }: Decided, process: number): void {
+    this.decisions.set(`${process} ${agent} ${callId} ${name}`, decision.verdict);
+  }
+
+  /** The decision about an execution that its process told: another one may have another reply, with a call of this id. Undefined where it died before. */
+  decisionOn({ process, agent, callId, tool }: Execution): string | undefined {
+    return this.decisions.get(`${process} ${agent} ${callId} ${tool}`);
   }
 
   stopped(runId: string): void {
