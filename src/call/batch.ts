@@ -187,7 +187,8 @@ async function handOver(executor: Executor, running: RunningBatch): Promise<void
 }
 
 function collect(_done: unknown, running: RunningBatch): Executed {
-  if (running.waiting !== undefined) throw running.waiting;
+  const waits = running.left();
+  if (waits !== undefined) throw waits;
   const { batch, fates, judging } = running;
   const { ledger, limits, ended } = judging;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every call has its record once all groups have run

@@ -128,7 +128,7 @@ export class RunningBatch {
     });
     const kept = await recorded(steps, batch.run.journal).catch((error: unknown) => {
       this.endRecorded(steps, group);
-      return this.waitInside(error);
+      this.waitInside(error);
     });
     kept?.forEach((record, place) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one record for each call of the group
@@ -155,6 +155,13 @@ export class RunningBatch {
     }
   }
 
+  /** What the batch waits for, and the run with it. A run that was stopped while it was handed over ends by that, and so do its calls. */
+  left(): RunWaits | undefined {
+    if (this.waiting?.isHandedOver !== true || this.batch.run.stop.reason === undefined) return this.waiting;
+    this.endStopped();
+    return undefined;
+  }
+
   /** Ends the calls that a stop left without a record: nobody knows what became of one that had begun to change something. */
   private endStopped(): void {
     this.fates.forEach((fate, index) => {
@@ -167,13 +174,13 @@ export class RunningBatch {
   }
 
   /** Takes down that a run inside a call waits; the calls beside it have ended. */
-  private waitInside(error: unknown): undefined {
-    if (!(error instanceof RunWaits)) {
-      if (this.batch.run.stop.reason !== undefined) this.endStopped();
-      throw error;
-    }
-    this.wait(error);
+  private waitInside(error: unknown): void {
     this.hasWaited = true;
+    if (error instanceof RunWaits) return this.wait(error);
+    const { stop, journal } = this.batch.run;
+    if (stop.reason !== undefined) this.endStopped();
+    // A replay of a run that was handed over when its time ended: no record says so of the calls that had not begun.
+    if (journal.mode !== "replay" || StepsOfRun.of(journal)?.isOver !== true) throw error;
   }
 
   private wait(waits: RunWaits): void {

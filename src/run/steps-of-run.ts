@@ -110,6 +110,11 @@ export class StepsOfRun implements Journal {
     return this.replay?.isStopping === true;
   }
 
+  /** The time of the run is over. */
+  get isOver(): boolean {
+    return this.stop?.reason?.type === "duration";
+  }
+
   /** In a replay of a run that was stopped: true of a call that was at work then, or had ended. */
   hadBegun(key: string): boolean {
     return this.replay?.hadBegun(key) === true;

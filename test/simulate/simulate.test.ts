@@ -49,6 +49,23 @@ const broken: readonly [what: string, name: string, deviations: Schedule["deviat
     ],
   ],
   [
+    "calls of a run that was handed over when its time ended have ends, live and at a replay",
+    "sensible",
+    [
+      {
+        at: "model 1",
+        does: "proposes",
+        calls: [
+          { name: "look", arguments: { order: "A1" } },
+          { name: "look", arguments: { order: "A1" } },
+          { name: "pay", arguments: { order: "A1", amount: 1 } },
+        ],
+      },
+      { at: "tool look 2", does: "hangs-after" },
+      { at: "moment 3", does: "hands-over" },
+    ],
+  ],
+  [
     "a process that stood still while its run was stopped runs no call that may go again",
     "recovering",
     [
