@@ -155,7 +155,7 @@ export class RunningBatch {
     }
   }
 
-  /** What the batch waits for, and the run with it. A run that was stopped while it was handed over ends by that, and so do its calls. */
+  /** Gives the questions that the batch waits for, and the run with it. A run that was stopped while it was handed over ends by that, and so do its calls. */
   left(): RunWaits | undefined {
     if (this.waiting?.isHandedOver !== true || this.batch.run.stop.reason === undefined) return this.waiting;
     this.endStopped();

@@ -29,7 +29,7 @@ export interface A2aAgent extends ForeignToolWords {
   readonly name: string;
   /** The address below which its card stands: `/.well-known/agent-card.json` behind it. It ends with a slash where it has a path. */
   readonly url: string | URL;
-  /** What the model is told of the agent. What its card says of it is not shown to a model. */
+  /** The description of the agent that the model is told. That of its card is not shown to a model. */
   readonly description: string;
   /** Sent to the origin of the address alone. */
   readonly headers?: Readonly<Record<string, string>>;

@@ -13,7 +13,7 @@ export interface RemoteAgent {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a model says to an agent: a new task, or more of one that wants input. */
+/** The words of a model to an agent: a new task, or more of one that wants input. */
 export interface Said {
   readonly message: string;
   readonly task?: string;
@@ -24,7 +24,7 @@ interface Telling {
   readonly signal: AbortSignal;
 }
 
-/** What the package writes for states on the wire. */
+/** The numbers by which the package knows the states of a task. */
 const states = { submitted: 1, working: 2, completed: 3, inputRequired: 6 } as const;
 
 /** The pauses between looks at a task: short at first, and then of at most a second. */

@@ -26,7 +26,7 @@ function digitsIn({ text, language }: Wording): readonly Place[] {
   });
 }
 
-/** What a word adds to a number: so much, or so many times what stands before it. */
+/** The part of a word in a number: so much more, or so many times the number before it. */
 interface Part {
   readonly value: number;
   readonly isScale: boolean;
@@ -106,7 +106,7 @@ function valueOf(parts: readonly Part[]): number | undefined {
   return total + group;
 }
 
-/** What may be added to a number stays below this: 10 behind "twenty", 100 behind "two hundred", nothing behind "five". */
+/** The bound of the next part of a number: below 10 behind "twenty", below 100 behind "two hundred", none behind "five". */
 function roomIn(group: number): number {
   if (group === 0) return Infinity;
   if (group % 100 === 0) return 100;

@@ -17,7 +17,7 @@ export interface Execution {
   readonly fits: boolean;
   /** It happened: what the tool does was done. */
   tookEffect: boolean;
-  /** What came of it, whether the tool gave it back or not. */
+  /** Its result, whether the tool gave it back or not. */
   made?: Json;
   /** The time at which the tool gave it back, once it did. */
   givenMs?: number;

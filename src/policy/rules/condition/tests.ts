@@ -15,7 +15,7 @@ export type IsBound = (leaf: Leaf, as: Extract<ValueTest, { type: "bound" }>["as
 /** Says of a value if it passes a test. Undefined for no JSON, and for a value of another kind than the test's. May throw. */
 type Passes = (leaf: Leaf, isBound: IsBound) => Truth;
 
-/** What judges values by a test. */
+/** Makes the judge of values by a test. */
 export function testOf(test: ValueTest): Passes {
   const passes = ofJson(test);
   return (leaf, isBound) => (leaf.isOdd ? undefined : passes(leaf, isBound));
