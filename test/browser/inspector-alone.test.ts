@@ -69,6 +69,32 @@ describe.skipIf(chromiumPath === undefined)("writ inspect without a program, in 
     120_000,
   );
 
+  it("takes the keys of a fast writer: none goes to the page before its palette is drawn, or after it is closed", async () => {
+    const page = await seen.open();
+    const seenAfterEach = await page.evaluate(async () => {
+      /* oxlint-disable typescript/no-explicit-any -- code of the browser, whose types are not here */
+      const { document, KeyboardEvent } = globalThis as any;
+      /* oxlint-enable typescript/no-explicit-any */
+      const where: string[] = [];
+      for (const [key, ctrlKey] of [
+        ["k", true],
+        ["Enter", false],
+        ["k", true],
+      ] as const) {
+        const event = new KeyboardEvent("keydown", { key, ctrlKey, bubbles: true, cancelable: true });
+        document.activeElement.dispatchEvent(event);
+        for (let ticks = 0; ticks < 20; ticks++) await Promise.resolve();
+        where.push(document.activeElement.role ?? "page");
+      }
+      return where;
+    });
+    expect(seenAfterEach).toEqual(["combobox", "page", "combobox"]);
+    await page.keyboard.type("playground");
+    await expect
+      .poll(() => page.locator(".palette [aria-selected=true]").innerText(), patience)
+      .toContain("Play");
+  });
+
   it.each([
     ["a screen of 1440", 720, 450],
     ["a telephone of 390", 195, 422],

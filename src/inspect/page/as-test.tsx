@@ -1,7 +1,8 @@
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { runAsTest } from "../run-as-test.ts";
 import type { InspectedCall, InspectedRun } from "../view.ts";
+import { useModal } from "./modal.ts";
 
 interface AsTestProps {
   readonly view: InspectedRun;
@@ -28,9 +29,8 @@ interface TestDialogProps {
 }
 
 function TestDialog({ view, call, onClose }: TestDialogProps): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const modal = useModal(onClose);
   const [told, setTold] = useState("");
-  useEffect(() => dialog.current?.showModal(), []);
   const test = runAsTest(view, call);
   const copy = (text: string): void => {
     navigator.clipboard.writeText(text).then(
@@ -39,13 +39,13 @@ function TestDialog({ view, call, onClose }: TestDialogProps): JSX.Element {
     );
   };
   return (
-    <dialog ref={dialog} class="as-test" aria-labelledby="test-title" onClose={onClose}>
+    <dialog {...modal.props} class="as-test" aria-labelledby="test-title">
       <header>
         <h2 id="test-title">
           {call === undefined ? "The run as a test" : `The call of ${call.tool} as a test`}
         </h2>
         <span class="grow" />
-        <button type="button" class="plain" aria-label="Close" onClick={() => dialog.current?.close()}>
+        <button type="button" class="plain" aria-label="Close" onClick={modal.close}>
           ✕
         </button>
       </header>

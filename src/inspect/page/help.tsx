@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useModal } from "./modal.ts";
 
 const keys: readonly (readonly [string, string])[] = [
   ["j  k", "next and previous run; next and previous call once one is shown"],
@@ -22,14 +22,13 @@ const keys: readonly (readonly [string, string])[] = [
 
 /** The keys of the page. */
 export function Help({ onClose }: { readonly onClose: () => void }): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  const modal = useModal(onClose);
   return (
-    <dialog ref={dialog} aria-labelledby="help-title" onClose={onClose}>
+    <dialog {...modal.props} aria-labelledby="help-title">
       <header>
         <h2 id="help-title">Keys</h2>
         <span class="grow" />
-        <button type="button" class="plain" aria-label="Close" onClick={onClose}>
+        <button type="button" class="plain" aria-label="Close" onClick={modal.close}>
           ✕
         </button>
       </header>

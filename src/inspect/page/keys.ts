@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 /** What a key does. False lets the browser have it. */
 export type KeyActs = Readonly<Record<string, (event: KeyboardEvent) => void | boolean>>;
@@ -11,7 +11,7 @@ const isWritten = (target: EventTarget | null): boolean =>
 export function useKeys(acts: KeyActs): void {
   const latest = useRef(acts);
   latest.current = acts;
-  useEffect(() => {
+  useLayoutEffect(() => {
     function onKey(event: KeyboardEvent): void {
       if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") !== null)
         return;
@@ -33,7 +33,7 @@ export function useKeys(acts: KeyActs): void {
 export function useChord(key: string, act: () => void): void {
   const latest = useRef(act);
   latest.current = act;
-  useEffect(() => {
+  useLayoutEffect(() => {
     function onKey(event: KeyboardEvent): void {
       if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== key) return;
       event.preventDefault();

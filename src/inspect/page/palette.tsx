@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
+import { useModal } from "./modal.ts";
 
 /** Something that can be chosen in the palette. */
 export interface PaletteItem {
@@ -19,15 +20,14 @@ const mostShown = 12;
 
 /** A list of all that can be done and opened, which is searched by words and gone through by keys. */
 export function Palette({ items, onClose }: PaletteProps): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const modal = useModal(onClose);
   const [text, setText] = useState("");
   const [place, setPlace] = useState(0);
-  useEffect(() => dialog.current?.showModal(), []);
   const found = useMemo(() => itemsWith(items, text), [items, text]);
   const chosen = Math.min(place, found.length - 1);
   const choose = (item: PaletteItem | undefined): void => {
     if (item === undefined) return;
-    dialog.current?.close();
+    modal.close();
     item.act();
   };
   const onKey = (event: KeyboardEvent): void => {
@@ -38,7 +38,7 @@ export function Palette({ items, onClose }: PaletteProps): JSX.Element {
     else setPlace(Math.min(found.length - 1, Math.max(0, chosen + by)));
   };
   return (
-    <dialog ref={dialog} class="palette" aria-label="Go to, or do" onClose={onClose}>
+    <dialog {...modal.props} class="palette" aria-label="Go to, or do">
       <input
         type="text"
         role="combobox"

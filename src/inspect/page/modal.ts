@@ -1,0 +1,29 @@
+import type { RefObject } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+
+/** A dialog before the page. */
+interface Modal {
+  /** What the `dialog` is given. */
+  readonly props: {
+    readonly ref: RefObject<HTMLDialogElement | null>;
+    readonly onCancel: () => void;
+    readonly onClose: () => void;
+  };
+  /** Closes it, and gives the focus back. */
+  readonly close: () => void;
+}
+
+/**
+ * Shows a dialog before the page. It takes the focus before the next key, and is gone before the next key once it was closed: browsers
+ * draw, and tell of a close, later than a fast writer strikes keys.
+ */
+export function useModal(onClose: () => void): Modal {
+  const ref = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => ref.current?.showModal(), []);
+  const close = (): void => {
+    if (ref.current === null) return;
+    ref.current.close();
+    onClose();
+  };
+  return { props: { ref, onCancel: close, onClose: close }, close };
+}
