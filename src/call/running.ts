@@ -101,6 +101,7 @@ export class RunningBatch {
       const fate = this.fates[index] as Fate;
       if (fate.type === "refused" || fate.tool.kind === "knowledge") continue;
       if (isStopped && fate.early === undefined && steps?.hadBegun(fate.at.key) !== true) continue;
+      if (steps?.neverBegan(fate.at.key) === true) continue;
       (this.begun ??= new Set()).add(index);
       const { id: callId, name, arguments: args } = fate.call;
       run.tell({ type: "tool-start", turn, callId, name, arguments: args });

@@ -16,7 +16,7 @@ import type { JsonObject } from "../util/json.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
 import { callEnded, type End, type Ending, type StopReason, stopped } from "./end.ts";
 import { endFrom, endKey, type KeptEnd, keptFrom, pauseKey } from "./kept-end.ts";
-import { keptEnd, lookUp, pausesIn, Replay } from "./recorded-end.ts";
+import { keptEnd, lookUp, neverBegan, pausesIn, Replay } from "./recorded-end.ts";
 import { RunWaits } from "./waits.ts";
 
 /** The run whose steps they are. */
@@ -118,6 +118,11 @@ export class StepsOfRun implements Journal {
   /** In a replay of a run that was stopped: true of a call that was at work then, or had ended. */
   hadBegun(key: string): boolean {
     return this.replay?.hadBegun(key) === true;
+  }
+
+  /** True of a call that was kept from beginning when the run was stopped, by this process or one before it. */
+  neverBegan(key: string): boolean {
+    return neverBegan(key, this.options.journal);
   }
 
   /** The fields that the record of its beginning has beside the time; undefined for a run inside. */

@@ -66,6 +66,22 @@ const broken: readonly [what: string, name: string, deviations: Schedule["deviat
     ],
   ],
   [
+    "a call that waited for one before it when the time was over has not begun for the process that goes on either",
+    "recovering",
+    [
+      {
+        at: "model 1",
+        does: "proposes",
+        calls: [
+          { name: "ship", arguments: { order: "A2" } },
+          { name: "ship", arguments: { order: "A2" } },
+        ],
+      },
+      { at: "tool ship 1", does: "hangs" },
+      { at: "step 5", does: "dies-after" },
+    ],
+  ],
+  [
     "a process that stood still while its run was stopped runs no call that may go again",
     "recovering",
     [
