@@ -1,5 +1,5 @@
 /**
- * What the command line is made of, for programs that want to find a model or print a run as it does.
+ * The parts of the command line, for programs that want to find a model or print a run as it does.
  *
  * @module writ/cli
  */

@@ -1,5 +1,5 @@
 /**
- * What may happen: the conditions of rules, policies as data and what can be asked of them, bounds in full, and what an agent may do
+ * Authority: the conditions of rules, policies as data and what can be asked of them, bounds in full, and what an agent may do
  * (manifests, audits, enforcement).
  *
  * @module writ/policy

@@ -1,5 +1,5 @@
 /**
- * What tests of agents need: a model that follows a script, tools that remember their calls, providers on the loopback interface, matchers for
+ * The tools for tests of agents: a model that follows a script, tools that remember their calls, providers on the loopback interface, matchers for
  * test runners, contracts as checks, and a guard that finds tools which use powers that they did not declare. The guard is on when this is imported.
  *
  * @module writ/testing

@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { serve as listen, type ServerType } from "@hono/node-server";
 import { WritError } from "../error/writ-error.ts";
 
-/** What listens at a port. */
+/** A server that listens at a port. */
 export interface Listener {
   readonly address: string;
   /** Takes no connection any more, and resolves when the last has ended. */

@@ -15,7 +15,7 @@ export interface LiveCalls {
 export function liveCalls(screen: Screen, { style }: Pick<Output, "style">): LiveCalls {
   const block = liveBlock(screen);
   const texts = new Map<string, string>();
-  // What `call-state` said last: of a call that begins while the model still writes it comes before the call is told.
+  // The last `call-state`: of a call that begins while the model still writes it comes before the call is told.
   const states = new Map<string, State>();
   function end(key: string): void {
     texts.delete(key);
@@ -66,7 +66,7 @@ function stateOf(event: Extract<AgentEvent, { readonly type: "call-state" }>): S
 
 interface Looks {
   readonly sign: string;
-  /** Where it stands, in a word or in seconds. */
+  /** Its state, in a word or in seconds. */
   readonly tail: () => string;
 }
 

@@ -197,7 +197,7 @@ function ended(event: EventOf<"tool-end">, telling: Telling): string | undefined
   const { callId, name, result, durationMs } = event;
   const { calls, output, longest, isLive } = telling;
   if (result.status === "denied" || result.status === "invalid") return undefined;
-  // Where its beginning stands above, that has the arguments already.
+  // A beginning that stands above has the arguments already.
   const call = isLive ? callText(event, telling) : `${calls.number(callId)} ${name}`;
   const time = output.style("dim", `  ${durationText(durationMs)}`);
   if (result.status === "ok")

@@ -51,7 +51,7 @@ export async function errorOf(response: Response): Promise<ServerError> {
   );
 }
 
-/** What the text of an error says; nothing where it is a page of a proxy. */
+/** The message in the text of an error; nothing where it is a page of a proxy. */
 export function toldIn(text: string): Told {
   try {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field is read as one that may be absent

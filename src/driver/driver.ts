@@ -57,7 +57,7 @@ export type Reading =
     };
 
 /**
- * What a driver decided for a turn: a reading, or a short form of one, of which the runtime makes the message.
+ * The decision of a driver for a turn: a reading, or a short form of one, of which the runtime makes the message.
  */
 export type DriverDecision =
   | Reading
@@ -97,7 +97,7 @@ export interface Driver {
    * of the budget however often the model is asked, with the finish reason of the last reply, and it is recorded whole: a replay does not decide
    * again. All that holds for calls and answers of a model holds for these.
    *
-   * What it throws that is no error of the catalogue ends the run as failed (`driver-failed`).
+   * An error that it throws which is not of the catalogue ends the run as failed (`driver-failed`).
    */
   decide?(turn: TurnInput, ask: AskModel): DriverDecision | Promise<DriverDecision>;
   /** The name of the tool that a call of the model means; the name as it is when it means none. */

@@ -11,7 +11,7 @@ import type { RunSignal, RunStore, WaitingQuestion } from "./run-store.ts";
 
 /** A signal as a program sends it. */
 export interface SentSignal extends Pick<RunSignal, "name"> {
-  /** What it brings. Default: null. */
+  /** Its payload. Default: null. */
   readonly value?: Json;
   /** A second signal of one id changes nothing. Default: a new id. */
   readonly id?: string;

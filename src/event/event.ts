@@ -177,13 +177,13 @@ export type LiveEvent =
     } & InCall)
   | ({ readonly type: "tool-progress"; readonly value: Json } & Merged & InCall)
   /**
-   * Where a call stands that the facts tell later, since they keep the order of the reply: it waits for its turn among others, it begins after such a
+   * The state of a call that the facts tell later, since they keep the order of the reply: it waits for its turn among others, it begins after such a
    * wait, or it has ended before one that stands in front of it.
    */
   | ({
       readonly type: "call-state";
       readonly state: "waits" | "runs" | "ended";
-      /** How it ended, and the time that it ran. */
+      /** Its end, and the time that it ran. */
       readonly status?: ResultStatus;
       readonly durationMs?: number;
     } & InCall);

@@ -4,7 +4,7 @@ import type { JudgedTimes } from "../call/judging-times.ts";
 import type { KeptAnswer } from "../call/ask.ts";
 import type { CallSpan, CallState, InspectedQuestion } from "./view.ts";
 
-/** What the times of a call are made of. */
+/** The facts that the times of a call are made of. */
 export interface TimedCall {
   readonly proposedAt: number;
   readonly now: number;

@@ -4,7 +4,7 @@ import type { InspectedCall, InspectedRun } from "./view.ts";
 /** Two runs beside each other, turn by turn. */
 export interface ComparedRuns {
   readonly turns: readonly ComparedTurn[];
-  /** Whether both came to the same outcome, with the same words. */
+  /** True when both came to the same outcome, with the same words. */
   readonly sameOutcome: boolean;
   /** The number of turns and calls that differ. */
   readonly differences: number;
@@ -13,7 +13,7 @@ export interface ComparedRuns {
 /** The same turn of two runs. */
 export interface ComparedTurn {
   readonly number: number;
-  /** What the model wrote differs. */
+  /** The texts that the model wrote differ. */
   readonly textDiffers: boolean;
   readonly calls: readonly ComparedCall[];
 }

@@ -2,7 +2,7 @@ import type { KnownRun } from "./known-run.ts";
 import type { ReadRecords } from "./read-records.ts";
 import type { InspectedBudget, InspectedTurn } from "./view.ts";
 
-/** What the bounds of a run are counted from. */
+/** The facts that the bounds of a run are counted from. */
 export interface Spent {
   readonly known: KnownRun;
   readonly read: ReadRecords;

@@ -14,7 +14,7 @@ import type { RunIndex } from "./run-index.ts";
 import { RunsBegunHere } from "./runs-begun-here.ts";
 import type { ListedRun } from "./view.ts";
 
-/** What the routes of an inspector act on. */
+/** The parts of an inspector that its routes act on. */
 export interface Inspecting {
   readonly around: RunsToInspect;
   readonly index: RunIndex;
@@ -137,7 +137,7 @@ function studyRoutes({ around }: Inspecting): readonly Route[] {
   ];
 }
 
-/** What changes something. It needs the program of the agent: without it nobody could look whether the question is still the one that was shown. */
+/** The routes that change something. They need the program of the agent: without it nobody could look whether the question is still the one that was shown. */
 function acts(around: RunsToInspect, begunHere: RunsBegunHere): readonly Route[] {
   return [
     {

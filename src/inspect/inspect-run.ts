@@ -83,7 +83,7 @@ function costOf(turns: readonly InspectedTurn[]): { readonly costUsd?: number } 
 const isUnexplained = ({ state, decision }: InspectedCall): boolean =>
   state === "refused" && decision === undefined;
 
-/** What the records of a run do not say, where its program is not given. */
+/** The facts that the records of a run do not hold, where its program is not given. */
 function gapsOf(turns: readonly InspectedTurn[], isReplayed: boolean): readonly string[] {
   if (isReplayed || !turns.some(({ calls }) => calls.some(isUnexplained))) return [];
   return [

@@ -20,7 +20,7 @@ import { pageFile } from "./page-files.ts";
 import { rulePlaces } from "./rule-places.ts";
 import { RunIndex } from "./run-index.ts";
 
-/** What an inspector is made of. */
+/** The parts of an inspector. */
 export interface InspectorOptions extends Pick<DurableOptions, "accept"> {
   readonly store: RunStore;
   readonly agents: readonly Agent[];
@@ -99,7 +99,7 @@ async function aboutAgents(agents: readonly Agent[]): Promise<ReadonlyMap<string
   return new Map(known);
 }
 
-/** What an agent says of itself. Agents that were put together of others say nothing, and can be replayed all the same. */
+/** An agent's description of itself. Agents composed of others have none, and can be replayed all the same. */
 async function aboutAgent(agent: Agent): Promise<KnownAgent> {
   if (typeof agent.manifest !== "function") return {};
   const found: { instructions?: unknown; tools?: unknown; policy?: Policy } = {};

@@ -4,7 +4,7 @@ import type { Fact } from "../event/event.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
 import type { RulePlaces } from "./rule-places.ts";
 
-/** What is known of a run. Without `facts` it is what its records say alone. */
+/** A run as far as it is known. Without `facts` that is by its records alone. */
 export interface KnownRun {
   readonly run: StoredRun;
   readonly records: readonly JournalRecord[];
@@ -15,7 +15,7 @@ export interface KnownRun {
   readonly instructions?: string;
   /** The places where the rules of its policy are written. */
   readonly places?: RulePlaces;
-  /** Why there are no facts, or what else is to be said, in whole sentences. */
+  /** The reason why there are no facts, or other remarks, in whole sentences. */
   readonly notes?: readonly string[];
   /** Milliseconds since 1970. */
   readonly now: number;

@@ -2,7 +2,7 @@ import type { Fact } from "../event/event.ts";
 
 type Told<Type extends Fact["type"]> = Extract<Fact, { readonly type: Type }>;
 
-/** What a run told of one call. */
+/** The facts of a run about one call. */
 export interface CallFacts {
   /** The decisions, in order: a call whose arguments a person changed is judged twice. */
   readonly decided: Told<"call-decided">[];
@@ -15,7 +15,7 @@ export interface CallFacts {
   hooked?: Told<"hook-end">;
 }
 
-/** What a run told of one turn. */
+/** The facts of a run about one turn. */
 export interface TurnFacts {
   message?: Told<"message-end">;
   usage?: Told<"usage-add">;

@@ -1,6 +1,6 @@
 import type { ListedRun } from "./view.ts";
 
-/** What is wanted of runs: fields that must have a value, and words that must stand in them. */
+/** A filter of runs: fields that must have a value, and words that must stand in them. */
 export interface WantedRuns {
   readonly fields: readonly { readonly name: string; readonly value: string }[];
   readonly words: readonly string[];

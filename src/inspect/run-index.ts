@@ -13,7 +13,7 @@ const mostRecent = 200;
 interface Entry {
   readonly run: StoredRun;
   readonly listed: ListedRun;
-  /** What is searched, in small letters. Undefined until the records were read. */
+  /** The text that is searched, in small letters. Undefined until the records were read. */
   readonly text?: string;
 }
 

@@ -20,7 +20,7 @@ export interface ListedRun {
   readonly session?: string;
   /** The run that it was forked from. */
   readonly forkOf?: string;
-  /** What it was asked and what came of it, in a line each. */
+  /** Its input and its outcome, in a line each. */
   readonly asked: string;
   readonly told: string;
   readonly turns: number;
@@ -38,7 +38,7 @@ export interface InspectedRun {
   readonly input: Json;
   readonly fork?: ForkOrigin;
   readonly source: "records" | "replay";
-  /** What is not known, and why, in whole sentences. */
+  /** The gaps: facts that are not known, and why, in whole sentences. */
   readonly notes: readonly string[];
   /** From the first to the last time that is recorded. */
   readonly from: number;
@@ -113,7 +113,7 @@ export interface ModelSpan {
   readonly finishReason: FinishReason;
   readonly usage: Usage;
   readonly costUsd?: number;
-  /** What the model wrote beside its calls. */
+  /** The text that the model wrote beside its calls. */
   readonly text: string;
   readonly reasoning?: string;
   /** The text of the reply as the model wrote it, where a driver read its calls out of text. */
@@ -152,12 +152,12 @@ export interface InspectedCall {
   readonly tool: string;
   readonly state: CallState;
   readonly status?: ResultStatus;
-  /** What the model sent; raw text where it was no JSON, and then `malformed` says what is wrong with it. */
+  /** The arguments as the model sent them; raw text where it was not JSON, and then `malformed` says the fault. */
   readonly proposed: Json;
   readonly malformed?: string;
   /** The places at which they do not fit the schema of the tool. */
   readonly faults?: readonly ArgumentFault[];
-  /** What was judged and ran, where that is known and other than what was proposed. */
+  /** The arguments that were judged and ran, where they are known and differ from the proposed ones. */
   readonly judged?: Json;
   readonly coerced: readonly string[];
   /** The end of the reply that proposed it. */

@@ -100,7 +100,7 @@ function isData(value: unknown): value is FileData {
   return value instanceof Uint8Array || value instanceof ArrayBuffer || value instanceof URL;
 }
 
-/** What a provider wants to have with the part; the AI SDK calls it options on the way there. */
+/** Metadata that a provider wants with the part; the AI SDK calls it options on the way there. */
 function metadataOf({ providerMetadata, providerOptions }: Fields): Pick<TextPart, "providerMetadata"> {
   const given = providerMetadata ?? providerOptions;
   return isJsonObject(given) ? { providerMetadata: given } : {};

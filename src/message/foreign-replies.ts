@@ -65,7 +65,7 @@ function listOf(given: unknown): readonly unknown[] {
   return given === undefined || given === null || given === "" ? [] : [given];
 }
 
-/** What another model thought, and what pages show beside a text, is nobody's to send. */
+/** Another model's thoughts, and parts that pages show beside a text, are not sent to any model. */
 function saidIn(part: unknown): readonly ReplyPart[] {
   if (typeof part === "string" || isPart(part)) return [readPart(part)].filter(saysSomething);
   const { type } = fieldsOf(part);

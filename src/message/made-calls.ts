@@ -9,7 +9,7 @@ export interface MadeCall {
   readonly name: string;
   readonly arguments: Json;
   readonly status: ResultStatus;
-  /** What the model was told in place of a value: why the call was denied, failed or did not run. Left out for `ok`. */
+  /** The text that the model was given in place of a value: why the call was denied, failed or did not run. Left out for `ok`. */
   readonly reason?: string;
 }
 

@@ -10,7 +10,7 @@ export interface PlainReply {
   readonly reasoning?: string;
   /** `arguments` is a value, or the raw text that a model would have written. */
   readonly calls?: readonly { readonly id?: string; readonly name: string; readonly arguments?: Json }[];
-  /** What the model drew or spoke. */
+  /** Files that the model drew or spoke. */
   readonly files?: readonly FilePart[];
   readonly usage?: ReportedUsage;
   readonly finishReason?: FinishReason;

@@ -124,7 +124,7 @@ function describeAsJson(standard: Partial<StandardJSONSchemaV1.Props>, place: Sc
   }
 }
 
-/** What to write in place of types that JSON does not have, by the word for them in what a library says. */
+/** Advice in place of types that JSON does not have, by the word for them in a library's message. */
 const jsonFor: readonly (readonly [RegExp, string])[] = [
   [/\bDate\b/, "text, like `z.iso.datetime()`, of which the tool makes its Date"],
   [

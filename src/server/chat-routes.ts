@@ -151,7 +151,7 @@ async function* chunksOf(
   yield { data: "[DONE]" };
 }
 
-/** What a run waits for, and what came of the calls beside it. */
+/** The questions that a run waits for, and the results of the calls beside them. */
 async function* questionsOf(
   questions: readonly WaitingQuestion[],
   {

@@ -3,7 +3,7 @@ import { type CallerTool, withCallerTools } from "../durable/caller-tools.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 
-/** What a client of OpenAI's says of its own tools. */
+/** A client's own tools, as OpenAI's clients describe them. */
 export interface ClientTools {
   /** Their definitions, in the form of chat completions or of responses. */
   readonly tools?: readonly JsonObject[] | null;

@@ -4,7 +4,7 @@ import { type Bounds, boundedText, type Usages } from "./limits.ts";
 import { reader } from "./reader.ts";
 import type { Asked, Route, RunsAround } from "./route.ts";
 
-/** What stands around all routes of a server. */
+/** The parts of a server that all routes share. */
 export interface Handling {
   readonly around: RunsAround;
   readonly callerOf: (request: Request) => Caller | Promise<Caller>;

@@ -63,7 +63,7 @@ const schemas: { readonly [Reason in InterruptReason]?: JsonSchema } = {
   },
 };
 
-/** What a client answered: to a question whether a call may run, or to one whether it happened. `refuse` is told of what is neither. */
+/** A client's answer: to a question whether a call may run, or to one whether it happened. `refuse` is told of one that is neither. */
 type ClientDecision =
   | { readonly approval: Omit<QuestionAnswer, "hash"> }
   | { readonly settlement: Settlement };

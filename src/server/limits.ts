@@ -23,7 +23,7 @@ export const defaultBounds: Bounds = {
   streams: 1000,
 };
 
-/** What each caller has used. */
+/** The use of each caller. */
 export class Usages {
   private readonly bounds: Bounds;
   private readonly host: Host;

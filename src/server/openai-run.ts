@@ -21,7 +21,7 @@ export interface OpenAiRun {
   readonly end: () => void;
 }
 
-/** What a client of OpenAI's asks for. */
+/** A request of a client of OpenAI's. */
 export interface OpenAiWanted extends ClientTools {
   readonly model: string;
   /** The conversation, in the form of chat completions. */

@@ -53,7 +53,7 @@ export function statusOf(error: unknown): number | undefined {
   return isWritError(error) ? statuses[error.code] : undefined;
 }
 
-/** What a caller is told of an error. */
+/** An error as a caller is told it. */
 export function problemOf(error: unknown): Problem {
   const status = statusOf(error);
   if (status === undefined || !isWritError(error))

@@ -62,7 +62,7 @@ async function respond(asked: Asked): Promise<Response> {
   });
 }
 
-/** What the agent is asked: the conversation of the response before, what it answered, and the input. */
+/** The conversation for the agent: that of the response before, its answer, and the input. */
 async function conversationOf(
   asked: Asked,
   { input, instructions, previous_response_id: previous }: Wanted,

@@ -17,7 +17,7 @@ export interface Asked extends RunsAround {
   readonly caller: Caller;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
-  /** What fits the schema of the route; null where it has none. */
+  /** The body, which fits the schema of the route; null where it has none. */
   readonly body: Json;
   /** Opens a stream of this caller: aborted when the server leaves; `end` is called when the stream is over. */
   readonly openStream: () => { readonly signal: AbortSignal; readonly end: () => void };
@@ -32,7 +32,7 @@ export interface Route {
   /** The parts of the query, each with the schema of its text. */
   readonly query?: Readonly<Record<string, JsonSchema>>;
   readonly body?: JsonSchema;
-  /** What is answered when all is well. */
+  /** The answer when all is well. */
   readonly answer: {
     readonly status: 200 | 201 | 204;
     readonly schema?: JsonSchema;

@@ -186,7 +186,7 @@ function eventsOf(
   return runEvents(id, served, { after: after.get(id) ?? 0, signal });
 }
 
-/** What a reader is told at last where the events fail; nothing where the server leaves, and the reader comes back. */
+/** The last event for a reader where the events fail; nothing where the server leaves, and the reader comes back. */
 function lastSent(error: unknown): Sent | undefined {
   if (isWritError(error, "server-leaving")) return undefined;
   return { event: "error", data: JSON.stringify(problemOf(error)) };
@@ -246,7 +246,7 @@ async function settle(asked: Asked): Promise<Response> {
   return new Response(null, { status: 204 });
 }
 
-/** What would change the powers of the fork, or let tools run again, is the server's to give: a caller could forge a result for a tool to act on. */
+/** Settings that change the powers of the fork, or let tools run again, are the server's to give: a caller could forge a result for a tool to act on. */
 async function fork(asked: Asked): Promise<Response> {
   const { runs, served, caller } = asked;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route

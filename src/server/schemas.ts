@@ -53,7 +53,7 @@ export const answer: JsonSchema = object(
   ["key", "hash", "approved"],
 );
 
-/** What became of a call that was at work when its process died. */
+/** The fate of a call that was at work when its process died. */
 export const settle: JsonSchema = object(
   {
     call: { ...text, description: "The key of the call, like turn/1/call/0, or that of its question" },
@@ -88,7 +88,7 @@ export const signal: JsonSchema = object(
 
 export const cancel: JsonSchema = object({ reason: words }, []);
 
-/** What `useChat` sends. Of its messages only the last is read. */
+/** The body that `useChat` sends. Of its messages only the last is read. */
 export const chat: JsonSchema = {
   type: "object",
   properties: {
@@ -128,7 +128,7 @@ const toolChoice = {
 } as const;
 const never = { description: "Not taken: the agent has its own", maxItems: 0 } as const;
 
-/** What OpenAI's clients send. Settings of sampling are taken and are the agent's own; what would change its powers is not. */
+/** The body that OpenAI's clients send. Settings of sampling are accepted and left to the agent; fields that would change its powers are refused. */
 export const completion: JsonSchema = {
   type: "object",
   properties: {

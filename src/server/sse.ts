@@ -2,7 +2,7 @@
 export interface Sent {
   readonly event?: string;
   readonly data: string;
-  /** What a reader who comes back sends as `last-event-id`. */
+  /** The `last-event-id` that a reader sends who comes back. */
   readonly id?: string;
 }
 
@@ -10,13 +10,13 @@ export interface Sent {
 const keepAliveMs = 8000;
 const encoder = new TextEncoder();
 
-/** What a stream needs of those around it. */
+/** The settings of a stream. */
 export interface Streaming {
   /** Calls `fire` after a time; what it returns takes that back. */
   readonly timer: (afterMs: number, fire: () => void) => () => void;
   /** Called once, when the stream has ended, failed, or was left by its reader. */
   readonly onEnd: () => void;
-  /** What is sent last where the events fail; undefined where the stream just ends, and its reader comes back. */
+  /** The last event where the events fail; undefined where the stream just ends, and its reader comes back. */
   readonly failure: (error: unknown) => Sent | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }

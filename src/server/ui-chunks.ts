@@ -121,7 +121,7 @@ export class UiChunks {
     return { dynamic: true, ...pageNote(this.pages, tool) };
   }
 
-  /** What was not shown of a message that is whole now. */
+  /** The rest of a message that is whole now, which was not shown. */
   private message({ parts }: ReplyMessage): UiChunk[] {
     const whole = (kind: Writing): string =>
       parts.flatMap((part) => (part.type === kind && "text" in part ? [part.text] : [])).join("");

@@ -24,7 +24,7 @@ export type Reconcile<Args, Context> = {
 }["look"];
 
 /**
- * What a person says of a call that was at work when its process died: it happened, with this result; it did not happen, and runs now; or nobody can tell, and
+ * A person's answer about a call that was at work when its process died: it happened, with this result; it did not happen, and runs now; or nobody can tell, and
  * the model is told so.
  */
 export type Settlement =

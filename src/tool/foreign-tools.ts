@@ -102,7 +102,7 @@ export function foreignTool(foreign: ForeignTool, { tools = {} }: ForeignToolOpt
   });
 }
 
-/** What a tool gave, where that is a list of parts of a message: its texts, with its files beside them. */
+/** A result that is a list of parts of a message: its texts, with its files beside them. */
 export function withoutParts(given: unknown): unknown {
   if (!Array.isArray(given) || given.length === 0 || !given.every(isPart)) return given;
   const parts = given.map((each) => readPart(each));

@@ -118,7 +118,7 @@ async function run(
   return told(fieldsOf(await call(toModelOutput, { toolCallId, input, output })));
 }
 
-/** What `jsonSchema()` was given to judge values with. */
+/** The function that `jsonSchema()` was given to judge values with. */
 async function validated({ validate, "~standard": standard }: Fields, args: unknown): Promise<unknown> {
   if (standard !== undefined || !isFunction(validate)) return args;
   const { success, value, error } = fieldsOf(await validate(args));
@@ -146,7 +146,7 @@ async function last(given: unknown, progress: ToolContext["progress"]): Promise<
   return latest?.value;
 }
 
-/** What the model is to be told, in place of what the tool gave. @throws Error for a failure that the tool tells */
+/** The text for the model in place of the tool's result. @throws Error for a failure that the tool tells */
 function told({ type, value, reason }: Fields): unknown {
   if (type === "execution-denied") throw new Error(typeof reason === "string" ? reason : "It was denied.");
   if (String(type).startsWith("error"))

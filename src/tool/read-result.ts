@@ -14,7 +14,7 @@ export function beginning(text: string, maxBytes: number): { readonly text: stri
   return { text: text.slice(0, read), bytes: written };
 }
 
-/** What a model is told of the rest of a result, of which it was shown the characters before `from`. */
+/** The notice of the rest of a result, of which the model was shown the characters before `from`. */
 export function restText(callId: string, { from, length }: { from: number; length: number }): string {
   const call = JSON.stringify({ call: callId, from });
   return `[${length - from} characters are left. ${readOn}${call}.]`;

@@ -155,7 +155,7 @@ async function askShorter(refused: End, { state: before, early, run }: TurnQuest
   return takeBegun(await askTurn({ ...asking, isShorter: true }), asking);
 }
 
-/** What was started early ends with its turn. */
+/** A call that was started early ends with its turn. */
 function takeBegun(asked: ModelRecord | End, asking: TurnQuestion): Maybe<NextState> {
   const { calls } = asking.early;
   return always(

@@ -83,7 +83,7 @@ function unreadableCall(message: ReplyMessage, { reason, written = "" }: Unreada
   return { type: "violation", message: { ...message, parts }, reason, feedback };
 }
 
-/** What a reading took beside the reply itself: mending, or results that it says word for word. */
+/** The extra facts of a reading: mending, or results that the reply says word for word. */
 function besideOf(reading: Reading): {
   readonly repairs?: readonly string[];
   readonly quotes?: readonly string[];

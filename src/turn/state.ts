@@ -175,7 +175,7 @@ class ScopeOfRun implements RunScope {
   }
 }
 
-/** What a run has done that goes on from no checkpoint. */
+/** The beginning of a run that does not go on from a checkpoint: nothing is done. */
 const nothingDone = { modes: [], driver: 0, elapsedMs: 0 } as const;
 
 /** The state before the first turn, or where the run was left. */

@@ -7,7 +7,7 @@ import { grammarFor, terminal } from "../grammar/grammar.ts";
 import { callBeginning, callLine, headLine } from "../notation.ts";
 import type { MadeCall, Scene } from "./scene.ts";
 
-/** What the model is asked while a turn is decided. */
+/** The questions to the model while a turn is decided. */
 export interface Asking {
   readonly turn: TurnInput;
   readonly ask: AskModel;
@@ -74,7 +74,7 @@ interface Completion {
   readonly grammar: string;
 }
 
-/** What the model writes behind the request, what was done for it, and the beginning of the next step. */
+/** The text that the model writes behind the request, the calls made for it, and the beginning of the next step. */
 async function complete({ turn, ask, scene }: Asking, { tools, step, grammar }: Completion): Promise<string> {
   const done = scene.made.map((made) => doneLine(made, turn));
   const lines = [

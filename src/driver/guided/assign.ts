@@ -20,7 +20,7 @@ export interface Doubt {
   readonly among: readonly { readonly value: Json; readonly from: Mention }[];
 }
 
-/** What was said, put to the slots. */
+/** The values of the request, put to the slots. */
 export interface Assignment {
   readonly filled: readonly Filled[];
   readonly doubts: readonly Doubt[];

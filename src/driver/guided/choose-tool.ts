@@ -5,7 +5,7 @@ import { remembered } from "../../util/remembered.ts";
 import type { Language } from "./language.ts";
 import { fitOf, stemsOf, type Word, weightIn, wordsIn, type Wording } from "./words.ts";
 
-/** How well a tool fits what was said. */
+/** The fit of a tool to the words of the request. */
 export interface Rated {
   readonly tool: Tool;
   /** Rare words that it shares with the request, each by its weight, and the share of its name that is said. */

@@ -4,7 +4,7 @@ import type { Mention, Near } from "./mentions.ts";
 import { descriptionOf, type Slot, type SlotType } from "./slots.ts";
 import { weightIn, wordsIn } from "./words.ts";
 
-/** How well a value that was said fits a slot; undefined where it cannot stand there. `near` is the part that words say, without the kind of the value. */
+/** The fit of a value of the request to a slot; undefined where it cannot stand there. `near` is the part by words, without the kind of the value. */
 export interface Fit {
   readonly score: number;
   readonly near: number;
@@ -131,7 +131,7 @@ function kindFit(slot: Slot, mention: Mention): number {
 /** The most that words near a value can say. */
 const mostNear = 1.8;
 
-/** What the words around a value, and its own, say of the slot. */
+/** The evidence for a slot in a value's own words and those around it. */
 function nearness(slot: Slot, mention: Mention, language: Language | undefined): number {
   const { before, after, preposition, kind, own } = mention;
   const found = new Map<string, number>();

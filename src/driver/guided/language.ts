@@ -112,7 +112,7 @@ function entries(list: string, mark: string): readonly (readonly [string, string
   });
 }
 
-/** What stays of a word has at least so many letters. */
+/** The fewest letters of a stem. */
 const leastStem = 3;
 
 /** Takes one ending off, and then a last `e`, so that "move", "moves" and "moving" meet. */

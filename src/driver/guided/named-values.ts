@@ -48,7 +48,7 @@ function saidOf<Value extends Json>(
     .map(({ value }) => value);
 }
 
-/** How far before a word its "no" may stand. */
+/** The number of words that a "no" may stand before its word. */
 const reach = 4;
 
 /**

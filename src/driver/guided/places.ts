@@ -61,7 +61,7 @@ function datePlace({
 const quotePattern =
   /"([^"\n]{1,400})"|“([^”\n]{1,400})”|„([^“”\n]{1,400})[“”]|«\s?([^»\n]{1,400}?)\s?»|`([^`\n]{1,400})`|(?<![\p{L}\p{N}])['‘]((?:[^'’\n]|['’](?=\p{L})){1,200})['’](?![\p{L}\p{N}])/gu;
 
-/** What stands in quotes, without them. */
+/** The texts in quotes, without them. */
 export function quotesIn(text: string): readonly Place[] {
   return [...text.matchAll(quotePattern)].flatMap((found): Place[] => {
     const inside =

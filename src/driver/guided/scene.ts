@@ -20,7 +20,7 @@ export interface MadeCall {
   readonly tool: Tool | undefined;
 }
 
-/** What a turn has before it: the request, and what was done for it so far. */
+/** The start of a turn: the request, and the calls made for it so far. */
 export interface Scene {
   readonly said: Wording;
   /** Values of the request that no call used. */

@@ -123,7 +123,7 @@ const englishWords = lazy(() => languageOf(english));
 
 const leastBeginning = 4;
 
-/** How well two stems fit: 1 for the same one, less where one is the beginning of the other. */
+/** The fit of two stems: 1 for the same one, less where one is the beginning of the other. */
 export function fitOf(one: string, other: string): number {
   if (one === other) return 1;
   const [short, long] = one.length < other.length ? [one, other] : [other, one];

@@ -11,7 +11,7 @@ export interface GivenAnswer {
   readonly for?: "run";
 }
 
-/** What the page can do about a run. Undefined where nothing can be done, and `cannot` says why. */
+/** The acts of the page on a run. Undefined where nothing can be done, and `cannot` says why. */
 export interface Acts {
   readonly cannot?: string;
   answer(run: string, answer: GivenAnswer): Promise<void>;

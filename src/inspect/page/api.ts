@@ -1,7 +1,7 @@
 import type { InspectedRun, ListedRun, PlayableTool, PlayedCall, ReplayedRun, TriedCall } from "../view.ts";
 import type { WaitingQuestion } from "../../durable/run-store.ts";
 
-/** What the page may do, and the runs as they stand. */
+/** The acts that the page may do, and the runs as they stand. */
 export interface Overview {
   readonly runs: readonly ListedRun[];
   readonly place: string;

@@ -18,7 +18,7 @@ import { Patterns } from "./signs.tsx";
 import { useTheme } from "./theme.ts";
 import { TopBar } from "./top-bar.tsx";
 
-/** What stands in the lists of the page, for the keys that go through them. */
+/** The entries of the page's lists, for the keys that go through them. */
 interface Lists {
   runs: readonly ListedRun[];
   rows: readonly string[];
@@ -142,7 +142,7 @@ function Welcome({ count }: { readonly count: number }): JSX.Element {
   );
 }
 
-/** What can be done about the runs of an agent. */
+/** The acts on runs of an agent. */
 function actsIn(
   api: Api,
   overview: Overview | undefined,

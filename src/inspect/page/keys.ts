@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** What a key does. False lets the browser have it. */
+/** The act of a key. False lets the browser have it. */
 export type KeyActs = Readonly<Record<string, (event: KeyboardEvent) => void | boolean>>;
 
 const isWritten = (target: EventTarget | null): boolean =>

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 /** A dialog before the page. */
 interface Modal {
-  /** What the `dialog` is given. */
+  /** The properties of the `dialog`. */
   readonly props: {
     readonly ref: RefObject<HTMLDialogElement | null>;
     readonly onCancel: () => void;

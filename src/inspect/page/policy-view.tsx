@@ -10,7 +10,7 @@ interface PolicyProps {
   readonly acts: Acts | undefined;
 }
 
-/** Which rule decided which calls, and what another policy would say of them. */
+/** The calls that each rule decided, and their decisions by another policy. */
 export function PolicyView({ view, acts }: PolicyProps): JSX.Element {
   const calls = view.turns.flatMap((turn) => turn.calls);
   const byRule = Map.groupBy(calls, ({ decision }) => decision?.rule ?? "");

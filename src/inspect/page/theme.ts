@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 
 const themes = ["system", "light", "dark"] as const;
 
-/** How the page looks: as the system has it, light, or dark. */
+/** The look of the page: as the system has it, light, or dark. */
 export type Theme = (typeof themes)[number];
 
 function keptTheme(): Theme {

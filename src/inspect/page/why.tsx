@@ -9,7 +9,7 @@ interface WhyProps {
   readonly places: InspectedRun["places"];
 }
 
-/** Why a call was allowed or refused. */
+/** The reason why a call was allowed or refused. */
 export function Why({ call, places }: WhyProps): JSX.Element {
   const { decision, result, state, question } = call;
   const reason =
@@ -32,7 +32,7 @@ export function Why({ call, places }: WhyProps): JSX.Element {
   );
 }
 
-/** What a decision rests on. */
+/** The grounds of a decision. */
 function Grounds({
   decision,
   place,

@@ -13,7 +13,7 @@ export function durationText(ms: number): string {
     : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** How long ago a time is. */
+/** The age of a time, in words. */
 export function agoText(time: number, now: number): string {
   const seconds = Math.max(0, Math.round((now - time) / 1000));
   if (seconds < 60) return `${seconds} s`;

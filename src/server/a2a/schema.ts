@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../../schema/schema.ts";
 
 const text = { type: "string", minLength: 1, maxLength: 500 } as const;
-// What JSON of protocol buffers leaves out is empty there.
+// A field that JSON of protocol buffers leaves out is empty there.
 const orEmpty = { type: "string", maxLength: 500 } as const;
 
 const part = {

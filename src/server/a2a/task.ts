@@ -29,7 +29,7 @@ export function idsOf(asked: Asked, { id, session, agent }: StoredRun): TaskIds 
   return { contextId: session.slice(prefix.length), taskId: id.slice(prefix.length) };
 }
 
-/** What a client knows of a task, and wants to know. */
+/** The part of a task that a client knows, and the part that it wants to know. */
 export interface TaskView extends TaskIds {
   /** The `seq` of the last fact that the client was told. */
   readonly after?: number;

@@ -52,7 +52,7 @@ interface OfTask {
   readonly contextId: string;
 }
 
-/** What a stream tells of a task (`StreamResponse`). */
+/** One event of a stream about a task (`StreamResponse`). */
 export type A2aUpdate =
   | { readonly task: A2aTask }
   | { readonly statusUpdate: OfTask & { readonly status: A2aStatus } }

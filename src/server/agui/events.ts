@@ -10,7 +10,7 @@ import { interruptOf } from "../interrupts.ts";
 import type { AguiEvent, AguiMessage } from "./messages.ts";
 import { ShownReply } from "./shown-reply.ts";
 
-/** What stands around the answer of a run. */
+/** The events before and after the answer of a run. */
 export interface AguiAnswering {
   /** The text with which the ids of its messages and calls begin: in a thread each id is there once. */
   readonly prefix: string;

@@ -34,7 +34,7 @@ const message = {
   required: ["id", "role"],
 } as const;
 
-/** What clients of AG-UI send (`RunAgentInput`). Of its messages only the last one of the user is read. */
+/** The body that clients of AG-UI send (`RunAgentInput`). Of its messages only the last one of the user is read. */
 export const agui: JsonSchema = {
   type: "object",
   properties: {

@@ -4,7 +4,7 @@ import type { AguiCall, AguiEvent, AguiMessage } from "./messages.ts";
 
 type Writing = "text" | "reasoning";
 
-/** What a page is shown of one reply of the model: a message with its calls, and a message for each stretch of thoughts. */
+/** One reply of the model as a page is shown it: a message with its calls, and a message for each stretch of thoughts. */
 export class ShownReply {
   private readonly id: string;
   private readonly prefix: string;

@@ -12,7 +12,7 @@ import type { McpOffer } from "./options.ts";
 import { answerIn, formName, mayAnswer } from "./questions.ts";
 import { callResult, failure, runResult } from "./result.ts";
 
-/** What stands around all calls of a server. */
+/** The parts of a server that all calls share. */
 export interface McpAround extends RunsAround {
   readonly approvals: NonNullable<McpOffer["approvals"]>;
   /** Aborted when the server is about to end. */
@@ -23,7 +23,7 @@ export interface McpAround extends RunsAround {
 export interface Calling {
   readonly caller: Caller;
   readonly args: JsonObject;
-  /** Where an earlier round of the same call stopped to ask. */
+  /** The place at which an earlier round of the same call stopped to ask. */
   readonly place?: Place | undefined;
   /** The answers of the person at the client, by {@link formName}. */
   readonly answers: Readonly<Record<string, unknown>>;
@@ -35,7 +35,7 @@ export interface Calling {
   readonly progress: (told: Progress) => void;
 }
 
-/** How far a call is. */
+/** The progress of a call. */
 export interface Progress {
   readonly progress: number;
   readonly total?: number;
@@ -190,7 +190,7 @@ function waiting(run: string, open: readonly WaitingQuestion[]): CallToolResult 
   );
 }
 
-/** What a client is told of the events of a run. */
+/** The notifications that a client gets of the events of a run. */
 class Steps {
   /** Of a single call: what it gave. */
   result: ToolResult | undefined;

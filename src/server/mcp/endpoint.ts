@@ -15,7 +15,7 @@ import { type Sessions, sessionsOf } from "./sessions.ts";
 export interface McpEndpoint {
   /** Answers a request. Never throws. */
   readonly handle: (request: Request) => Promise<Response>;
-  /** Where the resource is described for OAuth, and how; undefined where there is no OAuth. */
+  /** The description of the resource for OAuth, and its address; undefined where there is no OAuth. */
   readonly metadata: { readonly path: string; readonly body: JsonObject } | undefined;
   readonly close: () => Promise<void>;
 }
