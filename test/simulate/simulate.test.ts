@@ -35,6 +35,24 @@ it("tells in a replay of a call that ended beside one that waits, when their run
   expect(counts).toMatchObject({ requests: 3, questions: 1, effects: 0 });
 });
 
+it("takes a call of one run for no other of its id in the run after it, which its session tells of no calls", async () => {
+  const { agent, options } = cases["conversation"] as Case;
+  const pay = { name: "pay", arguments: { order: "A2", amount: 100 } };
+  const schedule: Schedule = {
+    durable: false,
+    deviations: [
+      { at: "model 1", does: "proposes", calls: [pay] },
+      { at: "model 2", does: "doubles", calls: [pay] },
+      { at: "person 3", does: "refuses" },
+      { at: "model 4", does: "proposes", calls: [pay] },
+      { at: "model 5", does: "doubles", calls: [pay] },
+    ],
+  };
+  const { failure, counts } = await simulate(agent, { ...options, schedule });
+  expect(failure?.message).toBeUndefined();
+  expect(counts["questions"]).toBeGreaterThan(3);
+});
+
 /** Schedules that broke an invariant once, each with the case whose agent it is. */
 const broken: readonly [what: string, name: string, deviations: Schedule["deviations"]][] = [
   [

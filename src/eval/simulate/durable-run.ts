@@ -202,6 +202,7 @@ export class DurableRun implements SimulatedRun {
     const { isYes, isOther = false, args } = said;
     const { callId, tool } = request;
     const answered = {
+      runId: this.id,
       callId,
       tool,
       question: `${this.id} ${key}`,

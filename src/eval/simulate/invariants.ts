@@ -258,14 +258,13 @@ function effectFaults({ world, subject }: Evidence): readonly string[] {
 }
 
 function approvalFaults({ world, told }: Evidence): readonly string[] {
-  const facts = told.flatMap((one) => one.facts);
   return [
     ...[...Map.groupBy(world.answers, ({ question }) => question)].flatMap(([question, answers]) => {
       const taken = answers.filter(({ isTaken }) => isTaken);
       if (taken.some(({ isOther }) => isOther)) return [`${question} took the answer to another question`];
       return world.isDurable && taken.length > 1 ? [`${question} took ${taken.length} answers`] : [];
     }),
-    ...world.answers.flatMap((answer) => (answer.isTaken ? answeredFaults(answer, world, facts) : [])),
+    ...world.answers.flatMap((answer) => (answer.isTaken ? answeredFaults(answer, world, told) : [])),
   ];
 }
 
@@ -282,12 +281,17 @@ function waitFaults({ world, told, subject }: Evidence): readonly string[] {
 
 /** What a call did that is not what a person answered. */
 function answeredFaults(
-  { callId, tool, isYes, edited }: Answered,
+  { runId, callId, tool, isYes, edited }: Answered,
   { executions }: World,
-  facts: readonly AgentEvent[],
+  told: Evidence["told"],
 ): readonly string[] {
+  const facts = told.flatMap(({ run, facts: its }) => (run.id === runId ? its : []));
+  const others = told.flatMap(({ run }) => (run.id === runId ? [] : [run.id]));
   const isAnswered = facts.some((fact) => fact.type === "run-end" && fact.outcome.type === "answered");
-  const own = executions.filter((one) => one.callId === callId && one.tool === tool);
+  const own = executions.filter(
+    (one) =>
+      one.callId === callId && one.tool === tool && !others.some((other) => isWithin(one.runId, other)),
+  );
   const calls = new Set(own.map(({ key }) => key)).size;
   const end = facts.find((fact) => fact.type === "tool-end" && fact.callId === callId);
   const status = end?.type === "tool-end" ? end.result.status : undefined;
@@ -301,6 +305,11 @@ function answeredFaults(
   if (calls > 1) return [`one yes to ${what} let ${calls} calls run`];
   const isLost = status === "denied" || (status === "skipped" && isAnswered);
   return isLost && edited === undefined ? [`${what} is ${status}, and a person said yes`] : [];
+}
+
+/** Whether a run is this one, or inside it. */
+function isWithin(runId: string, outer: string): boolean {
+  return runId === outer || runId.startsWith(`${outer}/`);
 }
 
 /** Whether arguments have the numbers that a person wrote: other values a schema may read in its own way. */

@@ -41,7 +41,7 @@ export class PlainRun implements SimulatedRun {
       this.result = await agentOn(machine).run(input, {
         runId: id,
         signal: this.stopping.signal,
-        approve: (request) => approve(request, machine),
+        approve: (request) => approve(id, request, machine),
         ...(handle === undefined ? {} : { session: handle }),
         ...(skill === undefined ? {} : { skill }),
       });
@@ -54,7 +54,11 @@ export class PlainRun implements SimulatedRun {
   }
 }
 
-async function approve(request: ApprovalRequest, machine: Machine): Promise<boolean | Approval> {
+async function approve(
+  runId: string,
+  request: ApprovalRequest,
+  machine: Machine,
+): Promise<boolean | Approval> {
   const { world } = machine;
   const at = `person ${world.count("person")}`;
   const { callId, tool, arguments: args } = request;
@@ -64,6 +68,7 @@ async function approve(request: ApprovalRequest, machine: Machine): Promise<bool
   await machine.sleep(1000 + (deviation?.ms ?? 0));
   const isYes = deviation?.does !== "refuses";
   world.answers.push({
+    runId,
     callId,
     tool,
     question: `${request.agent} ${callId}`,

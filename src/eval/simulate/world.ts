@@ -24,6 +24,8 @@ export interface Judgement {
 
 /** A person's answer to a question, and whether it was taken. */
 export interface Answered {
+  /** The outermost run that asked: runs of one session may have calls of one id. */
+  readonly runId: string;
   readonly callId: string;
   readonly tool: string;
   readonly question: string;
