@@ -86,20 +86,28 @@ function placeIn(segments: readonly Segment[], time: number): number {
   return segment.at + Math.min(1, Math.max(0, share)) * (segment.until - segment.at);
 }
 
+/** The ticks of a scale. */
+export interface Ticks {
+  /** The time between two of them, in milliseconds. */
+  readonly step: number;
+  readonly times: readonly number[];
+}
+
 /** Times for the ticks of a scale, rounded: about so many in its stretches that are not folded. */
-export function ticksOf({ segments }: TimeScale, count: number): readonly number[] {
+export function ticksOf({ segments }: TimeScale, count: number): Ticks {
   const [first] = segments;
-  if (first === undefined) return [];
+  if (first === undefined) return { step: 1, times: [] };
   const shown = segments.filter(({ isFolded }) => !isFolded);
   const total = shown.reduce((sum, { from, to }) => sum + to - from, 0);
   const step = roundStep(total / count);
-  return shown.flatMap(({ from, to }) => {
+  const times = shown.flatMap(({ from, to }) => {
     const begin = Math.ceil((from - first.from) / step) * step + first.from;
     return Array.from(
       { length: Math.max(0, Math.floor((to - begin) / step) + 1) },
       (_, index) => begin + index * step,
     );
   });
+  return { step, times };
 }
 
 function roundStep(wanted: number): number {

@@ -38,8 +38,8 @@ export function Axis({
   readonly zoom: Zoom;
   readonly from: number;
 }): JSX.Element {
-  const ticks = ticksOf(scale, Math.min(200, (innerWidth < 760 ? 2 : 6) / (zoom.to - zoom.from)));
-  const shown = ticks
+  const { step, times } = ticksOf(scale, Math.min(200, (innerWidth < 760 ? 2 : 6) / (zoom.to - zoom.from)));
+  const shown = times
     .map((time) => ({ time, x: inSight(scale.place(time), zoom) }))
     .filter(({ x }) => x >= 0 && x <= 94);
   return (
@@ -47,7 +47,7 @@ export function Axis({
       <div class="track">
         {shown.map(({ time, x }) => (
           <span key={time} class="tick" style={{ left: `${x}%` }}>
-            {durationText(time - from)}
+            {durationText(time - from, step)}
           </span>
         ))}
         {scale.segments

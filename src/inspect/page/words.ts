@@ -1,16 +1,19 @@
 import type { CallState, InspectedCall } from "../view.ts";
 
-/** A duration for people: `840 ms`, `8.2 s`, `3 min 5 s`, `2 d 3 h`. */
-export function durationText(ms: number): string {
+/** A duration for people: `840 ms`, `8.2 s`, `3 min 5 s`, `2 d 3 h`. With a step, exact enough to tell it from one that is so much longer. */
+export function durationText(ms: number, step = Infinity): string {
   if (ms < 1) return "0 ms";
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const digits = step < 10 ? 3 : step < 100 ? 2 : 1;
+  if (ms < 60_000 - 500 / 10 ** digits) return `${(ms / 1000).toFixed(digits)} s`;
   const seconds = Math.round(ms / 1000);
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-  const hours = Math.floor(seconds / 3600);
+  const [minutes, hours] = [Math.floor(seconds / 60), Math.floor(seconds / 3600)];
+  const second = step < 1000 ? ((ms / 1000) % 60).toFixed(digits) : seconds % 60;
+  if (hours === 0) return `${minutes} min ${second} s`;
+  const rest = step < 60_000 ? ` ${second} s` : "";
   return hours < 48
-    ? `${hours} h ${Math.floor((seconds % 3600) / 60)} min`
-    : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+    ? `${hours} h ${minutes % 60} min${rest}`
+    : `${Math.floor(hours / 24)} d ${hours % 24} h${step < 3_600_000 ? ` ${minutes % 60} min${rest}` : ""}`;
 }
 
 /** The age of a time, in words. */

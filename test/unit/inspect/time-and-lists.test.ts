@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { compareRuns } from "../../../src/inspect/compare-runs.ts";
 import { criticalPath } from "../../../src/inspect/critical-path.ts";
 import { filterRuns, readFilter } from "../../../src/inspect/run-filter.ts";
+import { durationText } from "../../../src/inspect/page/words.ts";
 import { ticksOf, timeScale } from "../../../src/inspect/time-scale.ts";
 import type { InspectedCall, InspectedRun, InspectedTurn, ListedRun } from "../../../src/inspect/view.ts";
 
@@ -103,9 +104,27 @@ describe("the scale of time", () => {
   });
 
   it("has ticks at round times, none of them in what is folded", () => {
-    const ticks = ticksOf(timeScale(0, day + 1000, { busy, isTrue: false }), 4);
-    expect(ticks.filter((tick) => tick > 1000 && tick < day)).toEqual([]);
-    expect(ticks.slice(0, 3)).toEqual([0, 500, 1000]);
+    const { times } = ticksOf(timeScale(0, day + 1000, { busy, isTrue: false }), 4);
+    expect(times.filter((tick) => tick > 1000 && tick < day)).toEqual([]);
+    expect(times.slice(0, 3)).toEqual([0, 500, 1000]);
+  });
+
+  it("has no two ticks of the same words, however near they are and after however long a wait", () => {
+    for (const wait of [0, 14_000, 125_000, 7_200_000, 5 * day])
+      for (const count of [2, 6, 40, 200]) {
+        const last = [{ from: wait, to: wait + 1000 }];
+        const { times, step } = ticksOf(timeScale(0, wait + 1000, { busy: last, isTrue: false }), count);
+        const words = times.map((time) => durationText(time, step));
+        expect(new Set(words).size).toBe(words.length);
+      }
+    expect([840, 8_200, 59_960, 185_000, 7_500_000, 183_600_000].map((ms) => durationText(ms))).toEqual([
+      "840 ms",
+      "8.2 s",
+      "1 min 0 s",
+      "3 min 5 s",
+      "2 h 5 min",
+      "2 d 3 h",
+    ]);
   });
 
   it("stands a run of no length", () => {
