@@ -1,19 +1,19 @@
 import type { Fact } from "../event/event.ts";
 import type { Decision } from "../policy/decision.ts";
 import { messageOf } from "../error/writ-error.ts";
-import { approvalRequest, type ApprovalRequest } from "../policy/rules/approval-request.ts";
+import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { Warning } from "../journal/host.ts";
 import type { Step } from "../journal/journal.ts";
 import type { ToolCall } from "../message/message.ts";
 import { type Approval, boundsOf } from "../run/approval.ts";
-import type { RunContext } from "../run/context.ts";
 import { RunWaits } from "../run/waits.ts";
 import { mismatch } from "../journal/recorded-journal.ts";
-import { canonicalJson } from "../util/canonical-json.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type Json, type JsonObject, toJson } from "../util/json.ts";
+import { answerAhead, answeredAlong, questionsBehind } from "./ahead.ts";
 import { approvedAs, isApproved } from "./approved-set.ts";
-import type { Call, Fate, Ready } from "./call.ts";
+import type { Call, Fate, Ready, SetAnswer } from "./call.ts";
+import { questionAbout } from "./question.ts";
 import { cancelled } from "./refused.ts";
 import { withArguments } from "./readable-call.ts";
 import { fingerprintOf } from "./step.ts";
@@ -24,12 +24,15 @@ export type PersonsAnswer = Pick<Approval, "approved" | "reason" | "for" | "free
   readonly by?: string;
   /** Nobody answered in time. */
   readonly expired?: true;
+  /** The calls behind it, by their places in the reply, that have the same answer once. */
+  readonly also?: readonly Pick<SetAnswer, "index" | "hash">[];
 };
 
 /** The call as a person changed it: it has yet to be judged like any other. */
 export interface Edited {
   readonly type: "edited";
   readonly call: ToolCall;
+  readonly answers?: readonly SetAnswer[];
 }
 
 /** The answer as the journal keeps it: with the hash of the call that it is about, and since when it waited and when it came, in milliseconds since 1970. */
@@ -57,7 +60,7 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
   run.tell?.({ type: "approval-request", turn, callId, name, arguments: args, request: question });
   const refusedBecause = (reason: string): void =>
     run.tell?.({ type: "approval-answer", turn, callId, approved: false, reason });
-  const answering = untilAborted(answerAt(place, question, run), run.leaving, handedOver);
+  const answering = untilAborted(answerAt(place, question, fate), run.leaving, handedOver);
   const asking = answering.catch((error: unknown) => {
     if (error instanceof RunWaits) throw error;
     if (run.stop.reason !== undefined) return "stopped" as const;
@@ -70,10 +73,18 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
     return cancelled(call);
   }
   if ("waitsAt" in asked) return { ...fate, waits: { key: asked.waitsAt, request: question } };
-  const { hash: meant = hash, since: _since, at: _at, ...answer } = asked; // no fact has a time of day
+  const { hash: meant = hash, since: _since, at: _at, also = [], ...answer } = asked; // no fact has a time of day
   if (meant !== hash) throw mismatch(place.key, run.runId, ["arguments"]); // whatever the caller accepts
   run.tell?.({ type: "approval-answer", turn, callId, ...answer });
-  return fateAfter(answer, fate, question);
+  const answered = fateAfter(answer, fate, question);
+  return also.length === 0
+    ? answered
+    : { ...answered, answers: also.map((one) => ({ ...one, ...onceAs(answer) })) };
+}
+
+/** An answer for a call beside the one that it was given for: yes or no, once. */
+function onceAs({ approved, reason }: PersonsAnswer): Pick<SetAnswer, "approved" | "reason"> {
+  return reason === undefined ? { approved } : { approved, reason };
 }
 
 /** The fate of a call that a person was asked about. */
@@ -94,14 +105,6 @@ function isAgreed(fate: Ready, hash: string): boolean {
   return batch.gate.plan !== undefined && fate.request.knows.plan?.act?.by === "person";
 }
 
-/** The question about a call. Its hash is that of one tool with exactly these arguments. */
-export function questionAbout({ at, call, request }: Ready, decision: Decision): ApprovalRequest {
-  const { gate, run } = at.batch;
-  const hash = run.host.digest(`${call.name} ${canonicalJson(request.arguments)}`);
-  const path = [...(run.scope.agents ?? []), gate.agent];
-  return approvalRequest(request, decision, { hash, path, policy: gate.intent.policy });
-}
-
 function handedOver(): RunWaits {
   return new RunWaits([], true);
 }
@@ -110,11 +113,12 @@ function handedOver(): RunWaits {
 async function answerAt(
   place: Pick<Step<KeptAnswer>, "key" | "fingerprint">,
   request: ApprovalRequest,
-  run: RunContext,
+  fate: Ready,
 ): Promise<KeptAnswer | { readonly waitsAt: string }> {
+  const { run } = fate.at.batch;
   const { journal, approve } = run;
-  if (approve !== undefined || journal.ask === undefined)
-    return journal.step({ ...place, run: () => answerInTime(request, run), mustLast: true });
+  if (approve !== undefined || journal.ask === undefined || answerAhead(fate.at, request.hash) !== undefined)
+    return journal.step({ ...place, run: () => answerInTime(request, fate), mustLast: true });
   const asked = await journal.ask<KeptAnswer>({
     ...place,
     ...boundsOf(request, run.approvals),
@@ -125,25 +129,31 @@ async function answerAt(
 }
 
 /** @throws when the run was stopped or handed over before the answer came: nobody may find it in the journal */
-async function answerInTime(request: ApprovalRequest, run: RunContext): Promise<KeptAnswer> {
+async function answerInTime(request: ApprovalRequest, fate: Ready): Promise<KeptAnswer> {
+  const { run } = fate.at.batch;
   const since = run.host.now();
-  const answer = await answerOf(request, run);
+  const ahead = answerAhead(fate.at, request.hash);
+  const answer = ahead === undefined ? await answerOf(request, fate) : onceAs(ahead);
   if (run.stop.reason !== undefined) throw new Error("the run was stopped before the answer came");
   if (run.leaving?.aborted === true) throw handedOver();
   return run.approve === undefined ? answer : { ...answer, since, at: run.host.now() };
 }
 
-async function answerOf(
-  request: ApprovalRequest,
-  { approve, host }: Pick<RunContext, "approve" | "host">,
-): Promise<PersonsAnswer> {
+async function answerOf(request: ApprovalRequest, fate: Ready): Promise<PersonsAnswer> {
+  const { approve, host } = fate.at.batch.run;
   if (approve === undefined) {
     host.warn?.(nobodyToAsk(request));
     return { approved: false, reason: "it needs an approval, and there is nobody to ask" };
   }
   try {
-    const answer = await approve(request);
-    return typeof answer === "boolean" ? { approved: answer } : readAnswer(answer, request);
+    const behind = questionsBehind(fate);
+    const others = behind.map((one) => one.request);
+    const answer = await approve(request, others);
+    if (typeof answer === "boolean") return { approved: answer };
+    const also = answeredAlong(answer, behind);
+    if (typeof also === "string") return { approved: false, reason: also };
+    const read = readAnswer(answer, request);
+    return also.length === 0 ? read : { ...read, also };
   } catch (error) {
     return { approved: false, reason: `asking failed: ${messageOf(error)}` };
   }

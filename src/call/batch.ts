@@ -18,7 +18,8 @@ import type { Mode } from "../tool/tool.ts";
 import { after, inOrder, type Maybe } from "../util/maybe.ts";
 import type { Batch, Call, CallRecord, Fate, Ready } from "./call.ts";
 import { carryOutBy } from "./handed.ts";
-import { judge, startedEarly } from "./judge.ts";
+import { startedEarly } from "./check.ts";
+import { judge } from "./judge.ts";
 import { keepRefusals } from "./keep-refusals.ts";
 import { skipped } from "./refused.ts";
 import { type BatchEnd, type BatchJudging, groupsOf, RunningBatch } from "./running.ts";
@@ -67,8 +68,10 @@ function judgeNext(proposed: ToolCall, batch: Batch, judging: BatchJudging): May
       return;
     }
     const { outer } = batch.run.scope;
+    const call = callAt(batch, { index, proposed, ledger: judging.ledger });
+    const answeredCall = judging.answered === undefined ? call : { ...call, answered: judging.answered };
     outer?.count(proposed.name); // before it is judged: what runs beside it must see it
-    return after(judge(callAt(batch, { index, proposed, ledger: judging.ledger })), (fate) => {
+    return after(judge(answeredCall), (fate) => {
       if (fate.type === "refused") outer?.count(proposed.name, -1);
       note(fate, batch, judging);
     });
@@ -88,6 +91,7 @@ export function callAt(
 /** Remembers what was decided: that the call runs, where that is counted, that a person approved it for the whole run, and what it ends. */
 function note(fate: Fate, { gate, run }: Batch, judging: BatchJudging): void {
   judging.fates.push(fate);
+  if (fate.answers !== undefined) judging.answered = [...(judging.answered ?? []), ...fate.answers];
   if (fate.type === "ready") {
     judging.ledger = withReady(judging.ledger, fate, gate);
     return;

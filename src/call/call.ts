@@ -57,6 +57,18 @@ export interface Call {
   readonly spent?: readonly number[];
   /** The times of judging it. Left out where no journal keeps them. */
   readonly times?: JudgingTimes;
+  /** Answers that a person gave with those of earlier calls of the batch. */
+  readonly answered?: readonly SetAnswer[];
+  /** It is looked at before its turn, to show it with an earlier call: nothing is told of it. */
+  readonly isAhead?: true;
+}
+
+/** An answer about a call, by its place in its batch, which a person gave with that of an earlier call. It counts for a call of the same hash alone. */
+export interface SetAnswer {
+  readonly index: number;
+  readonly hash: string;
+  readonly approved: boolean;
+  readonly reason?: string;
 }
 
 /** The fate of a call: refused with its result, or ready to run. */
@@ -79,6 +91,8 @@ export interface Refused {
   readonly fatal?: Fatal;
   /** The author's recovery chose to tell the model. */
   readonly escalated?: boolean;
+  /** Answers that a person gave with this one, for later calls of the batch. */
+  readonly answers?: readonly SetAnswer[];
   /** The policy said no, just now. */
   readonly isDenied?: true;
   /** The times of its judging, where a journal keeps them. */
@@ -107,6 +121,8 @@ export interface Ready {
   readonly approvedAs?: string;
   /** The runs inside its mending. */
   readonly inside?: Inside;
+  /** Answers that a person gave with this one, for later calls of the batch. */
+  readonly answers?: readonly SetAnswer[];
   /** It was started while its reply was read. */
   readonly early?: EarlyCall;
   /** It may not run before this is answered. */

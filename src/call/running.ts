@@ -7,7 +7,7 @@ import { RunWaits } from "../run/waits.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { Ordering } from "../run/context.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Batch, CallRecord, Fate, Halt, Ready } from "./call.ts";
+import type { Batch, CallRecord, Fate, Halt, Ready, SetAnswer } from "./call.ts";
 import type { Fatal } from "./fatal.ts";
 import type { ResultFault } from "./given.ts";
 import { runLost } from "./lost.ts";
@@ -43,6 +43,8 @@ export interface BatchJudging {
   limits: Limits;
   /** The end of the batch, and what the calls after it are told. */
   ended?: { readonly end: BatchEnd; readonly reason: string };
+  /** Answers that a person gave with those of earlier calls. */
+  answered?: readonly SetAnswer[];
 }
 
 /** The calls of a batch while they run. */

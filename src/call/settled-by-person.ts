@@ -5,7 +5,7 @@ import { boundsOf } from "../run/approval.ts";
 import { RunWaits } from "../run/waits.ts";
 import type { Settlement } from "../tool/after-crash.ts";
 import type { Json } from "../util/json.ts";
-import { questionAbout } from "./ask.ts";
+import { questionAbout } from "./question.ts";
 import type { CallRecord, Halt, Ready } from "./call.ts";
 import { type GivenEnd, settleGiven } from "./given.ts";
 import { runCall } from "./run.ts";

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
-import type { Approval, Approve } from "../run/approval.ts";
+import type { AnswerHere, Approval, Approve } from "../run/approval.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import { isJsonObject, parseJson, visibleJson } from "../util/json.ts";
 import { visible } from "../util/visible.ts";
@@ -17,40 +17,77 @@ export interface AskOptions {
   readonly signal: AbortSignal;
 }
 
+/** A question, and those of the calls behind it in the same reply. */
+interface Asked {
+  readonly request: ApprovalRequest;
+  readonly others: readonly ApprovalRequest[];
+  /** All of `others` stand on the terminal already, below an earlier question. */
+  readonly areListed: boolean;
+}
+
 /**
- * Asks the person at the terminal about calls, one after another. Undefined where there is no terminal to ask at: then such calls are denied.
+ * Asks the person at the terminal about calls, one after another; `a` answers all calls of a reply. Undefined where there is no terminal to ask at: then such calls are denied.
  */
 export function terminalApprove({ input, output, signal }: AskOptions): Approve | undefined {
   if (!input.isTTY || !output.isTerminal) return undefined;
   let before: Promise<unknown> = Promise.resolve();
-  return (request) => {
-    const answer = before.then(() => ask(request, { input, output, signal }));
+  let listed: readonly string[] = [];
+  return (request, others = []) => {
+    const answer = before.then(() => {
+      const areListed = others.every((other) => listed.includes(placeOf(other)));
+      listed = others.map(placeOf);
+      return ask({ request, others, areListed }, { input, output, signal });
+    });
     before = answer.catch(() => undefined);
     return answer;
   };
 }
 
-function choicesOf({ open = [] }: ApprovalRequest): string {
-  const others =
-    open.length === 0 ? "" : `o also with other ${open.map((name) => visible(name)).join(", ")}, `;
-  return `y once, r for this run, ${others}v view it whole, e edit, n no (n why) > `;
+function placeOf({ turn, path, callId, hash }: ApprovalRequest): string {
+  return JSON.stringify([turn, path, callId, hash]);
 }
 
-async function ask(request: ApprovalRequest, at: AskOptions): Promise<Approval> {
+function choicesOf({ request: { open = [] }, others }: Asked): string {
+  const wider =
+    open.length === 0 ? "" : `o also with other ${open.map((name) => visible(name)).join(", ")}, `;
+  const all = others.length === 0 ? "" : `a all ${others.length + 1} once, `;
+  return `y once, ${all}r for this run, ${wider}v view it whole, e edit, n no (n why) > `;
+}
+
+async function ask(asked: Asked, at: AskOptions): Promise<AnswerHere> {
   const { input, output, signal } = at;
-  output.progress(`${fitted(questionText(request, output), output.screen)}\n`);
-  let isSeen = showsAll(request);
+  const { request } = asked;
+  output.progress(`${fitted(askedText(asked, output), output.screen)}\n`);
+  let isViewed = false;
   for (;;) {
     await untilQuiet(input, signal);
-    const said = (await line(at, output.style("bold", choicesOf(request)))).trim();
-    const answer = said.startsWith("e") ? await edited(request, at) : answerOf(said, request);
+    const said = (await line(at, output.style("bold", choicesOf(asked)))).trim();
+    const answer: AnswerHere | undefined = said.startsWith("e")
+      ? await edited(request, at)
+      : answerOf(said, asked);
+    const meant = answer?.also === undefined ? [request] : [request, ...asked.others];
     if (said === "v") {
-      await view(wholeText(request), at);
-      isSeen = true;
+      await view(wholeOf(asked), at);
+      isViewed = true;
     } else if (answer === undefined) output.progress("  that is no answer; nothing was decided\n");
-    else if (said.startsWith("e") || isSeen || !answer.approved) return answer;
+    else if (said.startsWith("e") || isViewed || meant.every(showsAll) || !answer.approved) return answer;
     else output.progress("  not all of it was shown, and v shows it; nothing was decided\n");
   }
+}
+
+/** The question, and below it those of the calls behind it, unless they stand there already. */
+function askedText({ request, others, areListed }: Asked, output: Output): string {
+  if (others.length === 0) return questionText(request, output);
+  const behind = areListed
+    ? "  the calls behind it in this reply wait, as shown above"
+    : `  behind it in this reply:\n${others.map((each) => questionText(each, output)).join("\n")}`;
+  return `${questionText(request, output)}\n${behind}`;
+}
+
+/** All of the arguments of all calls that an answer can be about. */
+function wholeOf({ request, others }: Asked): string {
+  if (others.length === 0) return wholeText(request);
+  return [request, ...others].map((each) => `${visible(each.tool)}\n${wholeText(each)}`).join("\n");
 }
 
 /** Reads a line. With words in it already, the person changes those. @throws AbortError when the run is stopped, or the input ends */
@@ -117,8 +154,9 @@ async function untilQuiet(input: ReadStream, signal: AbortSignal): Promise<void>
 }
 
 /** The decision in an answer; undefined for words that decide nothing. */
-function answerOf(said: string, { open = [] }: ApprovalRequest): Approval | undefined {
+function answerOf(said: string, { request: { open = [] }, others }: Asked): AnswerHere | undefined {
   if (said === "y" || said === "yes") return { approved: true };
+  if (said === "a" && others.length > 0) return { approved: true, also: others.map(({ hash }) => hash) };
   if (said === "r") return { approved: true, for: "run" };
   if (said === "o" && open.length > 0) return { approved: true, for: "run", free: open };
   const no = /^no?(?:\s+(.*))?$/.exec(said);

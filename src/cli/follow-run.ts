@@ -38,9 +38,9 @@ export async function followRun(
   { watch, approve: ask = nobody, ...options }: FollowOptions,
 ): Promise<PrintedEnd> {
   const told = tellingFirst();
-  const approve: Approve = async (request) => {
+  const approve: Approve = async (request, others) => {
     await told.of(request);
-    return ask(request);
+    return ask(request, others);
   };
   const startedAt = performance.now();
   const seen: { runId?: string; outcome?: Outcome; usage: Usage; turns: number } = {

@@ -68,7 +68,8 @@ export async function printRun(
   const { signal } = interrupts;
   const audit = options.audit === undefined ? undefined : capabilityAudit(options.audit);
   const ask = options.approve ?? terminalApprove({ input: process.stdin, output, signal });
-  const approve: Approve | undefined = ask && ((request) => print.whileAsking(() => ask(request)));
+  const approve: Approve | undefined =
+    ask && ((request, others) => print.whileAsking(() => ask(request, others)));
   const watch = async (event: AgentEvent): Promise<void> => {
     audit?.(event);
     await (format === "stream-json" ? output.answer(jsonLine(event)) : print.tell(event));

@@ -32,8 +32,34 @@ export interface ApprovalTerms {
 /** The terms of all questions of an agent, or a function that gives those of one. */
 export type Approvals = ApprovalTerms | ((request: ApprovalRequest) => ApprovalTerms | undefined);
 
-/** Asks a person whether a call may run. What throws is taken for a no. */
-export type Approve = (call: ApprovalRequest) => boolean | Approval | Promise<boolean | Approval>;
+/**
+ * Asks a person whether a call may run. What throws is taken for a no. `others` are the questions that the calls behind it in the same reply would bring:
+ * an answer can be for them `also`. Each is asked about in its turn otherwise.
+ *
+ * ```ts
+ * import type { Approve } from "writ";
+ *
+ * declare function confirm(text: string): Promise<boolean>;
+ *
+ * const together: Approve = async (call, others = []) => {
+ *   const approved = await confirm([call, ...others].map(({ tool, arguments: args }) => `${tool} ${JSON.stringify(args)}`).join("\n"));
+ *   return { approved, also: others.map(({ hash }) => hash) };
+ * };
+ * ```
+ */
+export type Approve = (
+  call: ApprovalRequest,
+  others?: readonly ApprovalRequest[],
+) => boolean | AnswerHere | Promise<boolean | AnswerHere>;
+
+/** The answer of a function that is asked while the run goes on. Where runs wait for answers, each question stands by itself. */
+export interface AnswerHere extends Approval {
+  /**
+   * Hashes of `others`, as often as they were shown: each of those calls has this answer too, yes or no, once. One that is another call by its turn
+   * is asked about. A hash that was not shown makes the whole answer a no.
+   */
+  readonly also?: readonly string[];
+}
 
 export const approvalTerms: Shape<ApprovalTerms> = closed({
   within: optional(duration),

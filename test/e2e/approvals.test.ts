@@ -13,6 +13,7 @@ let file: string;
 let slow: string;
 let long: string;
 let letters: string;
+let batch: string;
 
 /** A letter whose middle is said in none of the lines of the question. */
 const longSource = `
@@ -59,6 +60,17 @@ const model = scripted([call("ada", "one"), call("ada", "two"), call("eve", "one
 export default agent({ name: "sender", model, tools: [send], policy: policy({ name: "letters", rules: [ask("send")] }) });
 `;
 
+/** One reply with three calls: a payment, a long letter, the payment again. */
+const batchSource = `
+import { agent, ask, policy, tool } from "${pathToFileURL(join(root, "dist/index.js")).href}";
+import { scripted } from "${pathToFileURL(join(root, "dist/testing.js")).href}";
+const inputSchema = { type: "object", properties: { to: { type: "string" }, body: { type: "string" } } };
+const made = (name) => tool({ name, description: name, inputSchema, effect: "irreversible", execute: ({ to }) => name.toUpperCase() + " to " + to });
+const call = (name, to, body) => ({ name, arguments: body === undefined ? { to } : { to, body } });
+const model = scripted([{ calls: [call("pay", "ada"), call("mail", "bob", "A".repeat(3000) + "MIDDLE" + "B".repeat(3000)), call("pay", "cleo")] }, "Done."]);
+export default agent({ name: "clerk", model, tools: [made("pay"), made("mail")], policy: policy({ name: "acts", rules: [ask("pay", "mail")] }) });
+`;
+
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "writ-approvals-"));
   file = join(folder, "payer.mjs");
@@ -69,6 +81,8 @@ beforeAll(() => {
   writeFileSync(long, longSource);
   letters = join(folder, "letters.mjs");
   writeFileSync(letters, lettersSource);
+  batch = join(folder, "batch.mjs");
+  writeFileSync(batch, batchSource);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -184,6 +198,41 @@ describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
     expect(text).toContain("SENT two to ada");
     expect(text).toContain("3 denied: the person at the terminal said no");
     expect(text.match(/needs your approval/g)).toHaveLength(2);
+    expect(code).toBe(0);
+  });
+
+  it("lists all calls of a reply with its first question, and takes one yes for all, but for none that was not shown whole", async () => {
+    const { text, code } = await atTerminal(batch, [
+      { at: "a all 3 once, ", keys: "" },
+      { at: "(n why) > ", keys: "a\n" },
+      { at: "v shows it", keys: "" },
+      { at: "(n why) > ", keys: "v\n" },
+      ...Array.from({ length: 3 }, () => ({ at: "Enter for more, q to go back > ", keys: "\n" })),
+      { at: "(n why) > ", keys: "a\n" },
+    ]);
+    const [first = "", pages = ""] = text.split("not all of it was shown");
+    expect(first.match(/needs your approval/g)).toHaveLength(3);
+    expect(first).not.toContain("MIDDLE");
+    expect(pages.replaceAll(/\s/g, "")).toContain("MIDDLE");
+    for (const done of ["PAY to ada", "MAIL to bob", "PAY to cleo"]) expect(text).toContain(done);
+    expect(text.match(/ approved/g)).toHaveLength(3);
+    expect(code).toBe(0);
+  });
+
+  it("asks about each of them where it is answered by itself, and lists none twice", async () => {
+    const { text, code } = await atTerminal(batch, [
+      { at: "a all 3 once, ", keys: "" },
+      { at: "> ", keys: "y\n" },
+      { at: "the calls behind it in this reply wait, as shown above", keys: "" },
+      { at: "a all 2 once, ", keys: "" },
+      { at: "(n why) > ", keys: "n not him\n" },
+      { at: "(n why) > ", keys: "y\n" },
+    ]);
+    expect(text.match(/needs your approval/g)).toHaveLength(5); // three, and the second and the third in their turn
+    expect(text).toContain("2 denied: not him");
+    expect(text).toContain("PAY to ada");
+    expect(text).toContain("PAY to cleo");
+    expect(text).not.toContain("MAIL to");
     expect(code).toBe(0);
   });
 

@@ -35,7 +35,8 @@ export async function askAgent(
     print.tell(event);
   };
   const ask = terminalApprove({ input: process.stdin, output, signal });
-  const asking: Approve | undefined = ask && ((request) => print.whileAsking(() => ask(request)));
+  const asking: Approve | undefined =
+    ask && ((request, others) => print.whileAsking(() => ask(request, others)));
   const approve = talk.approved.size === 0 ? asking : allowing(talk.approved, asking);
   const kept = session(place.store, talk.id);
   try {
@@ -50,10 +51,13 @@ export async function askAgent(
 
 /** Says yes for the tools that the person named before, unless an agent inside this one calls them. */
 function allowing(approved: ReadonlySet<string>, ask: Approve | undefined): Approve {
-  return (request) => {
+  return (request, others) => {
     if (approved.has(request.tool) && request.path.length < 2) return true;
     return (
-      ask?.(request) ?? { approved: false, reason: "it needs an approval, and /approve does not name it" }
+      ask?.(request, others) ?? {
+        approved: false,
+        reason: "it needs an approval, and /approve does not name it",
+      }
     );
   };
 }
