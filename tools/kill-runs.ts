@@ -1,8 +1,9 @@
 /**
  * Kills runs at every point of their journal, and at random moments, and looks whether anything was lost, done twice or told otherwise: npm run kill --
- * --kills 200 --seed 7 --store postgres. Tells of each run when it has ended. A run is killed up to 4 times; in every second one no process is there while a payment waits. Stores: memory (one process, in
- * which a killed run stands still), sqlite, postgres, dbos (postgres, where DBOS hands the run out), all (a quarter of the kills each). PostgreSQL is a
- * cluster that it makes and removes. Ends with 1 when something was.
+ * --kills 200 --seed 7 --store postgres. Tells of each run when it has ended. A run is killed up to 4 times; in every second one no process is there while
+ * a payment waits. Stores: memory (one process, in which a killed run stands still), sqlite, postgres, dbos (postgres, where DBOS hands the run out), all
+ * (a quarter of the kills each), and restate (sqlite, where a Restate of the folder `WRIT_RESTATE` hands the run out). Servers are made and removed.
+ * Ends with 1 when something was.
  */
 import { parseArgs } from "node:util";
 import "./compile-cache.ts";
@@ -10,7 +11,9 @@ import { postgresUnderTest } from "../test/contract/run-store-postgres.ts";
 import { sqliteUnderTest } from "../test/contract/run-store-sqlite.ts";
 import { type PostgresServer, startPostgres } from "../test/postgres-server.ts";
 import { randomFrom } from "../test/random.ts";
+import { type RestateServer, restateMissing, startRestate } from "../test/restate-server.ts";
 import { dbosDispatched } from "../test/contract/dispatcher-dbos.ts";
+import { restateDispatched } from "../test/contract/dispatcher-restate.ts";
 import { killInMemory, killRun, type KilledRun } from "./kill/kill-runs.ts";
 
 const { values } = parseArgs({
@@ -27,15 +30,24 @@ const server = (): PostgresServer => {
   if (started === undefined) throw new Error("no PostgreSQL was started");
   return started;
 };
+let startedRestate: RestateServer | undefined;
+const restateServer = (): RestateServer => {
+  if (startedRestate === undefined) throw new Error("no Restate was started");
+  return startedRestate;
+};
 const dbos = dbosDispatched(server);
+const restate = restateDispatched(restateServer, ["boss"]);
 const postgres = postgresUnderTest(server);
 const stores: Readonly<Record<string, Kill>> = {
   memory: (points) => killInMemory(points),
   sqlite: (points, waits) => killRun(points, { waits, store: sqliteUnderTest }),
   postgres: (points, waits) => killRun(points, { waits, store: postgres }),
   dbos: (points, waits) => killRun(points, { waits, store: dbos }),
+  restate: (points, waits) => killRun(points, { waits, store: restate }),
 };
-const chosen = Object.entries(stores).filter(([name]) => values.store === "all" || values.store === name);
+const chosen = Object.entries(stores).filter(
+  ([name]) => values.store === name || (values.store === "all" && name !== "restate"),
+);
 if (chosen.length === 0) throw new Error(`no store is called "${values.store}"`);
 const next = randomFrom(Number(values.seed));
 /** How many steps a run has, some, and how many milliseconds it takes; a process whose run waits soon takes a seventh of them. */
@@ -79,8 +91,10 @@ async function killed(store: string, kill: Kill): Promise<number> {
 let faults = 0;
 try {
   if (chosen.some(([name]) => name === "postgres" || name === "dbos")) started = await startPostgres();
+  if (values.store === "restate" && restateMissing() === undefined) startedRestate = await startRestate();
   for (const [name, kill] of chosen) faults += await killed(name, kill);
 } finally {
   started?.close();
+  await startedRestate?.close();
 }
 process.exit(faults === 0 ? 0 : 1); // a run that was killed in memory stands still, and its clocks go on

@@ -53,9 +53,6 @@ class DbosServing implements Serving {
   private busy = 0;
 
   constructor(workplace: Workplace, place: DbosPlace, open: () => Promise<DbosTables>) {
-    const reason =
-      "DBOS runs once in a process, and hands out to a worker here already. Drain that one first.";
-    if (atWork !== undefined) throw new WritError("definition-invalid", { where: "work()", reason });
     this.workplace = workplace;
     this.place = place;
     this.open = open;
