@@ -14,7 +14,7 @@ import { recordForm, startKey } from "../journal/record-form.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { JsonObject } from "../util/json.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
-import { callEnded, type End, type Ending, type StopReason, stopped } from "./end.ts";
+import { type End, type Ending, type StopReason, stopped } from "./end.ts";
 import { endFrom, endKey, type KeptEnd, keptFrom, pauseKey } from "./kept-end.ts";
 import { keptEnd, lookUp, neverBegan, pausesIn, Replay } from "./recorded-end.ts";
 import { RunWaits } from "./waits.ts";
@@ -26,8 +26,8 @@ export interface StepsOptions {
   readonly host: Pick<Host, "now" | "timer">;
   /** The parts of what its steps are asked that may differ from what was recorded. */
   readonly accept?: readonly string[];
-  /** The interrupt of the call that it is a run inside of. Left out for an outermost run, which has an end for good. */
-  readonly outer?: Pick<Interrupt<unknown>, "reason">;
+  /** It is a run inside a call. An outermost run alone has an end for good. */
+  readonly isInside?: boolean;
   /** All that it takes to begin the run again, kept with its beginning. Left out for a run inside. */
   readonly beginning?: () => JsonObject;
   /** Aborted when the run is to be handed over: what has begun ends, and nothing else begins. */
@@ -195,14 +195,14 @@ export class StepsOfRun implements Journal {
     const cancelled = this.cancelling === undefined ? undefined : this.stop?.reason;
     if (cancelled?.type === "cancelled" && end.throws !== true) {
       const told = stopped(run, cancelled);
-      await this.keepStopAlone(told);
+      await this.keepStopInside(told);
       return told;
     }
     if (this.replay !== undefined) {
       const { reached } = this.replay;
       return reached === undefined || reached.stop !== undefined ? end : endFrom(reached, end);
     }
-    await this.keepStopAlone(end);
+    await this.keepStopInside(end);
     const key = this.keyOfEnd(end);
     if (key === undefined) return end;
     const stop = this.stop?.reason;
@@ -211,15 +211,10 @@ export class StepsOfRun implements Journal {
     return end;
   }
 
-  /**
-   * Keeps where a run inside was stopped with its call while the run around it goes on, which has no end there that says so. A journal that fails is told
-   * by the call.
-   */
-  private async keepStopAlone(end: End): Promise<void> {
-    const { outer } = this.options;
+  /** Keeps where a run inside was stopped: the end of the run around it, where there is one, does not say that. A journal that fails is told by the call. */
+  private async keepStopInside(end: End): Promise<void> {
     const stop = this.stop?.reason;
-    const isAlone = outer !== undefined && (outer.reason === undefined || outer.reason === callEnded);
-    if (!isAlone || stop?.type !== "cancelled" || this.replay !== undefined || this.find === undefined)
+    if (!this.isInside || stop?.type !== "cancelled" || this.replay !== undefined || this.find === undefined)
       return;
     await this.write(this.nextPause(), { ...this.keptEnd(end), stop }).catch(() => undefined);
   }
@@ -247,7 +242,7 @@ export class StepsOfRun implements Journal {
   }
 
   private get isInside(): boolean {
-    return this.options.outer !== undefined;
+    return this.options.isInside === true;
   }
 
   private nextPause(): string {

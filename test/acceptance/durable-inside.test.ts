@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { agent, type Agent, type AgentEvent, isFact, type Policy, tool } from "../../src/index.ts";
+import { agent, type Agent, type AgentEvent, isFact, type Policy, tool, WritError } from "../../src/index.ts";
 import { subagents } from "../../src/compose.ts";
 import { type DurableRuns, durableRuns, type RunStore } from "../../src/durable.ts";
 import { durablePlaces, planned, storesIn } from "./durable-place.ts";
@@ -188,6 +188,35 @@ describe.each(durablePlaces)("facts of runs inside a run in %s", { timeout: 60_0
     expect(await runs.result("r")).toMatchObject({ output: "slow timeout, look ok" });
     expect(byRun(await all(runs))).toEqual(byRun(live));
     expect(live.filter(({ type }) => type === "run-end").length).toBe(byRun(live).size);
+  });
+
+  it("are told as they were of an agent whose request was about to be made again when the time of the run was over", async () => {
+    const reason = "too many requests";
+    const refused = new WritError(
+      "provider-failed",
+      { provider: "p", model: "m", reason },
+      { retryable: true },
+    );
+    const busy = agent({
+      name: "busy",
+      model: () => Promise.reject(refused),
+      retry: { firstDelayMs: 60_000, maxDelayMs: 60_000 },
+    });
+    const hasty = agent({
+      name: "hasty",
+      model: planned([{ name: "busy", arguments: { input: "x" } }]),
+      tools: [busy.asTool()],
+      policy: asks,
+      budget: { durationMs: 400 },
+    });
+    const live: AgentEvent[] = [];
+    const onEvent = (event: AgentEvent): void => void (isFact(event) && live.push(event));
+    const runs = durableRuns({ store: open(), agents: [hasty], onEvent });
+    await runs.start(hasty, "Go", { id: "r" });
+    work(runs);
+    expect(await runs.result("r")).toMatchObject({ outcome: { type: "exhausted", field: "durationMs" } });
+    expect(live.map(shown)).toContain("busy retry-start");
+    expect(byRun(await all(runs))).toEqual(byRun(live));
   });
 });
 
