@@ -55,13 +55,14 @@ export function execute(batch: Batch): Maybe<Executed> {
 
 /** Reserves and decides one call; after a bound or a block that ends the batch the rest is skipped, but for calls that have begun. */
 function judgeNext(proposed: ToolCall, batch: Batch, judging: BatchJudging): Maybe<void> {
-  const hasBegun = startedEarly(batch, proposed) !== undefined;
+  const index = judging.fates.length;
+  const isBooked = startedEarly(batch, proposed) !== undefined;
+  const hasBegun = isBooked || wasBegun(index, batch);
   if (judging.ended !== undefined && !hasBegun) {
     judging.fates.push(skipped(proposed, judging.ended.reason));
     return;
   }
-  const index = judging.fates.length;
-  return after(reserve({ proposed, index, hasBegun }, batch, judging), (end) => {
+  return after(reserve({ proposed, index, hasBegun, isBooked }, batch, judging), (end) => {
     if (end !== undefined) {
       judging.ended ??= { end, reason: end.excess?.message ?? "" };
       judging.fates.push(skipped(proposed, judging.ended.reason));
@@ -76,6 +77,14 @@ function judgeNext(proposed: ToolCall, batch: Batch, judging: BatchJudging): May
       note(fate, batch, judging);
     });
   });
+}
+
+/** True of a call that an earlier process began: what runs beside it may have come further now, and met a bound of the runs around both. */
+function wasBegun(index: number, { run: { journal }, turn }: Batch): boolean {
+  const { find, hasBegun } = journal;
+  if (find === undefined) return false;
+  const key = `turn/${turn}/call/${index}`;
+  return find(key) !== undefined || hasBegun?.(key) === true;
 }
 
 /** A call of a batch, as the model wrote it; the ledger has the calls before it. */
@@ -126,8 +135,10 @@ function withReady(
 interface Reserving {
   readonly proposed: ToolCall;
   readonly index: number;
-  /** It began while its reply was read: the runs around this one allowed it then, and it is booked with them. */
+  /** The runs around this one allowed it before: it began while its reply was read, or in an earlier process. */
   readonly hasBegun: boolean;
+  /** It began while its reply was read, and is booked with them. */
+  readonly isBooked: boolean;
 }
 
 /** Reserves a call, and asks the author about a bound that forbids it. Gives the end of the batch when it is not raised. */
@@ -138,7 +149,7 @@ function reserve(wanted: Reserving, batch: Batch, judging: BatchJudging): Maybe<
   const { ledger, limits } = judging;
   const reservation = reserveCall(ledger, limits, sizeOf(wanted.proposed, limits));
   if (!reservation.ok) return extend(reservation.excess, wanted, { batch, judging });
-  if (!wanted.hasBegun) outer?.spend({ usage: noUsage, costUsd: 0, toolCalls: 1 });
+  if (!wanted.isBooked) outer?.spend({ usage: noUsage, costUsd: 0, toolCalls: 1 });
   judging.ledger = reservation.ledger;
   return undefined;
 }

@@ -218,6 +218,47 @@ describe.each(durablePlaces)("facts of runs inside a run in %s", { timeout: 60_0
     expect(live.map(shown)).toContain("busy retry-start");
     expect(byRun(await all(runs))).toEqual(byRun(live));
   });
+
+  it("tell the result of a call that was made before a crash, though another agent has met the bound of both meanwhile", async () => {
+    let isOpen = false;
+    const until = async (holds: () => boolean): Promise<void> => {
+      while (!holds()) await new Promise((resolve) => void setTimeout(resolve, 5));
+    };
+    const wait = acting("wait", "read", () => until(() => isOpen));
+    const afterPay = planned([{ name: "wait" }, { name: "wait" }]);
+    const first = agent({
+      name: "first",
+      model: (request) => until(() => log.includes("pay")).then(() => afterPay(request)),
+      tools: [wait],
+    });
+    const pays = planned([{ name: "pay" }]);
+    const second = agent({
+      name: "second",
+      model: (request) => until(() => isOpen || !log.includes("pay")).then(() => pays(request)),
+      tools: [pay],
+      policy: () => ({ verdict: "allow", rule: "free", reason: "" }),
+    });
+    const both = agent({
+      name: "both",
+      model: planned([
+        { name: "first", arguments: { input: "x" } },
+        { name: "second", arguments: { input: "x" } },
+      ]),
+      tools: [first.asTool(), second.asTool()],
+      budget: { toolCalls: 4 },
+    });
+    const [dying, next] = [inProcess(open(), both), inProcess(open(), both)];
+    await dying.start(both, "Go", { id: "r" });
+    const worker = dying.work();
+    await expect.poll(() => log).toContain("wait");
+    await worker.drain({ graceMs: 0 });
+    isOpen = true;
+    work(next);
+    await next.result("r");
+    const ends = (await all(next)).filter((event) => event.type === "tool-end");
+    expect(ends.filter(({ name }) => name === "pay")).toMatchObject([{ result: { status: "ok" } }]);
+    expect(log.filter((name) => name === "pay")).toHaveLength(1);
+  });
 });
 
 const hanging = acting("hang", "read", () => new Promise(() => undefined));
