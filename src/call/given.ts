@@ -132,12 +132,3 @@ export function notGiven(name: string, wasStopped: boolean): GivenEnd {
       } as const);
   return { result, isOvertaken: true };
 }
-
-/** A copy of the lists and plain objects of a value; an object of a class in it is the same. */
-export function copyOfPlain(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(copyOfPlain);
-  if (!fits(record, value)) return value;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== null && prototype !== Object.prototype) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, copyOfPlain(field)]));
-}

@@ -2,11 +2,11 @@ import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import { joinLabels, type Label } from "../message/label.ts";
 import { labelOf } from "../message/message.ts";
 import type { CallRun, Executor, ReadyCall } from "../run/executor.ts";
+import { copyOfPlain } from "../util/copy.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { partsText } from "../journal/parts.ts";
 import type { CallRecord, Ready } from "./call.ts";
 import {
-  copyOfPlain,
   type GivenEnd,
   type HandedCall,
   notGiven,
@@ -156,7 +156,7 @@ class HandedWork {
       throw new WritError("executor-result-invalid", { name, call: id, reason });
     }
     const { result } = await this.recordOf(index);
-    const token = this.tokens.get(index) ?? Object.freeze({ callId: id, result: structuredClone(result) });
+    const token = this.tokens.get(index) ?? Object.freeze({ callId: id, result: copyOfPlain(result) });
     this.tokens.set(index, token);
     return token;
   }
@@ -178,7 +178,7 @@ class HandedWork {
     return {
       id: call.id,
       name: call.name,
-      arguments: structuredClone(call.arguments),
+      arguments: copyOfPlain(call.arguments),
       args: copyOfPlain(args),
       effect: tool.effect,
       idempotencyKey: idempotencyKeyOf(batch.run, at.key),

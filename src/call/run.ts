@@ -23,6 +23,7 @@ import { haltedBy, settle } from "./settle.ts";
 import { idempotencyKeyOf } from "./step.ts";
 import { thrownResult } from "./thrown.ts";
 import { CallTime } from "./call-time.ts";
+import { copyOfPlain } from "../util/copy.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { forgetWaits, waitsBegun } from "./waiting.ts";
 
@@ -292,7 +293,7 @@ class CallContext implements ToolContext {
   }
 
   get call(): ToolCall {
-    return structuredClone(this.#work.ready.call);
+    return copyOfPlain(this.#work.ready.call);
   }
 }
 

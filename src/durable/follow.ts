@@ -59,7 +59,8 @@ export async function* followRun(
 }
 
 /**
- * Tells the facts that are recorded by now and stay, up to the first open question; the last is `run-end` where the run has ended.
+ * Tells the facts that are recorded by now and stay, up to the first open question; the last is `run-end` where the run has ended. Returns what the run
+ * gave; undefined where the replay threw, since a run that failed has told so by its last fact.
  *
  * @throws WritError `run-missing`, `run-agent-missing`
  */
@@ -67,14 +68,14 @@ export async function* pastOf(
   id: string,
   around: DurableAround,
   after = 0,
-): AsyncGenerator<AgentEvent, void> {
+): AsyncGenerator<AgentEvent, RunResult<unknown> | undefined> {
   const { agent, input, options, journal } = await recordedRun(id, around);
   const run = await around.store.read(id);
   const events = agent.stream(input, { ...options, journal });
   const facts = new SettledFacts();
   for (;;) {
-    const next = await events.next().catch(() => undefined); // a run that failed has told so by its last fact
-    if (next === undefined || next.done === true) return;
+    const next = await events.next().catch(() => undefined);
+    if (next === undefined || next.done === true) return next?.value;
     const event = next.value;
     if (event.parentRunId !== undefined || !isFact(event)) continue;
     const outcome = event.type === "run-end" ? run?.end?.outcome : undefined;

@@ -1,6 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import { type JournalRecord, type KeptQuestion, recordedJournal } from "../journal/recorded-journal.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
+import { copyOfPlain } from "../util/copy.ts";
 import { answerRecord, notWaiting } from "./answer-record.ts";
 import { movedRun } from "./moved-run.ts";
 import { isWaitFor, printOfSignal, signalAnswer, signalRecord, takenSignal } from "./signals.ts";
@@ -52,7 +53,7 @@ export class MemoryRun {
 
   constructor(run: NewRun, around: MemoryAround) {
     this.around = around;
-    this.run = { ...structuredClone(run), status: "ready", begunAt: around.now() };
+    this.run = { ...copyOfPlain(run), status: "ready", begunAt: around.now() };
   }
 
   get id(): string {
@@ -62,9 +63,9 @@ export class MemoryRun {
   /** A run that was in another store, or in this one before. */
   static moved({ run, records, questions }: MovedRun, around: MemoryAround): MemoryRun {
     const moved = new MemoryRun(run, around);
-    moved.run = structuredClone(run);
+    moved.run = copyOfPlain(run);
     for (const record of records) moved.records.set(record.key, record);
-    for (const question of structuredClone(questions))
+    for (const question of copyOfPlain(questions))
       moved.questions.set(question.key, { ...question, runId: run.id, place: around.nextPlace() });
     return moved;
   }
@@ -76,7 +77,7 @@ export class MemoryRun {
     this.run = { ...this.run, moves: run.moves ?? 0 };
     this.changed("moved");
     return {
-      run: structuredClone(run),
+      run: copyOfPlain(run),
       records: [...this.records.values()],
       questions: [...this.questions.values()].map(
         ({ runId: _runId, place: _place, ...question }) => question,
@@ -152,7 +153,7 @@ export class MemoryRun {
   /** Ends it, where it has not ended. */
   finish(end: RunEnd): void {
     if (this.run.end !== undefined) return;
-    this.run = { ...this.run, endedAt: this.around.now(), end: structuredClone(end) };
+    this.run = { ...this.run, endedAt: this.around.now(), end: copyOfPlain(end) };
     this.questions.clear();
     this.changed(end.outcome.type);
   }
@@ -188,7 +189,7 @@ export class MemoryRun {
     const close = async (): Promise<void> => this.leave(epoch, false);
     return {
       ...journal,
-      run: structuredClone(this.run),
+      run: copyOfPlain(this.run),
       end: async (end) => {
         this.checkMine(epoch);
         this.finish(end);
@@ -224,7 +225,7 @@ export class MemoryRun {
     }
     const first = this.questions.get(key) ?? this.newQuestion(atLast);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run asks about a call
-    const asked = structuredClone(request) as unknown as ApprovalRequest;
+    const asked = copyOfPlain(request) as unknown as ApprovalRequest;
     this.questions.set(key, { ...first, runId: this.id, key, fingerprint, request: asked, by });
     return undefined;
   }

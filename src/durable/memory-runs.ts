@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
+import { copyOfPlain } from "../util/copy.ts";
 import { type MemoryAround, MemoryRun } from "./memory-run.ts";
 import { checkArrival } from "./moved-run.ts";
 import { protocol } from "./protocol.ts";
@@ -63,7 +64,7 @@ class MemoryRuns implements MortalRuns {
   }
 
   async begin(run: NewRun): Promise<StoredRun> {
-    return structuredClone(this.begun(run).run);
+    return copyOfPlain(this.begun(run).run);
   }
 
   async open(id: string): Promise<RunJournal> {
@@ -80,7 +81,7 @@ class MemoryRuns implements MortalRuns {
   }
 
   async read(id: string): Promise<StoredRun | undefined> {
-    return structuredClone(this.runs.get(id)?.run);
+    return copyOfPlain(this.runs.get(id)?.run);
   }
 
   async list(wanted: RunFilter = {}): Promise<readonly StoredRun[]> {
@@ -92,7 +93,7 @@ class MemoryRuns implements MortalRuns {
     const isWanted = (run: StoredRun): boolean =>
       fields.every((field) => wanted[field] === undefined || wanted[field] === run[field]) &&
       run.id.startsWith(prefix);
-    return structuredClone(older.filter(isWanted).toReversed().slice(0, limit));
+    return copyOfPlain(older.filter(isWanted).toReversed().slice(0, limit));
   }
 
   async records(id: string): Promise<readonly JournalRecord[]> {
@@ -105,7 +106,7 @@ class MemoryRuns implements MortalRuns {
       .flatMap(({ questions }) => [...questions.values()])
       .toSorted((one, other) => one.place - other.place)
       .map(({ fingerprint: _fingerprint, place: _place, last: _last, ...question }) =>
-        structuredClone(question),
+        copyOfPlain(question),
       );
   }
 
@@ -126,13 +127,13 @@ class MemoryRuns implements MortalRuns {
   async cancel(id: string, reason: string): Promise<StoredRun> {
     const run = this.here(id);
     run.cancel(reason);
-    return structuredClone(run.run);
+    return copyOfPlain(run.run);
   }
 
   async reopen(id: string): Promise<StoredRun> {
     const run = this.here(id);
     run.reopen();
-    return structuredClone(run.run);
+    return copyOfPlain(run.run);
   }
 
   async moveOut(id: string): Promise<MovedRun> {
@@ -146,7 +147,7 @@ class MemoryRuns implements MortalRuns {
     const run = MemoryRun.moved(moved, this.around);
     this.runs.set(id, run);
     this.told(id);
-    return structuredClone(run.run);
+    return copyOfPlain(run.run);
   }
 
   async erase(which: Erased): Promise<number> {

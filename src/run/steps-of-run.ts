@@ -13,6 +13,7 @@ import {
 import { recordForm, startKey } from "../journal/record-form.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { JsonObject } from "../util/json.ts";
+import { lazy } from "../util/remembered.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
 import { type End, type Ending, type StopReason, stopped } from "./end.ts";
 import { endFrom, endKey, type KeptEnd, keptFrom, pauseKey } from "./kept-end.ts";
@@ -339,12 +340,12 @@ export class StepsOfRun implements Journal {
     const isOver = replay !== undefined || leaving?.aborted === true;
     if (journal.ask !== undefined && (this.isInside || !isOver)) return this.askLive(journal.ask, question);
     if (replay?.isUnanswered(question.key) === true) return { waitsAt: question.key };
-    const notAnswered = handedOver();
+    const notAnswered = lazy(handedOver);
     try {
       const { request: _request, ...asked } = this.onTerms(question);
-      return { answer: await journal.step({ ...asked, run: () => Promise.reject(notAnswered) }) };
+      return { answer: await journal.step({ ...asked, run: () => Promise.reject(notAnswered()) }) };
     } catch (error) {
-      if (error !== notAnswered || replay === undefined) throw error;
+      if (error !== notAnswered() || replay === undefined) throw error;
       const stop = replay.stoppedAt();
       if (stop !== undefined) throw stop;
       return { waitsAt: question.key };

@@ -1,3 +1,4 @@
+import { copyOfPlain } from "../util/copy.ts";
 import { isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
 import type { CheckedSchema } from "./check-schema.ts";
 import { listAt, mapAt } from "./keywords.ts";
@@ -92,7 +93,7 @@ function withFields({ work, copies }: Filling, value: JsonObject, changed: Chang
 function copyOf(value: Json | undefined, { work }: Filling): Json | undefined {
   if (typeof value !== "object" || value === null) return value;
   work.spend(JSON.stringify(value).length);
-  return structuredClone(value);
+  return copyOfPlain(value);
 }
 
 function fillItems(filling: Filling, schema: JsonObject, value: readonly unknown[]): readonly unknown[] {

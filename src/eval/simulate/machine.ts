@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from "node:async_hooks";
+import { AsyncResource } from "node:async_hooks";
 import { nodeHost } from "../../adapters/clock.ts";
 import type { AgentEvent } from "../../event/event.ts";
 import type { Host } from "../../journal/host.ts";
@@ -17,9 +17,9 @@ export class Machine {
       now: () => this.world.now,
       timer: (afterMs, fire) => {
         const { process, world } = this;
-        const bound = AsyncLocalStorage.bind(fire);
+        const scope = new AsyncResource("timer"); // as timers of Node do
         return world.timer(afterMs, () => {
-          if (process.isAlive) bound();
+          if (process.isAlive) scope.runInAsyncScope(fire);
         });
       },
       randomId: () => `id-${this.world.count("id")}`,

@@ -1,4 +1,6 @@
 import type { AgentEvent } from "../../event/event.ts";
+import type { RunResult } from "../../agent/runnable.ts";
+import type { DurableAround } from "../../durable/durable-options.ts";
 import { pastOf, replayRun } from "../../durable/follow.ts";
 import { messageOf } from "../../error/writ-error.ts";
 import type { Message } from "../../message/message.ts";
@@ -33,8 +35,8 @@ async function faultsOf(told: Told, evidence: Evidence, stage: Stage): Promise<r
   let replayed: Replayed | undefined;
   const replaying = async (): Promise<void> => {
     try {
-      const facts = await Array.fromAsync(pastOf(id, around));
-      replayed = { facts, messages: (await replayRun(id, around)).transcript.messages };
+      const { facts, result } = await pastWithResult(id, around);
+      replayed = { facts, messages: result.transcript.messages };
     } catch (error) {
       replayed = { threw: messageOf(error) };
     }
@@ -45,6 +47,20 @@ async function faultsOf(told: Told, evidence: Evidence, stage: Stage): Promise<r
     return [`the replay of ${id} did something`];
   const difference = replayed === undefined ? "it never ends" : differenceOf(told, replayed);
   return difference === undefined ? [] : [`the replay of ${id}: ${difference}`];
+}
+
+/** The facts and the result of one replay. @throws what the replay threw */
+async function pastWithResult(
+  id: string,
+  around: DurableAround,
+): Promise<{ readonly facts: readonly AgentEvent[]; readonly result: RunResult<unknown> }> {
+  const facts: AgentEvent[] = [];
+  const past = pastOf(id, around);
+  for (;;) {
+    const next = await past.next();
+    if (next.done !== true) facts.push(next.value);
+    else return { facts, result: next.value ?? (await replayRun(id, around)) };
+  }
 }
 
 type Replayed =

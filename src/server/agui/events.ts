@@ -5,6 +5,7 @@ import type { AgentEvent } from "../../event/event.ts";
 import type { Outcome } from "../../event/outcome.ts";
 import type { ToolResult } from "../../message/message.ts";
 import { addUsage, noUsage, type Usage } from "../../message/usage.ts";
+import { copyOfPlain } from "../../util/copy.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
 import { interruptOf } from "../interrupts.ts";
 import type { AguiEvent, AguiMessage } from "./messages.ts";
@@ -37,7 +38,7 @@ export class AguiEvents {
 
   constructor({ prefix, before, state }: AguiAnswering) {
     this.prefix = prefix;
-    this.messages = structuredClone([...before]);
+    this.messages = copyOfPlain([...before]);
     this.state = state;
     this.reply = new ShownReply(prefix, 0, this.messages);
   }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ReplyMessage, ToolCall } from "../../message/message.ts";
+import { copyOfPlain } from "../../util/copy.ts";
 import type { AguiCall, AguiEvent, AguiMessage } from "./messages.ts";
 
 type Writing = "text" | "reasoning";
@@ -173,5 +174,5 @@ function parsed(text: string): unknown {
 
 /** All messages, as a page is to have them. */
 export function snapshotOf(messages: readonly AguiMessage[]): AguiEvent {
-  return { type: "MESSAGES_SNAPSHOT", messages: structuredClone(messages) };
+  return { type: "MESSAGES_SNAPSHOT", messages: copyOfPlain(messages) };
 }
