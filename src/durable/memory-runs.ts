@@ -105,9 +105,7 @@ class MemoryRuns implements MortalRuns {
       .filter(({ run }) => run.status !== "moved" && (id === undefined || run.id === id))
       .flatMap(({ questions }) => [...questions.values()])
       .toSorted((one, other) => one.place - other.place)
-      .map(({ fingerprint: _fingerprint, place: _place, last: _last, ...question }) =>
-        copyOfPlain(question),
-      );
+      .map(({ fingerprint: _fingerprint, place: _place, last: _last, ...question }) => copyOfPlain(question));
   }
 
   async answer(id: string, key: string, answer: QuestionAnswer): Promise<void> {

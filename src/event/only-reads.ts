@@ -1,5 +1,5 @@
 /** The mark of listeners of this package itself that change nothing of what they are told, keep nothing that could be changed later, and end no run. */
-const reads = Symbol("only reads");
+const reads: unique symbol = Symbol("only reads");
 
 type Listener = ((event: never) => unknown) & { [reads]?: true };
 
