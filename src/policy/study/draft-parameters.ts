@@ -23,6 +23,8 @@ interface Seen {
   readonly words: readonly string[];
   readonly schema: JsonObject;
   readonly description: string;
+  /** The value that the tool is given where a call leaves it out. */
+  readonly byDefault?: string | number;
 }
 
 /** The parameters of a tool, each with the role and the type that its name and its schema say. */
@@ -56,11 +58,24 @@ function seenIn(
     const said = [held, inner].map((part) => (isJsonObject(part) ? own(part, "description") : undefined));
     const description = said.find((text) => typeof text === "string") ?? "";
     const name = `${path}${key}`;
-    const seen: Seen = { name, words: wordsOf(key), schema: inner, description };
+    const byDefault = [held, inner].map((part) => defaultOf(part)).find((value) => value !== undefined);
+    const seen: Seen = {
+      name,
+      words: wordsOf(key),
+      schema: inner,
+      description,
+      ...(byDefault === undefined ? {} : { byDefault }),
+    };
     const fields = own(inner, "properties");
     if (!isJsonObject(fields) || depth >= 3) return [seen];
     return [seen, ...seenIn(fields, { root, path: `${name}.`, depth: depth + 1 })];
   });
+}
+
+/** The default that a schema says, where it is one value and not an empty one, which is absent anyway. */
+function defaultOf(schema: Json): Seen["byDefault"] {
+  const value = isJsonObject(schema) ? own(schema, "default") : undefined;
+  return (typeof value === "string" && value !== "") || typeof value === "number" ? value : undefined;
 }
 
 /** True for an object whose fields are drafted by themselves. */
@@ -113,11 +128,22 @@ const money = set(`amount budget cost euro euros dollars fee limit price sum tip
 
 function draftParameter(seen: Seen): DraftedParameter {
   const { description } = seen;
-  const drafted = draftRole(seen);
+  const drafted = withDefault(draftRole(seen), seen);
   return {
     ...drafted,
     ...(drafted.role === "amount" || isManner(seen, drafted.type) ? { isManner: true } : {}),
     ...(description === "" ? {} : { description }),
+  };
+}
+
+/** A call that says the default is the call that leaves it out: nobody need choose it. */
+function withDefault(drafted: DraftedParameter, { byDefault }: Seen): DraftedParameter {
+  const { role, constants = [], because } = drafted;
+  if (byDefault === undefined || role === "content" || constants.includes(String(byDefault))) return drafted;
+  return {
+    ...drafted,
+    constants: [...constants, String(byDefault)],
+    because: `${because}; ${JSON.stringify(byDefault)} is what it is where it is left out`,
   };
 }
 

@@ -66,6 +66,7 @@ function idSources(
   const isOfIt = tellsOf(entity);
   const isTold = tellsOf([...nounsOf(tool.name), ...wordsOf(described)]);
   const from = looks.flatMap((look) => {
+    if (look.isTrusted && (isOfIt(look) || isTold(look))) return [anywhereIn(look.name)];
     if (isOfIt(look)) return [at(look.name, [...exact, ...things, "id", "ids", "id_"])];
     return isTold(look) ? [at(look.name, [...exact, ...things])] : [];
   });
@@ -97,6 +98,11 @@ function leafOf({ name }: DraftedParameter): string {
 function at(tool: string, fields: readonly string[]): ValueSource {
   const names = [...new Set(fields)].filter((name) => name !== "");
   return { type: "found-in", tool, whole: true, field: names.length === 1 ? (names[0] ?? "") : names };
+}
+
+/** All that stands in the results of a look into which no stranger writes. */
+function anywhereIn(tool: string): ValueSource {
+  return { type: "found-in", tool };
 }
 
 function found(from: readonly ValueSource[], because: string): DraftedSources | undefined {

@@ -58,7 +58,8 @@ export async function draftPolicy(
     const placed = each.parameters.map(withSources(each, looks));
     const isRedundant = ({ role, from }: Placed): boolean =>
       each.look !== undefined && role === "target" && from === undefined;
-    return { ...each, parameters: placed.filter((parameter) => !isRedundant(parameter)) };
+    const left = placed.filter((parameter) => !isRedundant(parameter));
+    return { ...each, parameters: each.look === undefined ? left : left.map(atHome) };
   });
   const annotations = finished.map(({ tool, annotation, parameters }): readonly [string, Annotation] => [
     tool.name,
@@ -74,6 +75,11 @@ export async function draftPolicy(
 /** A parameter with the places that it may take values from. */
 interface Placed extends DraftedParameter {
   readonly from?: readonly ValueSource[];
+}
+
+/** A look at the author's own systems tells nobody what it is asked for: a value says which record, and not whom it reaches. */
+function atHome(parameter: Placed): Placed {
+  return parameter.role === "target" ? { ...parameter, role: "id" } : parameter;
 }
 
 /** The draft of a tool by itself. */

@@ -5,6 +5,7 @@ import { canonicalEmail } from "./email.ts";
 import { canonicalHost } from "./host.ts";
 import { canonicalIban, checksumHolds, isAccount } from "./iban.ts";
 import { canonicalIdentifier, isDigits } from "./identifier.ts";
+import { numberInWords } from "./number-words.ts";
 import { canonicalNumber } from "./number.ts";
 import { compatible, composed, hasHidden } from "./normal.ts";
 import { isWhole, type Phrase, phrasesIn } from "./phrases.ts";
@@ -77,6 +78,8 @@ function readAt(reading: Reading, index: number): number {
 function readName(reading: Reading, index: number): void {
   const token = reading.words[index];
   const word = wordAt(reading, index);
+  const number = numberInWords(reading, index);
+  if (number !== undefined) reading.found.number.add(number);
   const isName = reading.text[(token?.start ?? 0) - 1] === "#" || /^[A-Z]{3,}$/v.test(word);
   if (token !== undefined && isName && isWhole(reading.names, token)) reading.found.identifier.add(word);
 }

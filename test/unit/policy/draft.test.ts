@@ -79,6 +79,39 @@ const tool = (
   ...more,
 });
 
+describe("the default of a parameter", () => {
+  it.each<[string, Json, readonly string[] | undefined]>([
+    ["folder", { ...text, default: "/downloads" }, ["/downloads"]],
+    ["folder", { anyOf: [{ type: "null" }, { ...text, default: "/downloads" }] }, ["/downloads"]],
+    ["folder", { anyOf: [{ type: "null" }, text], default: "/downloads" }, ["/downloads"]],
+    ["amount", { type: "number", default: 2.5 }, ["2.5"]],
+    ["copies", { type: "integer", default: 1 }, ["0", "1"]],
+    ["copies", { type: "integer", default: 4 }, ["0", "1", "4"]],
+    ["folder", { ...text, default: "" }, undefined],
+    ["folder", { anyOf: [{ type: "null" }, text], default: null }, undefined],
+    ["body", { ...text, default: "Hello" }, undefined],
+  ])("%s %j needs no choice", (name, schema, constants) => {
+    const [drafted] = draftParameters({ type: "object", properties: { [name]: schema } });
+    expect(drafted?.constants).toEqual(constants);
+  });
+
+  it("is allowed said and unsaid, and no other value is", async () => {
+    const schema = { ...text, default: "/downloads" };
+    const { policy } = await draftPolicy("p", [tool("save_file", { file: text, folder: schema })]);
+    const verdict = (folder: string): string | undefined =>
+      policyFromJson(policy).test([
+        {
+          tool: "save_file",
+          arguments: { file: "a.txt", folder },
+          intent: "Save a.txt",
+          untrusted: true,
+          expect: "deny",
+        },
+      ]).failed[0]?.decision.verdict;
+    expect(["/downloads", "/etc"].map(verdict)).toEqual(["allow", "ask"]);
+  });
+});
+
 describe("the places that a draft takes values from", () => {
   const order = tool("get_order", { order_id: text }, { description: "An order with its items." });
   const details = {
@@ -126,6 +159,34 @@ describe("the places that a draft takes values from", () => {
     expect(own["send_mail"]).toMatchObject({
       parameters: { to: { ...to, from: [{ type: "found-in", tool: "find_contact", whole: true }] } },
     });
+  });
+
+  it("let an act use an identifier anywhere in what a look gives into which no stranger writes, and what it removes nothing", async () => {
+    const looks = tool("view_discounts", {}, { description: "Views the discount codes." });
+    const pay = tool("checkout_cart", { discount_code: text });
+    const cancel = tool("cancel_discount", { discount_code: text });
+    const code = { role: "id", type: "identifier" };
+    const own = await said([looks, pay, cancel], () =>
+      Promise.resolve({ isStrangers: false, isPrivate: false, goesOut: false }),
+    );
+    expect(own["checkout_cart"]).toMatchObject({
+      parameters: { discount_code: { ...code, from: [{ type: "found-in", tool: "view_discounts" }] } },
+    });
+    expect(own["cancel_discount"]).toMatchObject({ parameters: { discount_code: code } });
+    expect((await said([looks, pay]))["checkout_cart"]).toMatchObject({
+      parameters: { discount_code: { from: [{ tool: "view_discounts", whole: true }] } },
+    });
+  });
+
+  it("say of a look at home which record it looks at, and nobody whom it reaches", async () => {
+    const profile = tool("get_profile", {}, { description: "The profile with its pin." });
+    const verify = tool("verify_account", { pin: text });
+    const { policy } = await draftPolicy("p", [profile, verify], ({ name }) =>
+      Promise.resolve(
+        name === "get_profile" ? { isStrangers: false, isPrivate: true, goesOut: false } : undefined,
+      ),
+    );
+    expect(policy.tools?.["verify_account"]).toMatchObject({ parameters: { pin: { role: "id" } } });
   });
 
   it("let an act use what stands alone in a field, and not what a text says", async () => {
