@@ -1,15 +1,8 @@
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
-import type { AnswerHere } from "../run/approval.ts";
 import { isApproved } from "./approved-set.ts";
-import type { Call, Ready, SetAnswer } from "./call.ts";
-import { checkCall, constraintAgainst, startedEarly } from "./check.ts";
+import type { Call, QuestionBehind, Ready } from "./call.ts";
+import { checkCall, constraintAgainst, startedEarly } from "./judge.ts";
 import { questionAbout } from "./question.ts";
-
-/** A call behind the one that a person is asked about, in the same reply, and the question that it would bring. */
-export interface QuestionBehind {
-  readonly index: number;
-  readonly request: ApprovalRequest;
-}
 
 /**
  * Finds the questions of the calls behind one, as far as they can be told before its answer: hooks and mending can still make other calls of them. A
@@ -49,28 +42,4 @@ function questionOf(call: Call): ApprovalRequest | undefined {
   if (fate instanceof Promise || fate.type === "refused" || fate.decision.verdict !== "ask") return undefined;
   const request = questionAbout(fate, fate.decision);
   return isApproved(approved, fate, request.hash) ? undefined : request;
-}
-
-/** The calls behind that an answer is about too, each shown one once; or the fault in its `also`. */
-export function answeredAlong(
-  { also }: Pick<AnswerHere, "also">,
-  behind: readonly QuestionBehind[],
-): readonly Pick<SetAnswer, "index" | "hash">[] | string {
-  if (also === undefined) return [];
-  if (!Array.isArray(also)) return "`also` of the answer is no list of hashes";
-  const left = [...behind];
-  const along: Pick<SetAnswer, "index" | "hash">[] = [];
-  for (const hash of also as readonly unknown[]) {
-    const place = left.findIndex(({ request }) => request.hash === hash);
-    const [shown] = place < 0 ? [] : left.splice(place, 1);
-    if (shown === undefined)
-      return `\`also\` of the answer has ${JSON.stringify(String(hash).slice(0, 100))}, which none of the calls behind has that were shown with the question`;
-    along.push({ index: shown.index, hash: shown.request.hash });
-  }
-  return along;
-}
-
-/** The answer that a person gave with that of an earlier call of the reply. Undefined where there is none, and for a call that is another one than was shown. */
-export function answerAhead({ index, answered = [] }: Call, hash: string): SetAnswer | undefined {
-  return answered.find((one) => one.index === index && one.hash === hash);
 }

@@ -10,7 +10,7 @@ import { RunWaits } from "../run/waits.ts";
 import { mismatch } from "../journal/recorded-journal.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type Json, type JsonObject, toJson } from "../util/json.ts";
-import { answerAhead, answeredAlong, questionsBehind } from "./ahead.ts";
+import { answerAhead, answeredAlong } from "./along.ts";
 import { approvedAs, isApproved } from "./approved-set.ts";
 import type { Call, Fate, Ready, SetAnswer } from "./call.ts";
 import { questionAbout } from "./question.ts";
@@ -146,7 +146,7 @@ async function answerOf(request: ApprovalRequest, fate: Ready): Promise<PersonsA
     return { approved: false, reason: "it needs an approval, and there is nobody to ask" };
   }
   try {
-    const behind = questionsBehind(fate);
+    const behind = fate.at.behind?.(fate) ?? [];
     const others = behind.map((one) => one.request);
     const answer = await approve(request, others);
     if (typeof answer === "boolean") return { approved: answer };

@@ -16,10 +16,10 @@ import { applyMode } from "../run/gate.ts";
 import type { Inside } from "../run/scope.ts";
 import type { Mode } from "../tool/tool.ts";
 import { after, inOrder, type Maybe } from "../util/maybe.ts";
+import { questionsBehind } from "./ahead.ts";
 import type { Batch, Call, CallRecord, Fate, Ready } from "./call.ts";
 import { carryOutBy } from "./handed.ts";
-import { startedEarly } from "./check.ts";
-import { judge } from "./judge.ts";
+import { judge, startedEarly } from "./judge.ts";
 import { keepRefusals } from "./keep-refusals.ts";
 import { skipped } from "./refused.ts";
 import { type BatchEnd, type BatchJudging, groupsOf, RunningBatch } from "./running.ts";
@@ -94,7 +94,8 @@ export function callAt(
 ): Call {
   const { turn, learned } = batch;
   const { uses, approved, spent } = ledger;
-  return { batch, index, key: `turn/${turn}/call/${index}`, proposed, learned, uses, approved, spent };
+  const key = `turn/${turn}/call/${index}`;
+  return { batch, index, key, proposed, learned, uses, approved, spent, behind: questionsBehind };
 }
 
 /** Remembers what was decided: that the call runs, where that is counted, that a person approved it for the whole run, and what it ends. */

@@ -3,6 +3,7 @@ import type { ToolCall, ToolResult } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Ledger, Limits } from "../policy/account/budget.ts";
 import type { ToolUse } from "../policy/account/constraints.ts";
+import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { CallRequest, Decision } from "../policy/decision.ts";
 import type { Learned } from "../policy/knowledge/learned.ts";
 import type { Inside, OpenScope } from "../run/scope.ts";
@@ -61,6 +62,8 @@ export interface Call {
   readonly answered?: readonly SetAnswer[];
   /** It is looked at before its turn, to show it with an earlier call: nothing is told of it. */
   readonly isAhead?: true;
+  /** Finds the questions of the calls behind it. Left out where it is asked about alone. */
+  readonly behind?: (ready: Ready) => readonly QuestionBehind[];
 }
 
 /** An answer about a call, by its place in its batch, which a person gave with that of an earlier call. It counts for a call of the same hash alone. */
@@ -69,6 +72,12 @@ export interface SetAnswer {
   readonly hash: string;
   readonly approved: boolean;
   readonly reason?: string;
+}
+
+/** A call behind the one that a person is asked about, in the same reply, and the question that it would bring. */
+export interface QuestionBehind {
+  readonly index: number;
+  readonly request: ApprovalRequest;
 }
 
 /** The fate of a call: refused with its result, or ready to run. */

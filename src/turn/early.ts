@@ -1,6 +1,6 @@
 import { callAt, sizeOf } from "../call/batch.ts";
 import type { Batch, EarlyCall, Fate, Ready } from "../call/call.ts";
-import { checkCall } from "../call/check.ts";
+import { checkCall } from "../call/judge.ts";
 import { runCall } from "../call/run.ts";
 import { isOrdered } from "../call/running.ts";
 import { directJournal } from "../journal/direct-journal.ts";

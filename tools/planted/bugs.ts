@@ -103,7 +103,7 @@ export const bugs: readonly PlantedBug[] = [
     'fate.decision.verdict !== "deny" || fate.early',
   ]),
   bug("what the policy denies runs", "peers §0: LangChain runs a hidden tool", [
-    "call/check.ts",
+    "call/judge.ts",
     'if (verdict === "deny" || unseen !== undefined)',
     "if (unseen !== undefined)",
   ]),
@@ -112,7 +112,7 @@ export const bugs: readonly PlantedBug[] = [
     "peers §0: Mastra starts eagerly",
     ["turn/early.ts", 'fate.decision.verdict !== "allow" || !mayOverlap', "!mayOverlap"],
     [
-      "call/check.ts",
+      "call/judge.ts",
       'verdict === "deny" || unseen !== undefined',
       '(verdict === "deny" && at.batch.calls.length > 0) || unseen !== undefined',
     ],
@@ -123,7 +123,7 @@ export const bugs: readonly PlantedBug[] = [
     'const allowed = allowList(skill.name, [...new Set([...own, ...auto, ...memory, ...(definition.skills ?? []).flatMap((each) => (each.type === "agentic" ? flattenTools(each.tools as never) : []))])]);',
   ]),
   bug("arguments that do not fit run as they are", "vercel/ai#13048, openclaw#116831: arguments become {}", [
-    "call/check.ts",
+    "call/judge.ts",
     "if (!parsed.ok) {\n    const { issues } = parsed;\n    return invalid(call, tool, { problem: argumentProblem(tool.input, call.arguments, issues), issues });\n  }\n  const { value: args, coerced } = parsed;",
     "const { value: args, coerced } = parsed.ok ? parsed : { value: call.arguments, coerced: undefined };",
   ]),

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { nodeHost } from "../../../src/adapters/clock.ts";
 import { callAt } from "../../../src/call/batch.ts";
-import { checkCall } from "../../../src/call/check.ts";
+import { checkCall } from "../../../src/call/judge.ts";
 import { emptyTranscript } from "../../../src/message/transcript.ts";
 import { emptyLedger, limitsOf } from "../../../src/policy/account/budget.ts";
 import { programContext } from "../../../src/run/context.ts";
