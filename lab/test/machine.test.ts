@@ -49,6 +49,12 @@ describe("traces of the simulator", { timeout: 600_000 }, () => {
     expect(transitions.map(({ name }) => name).filter((name) => moves[name] === undefined)).toEqual([]);
   });
 
+  it("take a look at a call that another process began, however few are drawn", async () => {
+    const { refused, moves } = await traced({ traces: 9, seed: 1 });
+    expect(refused).toBeUndefined();
+    expect(moves["look-up"]).toBeGreaterThan(0);
+  });
+
   it("are refused once one thing in them is wrong", async () => {
     for (const { says, tampered, passed } of await refusedOfTampered({ traces: 300, seed: 1 })) {
       expect(tampered, says).toBeGreaterThan(10);
