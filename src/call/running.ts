@@ -182,8 +182,8 @@ export class RunningBatch {
     if (error instanceof RunWaits) return this.wait(error);
     const { stop, journal } = this.batch.run;
     if (stop.reason !== undefined) this.endStopped();
-    // A replay of a run that was handed over when its time ended: no record says so of the calls that had not begun.
     if (journal.mode !== "replay" || StepsOfRun.of(journal)?.isOver !== true) throw error;
+    this.wait(new RunWaits([], true)); // it was handed over when its time ended: no record says so of the calls that had not begun
   }
 
   private wait(waits: RunWaits): void {

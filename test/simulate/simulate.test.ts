@@ -84,6 +84,23 @@ const broken: readonly [what: string, name: string, deviations: Schedule["deviat
     ],
   ],
   [
+    "a reply has its calls at a replay when the time was over while it was handed over and one of them waited for a person",
+    "clerk",
+    [
+      {
+        at: "model 1",
+        does: "proposes",
+        calls: [
+          { name: "pay", arguments: { order: "A1", amount: 1 } },
+          { name: "note", arguments: { order: "A1" } },
+          { name: "pay", arguments: { order: "A2", amount: 2 } },
+        ],
+      },
+      { at: "tool pay 1", does: "hangs" },
+      { at: "moment 4", does: "hands-over" },
+    ],
+  ],
+  [
     "a call that waited for one before it when the time was over has not begun for the process that goes on either",
     "recovering",
     [
