@@ -296,12 +296,12 @@ function stepsOf(
     return { runId, steps: journal, leaving: undefined };
   const leaving = leavingOf(options, { name, journal }) ?? parent?.leaving;
   const { accept } = options;
-  const isInside = parent !== undefined;
-  const beginning = isInside ? undefined : () => beginningOf(name, input, { options, host });
+  const outer = parent?.stop;
+  const beginning = outer !== undefined ? undefined : () => beginningOf(name, input, { options, host });
   return {
     runId,
     leaving,
-    steps: new StepsOfRun({ journal, runId, host, accept, isInside, leaving, beginning }),
+    steps: new StepsOfRun({ journal, runId, host, accept, outer, leaving, beginning }),
   };
 }
 

@@ -161,6 +161,8 @@ export interface CallRecord extends KeptPowers {
   readonly endedAt: number;
   /** The call ends the run. */
   readonly fatal?: Fatal;
+  /** The run was stopped before the call could begin: no beginning was told. */
+  readonly held?: true;
   /** The decision of the policy about it, and the times at which it was judged. Left out where no journal keeps them; a call that started early has no such times. */
   readonly decision?: Decision;
   readonly judged?: JudgedTimes;

@@ -7,7 +7,7 @@ import { RunWaits } from "../run/waits.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { Ordering } from "../run/context.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Batch, CallRecord, Fate, Halt, Ready, SetAnswer } from "./call.ts";
+import type { Batch, Call, CallRecord, Fate, Halt, Ready, SetAnswer } from "./call.ts";
 import type { Fatal } from "./fatal.ts";
 import type { ResultFault } from "./given.ts";
 import { runLost } from "./lost.ts";
@@ -59,6 +59,8 @@ export class RunningBatch {
   private readonly halt: Halt = {};
   /** The calls that were told to begin. */
   private begun: Set<number> | undefined;
+  /** The calls that a stop kept from beginning. */
+  private held: Set<number> | undefined;
   /** The number of calls whose end was told. */
   private told = 0;
 
@@ -95,18 +97,22 @@ export class RunningBatch {
   /** Tells that calls begin, in their order: those that wait for a person or were stopped before do not. Knowledge is told when it was read. */
   tellStarts(group: readonly number[]): void {
     const { run, turn } = this.batch;
-    if (run.tell === undefined) return;
+    if (run.tell === undefined && run.stop.reason === undefined) return;
     const steps = StepsOfRun.of(run.journal);
     const isStopped = run.stop.reason !== undefined || steps?.isStopping === true;
     for (const index of group) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one fate for each place
       const fate = this.fates[index] as Fate;
       if (fate.type === "refused" || fate.tool.kind === "knowledge") continue;
-      if (isStopped && fate.early === undefined && steps?.hadBegun(fate.at.key) !== true) continue;
-      if (steps?.neverBegan(fate.at.key) === true) continue;
+      const { at, early, call } = fate;
+      const isKept = isStopped && early === undefined && steps?.hadBegun(at.key) !== true;
+      if (isKept || wasHeld(at)) {
+        (this.held ??= new Set()).add(index);
+        continue;
+      }
       (this.begun ??= new Set()).add(index);
-      const { id: callId, name, arguments: args } = fate.call;
-      run.tell({ type: "tool-start", turn, callId, name, arguments: args });
+      const { id: callId, name, arguments: args } = call;
+      run.tell?.({ type: "tool-start", turn, callId, name, arguments: args });
     }
   }
 
@@ -207,7 +213,8 @@ export class RunningBatch {
   }
 
   /** Takes down how a call ended, and tells it when those before it have ended. */
-  end(index: number, record: CallRecord): CallRecord {
+  end(index: number, ended: CallRecord): CallRecord {
+    const record: CallRecord = this.held?.has(index) === true ? { ...ended, held: true } : ended;
     this.halt.reason ??= haltedBy(record, this.batch.run);
     const isNew = this.records[index] === undefined;
     this.records[index] = record;
@@ -231,6 +238,12 @@ export class RunningBatch {
       this.told += 1;
     }
   }
+}
+
+/** True of a call that was held by a stop in an earlier process of the run. */
+function wasHeld({ key, batch: { run } }: Call): boolean {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call of this key wrote it
+  return (run.journal.find?.(key) as CallRecord | undefined)?.held === true;
 }
 
 /** Runs steps beside each other. When one cannot be recorded, those that have begun end first, and are recorded if they can be. */

@@ -51,11 +51,12 @@ export class Replay {
     return value;
   }
 
-  /** True of a call that was at work when the run was stopped, or had ended before. */
+  /** True of a call that was at work when the run was stopped, or had ended before: one that was kept from beginning has a record that says so. */
   hadBegun(key: string): boolean {
-    const { journal } = this.options;
     if (this.end()?.open.includes(key) === true) return true;
-    return journal.find?.(key) !== undefined && !isKeptFromBeginning(key, journal);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call of this key wrote it
+    const record = this.options.journal.find?.(key) as { readonly result: ToolResult } | undefined;
+    return record !== undefined && record.result.status !== "cancelled" && record.result.status !== "skipped";
   }
 
   /** True of a step that was left without a result. */
@@ -123,22 +124,6 @@ export class Replay {
       await new Promise<void>((resolve) => void this.options.host.timer(0, resolve));
     }
   }
-}
-
-/** True of a call whose record says that it did not run, in a run that was stopped while it was not at work. */
-export function neverBegan(key: string, journal: Journal): boolean {
-  if (!isKeptFromBeginning(key, journal)) return false;
-  const last = keptEnd(journal, endKey);
-  const stops = [...pausesIn(journal), ...(last === undefined ? [] : [last])].filter(
-    ({ stop }) => stop !== undefined,
-  );
-  return stops.length > 0 && !stops.some(({ open }) => open.includes(key));
-}
-
-function isKeptFromBeginning(key: string, { find }: Pick<Journal, "find">): boolean {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call of this key wrote it
-  const status = (find?.(key) as { readonly result: ToolResult } | undefined)?.result.status;
-  return status === "cancelled" || status === "skipped";
 }
 
 /** The ends that are not for good, in their order. */

@@ -12,12 +12,12 @@ import {
 } from "../journal/journal.ts";
 import { recordForm, startKey } from "../journal/record-form.ts";
 import type { Interrupt } from "../util/interrupt.ts";
-import type { JsonObject } from "../util/json.ts";
+import { isJsonObject, type JsonObject } from "../util/json.ts";
 import { lazy } from "../util/remembered.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
-import { type End, type Ending, type StopReason, stopped } from "./end.ts";
+import { callEnded, type End, type Ending, type StopReason, stopped } from "./end.ts";
 import { endFrom, endKey, type KeptEnd, keptFrom, pauseKey } from "./kept-end.ts";
-import { keptEnd, lookUp, neverBegan, pausesIn, Replay } from "./recorded-end.ts";
+import { keptEnd, lookUp, pausesIn, Replay } from "./recorded-end.ts";
 import { RunWaits } from "./waits.ts";
 
 /** The run whose steps they are. */
@@ -27,8 +27,8 @@ export interface StepsOptions {
   readonly host: Pick<Host, "now" | "timer">;
   /** The parts of what its steps are asked that may differ from what was recorded. */
   readonly accept?: readonly string[];
-  /** It is a run inside a call. An outermost run alone has an end for good. */
-  readonly isInside?: boolean;
+  /** The interrupt of the call that it is a run inside of. Left out for an outermost run, which alone has an end for good. */
+  readonly outer?: Pick<Interrupt<unknown>, "reason">;
   /** All that it takes to begin the run again, kept with its beginning. Left out for a run inside. */
   readonly beginning?: () => JsonObject;
   /** Aborted when the run is to be handed over: what has begun ends, and nothing else begins. */
@@ -121,11 +121,6 @@ export class StepsOfRun implements Journal {
     return this.replay?.hadBegun(key) === true;
   }
 
-  /** True of a call that was kept from beginning when the run was stopped, by this process or one before it. */
-  neverBegan(key: string): boolean {
-    return neverBegan(key, this.options.journal);
-  }
-
   /** The fields that the record of its beginning has beside the time; undefined for a run inside. */
   get beginning(): JsonObject | undefined {
     return this.options.beginning?.();
@@ -212,10 +207,15 @@ export class StepsOfRun implements Journal {
     return end;
   }
 
-  /** Keeps where a run inside was stopped: the end of the run around it, where there is one, does not say that. A journal that fails is told by the call. */
+  /**
+   * Keeps where a run inside was stopped, but with a run around it that was cancelled: the end of that one says where, and a replay that stopped the run inside by
+   * itself would end what ran beside it. A journal that fails is told by the call.
+   */
   private async keepStopInside(end: End): Promise<void> {
+    const { outer } = this.options;
     const stop = this.stop?.reason;
-    if (!this.isInside || stop?.type !== "cancelled" || this.replay !== undefined || this.find === undefined)
+    const isAlone = outer !== undefined && (outer.reason === callEnded || !isCancelled(outer.reason));
+    if (!isAlone || stop?.type !== "cancelled" || this.replay !== undefined || this.find === undefined)
       return;
     await this.write(this.nextPause(), { ...this.keptEnd(end), stop }).catch(() => undefined);
   }
@@ -243,7 +243,7 @@ export class StepsOfRun implements Journal {
   }
 
   private get isInside(): boolean {
-    return this.options.isInside === true;
+    return this.options.outer !== undefined;
   }
 
   private nextPause(): string {
@@ -360,6 +360,10 @@ export class StepsOfRun implements Journal {
     if ("waitsAt" in asked) this.unanswered.add(question.key);
     return asked;
   }
+}
+
+function isCancelled(reason: unknown): boolean {
+  return isJsonObject(reason) && reason["type"] === "cancelled";
 }
 
 function handedOver(): RunWaits {

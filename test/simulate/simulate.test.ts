@@ -101,6 +101,26 @@ const broken: readonly [what: string, name: string, deviations: Schedule["deviat
     ],
   ],
   [
+    "a call that its run's time kept from beginning has not begun for a process that goes on until its own time is over",
+    "sensible",
+    [
+      {
+        at: "model 1",
+        does: "doubles",
+        calls: [
+          { name: "pay", arguments: { order: "A1", amount: 1 } },
+          { name: "note", arguments: { order: "A1", amount: 1 } },
+          { name: "pay", arguments: { order: "A1", amount: 1 } },
+        ],
+      },
+      { at: "step 5", does: "dies-before" },
+      { at: "tool note 1", does: "hangs-after" },
+      { at: "step 8", does: "dies-after" },
+      { at: "tool pay 1", does: "hangs-after" },
+      { at: "tool pay 2", does: "hangs-after" },
+    ],
+  ],
+  [
     "a call that waited for one before it when the time was over has not begun for the process that goes on either",
     "recovering",
     [
