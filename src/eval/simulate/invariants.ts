@@ -307,7 +307,7 @@ function answeredFaults(
   return isLost && edited === undefined ? [`${what} is ${status}, and a person said yes`] : [];
 }
 
-/** Whether a run is this one, or inside it. */
+/** True of a run that is this one, or inside it. */
 function isWithin(runId: string, outer: string): boolean {
   return runId === outer || runId.startsWith(`${outer}/`);
 }
