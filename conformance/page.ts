@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { allCases } from "./cases/index.ts";
 import { type Results, runtimes } from "./results.ts";
-import { type Case, type Feature, features } from "./suite/contract.ts";
+import { type Case, type Cause, type Feature, features } from "./suite/contract.ts";
 import { aboutOf } from "./suite/play.ts";
 
 const folder = new URL("cases/", import.meta.url);
@@ -61,12 +61,20 @@ function totals(results: Results, columns: readonly string[]): string {
   return [row(head), row(head.map(() => "---")), ...rows].join("\n");
 }
 
+/** Where a cause was found, behind it in brackets. */
+function foundIn({ where = [] }: Cause): string {
+  const places = where.map((place) =>
+    place.startsWith("https:") ? `[documentation](${place})` : `\`${place}\``,
+  );
+  return places.length === 0 ? "" : ` (${places.join(", ")})`;
+}
+
 function failures(results: Results, runtime: string, places: ReadonlyMap<string, string>): string {
   const { causes = [] } = aboutOf(runtime);
   const failed = allCases.flatMap(({ id }) => {
     const { result, reason = "" } = results[runtime]?.cases[id] ?? { result: "pass" };
     const known = causes.find(({ cases }) => cases.includes(id));
-    const why = known === undefined ? "" : `. _${known.cause}_`;
+    const why = known === undefined ? "" : `. _${known.cause}_${foundIn(known)}`;
     return result === "fail" ? [`- [${id}](${places.get(id)}): ${shortened(reason)}${why}`] : [];
   });
   return `### ${aboutOf(runtime).name}\n\n${failed.length === 0 ? "None." : failed.join("\n")}`;
@@ -97,7 +105,7 @@ Every runtime is asked by the way that its documentation shows, through its own 
 says what the case wrote for it, and refuses what a provider refuses: a call without a result, a result without a call. Nothing is set that a case does not ask for.
 A case that needs what a runtime does not have is **not offered** (–), and no failure. Each ✗ leads to the case, which says why it matters. The suite is writ's own, so its
 cases are about what writ cares for; the last ones, and whatever is offered elsewhere and not by writ, are there to say so. Below, a sentence in _italics_ is what was found in
-the source or the documentation of the runtime when the failure was looked into.
+the source or the documentation of the runtime when the failure was looked into, with the line or the page behind it.
 
 \`npm run conformance -- --runtime ai --case approval/double-click\` plays one. [conformance/README.md](../conformance/README.md) says how a case and an adapter are written.
 

@@ -151,8 +151,15 @@ export interface About {
   readonly way: string;
   /** What it does not offer, and what there is instead, or where its documentation says so. */
   readonly lacks: Readonly<Partial<Record<Feature, string>>>;
-  /** Why cases fail, as it was found in the source or the documentation of these versions. */
-  readonly causes?: readonly { readonly cases: readonly string[]; readonly cause: string }[];
+  readonly causes?: readonly Cause[];
+}
+
+/** Why cases fail, as it was found in the source or the documentation of the versions that were played. */
+export interface Cause {
+  readonly cases: readonly string[];
+  readonly cause: string;
+  /** Lines of installed packages, as `package@version/path:line`, and addresses of documentation. */
+  readonly where?: readonly string[];
 }
 
 export interface Adapter extends About {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { allCases, casesOf } from "../../conformance/cases/index.ts";
 import { pageOf } from "../../conformance/page.ts";
-import { resultsFile, type Results, runtimes } from "../../conformance/results.ts";
+import { isInstalled, resultsFile, type Results, runtimes } from "../../conformance/results.ts";
 import { type End, features } from "../../conformance/suite/contract.ts";
 import { aboutOf, playCase } from "../../conformance/suite/play.ts";
 import { Provider } from "../../conformance/suite/provider.ts";
@@ -130,6 +130,38 @@ describe("the page of the comparison", () => {
         for (const id of cases) expect(results[runtime]?.cases[id]?.result, `${runtime} ${id}`).toBe("fail");
       }
   });
+});
+
+describe("a cause of failures", () => {
+  const placesOf = (runtime: string): readonly string[] =>
+    (aboutOf(runtime).causes ?? []).flatMap(({ where = [] }) => where);
+  const line =
+    /^(?<name>(?:@[\w-]+\/)?[\w-]+)@(?<version>\d+\.\d+\.\d+)\/(?<path>[\w/.@-]+\.\w+):(?<line>\d+)$/;
+
+  it("is found at a line of a package at its exact version, or in documentation", () => {
+    expect(runtimes.flatMap(placesOf).length).toBeGreaterThan(14);
+    for (const runtime of runtimes)
+      for (const place of placesOf(runtime))
+        expect(place.startsWith("https://") || line.test(place), place).toBe(true);
+  });
+
+  it.skipIf(!runtimes.some((runtime) => runtime !== "writ" && isInstalled(runtime)))(
+    "is found at a line that is there, where runtimes are installed (node conformance/install.ts)",
+    () => {
+      for (const runtime of runtimes.filter(isInstalled))
+        for (const place of placesOf(runtime)) {
+          const { name = "", version, path = "", line: number } = line.exec(place)?.groups ?? {};
+          if (version === undefined) continue;
+          const folder = join(root, "conformance/runtimes", runtime, "node_modules", name);
+          const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+            version: string;
+          };
+          expect(manifest.version, place).toBe(version);
+          const lines = readFileSync(join(folder, path), "utf8").split("\n");
+          expect(lines[Number(number) - 1]?.trim(), place).toMatch(/\w/);
+        }
+    },
+  );
 });
 
 describe("an adapter", () => {
