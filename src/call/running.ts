@@ -4,7 +4,7 @@ import type { ToolCall } from "../message/message.ts";
 import type { Excess, Ledger, Limits } from "../policy/account/budget.ts";
 import { StepsOfRun } from "../run/steps-of-run.ts";
 import { RunWaits } from "../run/waits.ts";
-import type { Maybe } from "../util/maybe.ts";
+import { after, type Maybe, rescue } from "../util/maybe.ts";
 import type { Ordering } from "../run/context.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Batch, Call, CallRecord, Fate, Halt, Ready, SetAnswer } from "./call.ts";
@@ -125,8 +125,8 @@ export class RunningBatch {
     });
   }
 
-  private async runRecorded(group: readonly number[]): Promise<void> {
-    const { batch } = this;
+  private runRecorded(group: readonly number[]): Maybe<void> {
+    const { journal } = this.batch.run;
     const steps = group.map((index) => {
       const ready = this.readyAt(index);
       return stepOf(
@@ -135,16 +135,24 @@ export class RunningBatch {
         () => retell(ready),
       );
     });
-    const kept = await recorded(steps, batch.run.journal).catch((error: unknown) => {
-      this.endRecorded(steps, group);
-      this.waitInside(error);
-    });
-    kept?.forEach((record, place) => {
+    const kept = rescue<readonly CallRecord[]>(
+      () => journal.recorded?.(steps) ?? recorded(steps, journal),
+      (error) => {
+        this.endRecorded(steps, group);
+        this.waitInside(error);
+        return [];
+      },
+    );
+    return after(kept, (records) => this.endKept(records, group));
+  }
+
+  private endKept(records: readonly CallRecord[], group: readonly number[]): void {
+    for (const [place, record] of records.entries()) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one record for each call of the group
       const index = group[place] as number;
       if (this.records[index] === undefined) this.spendAgain(record);
       this.end(index, record);
-    });
+    }
   }
 
   /** Books what runs inside a call spent that an earlier process carried out: those of the calls after it share what is left. */

@@ -30,6 +30,7 @@ export function journalOfRun(journal: Journal, { fork }: Pick<StoredRun, "fork">
     ...journal,
     step: (step) => journal.step(accepting(step)),
     all: (steps) => journal.all(steps.map(accepting)),
+    recorded: (steps) => journal.recorded?.(steps.map(accepting)),
     ...(ask === undefined ? {} : { ask: (question) => ask(accepting(question)) }),
     recall(key, { tool, fingerprint }) {
       const place = places.of(key, fingerprint);

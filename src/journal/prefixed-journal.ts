@@ -15,6 +15,7 @@ export function prefixedJournal(journal: Journal, prefix: string): Journal {
     ...(recall === undefined ? {} : { recall: (key, call) => recall(`${prefix}/${key}`, call) }),
     step: (step) => journal.step(within(step)),
     all: (steps) => journal.all(steps.map(within)),
+    recorded: (steps) => journal.recorded?.(steps.map(within)),
     ...(ask === undefined
       ? {}
       : { ask: (question) => ask({ ...question, key: `${prefix}/${question.key}` }) }),

@@ -58,18 +58,28 @@ export function recordedJournal(
   }
 
   async function step<Result>(wanted: Step<Result>): Promise<Result> {
-    const { key, run, lost, fingerprint, mustLast, terms } = wanted;
+    const { key, run, lost, fingerprint, mustLast } = wanted;
     const asked = fingerprint?.() ?? "";
-    const known = recordAt(key, asked, terms);
-    const recorded = known && results.take(known);
+    const known = resultOf(wanted, asked);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step of this key and fingerprint wrote it
-    if (recorded !== undefined) return recorded as Result;
-    const hasBegun = known !== undefined && lost !== undefined;
+    if (known !== undefined) return known as Result;
+    const hasBegun = lost !== undefined && byKey.has(key);
     if (lost !== undefined) await keepRecord({ key, fingerprint: asked }, true); // who took the run up asks again whether it may
     const json = JSON.stringify(await (hasBegun ? lost() : run()));
     await keepRecord({ key, fingerprint: asked, json }, mustLast === true || lost !== undefined);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of this step, as another process will read it
     return JSON.parse(json) as Result;
+  }
+
+  function recorded<Result>(steps: readonly Step<Result>[]): Result[] | undefined {
+    if (steps.some(({ key }) => byKey.get(key)?.json === undefined)) return undefined;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each has a result, and a step of this key and fingerprint wrote it
+    return steps.map((step) => resultOf(step, step.fingerprint?.() ?? "") as Result);
+  }
+
+  function resultOf({ key, terms }: Step<unknown>, asked: string): Json | undefined {
+    const known = recordAt(key, asked, terms);
+    return known && results.take(known);
   }
 
   function find(key: string): Json | undefined {
@@ -82,7 +92,7 @@ export function recordedJournal(
     return known !== undefined && known.json === undefined;
   }
 
-  const journal: Journal = { step, all: (steps) => waitForAll(steps.map(step)), find, hasBegun };
+  const journal: Journal = { step, all: (steps) => waitForAll(steps.map(step)), recorded, find, hasBegun };
   if (keepQuestion === undefined) return journal;
   return {
     ...journal,

@@ -32,6 +32,14 @@ export function watchedJournal(journal: Journal, onFailure: (error: unknown) => 
     ...(recall === undefined ? {} : { recall }),
     step: (step) => watch((watched) => journal.step(watched(step))),
     all: (steps) => watch((watched) => journal.all(steps.map(watched))),
+    recorded(steps) {
+      try {
+        return journal.recorded?.(steps);
+      } catch (error) {
+        onFailure(error);
+        throw error;
+      }
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import type { Journal, Step } from "../journal/journal.ts";
 import { recall } from "../journal/recalled.ts";
 import type { ToolResult } from "../message/message.ts";
 import type { Interrupt } from "../util/interrupt.ts";
+import { lazy } from "../util/remembered.ts";
 import type { StopReason } from "./end.ts";
 import { endKey, errorIn, type KeptEnd, pauseKey } from "./kept-end.ts";
 import { RunWaits } from "./waits.ts";
@@ -25,12 +26,23 @@ export class Replay {
   private readonly stop: Interrupt<StopReason> | undefined;
   /** The steps that had a result. */
   private readonly done = new Set<string>();
+  private readonly fixedEnd = lazy(() => lastEnd(this.options.journal));
 
   constructor(options: ReplayOptions, stop: Interrupt<StopReason> | undefined) {
     this.options = options;
     this.stop = stop;
     const end = this.end();
     if (end !== undefined && isBetween(end, undefined)) this.stopAs(end, end.stop);
+  }
+
+  /** The results of steps at once, in a run that was not stopped: the place of a stop is looked for step by step. */
+  recorded<Result>(steps: readonly Step<Result>[]): Result[] | undefined {
+    const { journal } = this.options;
+    if (steps.some(({ isOuter }) => isOuter) || this.end()?.stop !== undefined) return undefined;
+    const results = journal.recorded?.(steps);
+    if (results !== undefined && journal.arrived !== undefined)
+      for (const { key } of steps) this.done.add(key);
+    return results;
   }
 
   async step<Result>(step: Step<Result>): Promise<Result> {
@@ -82,10 +94,10 @@ export class Replay {
     return end?.stop === undefined ? undefined : this.stopAs(end, end.stop);
   }
 
-  /** The end that the records say, the last of several. */
+  /** The end that the records say, the last of several. No more come of a run but of one that is followed. */
   private end(): KeptEnd | undefined {
     const { journal } = this.options;
-    return keptEnd(journal, endKey) ?? pausesIn(journal).at(-1);
+    return journal.arrived === undefined ? this.fixedEnd() : lastEnd(journal);
   }
 
   /** The reason why there is nothing for a step: the run ended there, or its records do. */
@@ -124,6 +136,10 @@ export class Replay {
       await new Promise<void>((resolve) => void this.options.host.timer(0, resolve));
     }
   }
+}
+
+function lastEnd(journal: Journal): KeptEnd | undefined {
+  return keptEnd(journal, endKey) ?? pausesIn(journal).at(-1);
 }
 
 /** The ends that are not for good, in their order. */

@@ -18,6 +18,7 @@ import { waitForAll } from "../util/wait-for-all.ts";
 import { callEnded, type End, type Ending, type StopReason, stopped } from "./end.ts";
 import { endFrom, endKey, type KeptEnd, keptFrom, pauseKey } from "./kept-end.ts";
 import { keptEnd, lookUp, pausesIn, Replay } from "./recorded-end.ts";
+import { type Place, Standing } from "./standing.ts";
 import { RunWaits } from "./waits.ts";
 
 /** The run whose steps they are. */
@@ -35,16 +36,6 @@ export interface StepsOptions {
   readonly leaving?: AbortSignal;
 }
 
-/** A step at work. */
-interface OpenStep {
-  /** It may not happen twice: what begins inside it belongs to it. */
-  readonly isOnce: boolean;
-  readonly isOuter: boolean;
-}
-
-/** The place at which a run was stopped, or left. */
-type Standing = Pick<KeptEnd, "open" | "after" | "count">;
-
 type Cancelled = StopReason & { readonly type: "cancelled" };
 
 /**
@@ -57,13 +48,9 @@ export class StepsOfRun implements Journal {
   private readonly terms: StepTerms;
   private stop: Interrupt<StopReason> | undefined;
   private replay: Replay | undefined;
-  private readonly open = new Map<string, OpenStep>();
-  private readonly told = new Map<string, RunEvent[]>();
+  private readonly standing = new Standing();
   private readonly unanswered = new Set<string>();
-  /** The last step that had a result, and the number of those that had one. */
-  private last: string | undefined;
-  private count = 0;
-  private atStop: Standing | undefined;
+  private atStop: Place | undefined;
   private cancelling: Promise<void> | undefined;
   private wasBegun = false;
   private isAtWork = false;
@@ -139,7 +126,7 @@ export class StepsOfRun implements Journal {
     this.wasBegun = this.find?.(startKey) !== undefined;
     if (journal.mode === "replay" || keptEnd(journal, endKey) !== undefined)
       this.replay = new Replay(this.options, stop);
-    stop.onStop(() => (this.atStop ??= this.place()));
+    stop.onStop(() => (this.atStop ??= this.standing.place()));
   }
 
   step<Result>(given: Step<Result>): Promise<Result> {
@@ -155,6 +142,15 @@ export class StepsOfRun implements Journal {
     return this.taken(steps, this.options.journal.all(steps.map((step) => this.live(step))));
   }
 
+  recorded<Result>(given: readonly Step<Result>[]): Result[] | undefined {
+    const { replay } = this;
+    const steps = given.map((step) => this.onTerms(step));
+    if (replay !== undefined) return replay.recorded(steps);
+    const results = this.options.journal.recorded?.(steps);
+    if (results !== undefined) this.standing.end(steps);
+    return results;
+  }
+
   /** Keeps what people look at later, and no replay reads: it is no step of the run. */
   async keepBeside(kept: readonly { readonly key: string; readonly value: object }[]): Promise<void> {
     const { find, replay } = this;
@@ -167,9 +163,7 @@ export class StepsOfRun implements Journal {
 
   /** Takes down a fact that a step told before it had a result. */
   note(key: string, fact: RunEvent): void {
-    const known = this.told.get(key);
-    if (known === undefined) this.told.set(key, [fact]);
-    else known.push(fact);
+    this.standing.note(key, fact);
   }
 
   /** The facts that a step told which left no result, in the run that is replayed. */
@@ -231,7 +225,7 @@ export class StepsOfRun implements Journal {
 
   private keyOfEndAlone({ outcome, questions, throws }: End): string | undefined {
     const stop = this.stop?.reason;
-    const isLeft = [...this.open.values()].some(({ isOuter }) => !isOuter);
+    const { isLeft } = this.standing;
     if (stop?.type === "cancelled" || this.find === undefined) return undefined;
     if (questions !== undefined) {
       const waits = outcome.type === "suspended" && outcome.field === "answers";
@@ -260,25 +254,15 @@ export class StepsOfRun implements Journal {
   }
 
   private keptEnd(end: End): KeptEnd {
-    const place = this.atStop ?? this.place();
-    const told = place.open.flatMap((key) => {
-      const facts = this.told.get(key);
-      return facts === undefined ? [] : [[key, facts] as const];
-    });
+    const place = this.atStop ?? this.standing.place();
     const at = this.options.host.now();
     return {
       ...keptFrom(end),
       at,
       ...place,
       ...(this.unanswered.size === 0 ? {} : { unanswered: [...this.unanswered] }),
-      ...(told.length === 0 ? {} : { told: Object.fromEntries(told) }),
+      ...this.standing.toldBy(place),
     };
-  }
-
-  private place(): Standing {
-    const { count, last } = this;
-    const open = [...this.open.keys()];
-    return open.length > 0 || last === undefined ? { open, count } : { open, count, after: last };
   }
 
   private async cancelOnce(reason: Cancelled): Promise<void> {
@@ -306,22 +290,17 @@ export class StepsOfRun implements Journal {
   /** Waits for results, and takes down that their steps have ended. */
   private async taken<Value>(steps: readonly Step<unknown>[], recorded: Promise<Value>): Promise<Value> {
     const value = await recorded;
-    for (const { key } of steps) {
-      this.last = key;
-      this.count += 1;
-      this.open.delete(key);
-      this.told.delete(key);
-    }
+    this.standing.end(steps);
     return value;
   }
 
   private live<Result>(step: Step<Result>): Step<Result> {
-    const { key, lost, isOuter = false } = step;
+    const { lost, isOuter = false } = step;
     if (this.mayNotBegin(step)) return lookUp(step, handedOver);
     return withWork(step, (work) => {
       if (lost === undefined && this.mayNotBegin(step)) return Promise.reject(handedOver());
       this.isAtWork ||= !isOuter;
-      this.open.set(key, { isOnce: lost !== undefined, isOuter });
+      this.standing.begin(step);
       return work();
     });
   }
@@ -330,7 +309,7 @@ export class StepsOfRun implements Journal {
   private mayNotBegin({ key, isOuter }: Step<unknown>): boolean {
     const { leaving } = this.options;
     if (this.isInside || leaving?.aborted !== true || isOuter === true) return false;
-    return ![...this.open].some(([outer, { isOnce }]) => isOnce && key.startsWith(`${outer}/`));
+    return !this.standing.isInsideOnce(key);
   }
 
   /** In a replay a question without an answer is one that the run waits for. */

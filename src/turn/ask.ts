@@ -29,6 +29,7 @@ import { tellHooks } from "../hook/consult.ts";
 import { replyOf, changeReply, changeRequest, type HookedCall } from "./around-model.ts";
 import { fatalOf } from "../call/fatal.ts";
 import type { RunEvent } from "../event/event.ts";
+import { isReader } from "../event/only-reads.ts";
 import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-hooks.ts";
 import { afterAttempts, pause, paceWith, retryDelay, spread } from "../model/retry.ts";
 import type { EarlyStarts } from "./early.ts";
@@ -164,7 +165,7 @@ function inTime<Value>(record: Value | "stopped", { model }: TurnInput, { stop }
 }
 
 /** Asks through the journal. A replay tells again what was told meanwhile. */
-async function askRecorded(asking: TurnQuestion): Promise<ModelRecord> {
+function askRecorded(asking: TurnQuestion): Maybe<ModelRecord> {
   const { state, input, run } = asking;
   const told: RunEvent[] = [];
   let thrown: Error | undefined;
@@ -195,12 +196,19 @@ async function askRecorded(asking: TurnQuestion): Promise<ModelRecord> {
       }
     },
   };
-  const record = await asked(step, run);
-  if (record === "stopped") throw new Error(`the run was stopped while ${input.model.id} was asked`);
-  if (told.length === 0) for (const fact of record.told ?? []) run.tell?.(fact);
-  if ("tooLong" in record) throw thrown ?? new WritError("context-exceeded", record.tooLong);
-  if ("failed" in record) throw thrown ?? hookError(record.failed);
-  return record;
+  return after(recordedAtOnce(step, run) ?? asked(step, run), (record) => {
+    if (record === "stopped") throw new Error(`the run was stopped while ${input.model.id} was asked`);
+    if (told.length === 0) for (const fact of record.told ?? []) run.tell?.(fact);
+    if ("tooLong" in record) throw thrown ?? new WritError("context-exceeded", record.tooLong);
+    if ("failed" in record) throw thrown ?? hookError(record.failed);
+    return record;
+  });
+}
+
+/** The record that there is already, unless somebody watches who may leave in the middle. */
+function recordedAtOnce(step: Step<TurnRecord>, { journal, stop, tell }: Run): TurnRecord | undefined {
+  if (stop.reason !== undefined || (tell !== undefined && !isReader(tell))) return undefined;
+  return journal.recorded?.([step])?.[0];
 }
 
 /** Takes the step, and tells what one that left no result had told in the run that is replayed. */

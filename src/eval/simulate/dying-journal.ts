@@ -56,6 +56,7 @@ export function dyingJournal(journal: RunJournal, machine: Machine, mortality: M
   }
   return {
     ...journal,
+    recorded: () => undefined, // a process can die at a step that is recorded too
     async step(step) {
       if (!process.isAlive) return never();
       const death = chosen(step.key);

@@ -53,6 +53,20 @@ describe("a journal over records", () => {
     });
   });
 
+  it("gives the results of steps at once where each has one of its own request, and runs none", async () => {
+    const records = ["a", "b"].map((key) => ({ key, fingerprint: `of ${key}`, json: `"${key}"` }));
+    const journal = recordedJournal([...records, { key: "begun", fingerprint: "" }], () => undefined);
+    const fail = () => Promise.reject(new Error("it ran"));
+    const step = (key: string, asked = `of ${key}`) => ({ key, run: fail, fingerprint: () => asked });
+    expect(journal.recorded?.([step("a"), step("b")])).toEqual(["a", "b"]);
+    expect(journal.recorded?.([step("a"), step("c")])).toBeUndefined();
+    expect(journal.recorded?.([step("begun", "")])).toBeUndefined();
+    expect(() => journal.recorded?.([step("a"), step("b", "other")])).toThrow(
+      expect.objectContaining({ code: "journal-mismatch" }),
+    );
+    expect(await journal.all([step("a"), step("b")])).toEqual(["a", "b"]);
+  });
+
   it("gives no answer to another question", async () => {
     const answer: JournalRecord = { key: "ask", fingerprint: "pay kim", json: "true" };
     const kept: unknown[] = [];

@@ -1,0 +1,68 @@
+import type { RunEvent } from "../event/event.ts";
+import type { Step } from "../journal/journal.ts";
+import type { KeptEnd } from "./kept-end.ts";
+
+/** A step at work. */
+interface OpenStep {
+  /** It may not happen twice: what begins inside it belongs to it. */
+  readonly isOnce: boolean;
+  readonly isOuter: boolean;
+}
+
+/** The place at which a run was stopped, or left. */
+export type Place = Pick<KeptEnd, "open" | "after" | "count">;
+
+/** The steps of a run that are at work, with what they told, and the last that had a result. */
+export class Standing {
+  private readonly open = new Map<string, OpenStep>();
+  private readonly told = new Map<string, RunEvent[]>();
+  /** The last step that had a result, and the number of those that had one. */
+  private last: string | undefined;
+  private count = 0;
+
+  begin({ key, lost, isOuter }: Step<unknown>): void {
+    this.open.set(key, { isOnce: lost !== undefined, isOuter: isOuter === true });
+  }
+
+  /** Takes down that steps have a result. */
+  end(steps: readonly Step<unknown>[]): void {
+    for (const { key } of steps) {
+      this.last = key;
+      this.count += 1;
+      this.open.delete(key);
+      this.told.delete(key);
+    }
+  }
+
+  /** Takes down a fact that a step told before it had a result. */
+  note(key: string, fact: RunEvent): void {
+    const known = this.told.get(key);
+    if (known === undefined) this.told.set(key, [fact]);
+    else known.push(fact);
+  }
+
+  /** True while a step is at work that is not an outer one. */
+  get isLeft(): boolean {
+    return [...this.open.values()].some(({ isOuter }) => !isOuter);
+  }
+
+  /** True of a step inside an effect at work that may not happen twice. */
+  isInsideOnce(key: string): boolean {
+    return [...this.open].some(([outer, { isOnce }]) => isOnce && key.startsWith(`${outer}/`));
+  }
+
+  place(): Place {
+    const { count, last } = this;
+    const open = [...this.open.keys()];
+    return open.length > 0 || last === undefined ? { open, count } : { open, count, after: last };
+  }
+
+  /** The facts that open steps told. */
+  toldBy({ open }: Place): Pick<KeptEnd, "told"> {
+    const told = open.flatMap((key) => {
+      const facts = this.told.get(key);
+      return facts === undefined ? [] : [[key, facts] as const];
+    });
+    return told.length === 0 ? {} : { told: Object.fromEntries(told) };
+  }
+}
