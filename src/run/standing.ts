@@ -10,7 +10,7 @@ interface OpenStep {
 }
 
 /** The place at which a run was stopped, or left. */
-export type Place = Pick<KeptEnd, "open" | "after" | "count">;
+export type StandsAt = Pick<KeptEnd, "open" | "after" | "count">;
 
 /** The steps of a run that are at work, with what they told, and the last that had a result. */
 export class Standing {
@@ -51,14 +51,14 @@ export class Standing {
     return [...this.open].some(([outer, { isOnce }]) => isOnce && key.startsWith(`${outer}/`));
   }
 
-  place(): Place {
+  place(): StandsAt {
     const { count, last } = this;
     const open = [...this.open.keys()];
     return open.length > 0 || last === undefined ? { open, count } : { open, count, after: last };
   }
 
   /** The facts that open steps told. */
-  toldBy({ open }: Place): Pick<KeptEnd, "told"> {
+  toldBy({ open }: StandsAt): Pick<KeptEnd, "told"> {
     const told = open.flatMap((key) => {
       const facts = this.told.get(key);
       return facts === undefined ? [] : [[key, facts] as const];

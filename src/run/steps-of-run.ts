@@ -18,7 +18,7 @@ import { waitForAll } from "../util/wait-for-all.ts";
 import { callEnded, type End, type Ending, type StopReason, stopped } from "./end.ts";
 import { endFrom, endKey, type KeptEnd, keptFrom, pauseKey } from "./kept-end.ts";
 import { keptEnd, lookUp, pausesIn, Replay } from "./recorded-end.ts";
-import { type Place, Standing } from "./standing.ts";
+import { Standing, type StandsAt } from "./standing.ts";
 import { RunWaits } from "./waits.ts";
 
 /** The run whose steps they are. */
@@ -50,7 +50,7 @@ export class StepsOfRun implements Journal {
   private replay: Replay | undefined;
   private readonly standing = new Standing();
   private readonly unanswered = new Set<string>();
-  private atStop: Place | undefined;
+  private atStop: StandsAt | undefined;
   private cancelling: Promise<void> | undefined;
   private wasBegun = false;
   private isAtWork = false;
