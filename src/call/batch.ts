@@ -57,7 +57,8 @@ export function execute(batch: Batch): Maybe<Executed> {
 function judgeNext(proposed: ToolCall, batch: Batch, judging: BatchJudging): Maybe<void> {
   const index = judging.fates.length;
   const isBooked = startedEarly(batch, proposed) !== undefined;
-  const hasBegun = isBooked || wasBegun(index, batch);
+  const key = `turn/${batch.turn}/call/${index}`;
+  const hasBegun = isBooked || wasBegun(key, batch);
   if (judging.ended !== undefined && !hasBegun) {
     judging.fates.push(skipped(proposed, judging.ended.reason));
     return;
@@ -69,7 +70,7 @@ function judgeNext(proposed: ToolCall, batch: Batch, judging: BatchJudging): May
       return;
     }
     const { outer } = batch.run.scope;
-    const call = callAt(batch, { index, proposed, ledger: judging.ledger });
+    const call = callAt(batch, { index, key, proposed, ledger: judging.ledger });
     const answeredCall = judging.answered === undefined ? call : { ...call, answered: judging.answered };
     outer?.count(proposed.name); // before it is judged: what runs beside it must see it
     return after(judge(answeredCall), (fate) => {
@@ -80,21 +81,19 @@ function judgeNext(proposed: ToolCall, batch: Batch, judging: BatchJudging): May
 }
 
 /** True of a call that an earlier process began: what runs beside it may have come further now, and met a bound of the runs around both. */
-function wasBegun(index: number, { run: { journal }, turn }: Batch): boolean {
-  const { find, hasBegun } = journal;
+function wasBegun(key: string, { run }: Batch): boolean {
+  const { find, hasBegun } = run.journal;
   if (find === undefined) return false;
-  const key = `turn/${turn}/call/${index}`;
   return find(key) !== undefined || hasBegun?.(key) === true;
 }
 
 /** A call of a batch, as the model wrote it; the ledger has the calls before it. */
 export function callAt(
   batch: Batch,
-  { index, proposed, ledger }: Pick<Call, "index" | "proposed"> & Pick<Batch, "ledger">,
+  { index, key, proposed, ledger }: Pick<Call, "index" | "key" | "proposed"> & Pick<Batch, "ledger">,
 ): Call {
-  const { turn, learned } = batch;
+  const { learned } = batch;
   const { uses, approved, spent } = ledger;
-  const key = `turn/${turn}/call/${index}`;
   return { batch, index, key, proposed, learned, uses, approved, spent, behind: questionsBehind };
 }
 

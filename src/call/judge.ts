@@ -38,8 +38,9 @@ export function judge(call: Call): Maybe<Fate> {
   const { journal, host } = call.batch.run;
   if (journal === directJournal) return judgeAnew(call);
   const before = recordBefore(call, journal);
-  const timed = { ...call, times: new JudgingTimes(host) };
-  return after(judgeAnew(before === undefined ? timed : { ...timed, before }), keepDenial, timed);
+  const times = before?.decision === undefined ? new JudgingTimes(host) : undefined; // a record has those of then
+  const judged = { ...call, before, times };
+  return after(judgeAnew(judged), keepDenial, judged);
 }
 
 /** The decision that stands in the journal. A policy that says something else today changes nothing of what has happened. */

@@ -1,5 +1,5 @@
 import type { Step } from "../journal/journal.ts";
-import { partsText } from "../journal/parts.ts";
+import { joinedParts, partText } from "../journal/parts.ts";
 import type { ToolCall } from "../message/message.ts";
 import type { RunContext } from "../run/context.ts";
 import type { Gate } from "../run/gate.ts";
@@ -22,33 +22,43 @@ const mostGrants = 8;
 
 /** A call as a step of the journal. One that may not run twice is `lost` where an earlier process began it and left no result. */
 export function stepOf(
-  { at, tool, early, decision, askedBy = decision }: Ready,
+  ready: Ready,
   perform: (isLost: boolean) => Maybe<CallRecord>,
   retell?: () => Promise<void>,
 ): Step<CallRecord> {
-  const { key, proposed, batch, times } = at;
+  const { at, tool, early } = ready;
+  const { key, proposed, batch } = at;
   const { journal, stop } = batch.run;
   const { recall } = journal;
-  const judged = times?.kept;
-  const about = {
-    decision: askedBy,
-    ...(judged === undefined ? {} : { judged }),
-    ...powersOf(tool, batch.gate),
-  };
   const step = {
     key,
     fingerprint: () => fingerprintOf(proposed),
-    run: async () => ({ ...(await perform(false)), ...about }),
+    run: async () => ({ ...(await perform(false)), ...judgementOf(ready) }),
   };
   const recalled = recall?.(key, { tool: tool.name, fingerprint: fingerprintOf(proposed) });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the record of a call
   const known = recalled as unknown as CallRecord | undefined;
-  if (known !== undefined) return { ...step, run: async () => ({ ...known, ...about }) };
+  if (known !== undefined) return { ...step, run: async () => ({ ...known, ...judgementOf(ready) }) };
   if (tool.isAgent === true || early !== undefined)
     return { ...step, isOuter: true, ...(retell === undefined ? {} : { retell }) };
   const isOver = stop.reason !== undefined && journal.hasBegun?.(key) !== true; // it will not begin: a process that dies now leaves nobody in doubt
   if (mayRunAgain(tool) || isOver) return step;
-  return { ...step, lost: async () => ({ ...(await perform(true)), ...about }) };
+  return { ...step, lost: async () => ({ ...(await perform(true)), ...judgementOf(ready) }) };
+}
+
+/** The judgement about a call as its record keeps it. */
+function judgementOf({
+  at,
+  tool,
+  decision,
+  askedBy = decision,
+}: Ready): Pick<CallRecord, "decision" | "judged"> & KeptPowers {
+  const judged = at.times?.kept;
+  return {
+    decision: askedBy,
+    ...(judged === undefined ? {} : { judged }),
+    ...powersOf(tool, at.batch.gate),
+  };
 }
 
 /** The key by which a service knows a call again: a hash of fixed length, the same at every attempt. */
@@ -58,5 +68,5 @@ export function idempotencyKeyOf({ host, runId }: Pick<RunContext, "host" | "run
 
 /** The text by which a record of the call is recognised. */
 export function fingerprintOf({ name, arguments: args }: ToolCall): string {
-  return partsText({ tool: name, arguments: args });
+  return joinedParts([partText("tool", name), partText("arguments", args)]);
 }

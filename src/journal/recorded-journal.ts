@@ -40,13 +40,12 @@ export function recordedJournal(
   keep: (record: JournalRecord, mustLast: boolean) => Promise<void> | void,
   keepQuestion?: (question: KeptQuestion) => Maybe<string | undefined | void>,
 ): Journal {
-  const byKey = new Map<string, JournalRecord>();
-  for (const record of records) byKey.set(record.key, record); // of two with one key, the later holds
-  const results = new RecordedResults();
+  const byKey = new Map<string, KnownRecord>();
+  for (const record of records) byKey.set(record.key, { record, looked: undefined }); // of two with one key, the later holds
 
-  function recordAt(key: string, asked: string, terms: StepTerms | undefined): JournalRecord | undefined {
+  function recordAt(key: string, asked: string, terms: StepTerms | undefined): KnownRecord | undefined {
     const known = byKey.get(key);
-    const changed = known === undefined ? [] : partsChanged(known.fingerprint, asked);
+    const changed = known === undefined ? [] : partsChanged(known.record.fingerprint, asked);
     const parts = changed.filter((part) => terms?.accept.has(part) !== true);
     if (parts.length > 0) throw mismatch(key, terms?.run ?? "", parts);
     return known;
@@ -54,7 +53,7 @@ export function recordedJournal(
 
   async function keepRecord(record: JournalRecord, mustLast: boolean): Promise<void> {
     await keep(record, mustLast);
-    byKey.set(record.key, record);
+    byKey.set(record.key, { record, looked: undefined });
   }
 
   async function step<Result>(wanted: Step<Result>): Promise<Result> {
@@ -72,24 +71,24 @@ export function recordedJournal(
   }
 
   function recorded<Result>(steps: readonly Step<Result>[]): Result[] | undefined {
-    if (steps.some(({ key }) => byKey.get(key)?.json === undefined)) return undefined;
+    if (steps.some(({ key }) => byKey.get(key)?.record.json === undefined)) return undefined;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each has a result, and a step of this key and fingerprint wrote it
     return steps.map((step) => resultOf(step, step.fingerprint?.() ?? "") as Result);
   }
 
   function resultOf({ key, terms }: Step<unknown>, asked: string): Json | undefined {
     const known = recordAt(key, asked, terms);
-    return known && results.take(known);
+    return known && take(known);
   }
 
   function find(key: string): Json | undefined {
-    const record = byKey.get(key);
-    return record && results.look(record);
+    const known = byKey.get(key);
+    return known && look(known);
   }
 
   function hasBegun(key: string): boolean {
     const known = byKey.get(key);
-    return known !== undefined && known.json === undefined;
+    return known !== undefined && known.record.json === undefined;
   }
 
   const journal: Journal = { step, all: (steps) => waitForAll(steps.map(step)), recorded, find, hasBegun };
@@ -100,32 +99,31 @@ export function recordedJournal(
       const asked = fingerprint?.() ?? "";
       const { key } = question;
       const json =
-        recordAt(key, asked, terms)?.json ?? (await keepQuestion({ ...question, fingerprint: asked }));
+        recordAt(key, asked, terms)?.record.json ?? (await keepQuestion({ ...question, fingerprint: asked }));
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer to a question of this key and fingerprint
       return typeof json === "string" ? { answer: JSON.parse(json) as Answer } : { waitsAt: key };
     },
   };
 }
 
-/** Reads the results of records. One that is looked at before its step takes it, as a replay does, is read once: reading JSON is dear. */
-class RecordedResults {
-  private readonly looked = new Map<JournalRecord, Json>();
+/** A record, and its result where that was looked at before its step took it, as a replay does: reading JSON is dear. */
+interface KnownRecord {
+  readonly record: JournalRecord;
+  looked: Json | undefined;
+}
 
-  /** Gives a result, and keeps it for the step. Undefined of a step that only began. */
-  look(record: JournalRecord): Json | undefined {
-    const seen = this.looked.get(record);
-    if (seen !== undefined || record.json === undefined) return seen;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step wrote it
-    const read = JSON.parse(record.json) as Json;
-    this.looked.set(record, read);
-    return read;
-  }
+/** Gives the result of a record, and keeps it for the step. Undefined of a step that only began. */
+function look(known: KnownRecord): Json | undefined {
+  const { record, looked } = known;
+  if (looked !== undefined || record.json === undefined) return looked;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step wrote it
+  return (known.looked = JSON.parse(record.json) as Json);
+}
 
-  take(record: JournalRecord): Json | undefined {
-    const result = this.look(record);
-    this.looked.delete(record);
-    return result;
-  }
+function take(known: KnownRecord): Json | undefined {
+  const result = look(known);
+  known.looked = undefined;
+  return result;
 }
 
 /** The error of a record that was made from another request. */

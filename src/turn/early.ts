@@ -59,7 +59,12 @@ export class EarlyCalls {
       return;
     const batch: Batch = { ...state, run, turn: state.ledger.turns, calls: [] };
     const tool = state.gate.allowed.tools.get(proposed.name);
-    const at = callAt(batch, { index: this.index, proposed, ledger: state.ledger });
+    const at = callAt(batch, {
+      index: this.index,
+      key: `turn/${batch.turn}/call/${this.index}`,
+      proposed,
+      ledger: state.ledger,
+    });
     const fate = isLooking(tool, batch) ? checkCall(at) : undefined;
     if (holdsUp({ tool, fate }, run)) this.ledger = undefined;
     if (fate === undefined || fate instanceof Promise) return;

@@ -48,7 +48,9 @@ it("what a schema does to arguments does not reach the call, at no depth", async
     transcript: emptyTranscript(),
     learned: learnIntent(intent, gate.allowed),
   };
-  const prepared = await checkCall(callAt(batch, { index: 0, proposed: call, ledger: batch.ledger }));
+  const prepared = await checkCall(
+    callAt(batch, { index: 0, key: "turn/1/call/0", proposed: call, ledger: batch.ledger }),
+  );
   expect(sent).toEqual({ first: 1, deep: { list: [{ a: null }] } });
   expect(prepared).toMatchObject({
     type: "ready",
