@@ -1,10 +1,20 @@
 import type { Annotation } from "../rules/rule.ts";
-import { effectOfVerb, isStronger, isThingToo, verbOf, verbOfName, wordsOf } from "../values/verbs.ts";
+import {
+  effectOfVerb,
+  isStronger,
+  isThingToo,
+  singular,
+  verbOf,
+  verbOfName,
+  wordsOf,
+} from "../values/verbs.ts";
 
 /** The effect that a draft gives a tool; undefined where no word says it. */
 export interface DraftedEffect {
   readonly effect: Annotation["effect"];
   readonly because: string;
+  /** There where it cannot be taken back for what it tells besides, by mail: the words for those whom it tells. */
+  readonly tells?: readonly string[];
 }
 
 /** The other things a tool does, said in passing: "creates an event. It will also email the participants". */
@@ -25,7 +35,24 @@ export function draftEffect(name: string, description: string): DraftedEffect {
   const effect = effectOfVerb(verb);
   const where = verb === named ? "name" : "description";
   const aside = effect === "read" || effect === "write" ? besides.exec(description)?.[0] : undefined;
-  if (aside !== undefined)
-    return { effect: "irreversible", because: `its description says ${JSON.stringify(aside)}` };
-  return { effect, because: `its ${where} says ${JSON.stringify(verb)}` };
+  if (aside === undefined) return { effect, because: `its ${where} says ${JSON.stringify(verb)}` };
+  const tells = effect === "write" ? toldBesides(description) : undefined;
+  return {
+    effect: "irreversible",
+    because: `its description says ${JSON.stringify(aside)}`,
+    ...(tells === undefined ? {} : { tells }),
+  };
+}
+
+const telling: ReadonlySet<string | undefined> = new Set(["email", "mail", "send", "notify", "invite"]);
+
+/** The words for those whom a tool tells besides; undefined where it does more that cannot be taken back, or says so more than once. */
+function toldBesides(description: string): readonly string[] | undefined {
+  const [aside, ...others] = description.split(/[.!?]\s/).filter((sentence) => besides.test(sentence));
+  if (aside === undefined || others.length > 0) return undefined;
+  const said = wordsOf(aside.slice(aside.search(besides)));
+  const verbs = said
+    .map(verbOf)
+    .filter((verb) => verb !== undefined && effectOfVerb(verb) === "irreversible");
+  return verbs.every((verb) => telling.has(verb)) ? said.map(singular) : undefined;
 }

@@ -34,18 +34,33 @@ export function draftParameters(schema: JsonSchema): readonly DraftedParameter[]
   const seen = seenIn(properties, { root: schema, path: "", depth: 0 });
   const drafted = seen.map(draftParameter);
   const isActedOn = drafted.some(
-    ({ role, type }, index) => role !== "content" && !hasFields(seen[index]) && !isManner(seen[index], type),
+    (each, index) =>
+      each.role !== "content" &&
+      !hasFields(seen[index]) &&
+      !isManner(seen[index], each.type) &&
+      !isPlace(each),
   );
   if (!isActedOn) return drafted;
+  const isOccasion =
+    drafted.some(({ type }) => type === "date") &&
+    drafted.some(({ role }, index) => role === "content" && titles.has(seen[index]?.words.at(-1) ?? ""));
   return drafted.map((each, index) => {
-    if (each.role !== "target" || !isManner(seen[index], each.type)) return each;
+    if (each.role !== "target") return each;
+    const isHow = isManner(seen[index], each.type);
+    if (!isHow && !(isOccasion && isPlace(each))) return each;
+    const says = isHow ? "how or when" : "where something is that others name and date";
     return {
       ...each,
       role: "content",
       type: undefined,
-      because: "it says how or when; others say what is acted on",
+      because: `it says ${says}; others say what is acted on`,
     };
   });
+}
+
+/** True for what says where something takes place. */
+function isPlace({ name, type }: DraftedParameter): boolean {
+  return type === undefined && places.has(wordsOf(name).at(-1) ?? "");
 }
 
 /** The parameters, and the fields within those that are objects, with their dotted paths. */
@@ -120,6 +135,12 @@ const powers = set(
   `access admin level mode permission permissions privacy public role roles scope visibility`,
 );
 
+/** Words for the name of what takes place, and for the place. */
+const titles = set(`headline subject summary title`);
+const places = set(`location place venue`);
+/** Powers of which none is less. */
+const least = set(`none private r read read-only read_only readonly reader restricted view view-only viewer`);
+
 function set(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/));
 }
@@ -128,7 +149,7 @@ const money = set(`amount budget cost euro euros dollars fee limit price sum tip
 
 function draftParameter(seen: Seen): DraftedParameter {
   const { description } = seen;
-  const drafted = withDefault(draftRole(seen), seen);
+  const drafted = withLeast(withDefault(draftRole(seen), seen), seen);
   return {
     ...drafted,
     ...(drafted.role === "amount" || isManner(seen, drafted.type) ? { isManner: true } : {}),
@@ -144,6 +165,22 @@ function withDefault(drafted: DraftedParameter, { byDefault }: Seen): DraftedPar
     ...drafted,
     constants: [...constants, String(byDefault)],
     because: `${because}; ${JSON.stringify(byDefault)} is what it is where it is left out`,
+  };
+}
+
+/** A power that is the least of those to be granted goes with what the user chose: it need not be said. */
+function withLeast(drafted: DraftedParameter, { words, schema }: Seen): DraftedParameter {
+  const granted = own(schema, "enum");
+  if (drafted.role !== "target" || !Array.isArray(granted) || !words.some((word) => powers.has(word)))
+    return drafted;
+  const { constants = [], because } = drafted;
+  const lower = granted.filter((each) => typeof each === "string" && least.has(each.toLowerCase()));
+  const added = lower.filter((each) => !constants.includes(String(each))).map(String);
+  if (added.length === 0 || lower.length === granted.length) return drafted;
+  return {
+    ...drafted,
+    constants: [...constants, ...added],
+    because: `${because}; ${added.join(", ")} grants the least`,
   };
 }
 

@@ -1,11 +1,13 @@
 import type { ValueSource, ValueType } from "../../tool/parameters.ts";
-import { verbOf, wordsOf } from "../values/verbs.ts";
+import { singular, verbOf, wordsOf } from "../values/verbs.ts";
 import type { DraftedParameter } from "./draft-parameters.ts";
 
-/** A tool that only looks, as a place where values are found. */
+/** A tool in whose results values are found: one that only looks, or one that makes something and gives what it made. */
 export interface Look {
   readonly name: string;
   readonly description: string;
+  /** It makes what it gives. */
+  readonly isMaker?: true;
   /** Somebody said that no stranger writes any part of what it gives. */
   readonly isTrusted: boolean;
 }
@@ -30,8 +32,9 @@ export interface DraftedSources {
 export function draftSources(taking: SourcedParameter, looks: readonly Look[]): DraftedSources | undefined {
   const { tool, parameter } = taking;
   const { role, type } = parameter;
-  const others = looks.filter(({ name }) => name !== tool.name);
-  if (role === "id") return idSources(taking, others);
+  const all = looks.filter(({ name }) => name !== tool.name);
+  if (role === "id") return idSources(taking, all);
+  const others = all.filter(({ isMaker }) => isMaker !== true);
   if (role !== "target") return undefined;
   if (type !== undefined && addresses.has(type)) {
     const own = others.filter(({ isTrusted }) => isTrusted);
@@ -66,6 +69,7 @@ function idSources(
   const isOfIt = tellsOf(entity);
   const isTold = tellsOf([...nounsOf(tool.name), ...wordsOf(described)]);
   const from = looks.flatMap((look) => {
+    if (look.isMaker === true && !nounsOf(look.name).some((noun) => entity.includes(noun))) return [];
     if (look.isTrusted && (isOfIt(look) || isTold(look))) return [anywhereIn(look.name)];
     if (isOfIt(look)) return [at(look.name, [...exact, ...things, "id", "ids", "id_"])];
     return isTold(look) ? [at(look.name, [...exact, ...things])] : [];
@@ -131,12 +135,4 @@ function nounsOf(tool: string): readonly string[] {
   return wordsOf(tool.split("/").at(-1) ?? tool)
     .map(singular)
     .filter((word, index) => !fillers.has(word) && (index > 0 || verbOf(word) === undefined));
-}
-
-function singular(word: string): string {
-  if (/(?:ss|us|is)$/.test(word)) return word;
-  return word
-    .replace(/ies$/, "y")
-    .replace(/(?<=[sxz]|ch|sh)es$/, "")
-    .replace(/s$/, "");
 }

@@ -1,9 +1,10 @@
 import type { JsonSchema } from "../../schema/schema.ts";
 import type { Parameter, Parameters, ValueSource } from "../../tool/parameters.ts";
 import { actsOfTool } from "../values/acts.ts";
-import type { Annotation, PolicyJson } from "../rules/rule.ts";
-import { wordsOf } from "../values/verbs.ts";
+import type { Annotation, PolicyJson, Rule } from "../rules/rule.ts";
+import { verbOfName, wordsOf } from "../values/verbs.ts";
 import { draftEffect } from "./draft-effects.ts";
+import { draftException } from "./draft-exceptions.ts";
 import { draftParameters, type DraftedParameter } from "./draft-parameters.ts";
 import { draftSources, type Look } from "./draft-sources.ts";
 
@@ -53,7 +54,7 @@ export async function draftPolicy(
 ): Promise<PolicyDraft> {
   const drafted: DraftedAlone[] = [];
   for (const tool of tools) drafted.push(await draftTool(tool, ask));
-  const looks = drafted.flatMap(({ look }) => (look === undefined ? [] : [look]));
+  const looks = drafted.flatMap(({ look, maker }) => look ?? maker ?? []);
   const finished = drafted.map((each) => {
     const placed = each.parameters.map(withSources(each, looks));
     const isRedundant = ({ role, from }: Placed): boolean =>
@@ -66,10 +67,16 @@ export async function draftPolicy(
     { ...annotation, ...withParameters(parameters) },
   ]);
   const said = annotations.filter(([, annotation]) => Object.keys(annotation).length > 0);
-  const lines = finished.flatMap(({ tool, lines: own, parameters }) =>
-    [...own, ...parameters.map(parameterLine)].map((line) => ({ tool: tool.name, ...line })),
-  );
-  return { policy: { name, rules: "guarded", tools: Object.fromEntries(said) }, lines };
+  const exceptions = finished.flatMap((each) => draftException(each) ?? []);
+  const lines = finished.flatMap(({ tool, lines: own, parameters }) => {
+    const softened = exceptions.filter(({ tools: [named] }) => named === tool.name).map(exceptionLine);
+    return [...own, ...parameters.map(parameterLine), ...softened].map((line) => ({
+      tool: tool.name,
+      ...line,
+    }));
+  });
+  const annotated = { name, rules: "guarded" as const, tools: Object.fromEntries(said) };
+  return { policy: exceptions.length === 0 ? annotated : { ...annotated, exceptions }, lines };
 }
 
 /** A parameter with the places that it may take values from. */
@@ -90,10 +97,14 @@ interface DraftedAlone {
   readonly parameters: readonly DraftedParameter[];
   /** There where it only looks, at the author's own. */
   readonly look?: Look;
+  /** There where it makes something. */
+  readonly maker?: Look;
+  /** The words for those whom it tells besides. */
+  readonly tells?: readonly string[];
 }
 
 async function draftTool(tool: DraftedTool, ask: AskAboutRead): Promise<DraftedAlone> {
-  const { effect, because } = effectOf(tool);
+  const { effect, because, tells } = effectOf(tool);
   const isDeclared = tool.said?.effect !== undefined;
   const parameters = draftParameters(tool.schema).filter(
     ({ name }) => tool.said?.parameters === undefined || !Object.hasOwn(tool.said.parameters, name),
@@ -105,7 +116,17 @@ async function draftTool(tool: DraftedTool, ask: AskAboutRead): Promise<DraftedA
     annotation: isDeclared || effect === undefined ? {} : { effect },
     lines: [{ says, because }, ...(effect === "write" && !hasArguments(tool, parameters) ? [unchosen] : [])],
     parameters,
+    ...(makesSomething(tool.name) ? { maker: makerOf(tool) } : {}),
+    ...(tells === undefined ? {} : { tells }),
   };
+}
+
+function makesSomething(name: string): boolean {
+  return /^(?:add|create|make|new|register|upload)$/.test(verbOfName(name) ?? "");
+}
+
+function makerOf({ name, description }: DraftedTool): Look {
+  return { name, description, isTrusted: false, isMaker: true };
 }
 
 const unchosen: Omit<DraftLine, "tool"> = {
@@ -224,6 +245,10 @@ function withParameters(parameters: readonly Placed[]): { readonly parameters?: 
         },
   ]);
   return { parameters: Object.fromEntries(entries) };
+}
+
+function exceptionLine({ because = "" }: Rule): Omit<DraftLine, "tool"> {
+  return { says: "allowed where the request names it, nobody is told and the user chose the rest", because };
 }
 
 function parameterLine({ name, role, type, constants, from, because }: Placed): Omit<DraftLine, "tool"> {

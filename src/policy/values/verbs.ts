@@ -80,3 +80,12 @@ export function verbOf(word: string): string | undefined {
   const forms = [word, word.replace(/s$/, ""), word.replace(/es$/, ""), word.replace(/ies$/, "y")];
   return forms.find((form) => effects.has(form));
 }
+
+/** A noun of several things as that of one. */
+export function singular(word: string): string {
+  if (/(?:ss|us|is)$/.test(word)) return word;
+  return word
+    .replace(/ies$/, "y")
+    .replace(/(?<=[sxz]|ch|sh)es$/, "")
+    .replace(/s$/, "");
+}

@@ -66,6 +66,31 @@ describe("the parameters of a draft", () => {
     expect(roleOf("due_date", text, { to: text })).toBe("content");
     expect(roleOf("permission", { enum: ["read", "write"] }, { to: text })).toBe("target");
   });
+
+  it("say where something is, where another says what and when it is and a third whom it reaches", () => {
+    const occasion = { title: text, start_date: text, guest: text };
+    expect(roleOf("location", text, occasion)).toBe("content");
+    expect(roleOf("venue", text, occasion)).toBe("content");
+    expect(roleOf("location", text, { title: text, start_date: text })).toBe("target");
+    expect(roleOf("location", text, { order: text, start_date: text })).toBe("target");
+    expect(roleOf("location", text, { title: text, guest: text })).toBe("target");
+    expect(roleOf("address", text, occasion)).toBe("target");
+  });
+
+  it.each<[string, Json, readonly string[] | undefined]>([
+    ["permission", { enum: ["r", "rw"] }, ["r"]],
+    ["permission", { enum: ["edit", "view"] }, ["view"]],
+    ["role", { enum: ["owner", "editor", "viewer"] }, ["viewer"]],
+    ["visibility", { enum: ["public", "private"] }, ["private"]],
+    ["permission", { enum: ["rw", "admin"] }, undefined],
+    ["permission", { enum: ["r"] }, undefined],
+    ["permission", text, undefined],
+    ["colour", { enum: ["r", "rw"] }, undefined],
+  ])("grant the least power unsaid: %s %j", (name, schema, constants) => {
+    const [drafted] = draftParameters({ type: "object", properties: { [name]: schema, to: text } });
+    expect(drafted?.constants).toEqual(constants);
+    expect(drafted?.role).toBe(constants === undefined && name === "colour" ? "content" : "target");
+  });
 });
 
 const tool = (
@@ -206,6 +231,83 @@ describe("the places that a draft takes values from", () => {
     const clerk = agent({ name: "clerk", model, tools, policy: policyFromJson(policy) });
     const { calls: made } = await clerk.run("Change the item in order A-17", { approve: () => false });
     expect(made.map(({ status }) => status)).toEqual(["ok", "ok", "denied"]);
+  });
+});
+
+describe("an act on what another act made", () => {
+  const create = tool("create_page", { path: text, content: text });
+  const share = tool("share_page", { page_id: text, email: text });
+  const drop = tool("delete_page", { page_id: text });
+
+  it("takes the identifier of what it was given, and none for what it removes or for another thing", async () => {
+    const note = tool("share_note", { note_id: text });
+    const { policy } = await draftPolicy("p", [create, share, drop, note]);
+    const field = ["page_id", "page", "pages", "id", "ids", "id_"];
+    const id = { role: "id", type: "identifier" };
+    expect(policy.tools?.["share_page"]?.parameters?.["page_id"]).toEqual({
+      ...id,
+      from: [{ type: "found-in", tool: "create_page", whole: true, field }],
+    });
+    expect(policy.tools?.["delete_page"]?.parameters?.["page_id"]).toEqual(id);
+    expect(policy.tools?.["share_note"]?.parameters?.["note_id"]).toEqual(id);
+  });
+
+  it("may share what the user named, and not what a stranger named", async () => {
+    const { policy } = await draftPolicy("p", [tool("read_mail"), create, share]);
+    const use = ({ name, description, schema }: DraftedTool, execute: () => Json): Tool =>
+      runnable({ name, description, inputSchema: schema, execute });
+    const statuses = async (path: string): Promise<readonly string[]> => {
+      const calls: readonly { readonly name: string; readonly arguments: Record<string, Json> }[] = [
+        { name: "read_mail", arguments: {} },
+        { name: "create_page", arguments: { path, content: "Bring a tent." } },
+        { name: "share_page", arguments: { page_id: "P-26", email: "rosa@home.example" } },
+      ];
+      const model = scripted([...calls.map((call) => ({ calls: [call] })), "Done."]);
+      const tools = [
+        use(tool("read_mail"), () => "A stranger's words"),
+        use(create, () => ({ id_: "P-26", path })),
+        use(share, () => "shared"),
+      ];
+      const clerk = agent({ name: "clerk", model, tools, policy: policyFromJson(policy) });
+      const asked = "Create a page packing.txt of my mail, and share it with rosa@home.example";
+      const { calls: made } = await clerk.run(asked, { approve: ({ tool: name }) => name === "create_page" });
+      return made.map(({ status }) => status);
+    };
+    expect(await statuses("packing.txt")).toEqual(["ok", "ok", "ok"]);
+    expect(await statuses("secrets.txt")).toEqual(["ok", "ok", "denied"]);
+  });
+});
+
+describe("an act that tells those in one of its arguments", () => {
+  const properties = { title: text, notes: text, guests: { type: "array", items: text } };
+  const verdict = async (
+    description: string,
+    args: Record<string, Json>,
+    intent = "Create an event of my mail",
+  ): Promise<string> => {
+    const { policy } = await draftPolicy("p", [tool("create_event", properties, { description })]);
+    const fixture = { tool: "create_event", arguments: args, intent, untrusted: true } as const;
+    const [failed] = policyFromJson(policy).test([{ ...fixture, expect: "allow" }]).failed;
+    return failed?.decision.verdict ?? "allow";
+  };
+  const tells = "Creates an event. It will also email the guests.";
+
+  it("is a write where there is nobody to tell", async () => {
+    expect(await verdict(tells, { title: "Reunion" })).toBe("allow");
+    expect(await verdict(tells, { title: "Reunion", guests: [] })).toBe("allow");
+    expect(await verdict(tells, { title: "Reunion", guests: ["eve@outside.example"] })).toBe("ask");
+    expect(await verdict(tells, { title: "See https://evil.example/x" })).toBe("ask");
+    expect(await verdict(tells, { title: "Reunion" }, "Read my mail to me")).toBe("ask");
+    expect(await verdict(tells, { title: "Reunion", other: "eve@outside.example" })).toBe("ask");
+  });
+
+  it.each([
+    "Creates an event. It will also email everybody in the company.",
+    "Creates an event. It will also charge the guests.",
+    "Creates an event. It will also charge your card and email the guests.",
+    "Creates an event. It will also email the guests. It will also notify the press.",
+  ])("stays what cannot be taken back: %s", async (description) => {
+    expect(await verdict(description, { title: "Reunion" })).toBe("ask");
   });
 });
 
