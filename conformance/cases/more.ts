@@ -1,5 +1,5 @@
 import type { Case } from "../suite/contract.ts";
-import { calls, demand, says, wait } from "../suite/scene.ts";
+import { calls, demand, says, until } from "../suite/scene.ts";
 
 /** What some runtimes have and others leave to the program. */
 export const moreCases: readonly Case[] = [
@@ -70,8 +70,7 @@ export const moreCases: readonly Case[] = [
       const send = t.tool("send", {}, () => "sent", { effect: "irreversible" });
       let askedMeanwhile = false;
       const guardrail = async (message: string): Promise<boolean> => {
-        await wait(200);
-        askedMeanwhile = t.requests.length > 0;
+        askedMeanwhile = await until(() => t.requests.length > 0, 4000);
         return message.includes("bad");
       };
       t.model(says({ ...calls(["send", {}]), pauseMs: 400 }, { text: "Sent." }));

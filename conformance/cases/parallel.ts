@@ -1,5 +1,5 @@
 import type { Case } from "../suite/contract.ts";
-import { calls, demand, says, wait } from "../suite/scene.ts";
+import { calls, demand, says, until, wait } from "../suite/scene.ts";
 
 const one = { n: "integer" } as const;
 
@@ -10,11 +10,12 @@ export const parallelCases: readonly Case[] = [
     asks: "Three reads of one reply are at work at the same time.",
     why: "Three lookups of a second each should take a second.",
     async play(t) {
-      let [working, most] = [0, 0];
+      let [working, most, patienceMs] = [0, 0, 4000];
       const look = t.tool("look", one, async () => {
         working += 1;
         most = Math.max(most, working);
-        await wait(400);
+        await until(() => most === 3, patienceMs);
+        patienceMs = 0; // where they come one after the other the first has waited for all
         working -= 1;
         return "seen";
       });

@@ -1,5 +1,5 @@
 import type { Case } from "../suite/contract.ts";
-import { calls, demand, says, wait } from "../suite/scene.ts";
+import { calls, demand, says, until } from "../suite/scene.ts";
 
 const text = "The quick brown fox jumps over the lazy dog.";
 
@@ -11,10 +11,12 @@ export const streamCases: readonly Case[] = [
     why: "It is what streams are for.",
     needs: ["stream"],
     async play(t) {
-      t.model(says({ text, pauseMs: 60 }));
+      let shown = "";
+      // the model holds back its last two words until the first was shown
+      const before = (written: number) => (written === 7 ? until(() => shown !== "", 5000) : undefined);
+      t.model(says({ text, before }));
       const { pieces } = await t.stream(await t.start({ tools: [] }), "Say it.");
       let writtenAtFirst = Infinity;
-      let shown = "";
       for await (const piece of pieces) {
         if (shown === "") writtenAtFirst = t.requests[0]?.written ?? Infinity;
         shown += piece;
@@ -87,12 +89,24 @@ export const streamCases: readonly Case[] = [
     needs: ["stream"],
     async play(t) {
       const send = t.tool("send", {}, () => "sent", { effect: "irreversible" });
-      t.model(says({ text, ...calls(["send", {}]), pauseMs: 80 }, { text: "Done." }));
+      let hasLeft = false;
+      const isClosed = (): boolean => t.requests[0]?.left === true;
+      // the model holds back the end of its text, and the call, until the reader has left and there was time to close the request
+      const before = async (written: number): Promise<void> => {
+        if (written !== 7) return;
+        await until(() => hasLeft, 5000);
+        await until(isClosed, 3000);
+      };
+      t.model(says({ text, ...calls(["send", {}]), before }, { text: "Done." }));
       const { pieces } = await t.stream(await t.start({ tools: [send] }), "Say it, then send.");
-      for await (const _piece of pieces) break;
-      await wait(1800); // the model would have written all by then
+      for await (const _piece of pieces) {
+        hasLeft = true;
+        break;
+      }
+      await until(() => isClosed() || t.requests[0]?.written === 12, 9000);
+      await t.settled();
       demand(send.ran.length === 0, "the call ran after the reader had left");
-      demand(t.requests[0]?.left === true, "the request was read to its end");
+      demand(isClosed(), "the request was read to its end");
       demand(t.requests.length === 1, `the model was asked ${t.requests.length} times`);
     },
   },
@@ -137,7 +151,7 @@ export const streamCases: readonly Case[] = [
         return n === 0 ? { ...twice, cut: { after: 4, how: "broken" }, pauseMs: 30 } : twice;
       });
       const { threw, ended } = await t.read(await t.start({ tools: [send] }), "Send both.");
-      await wait(100);
+      await t.settled();
       const toAda = send.ran.filter((args) => (args as { to: string }).to === "Ada").length;
       demand(toAda <= 1, `it was sent ${toAda} times`);
       demand(toAda === 0 || (threw === undefined && ended === "stop"), "it ran, and the run failed");

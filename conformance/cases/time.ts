@@ -1,5 +1,5 @@
 import type { Case } from "../suite/contract.ts";
-import { calls, demand, says, type Scene, wait } from "../suite/scene.ts";
+import { calls, demand, says, type Scene, until, wait } from "../suite/scene.ts";
 
 const deafMs = 4000;
 
@@ -62,7 +62,7 @@ export const timeCases: readonly Case[] = [
       };
       t.model(says(calls(["slow", {}]), { text: "Done." }));
       await t.ask({ tools: [t.tool("slow", {}, listening, { timeoutMs: 200 })] }, "Go.");
-      await wait(50);
+      await until(() => heard, 1000);
       demand(heard, "no signal came");
     },
   },
@@ -106,12 +106,12 @@ export const timeCases: readonly Case[] = [
       t.model(says({ hangs: true }));
       const stop = new AbortController();
       const run = t.ask(await t.start({ tools: [] }), "Hello.", { signal: stop.signal });
-      for (let tries = 0; tries < 500 && t.requests.length === 0; tries += 1) await wait(10);
+      await until(() => t.requests.length > 0, 5000);
       stop.abort();
       const ended = await Promise.race([run.then(() => true), wait(deafMs).then(() => false)]);
       demand(ended, `no end ${deafMs / 1000} s after the stop`);
-      for (let tries = 0; tries < 50 && t.requests[0]?.left !== true; tries += 1) await wait(20);
-      demand(t.requests[0]?.left === true, "the request stays open");
+      const isClosed = await until(() => t.requests[0]?.left === true, 1000);
+      demand(isClosed, "the request stays open");
     },
   },
   {
@@ -121,24 +121,23 @@ export const timeCases: readonly Case[] = [
     needs: ["cancel"],
     async play(t) {
       const stop = new AbortController();
-      const { promise: over, resolve: isOver } = Promise.withResolvers<void>();
-      let heard = false;
+      let [heard, isOver] = [false, false];
       const listening = async (
         _args: never,
         { signal }: { readonly signal?: AbortSignal | undefined },
       ): Promise<string> => {
         stop.abort();
         const told = new Promise((resolve) => signal?.addEventListener("abort", resolve));
-        if (signal?.aborted !== true) await Promise.race([wait(1000), told]);
+        if (signal?.aborted !== true) await Promise.race([wait(deafMs), told]);
         heard = signal?.aborted ?? false;
-        isOver();
+        isOver = true;
         return "over";
       };
       t.model(says(calls(["slow", {}]), { text: "Done." }));
       await t.ask(await t.start({ tools: [t.tool("slow", {}, listening)] }), "Go.", {
         signal: stop.signal,
       });
-      await Promise.race([over, wait(1500)]);
+      await until(() => isOver, deafMs + 1000);
       demand(heard, "no signal came");
     },
   },
@@ -170,7 +169,7 @@ export const timeCases: readonly Case[] = [
       const second = t.tool("second", {}, () => "done", { effect: "write" });
       t.model(says(calls(["first", {}]), calls(["second", {}]), { text: "Done." }));
       await t.ask(await t.start({ tools: [first, second] }), "Go.", { signal: stop.signal });
-      await wait(150);
+      await t.settled();
       demand(
         second.ran.length === 0 && t.requests.length === 1,
         `the model was asked ${t.requests.length} times, the second tool ran ${second.ran.length} times`,
@@ -230,6 +229,7 @@ export const timeCases: readonly Case[] = [
       );
       const agent = await t.start({ tools: [slow] });
       await t.ask(agent, "Go.", { signal: stop.signal });
+      await t.settled();
       const { text, threw } = await t.ask(agent, "Better so.");
       t.demandValid();
       demand(text === "Good.", threw ?? `gave ${JSON.stringify(text)}`);

@@ -25,6 +25,8 @@ export interface Reply {
   readonly cut?: { readonly after: number; readonly how: "broken" | "ended" };
   /** Milliseconds between two pieces of a stream. */
   readonly pauseMs?: number;
+  /** What the stream waits for before its next piece, by the number of those that were written. */
+  readonly before?: (written: number) => Promise<unknown> | undefined;
   /** The arguments of several calls come in turns, piece by piece. */
   readonly interleaved?: true;
   /** The bytes of the stream come in portions of seven, wherever they cut a character or a line. */
@@ -139,7 +141,7 @@ async function write(response: ServerResponse, text: string, crumbs = false): Pr
 }
 
 async function stream(reply: Reply, request: Request, response: ServerResponse): Promise<void> {
-  const { cut, pauseMs, crumbs } = reply;
+  const { cut, pauseMs, before, crumbs } = reply;
   const head = headOf();
   response.writeHead(200, { "content-type": "text/event-stream" });
   const chunk = (choices: readonly unknown[], more = {}): Promise<void> =>
@@ -150,6 +152,7 @@ async function stream(reply: Reply, request: Request, response: ServerResponse):
     );
   await chunk([{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }]);
   for (const delta of deltasOf(reply, turnOf(request))) {
+    await before?.(request.written);
     if (request.left) return;
     if (cut !== undefined && request.written >= cut.after) {
       await pause(30); // what was written arrives first

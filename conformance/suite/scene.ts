@@ -50,6 +50,12 @@ export function calls(
 
 export const wait = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
 
+/** Waits until a condition holds, about so many milliseconds at most: it counts its looks, so that a busy machine gets more time. Says whether it held. */
+export async function until(condition: () => boolean, ms: number): Promise<boolean> {
+  for (let left = ms; left > 0 && !condition(); left -= 10) await wait(10);
+  return condition();
+}
+
 /** Holds when `condition` does; else the case has failed, and says why. */
 export function demand(condition: boolean, reason: string): asserts condition {
   if (!condition) throw new Failed(reason);
@@ -188,6 +194,16 @@ export class Scene {
       return end();
     });
     return { ...outcome, shown };
+  }
+
+  /** Waits until nothing more happens: not a request, not a piece of a reply, not a call for a third of a second. */
+  async settled(): Promise<void> {
+    const seen = (): string => `${this.log.length} ${this.requests.map(({ written }) => written).join(" ")}`;
+    let last = seen();
+    for (let calm = 0; calm < 15; calm = seen() === last ? calm + 1 : 0) {
+      last = seen();
+      await wait(20);
+    }
   }
 
   /** What the model was told of the last calls before a request, in their order. */
