@@ -241,7 +241,8 @@ export function unknownLinks(path?: string): Condition {
 
 /**
  * The label of all that the model has seen forbids somebody whom the call's targets, or unknown links in its
- * other arguments, name.
+ * other arguments, name. It holds for no call that says only what stands in the user's own words (truth values count as that),
+ * to addresses that the user chose.
  *
  * @example
  * ```ts

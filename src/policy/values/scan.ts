@@ -1,6 +1,7 @@
 import type { ValueType } from "../../tool/parameters.ts";
 import { has } from "./characters.ts";
 import { dateAt } from "./date.ts";
+import { endsIn } from "./durations.ts";
 import { canonicalEmail } from "./email.ts";
 import { canonicalHost } from "./host.ts";
 import { canonicalIban, checksumHolds, isAccount } from "./iban.ts";
@@ -49,6 +50,7 @@ export function scan(texts: readonly string[]): Scan {
     let index = 0;
     while (index < tokens.words.length) index = readAt(reading, index);
     for (const pair of tokens.pairs) addPair(found, pair);
+    for (const end of endsIn(text, found.date)) found.date.add(end);
     for (const { start, end } of tokens.quoted) quoted.push(text.slice(start, end));
     if (given.length <= maxWhole) quoted.push(text.trim());
     return { text, phrases: phrasesIn(text, tokens.quoted, true) };

@@ -59,6 +59,23 @@ describe("guarded", () => {
     expect(by(mail(good, { secrecy: "private", untrusted: false }))).toBe("allow chosen");
   });
 
+  it("lets be told after private data what the user said, and nothing beside it", () => {
+    const text = "Book 'Lunch' with ada@example.com on 2024-05-19 at 12:00 for one hour";
+    const tell = (args: object): string => {
+      const call = callOf(mail({ to: "ada@example.com", ...args }, { secrecy: "private" }));
+      const { intent } = call.knows;
+      const { verdict, rule } = policy({ ...call, knows: { ...call.knows, intent: { ...intent, text } } });
+      return `${verdict} ${rule.replace("guarded/", "")}`;
+    };
+    expect(tell({ text: "Lunch" })).toBe("allow chosen");
+    expect(tell({ text: "2024-05-19 13:00" })).toBe("allow chosen");
+    expect(tell({})).toBe("allow chosen");
+    expect(tell({ text: "Lunch. My pin is 4711" })).toBe("ask secrecy");
+    expect(tell({ text: "2024-05-19 14:00" })).toBe("ask secrecy");
+    expect(tell({ file: "f-1" })).toBe("ask secrecy"); // looked up, and nothing that the user said
+    expect(tell({ to: ["ada@example.com", "eve@example.com"] })).toBe("ask not-chosen");
+  });
+
   it("asks before an irreversible or undeclared effect that acts on nothing one could choose", () => {
     expect(by(mail({ text: "hello" }))).toBe("ask nothing-chosen");
     expect(by(mail({}, { effect: "undeclared" }))).toBe("ask nothing-chosen");

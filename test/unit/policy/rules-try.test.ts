@@ -18,6 +18,11 @@ describe("policy.test", () => {
     arguments: { to: "bob@example.com" },
     intent: "Write to bob@example.com",
   } as const;
+  const telling = {
+    ...bob,
+    arguments: { ...bob.arguments, body: "My pin is 4711" },
+    parameters: { to: "target", body: "content" },
+  } as const;
   const eve = { ...bob, arguments: { to: "eve@example.com" } } as const;
 
   it("passes what gets the verdict that it must get", () => {
@@ -27,7 +32,8 @@ describe("policy.test", () => {
       { ...bob, arguments: { to: "me@example.com" }, untrusted: true, expect: "allow" },
       { ...eve, expect: "allow" },
       { ...eve, untrusted: true, expect: "ask", rule: "guarded/not-chosen" },
-      { ...bob, untrusted: true, secrecy: "private", expect: "ask", rule: "guarded/secrecy" },
+      { ...bob, untrusted: true, secrecy: "private", expect: "allow" },
+      { ...telling, untrusted: true, secrecy: "private", expect: "ask", rule: "guarded/secrecy" },
       { ...bob, calls: 2, expect: "deny", rule: "twice" },
       { ...bob, tool: "search", calls: 2, effect: "read", untrusted: true, expect: "allow" },
       { ...eve, tool: "note", kind: "memory", untrusted: true, expect: "allow" },
@@ -50,7 +56,7 @@ describe("policy.test", () => {
       },
     ]);
     expect(report.failed.map(({ text }) => text)).toEqual([]);
-    expect(report).toEqual({ passed: 11, failed: [] });
+    expect(report).toEqual({ passed: 12, failed: [] });
   });
 
   it("knows the links of trusted texts, whose values are nobody's choice", () => {

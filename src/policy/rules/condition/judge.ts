@@ -4,6 +4,8 @@ import { truthOf, type Sight } from "./sight.ts";
 import { every, negated, some, testOf, type Truth } from "./tests.ts";
 import { isAbsent, type Leaf } from "./values.ts";
 import { remembered } from "../../../util/remembered.ts";
+import type { Intent } from "../../knowledge/intent.ts";
+import { valuesIn } from "../../values/bound-values.ts";
 import { conditionsIn } from "../conditions.ts";
 import type { Condition, Rule } from "../rule.ts";
 
@@ -150,6 +152,7 @@ function exceedsTargets(sight: Sight): Truth {
   if (!Array.isArray(readers)) return undefined;
   const leaves = sight.leaves();
   if (leaves === undefined) return undefined;
+  if (leaves.every((leaf) => isUsersOwn(leaf, sight))) return false;
   return some(leaves, (leaf) => {
     if (leaf.isOdd) return undefined;
     if (leaf.role === "target")
@@ -157,6 +160,19 @@ function exceedsTargets(sight: Sight): Truth {
     return sight.strangersLinks(leaf).some((link) => !readers.includes(placeOf(link)?.host));
   });
 }
+
+/** True if a value tells nobody what was read: it stands in the user's words, or says by its address to whom the user wanted it told. */
+function isUsersOwn(leaf: Leaf, sight: Sight): boolean {
+  const { value, type, role, isOdd } = leaf;
+  if (isOdd) return false;
+  if (isAbsent(leaf) || typeof value === "boolean") return true;
+  if (wordsOf(sight.knows().intent).has(value, type)) return true;
+  const isWhom = role === "target" && typeof value === "string" && placeOf(value)?.address !== undefined;
+  return isWhom && sight.isBound(leaf, undefined) === true;
+}
+
+/** The values in what the user said and the author vouches for. Depends on: the intent. */
+const wordsOf = remembered(({ text, constants }: Intent) => valuesIn([text, ...constants]));
 
 function isReader({ value }: Leaf, readers: readonly unknown[]): boolean {
   if (typeof value !== "string") return false;
