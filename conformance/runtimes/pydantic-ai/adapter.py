@@ -8,6 +8,7 @@ import pydantic_ai as ai
 import pydantic_ai.conversation as conversations
 import pydantic_ai.models.fallback as fallback
 import pydantic_ai.models.openai as models
+import pydantic_ai.profiles.openai as profiles
 import pydantic_ai.providers.openai as providers
 
 waiting: dict[str, asyncio.Future[typing.Any]] = {}
@@ -39,7 +40,7 @@ def tool_of(talk: str, tool: dict[str, typing.Any], sequential: bool) -> ai.Tool
 
 
 def agent_of(setup: dict[str, typing.Any]) -> ai.Agent[typing.Any, typing.Any]:
-    at = lambda url: models.OpenAIChatModel('mock', provider=providers.OpenAIProvider(base_url=url, api_key='key'))  # noqa: E731
+    at = lambda url: models.OpenAIChatModel('mock', provider=providers.OpenAIProvider(base_url=url, api_key='key'), profile=profiles.OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True))  # noqa: E731
     model = fallback.FallbackModel(at(setup['address']), at(setup['fallback'])) if 'fallback' in setup else at(setup['address'])
     tools = [tool_of(setup['talk'], one, setup.get('orderedWrites', False)) for one in setup['tools']]
     allowed = ai.FunctionToolset(tools).filtered(lambda ctx, tool: ctx.deps is None or tool.name in ctx.deps)
