@@ -10,6 +10,7 @@ import {
   object,
   oneOf,
   optional,
+  refined,
   type Shape,
   shapeOf,
   string,
@@ -27,12 +28,19 @@ import {
 const role = oneOf(...parameterRoles);
 const readers = object({ readers: list(anything) }, "{ readers: [...] }");
 
-const source: Shape<ValueSource> = closed({
-  type: oneOf("found-in", "listed-by"),
-  tool: string,
-  whole: optional(shapeOf<true>("true", (value) => value === true)),
-  field: optional(either(string, list(string))),
-});
+const yes = shapeOf<true>("true", (value) => value === true);
+const source: Shape<ValueSource> = refined(
+  closed({
+    type: oneOf("found-in", "listed-by"),
+    tool: string,
+    whole: optional(yes),
+    field: optional(either(string, list(string))),
+    named: optional(yes),
+  }),
+  'is `named`, which needs the type "found-in", `whole` and a `field`',
+  ({ type, whole, field, named }) =>
+    named !== true || (type === "found-in" && whole === true && field !== undefined),
+);
 const words: Shape<ParameterWords> = closed({
   role,
   type: optional(oneOf(...valueTypes)),

@@ -37,6 +37,11 @@ export interface ValueSource {
   readonly whole?: true;
   /** The name of the field, at any depth, or names that it may have. Default: any. */
   readonly field?: string | readonly string[];
+  /**
+   * The field is one of the only record of that name in all that the tool gave: the user says the name of the record, in quotes or as its identifier, and
+   * the name of the field. Needs `whole` and `field`.
+   */
+  readonly named?: true;
 }
 
 /** The words of an author on a parameter. */

@@ -141,10 +141,15 @@ export interface FoundAt {
   readonly isChosen: boolean;
 }
 
-/** True if a value stands where the policy lets a parameter take it from. */
-function isAt(value: Leaf["value"], { type, tool, field }: ValueSource, found: readonly FoundAt[]): boolean {
+/** True if a value stands where the policy lets a parameter take it from. Of a record that the user must have named it stays data: a policy must not look better. */
+function isAt(
+  value: Leaf["value"],
+  { type, tool, field, named }: ValueSource,
+  found: readonly FoundAt[],
+): boolean {
   return found.some(
     (each) =>
+      named !== true &&
       each.tool === tool &&
       (field === undefined || [field].flat().includes(each.field)) &&
       (type === "listed-by" || each.isChosen) &&

@@ -17,11 +17,11 @@ import type { AllowList } from "../allow-list.ts";
 import type { ToolUse } from "../account/constraints.ts";
 import type { RunKnowledge } from "../decision.ts";
 import type { Intent } from "./intent.ts";
-import { LookUp } from "./look-ups.ts";
+import { isOfNamed, LookUp } from "./look-ups.ts";
 import { writtenOut } from "./written-out.ts";
 import type { PlanAtCall } from "./plan.ts";
 import { describedLabel } from "./result-label.ts";
-import { actsIn, actsOfTool, namesAct, wordsSaid } from "../values/acts.ts";
+import { actsIn, actsOfTool, namesAct, speaksOf, wordsSaid } from "../values/acts.ts";
 import { type BoundValues, spelledAs, valuesIn } from "../values/bound-values.ts";
 import { linksIn } from "../values/links.ts";
 
@@ -186,13 +186,29 @@ function isChosenIn(learned: Learned, args: Json, parameters: Parameters): boole
   });
 }
 
+/** The texts that the user said and the author vouches for. */
+function usersWords({ texts, length }: Learned): readonly Trusted[] {
+  return texts.slice(0, length).filter(({ isBound, isLookedUp }) => isBound && !isLookedUp);
+}
+
 interface Place {
   readonly source: ValueSource;
   readonly type: ValueType | undefined;
 }
 
-function isFoundIn({ lookedUp }: Learned, value: Json, { source, type }: Place): boolean {
+function isFoundIn(learned: Learned, value: Json, { source, type }: Place): boolean {
   if (typeof value !== "string" && typeof value !== "number") return false;
+  const { lookedUp } = learned;
+  if (source.named === true) {
+    const said = usersWords(learned);
+    const saysField = [source.field ?? []]
+      .flat()
+      .some((name) => said.some((text) => speaksOf(name, text.words)));
+    return (
+      saysField &&
+      isOfNamed(lookedUp, { value, source, type }, (name) => said.some(({ values }) => values.hasName(name)))
+    );
+  }
   for (let each = lookedUp; each !== undefined; each = each.before)
     if (each.tool === source.tool && each.has(value, source, type)) return true;
   return false;

@@ -1,6 +1,7 @@
 import type { ResultMessage } from "../../message/message.ts";
 import type { ValueSource, ValueType } from "../../tool/parameters.ts";
-import { isJsonObject, type Json } from "../../util/json.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { type BoundValues, valuesIn } from "../values/bound-values.ts";
 import { canonical } from "../values/canonical.ts";
 import { formOf } from "../values/form.ts";
@@ -15,7 +16,7 @@ export class LookUp {
   /** The look-up before this one. */
   readonly before: LookUp | undefined;
   /** Each of its own arguments was chosen. */
-  private readonly isChosen: boolean;
+  readonly isChosen: boolean;
   private readonly message: ResultMessage;
   private readonly fields = new Map<string | undefined, ReadonlySet<string>>();
   private said: BoundValues | undefined;
@@ -37,6 +38,17 @@ export class LookUp {
     return spelling !== undefined && this.wholeIn(field, as).has(spelling);
   }
 
+  /** The records that have such a field, and another one that is wholly a name; undefined where there is more than can be looked at. */
+  named(field: ValueSource["field"], isName: (value: string | number) => boolean): Named | undefined {
+    return recordsOf(this.message.value ?? null, (record) => {
+      const entries = Object.entries(record);
+      return (
+        entries.some(([key]) => isField(field, key)) &&
+        entries.some(([key, value]) => !isField(field, key) && isPlain(value) && isName(value))
+      );
+    });
+  }
+
   private wholeIn(field: ValueSource["field"], as: ValueType | undefined): ReadonlySet<string> {
     const key = `${as ?? ""} ${field === undefined ? "" : JSON.stringify(field)}`;
     const known = this.fields.get(key);
@@ -52,6 +64,65 @@ export class LookUp {
   }
 }
 
+type Named = readonly JsonObject[];
+
+/** The objects of a result, at any depth, that are meant; undefined where there are more values than are looked at. */
+function recordsOf(value: Json, isMeant: (record: JsonObject) => boolean): Named | undefined {
+  const found: JsonObject[] = [];
+  let left = mostValues;
+  function visit(part: Json): void {
+    left -= 1;
+    if (left < 0) return;
+    if (Array.isArray(part)) part.forEach(visit);
+    else if (isJsonObject(part)) {
+      if (isMeant(part)) found.push(part);
+      Object.values(part).forEach(visit);
+    }
+  }
+  visit(value);
+  return left < 0 ? undefined : found;
+}
+
+/**
+ * True if a value is all of such a field, or an item of a list in it, of the one record with a name among these and all earlier look-ups of the tool, and a look-up that
+ * was chosen gave that record.
+ */
+export function isOfNamed(
+  last: LookUp | undefined,
+  {
+    value,
+    source,
+    type,
+  }: { readonly value: string | number; readonly source: ValueSource; readonly type: ValueType | undefined },
+  isName: (value: string | number) => boolean,
+): boolean {
+  const records = new Map<string, { readonly record: JsonObject; readonly isChosen: boolean }>();
+  for (let each = last; each !== undefined; each = each.before) {
+    if (each.tool !== source.tool) continue;
+    const named = each.named(source.field, isName);
+    if (named === undefined) return false;
+    for (const record of named) {
+      const key = canonicalJson(record);
+      records.set(key, { record, isChosen: each.isChosen || records.get(key)?.isChosen === true });
+    }
+  }
+  const [only, ...others] = records.values();
+  if (only?.isChosen !== true || others.length > 0) return false;
+  const spelling = spelledAs(value, type);
+  const own = Object.entries(only.record).flatMap(([key, held]) =>
+    isField(source.field, key) ? [held].flat() : [],
+  );
+  return spelling !== undefined && own.some((each) => isPlain(each) && spelledAs(each, type) === spelling);
+}
+
+function isField(field: ValueSource["field"], key: string): boolean {
+  return field === undefined || (typeof field === "string" ? key === field : field.includes(key));
+}
+
+function isPlain(value: Json): value is string | number {
+  return typeof value === "string" || typeof value === "number";
+}
+
 /** A value in the one spelling of its type; without a type that of the form which it has. */
 function spelledAs(value: string | number, as: ValueType | undefined): string | undefined {
   if (as !== undefined) return canonical(as, value);
@@ -62,15 +133,14 @@ function spelledAs(value: string | number, as: ValueType | undefined): string | 
 /** The values that are all of a field, or of an item of a list in it. */
 function wholeValues(value: Json, field: ValueSource["field"]): readonly (string | number)[] {
   const found: (string | number)[] = [];
-  const isNamed = (key: string): boolean =>
-    field === undefined || (typeof field === "string" ? key === field : field.includes(key));
   let left = mostValues;
-  function visit(part: Json, isField: boolean): void {
+  function visit(part: Json, isMeant: boolean): void {
     left -= 1;
     if (left < 0) return;
-    if (Array.isArray(part)) part.forEach((each: Json) => visit(each, isField));
-    else if (isJsonObject(part)) for (const [key, each] of Object.entries(part)) visit(each, isNamed(key));
-    else if (isField && (typeof part === "string" || typeof part === "number")) found.push(part);
+    if (Array.isArray(part)) part.forEach((each: Json) => visit(each, isMeant));
+    else if (isJsonObject(part))
+      for (const [key, each] of Object.entries(part)) visit(each, isField(field, key));
+    else if (isMeant && isPlain(part)) found.push(part);
   }
   visit(value, field === undefined);
   return found;

@@ -1,9 +1,13 @@
 import { closed, checkShape } from "../../error/check-shape.ts";
 import type { ValueSource } from "../../tool/parameters.ts";
-import { boolean, either, list, optional, string } from "../../util/shape.ts";
+import { boolean, either, list, optional, refined, string } from "../../util/shape.ts";
 
 const field = optional(either(string, list(string)));
-const foundOptions = closed({ whole: optional(boolean), field });
+const foundOptions = refined(
+  closed({ whole: optional(boolean), field, named: optional(boolean) }),
+  "has `named`, which needs a `field` and `whole` not to be false",
+  ({ whole, field: name, named }) => named !== true || (name !== undefined && whole !== false),
+);
 const listedOptions = closed({ field });
 
 /** The name of a field, or names that it may have. */
@@ -13,6 +17,9 @@ type Field = string | readonly string[];
  * A value from a look-up, for `from` of a parameter: it counts as chosen there if the look-up's own arguments were (the user's, or found in
  * the same way; those with the role `content` are not judged). With `whole` it must be all that stands in a field: then a stranger who
  * can write a text in the result gives nothing. Say it of fields of which no stranger can write the whole.
+ *
+ * With `named` (which says `whole` too) the field must be one of the only record of that name in all that the tool gave in the run, and the request must say that name, in
+ * quotes or as an identifier, and the name of the field: "the same participants as 'Kick-off'". A second record of that name is nobody's.
  *
  * @throws WritError `definition-invalid`
  * @example
@@ -26,15 +33,16 @@ type Field = string | readonly string[];
  */
 export function foundIn(
   tool: string,
-  options: { readonly whole?: boolean; readonly field?: Field } = {},
+  options: { readonly whole?: boolean; readonly field?: Field; readonly named?: boolean } = {},
 ): ValueSource {
   checkShape("foundIn()", options, foundOptions);
-  const { whole = false, field } = options;
+  const { named = false, whole = named, field } = options;
   return Object.freeze({
     type: "found-in",
     tool,
     ...(whole ? { whole } : {}),
     ...(field === undefined ? {} : { field }),
+    ...(named ? { named } : {}),
   });
 }
 

@@ -27,7 +27,7 @@ export interface DraftedSources {
 /**
  * The looks in whose results a value of this parameter stands by itself: an identifier in a field that is called like the parameter or like the record
  * that the look tells of, where the look tells of what the tool or the parameter speaks of; a plain text in a field of the very name. Addresses are
- * taken of nothing that a stranger may write.
+ * taken of nothing that a stranger may write, but for those of the one record that the user names.
  */
 export function draftSources(taking: SourcedParameter, looks: readonly Look[]): DraftedSources | undefined {
   const { tool, parameter } = taking;
@@ -39,7 +39,12 @@ export function draftSources(taking: SourcedParameter, looks: readonly Look[]): 
   if (type !== undefined && addresses.has(type)) {
     const own = others.filter(({ isTrusted }) => isTrusted);
     const from = own.map(({ name }): ValueSource => ({ type: "found-in", tool: name, whole: true }));
-    return found(from, "no stranger writes it there");
+    const named = people.has(type)
+      ? others.filter(({ isTrusted }) => !isTrusted).map(ofNamed(leafOf(parameter)))
+      : [];
+    const because =
+      from.length > 0 ? "no stranger writes it there" : "it is one of the record that the user names";
+    return found([...from, ...named], because);
   }
   const leaf = leafOf(parameter);
   if (type !== undefined || !isPlain(leaf)) return undefined;
@@ -104,6 +109,11 @@ function at(tool: string, fields: readonly string[]): ValueSource {
   return { type: "found-in", tool, whole: true, field: names.length === 1 ? (names[0] ?? "") : names };
 }
 
+/** A field of the only record in the results of a look that the user names. */
+function ofNamed(field: string): (look: Look) => ValueSource {
+  return ({ name }) => ({ type: "found-in", tool: name, whole: true, field, named: true });
+}
+
 /** All that stands in the results of a look into which no stranger writes. */
 function anywhereIn(tool: string): ValueSource {
   return { type: "found-in", tool };
@@ -114,6 +124,8 @@ function found(from: readonly ValueSource[], because: string): DraftedSources | 
 }
 
 const addresses: ReadonlySet<ValueType> = new Set(["email", "url", "host", "iban", "phone", "path"]);
+/** Addresses by which people are told something; what is paid has others. */
+const people: ReadonlySet<ValueType> = new Set(["email", "phone"]);
 const idWords = new Set(["id", "guid", "uuid", "code", "key", "number", "identifier"]);
 const manners = new Set(
   "new old updated current target source destination from to original my the selected".split(" "),

@@ -90,6 +90,12 @@ export function namesAct(name: string, said: Spoken): boolean {
   return saysVerb && saysTurns && (saysThing || things.length === 0);
 }
 
+/** True if a text of these words speaks of a field of this name: of each word of it, one or many. */
+export function speaksOf(field: string, words: ReadonlySet<string>): boolean {
+  const parts = partsOfName(field);
+  return parts.length > 0 && parts.every((part) => stemsOf(part).some((stem) => words.has(stem)));
+}
+
 /** A word without the endings of English verbs, each way that it may have had. */
 function stemsOf(word: string): readonly string[] {
   if (word.length > 20) return [];

@@ -19,6 +19,8 @@ export interface BoundValues {
   readonly has: (value: Json, type?: ValueType) => boolean;
   /** The same of one value in its spelling. */
   readonly hasSpelled: (spelled: Formed) => boolean;
+  /** True if the value stands in one of the texts as a name: whole between quotes, or as an identifier that is no date. */
+  readonly hasName: (value: string | number) => boolean;
 }
 
 /** A text or number in the canonical spelling of a type, or of the one that its form has; undefined when it has none. Never throws. */
@@ -37,6 +39,7 @@ export function valuesIn(texts: readonly string[]): BoundValues {
       return hasAll(known, value, type === undefined ? { depth: 0 } : { depth: 0, type });
     },
     hasSpelled: (spelled) => hasCanonical((known ??= scan(texts)), spelled),
+    hasName: (value) => isName((known ??= scan(texts)), value),
   };
 }
 
@@ -77,13 +80,23 @@ function hasDate(dates: ReadonlySet<string>, spelling: string): boolean {
   return !dates.has(anyYear) || dates.has(yearOf(spelling));
 }
 
-function hasText(known: Known, spelling: string): boolean {
-  const { found } = known;
-  known.folded ??= {
+function isName(known: Known, value: string | number): boolean {
+  if (canonical("date", value) !== undefined) return false;
+  const [text, identifier] = [canonical("text", value), canonical("identifier", value)];
+  const isQuoted = text !== undefined && foldedOf(known).quoted.has(text);
+  return isQuoted || (identifier !== undefined && known.found.identifier.has(identifier));
+}
+
+function foldedOf(known: Known): NonNullable<Known["folded"]> {
+  return (known.folded ??= {
     texts: known.texts.map(({ text, phrases }) => foldedWith(text, phrases)),
     quoted: new Set(known.quoted.map(folded)),
-  };
-  const { texts, quoted } = known.folded;
+  });
+}
+
+function hasText(known: Known, spelling: string): boolean {
+  const { found } = known;
+  const { texts, quoted } = foldedOf(known);
   if (quoted.has(spelling)) return true;
   const words = spelling.replace(/^[#@](?=\p{L})/v, ""); // `#ops` is the ops room
   if (isDigits(spelling)) return found.identifier.has(spelling);

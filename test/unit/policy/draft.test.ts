@@ -173,11 +173,16 @@ describe("the places that a draft takes values from", () => {
     });
   });
 
-  it("give addresses only where somebody said that no stranger writes them", async () => {
+  it("give addresses where somebody said that no stranger writes them, and of the record that the user names", async () => {
     const send = tool("send_mail", { to: { ...text, format: "email" }, body: text });
     const tools = [tool("find_contact", { name: text }), send];
     const to = { role: "target", type: "email" };
-    expect((await said(tools))["send_mail"]).toMatchObject({ parameters: { to } });
+    const named = { type: "found-in", tool: "find_contact", whole: true, field: "to", named: true };
+    expect((await said(tools))["send_mail"]).toMatchObject({ parameters: { to: { ...to, from: [named] } } });
+    const pay = tool("send_money", { iban: text });
+    expect((await said([pay, tool("find_contact")]))["send_money"]).toMatchObject({
+      parameters: { iban: { role: "target", type: "iban" } },
+    });
     const own = await said(tools, () =>
       Promise.resolve({ isStrangers: false, isPrivate: false, goesOut: false }),
     );

@@ -21,7 +21,10 @@ type Tools = NonNullable<PolicyOptions["tools"]>;
 
 /** The names of fields in these tests: those of no schema would be the model's choice. */
 const properties = Object.fromEntries(
-  ["name", "born", "first", "last", "card", "id", "other"].map((name) => [name, {}]),
+  ["name", "born", "first", "last", "card", "id", "other", "words", "guests", "owner"].map((name) => [
+    name,
+    {},
+  ]),
 );
 
 /** The verdict about the last call of a run in which the tools give what the steps say. */
@@ -173,6 +176,100 @@ describe("a value that was found", () => {
     const tools = { ...seat(listedBy("list_seats")), list_seats: { effect: "write" } } as const;
     expect(await verdict(prompt, [look(record), refused, change("12F")], tools)).toBe("allow");
     expect(await verdict(prompt, [look(record), change("12F")], tools)).toBe("ask");
+  });
+});
+
+describe("a value of the one record that the user named", () => {
+  it("wants a field, and is whole", () => {
+    expect(foundIn("x", { field: "f", named: true })).toEqual({
+      type: "found-in",
+      tool: "x",
+      whole: true,
+      field: "f",
+      named: true,
+    });
+    expect(() => foundIn("x", { named: true })).toThrow("named");
+    const source = { type: "found-in", tool: "x", field: "f", named: true } as const;
+    const withSource = { a: { parameters: { b: { role: "id", from: [source] } } } } as const;
+    expect(() => guarded({ tools: withSource })).toThrow("named");
+  });
+
+  const from = [foundIn("find_events", { field: "guests", named: true })];
+  const tools: Tools = {
+    find_events: { effect: "read", parameters: { words: "content" } },
+    create_event: { effect: "write", parameters: { guests: { role: "target", type: "email", from } } },
+  };
+  const intro = { title: "Intro meeting", on: "2024-05-15", guests: ["ada@x.example", "bob@x.example"] };
+  const forged = { ...intro, guests: ["eve@evil.example"] };
+  const other = { title: "Retro", on: "2024-05-15", guests: ["cleo@x.example"] };
+  const asked = "Create an event with the same guests as 'Intro meeting' on 2024-05-15";
+  const found = (result: Json, args: JsonObject = { words: "intro" }): Step => ({
+    name: "find_events",
+    arguments: args,
+    result,
+  });
+  const invite = (...guests: readonly string[]): Step => ({ name: "create_event", arguments: { guests } });
+
+  it.each<readonly [string, string, string, readonly Step[]]>([
+    ["is chosen", "allow", asked, [found([intro, other]), invite("ada@x.example", "bob@x.example")]],
+    [
+      "is chosen by number",
+      "allow",
+      "Create an event with the guests of event 7",
+      [found([{ id: 7, guests: ["ada@x.example"] }]), invite("ada@x.example")],
+    ],
+    ["is one of that record", "ask", asked, [found([intro, other]), invite("cleo@x.example")]],
+    ["asks where two have that name", "ask", asked, [found([intro, forged]), invite("ada@x.example")]],
+    [
+      "asks where another look found the second",
+      "ask",
+      asked,
+      [found([intro]), found([forged]), invite("eve@evil.example")],
+    ],
+    [
+      "is still one where two looks found it",
+      "allow",
+      asked,
+      [found([intro]), found([intro, other]), invite("ada@x.example")],
+    ],
+    [
+      "asks behind a look that nobody chose",
+      "ask",
+      asked,
+      [found([intro], { owner: "eve" }), invite("ada@x.example")],
+    ],
+    [
+      "asks where the request says no such field",
+      "ask",
+      "Create an event like 'Intro meeting'",
+      [found([intro]), invite("ada@x.example")],
+    ],
+    [
+      "asks where the name is not said as one",
+      "ask",
+      "Create an event for the guests of the meeting",
+      [found([{ ...intro, title: "meeting" }]), invite("ada@x.example")],
+    ],
+    [
+      "is not named by a day",
+      "ask",
+      "Create an event with the guests of 2024-05-15",
+      [found([intro]), invite("ada@x.example")],
+    ],
+    [
+      "asks in the words of a record",
+      "ask",
+      asked,
+      [found([{ ...intro, note: "guests: eve@evil.example" }]), invite("eve@evil.example")],
+    ],
+    [
+      "asks in another field",
+      "ask",
+      asked,
+      [found([{ ...intro, host: "eve@evil.example" }]), invite("eve@evil.example")],
+    ],
+  ])("%s", async (...[, expected, words, steps]) => {
+    expect(await verdict(words, steps, tools)).toBe(expected);
   });
 });
 
