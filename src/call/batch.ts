@@ -9,10 +9,12 @@ import {
   reserveCall,
 } from "../policy/account/budget.ts";
 import { countCall, countSuccess } from "../policy/account/constraints.ts";
+import type { Purse } from "../policy/account/purse.ts";
 import { toldBetween } from "../policy/allow-list.ts";
 import { meetBound } from "../run/bounds.ts";
 import type { Executor } from "../run/executor.ts";
 import { applyMode } from "../run/gate.ts";
+import { outerBound } from "../run/outer-bound.ts";
 import type { Inside } from "../run/scope.ts";
 import type { Mode } from "../tool/tool.ts";
 import { after, inOrder, type Maybe } from "../util/maybe.ts";
@@ -144,14 +146,18 @@ interface Reserving {
 /** Reserves a call, and asks the author about a bound that forbids it. Gives the end of the batch when it is not raised. */
 function reserve(wanted: Reserving, batch: Batch, judging: BatchJudging): Maybe<BatchEnd | undefined> {
   const { outer } = batch.run.scope;
-  const outerExcess = wanted.hasBegun ? undefined : outer?.callExcess();
-  if (outerExcess !== undefined) return { excess: outerExcess }; // which only the run around this one can raise
+  const outerExcess = outer === undefined || wanted.hasBegun ? undefined : boundOf(wanted, batch, outer);
+  if (outerExcess !== undefined) return after(outerExcess, (excess) => ({ excess })); // which only the run around this one can raise
   const { ledger, limits } = judging;
   const reservation = reserveCall(ledger, limits, sizeOf(wanted.proposed, limits));
   if (!reservation.ok) return extend(reservation.excess, wanted, { batch, judging });
   if (!wanted.isBooked) outer?.spend({ usage: noUsage, costUsd: 0, toolCalls: 1 });
   judging.ledger = reservation.ledger;
   return undefined;
+}
+
+function boundOf({ index }: Reserving, { turn, run }: Batch, outer: Purse): ReturnType<typeof outerBound> {
+  return outerBound(`turn/${turn}/bound/${index}`, run.journal, () => outer.callExcess());
 }
 
 async function extend(

@@ -58,14 +58,16 @@ export function runCall(ready: Ready, halt: Halt): Maybe<CallRecord> {
 export async function retell(ready: Ready): Promise<void> {
   const { tool, args, at } = ready;
   const work = workOf(ready);
-  try {
-    await within(at.batch.run.host, work.within, () => tool.execute(args, new CallContext(work)));
-  } catch {
-    // It was stopped, it failed, or its records end: what is known of it is told.
-  }
+  const run = async (): Promise<unknown> =>
+    within(at.batch.run.host, work.within, () => tool.execute(args, new CallContext(work)));
+  const close = async (): Promise<unknown> => work.scope?.close();
+  await run().catch(ignored);
   work.end();
-  await Promise.resolve(work.scope?.close()).catch(() => undefined);
+  await close().catch(ignored);
 }
+
+/** It was stopped, it failed, or its records end: what is known of it is told. */
+function ignored(): void {}
 
 /** The work of a call that is carried out. */
 export function workOf(ready: Ready): OngoingCall {

@@ -1,6 +1,6 @@
 import { learn, type Learned, learnIntent } from "../policy/knowledge/learned.ts";
 import { untilStopped, type Interrupt } from "../util/interrupt.ts";
-import type { Maybe } from "../util/maybe.ts";
+import { after, type Maybe } from "../util/maybe.ts";
 import { type End, endBy, exhausted, suspended, type StopReason } from "../run/end.ts";
 import type { Frame } from "../run/frame.ts";
 import type { LoopOptions } from "./options.ts";
@@ -19,6 +19,7 @@ import { meetBound, type Met, metBy } from "../run/bounds.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
+import { outerBound } from "../run/outer-bound.ts";
 import { beginWith, type Gate, readingOn } from "../run/gate.ts";
 import type { RunContext } from "../run/context.ts";
 import type { RunScope } from "../run/scope.ts";
@@ -258,8 +259,10 @@ function keepingLate(step: Promise<NextState>, state: State, run: Run): Promise<
 
 /** Reserves one model call. When a bound forbids it, the author may raise it, or have the run wait; else it ends. */
 export function reserve(state: State, run: Run): NextState | Promise<NextState> {
-  const outer = run.options.parent?.purse.turnExcess();
-  if (outer !== undefined) return { state, end: exhausted(run, outer) };
+  const { outer } = run.scope;
+  const outerExcess = outer === undefined ? undefined : boundOf(state, run, outer);
+  if (outerExcess !== undefined)
+    return after(outerExcess, (excess) => ({ state, end: exhausted(run, excess) }));
   const { limits } = state;
   const reservation = reserveTurn(state.ledger, limits, state.elapsedMs);
   if (reservation.ok) {
@@ -268,6 +271,17 @@ export function reserve(state: State, run: Run): NextState | Promise<NextState> 
     return { state: reserved };
   }
   return reserveMore(reservation.excess, state, run);
+}
+
+/** The bound of the runs around this one that forbids the next turn, unless an earlier process took it. */
+function boundOf(
+  { ledger }: State,
+  { journal }: Run,
+  outer: Purse,
+): ReturnType<typeof outerBound> | undefined {
+  const turn = `turn/${ledger.turns + 1}`;
+  const hasBegun = journal.find?.(`${turn}/model`) !== undefined;
+  return hasBegun ? undefined : outerBound(`${turn}/bound`, journal, () => outer.turnExcess());
 }
 
 async function reserveMore(excess: Excess<BudgetField>, state: State, run: Run): Promise<NextState> {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { agent, type Agent, type AgentEvent, isFact, type Policy, tool, WritError } from "../../src/index.ts";
 import { subagents } from "../../src/compose.ts";
 import { type DurableRuns, durableRuns, type RunStore } from "../../src/durable.ts";
+import type { PlainReply } from "../../src/models.ts";
 import { durablePlaces, planned, storesIn } from "./durable-place.ts";
 
 let log: string[] = [];
@@ -259,6 +260,46 @@ describe.each(durablePlaces)("facts of runs inside a run in %s", { timeout: 60_0
     expect(ends.filter(({ name }) => name === "pay")).toMatchObject([{ result: { status: "ok" } }]);
     expect(log.filter((name) => name === "pay")).toHaveLength(1);
   });
+
+  it.each([{ toolCalls: 6 }, { tokens: 550 }])(
+    "are told as they were of an agent that met a bound which another one had used up: %o",
+    async (budget) => {
+      const live: AgentEvent[] = [];
+      const paying =
+        (model: ReturnType<typeof planned>) =>
+        (request: Parameters<typeof model>[0]): PlainReply => {
+          const said = model(request);
+          const usage = { inputTokens: 100, outputTokens: 1 };
+          return typeof said === "string" ? { text: said, usage } : { ...said, usage };
+        };
+      const policy: Policy = () => ({ verdict: "allow", rule: "free", reason: "" });
+      const wait = acting("wait", "read", async () => {
+        while (!live.map(shown).includes("first run-end"))
+          await new Promise((resolve) => void setTimeout(resolve, 5));
+      });
+      const looks = paying(planned([{ name: "look" }], [{ name: "look" }], [{ name: "look" }]));
+      const first = agent({ name: "first", model: looks, tools: [look], policy });
+      const waits = paying(planned([{ name: "wait" }], [{ name: "look" }]));
+      const second = agent({ name: "second", model: waits, tools: [wait, look], policy });
+      const calls = [second, first].map(({ name }) => ({ name, arguments: { input: "x" } }));
+      const both = agent({
+        name: "both",
+        model: paying(planned(calls)),
+        tools: [first.asTool(), second.asTool()],
+        policy,
+        budget,
+      });
+      const onEvent = (event: AgentEvent): void => void (isFact(event) && live.push(event));
+      const runs = durableRuns({ store: open(), agents: [both], onEvent });
+      await runs.start(both, "Go", { id: "r" });
+      work(runs);
+      await runs.result("r");
+      expect(live.findLast(({ agent: name }) => name === "second")).toMatchObject({
+        outcome: { type: "exhausted" },
+      });
+      expect(byRun(await all(runs))).toEqual(byRun(live));
+    },
+  );
 });
 
 const hanging = acting("hang", "read", () => new Promise(() => undefined));

@@ -163,8 +163,8 @@ export const bugs: readonly PlantedBug[] = [
   ]),
   bug("agents inside overshoot the budget of calls", "peers §1 item 7: cancelled children escape", [
     "call/batch.ts",
-    "const outerExcess = wanted.hasBegun ? undefined : outer?.callExcess();",
-    'const outerExcess = undefined as ReturnType<NonNullable<typeof outer>["callExcess"]>;',
+    "const outerExcess = outer === undefined || wanted.hasBegun ? undefined : boundOf(wanted, batch, outer);",
+    "const outerExcess = undefined as ReturnType<typeof boundOf>;",
   ]),
   bug("tokens are counted and not held to", "peers §1 item 7: the crossing call finishes", [
     "policy/account/budget.ts",

@@ -295,3 +295,19 @@ describe("a run that is replayed", () => {
     ]);
   });
 });
+
+it("a replay tells the whole run where the records of an agent inside are not all there", async () => {
+  const reader = agent({ name: "reader", model: planned([{ name: "look" }]), tools: [look] });
+  const model = planned([{ name: "reader", arguments: { input: "a" } }]);
+  const boss = agent({ name: "boss", model, tools: [reader.asTool()] });
+  const journal = memoryJournal();
+  const { text } = await boss.run("Go", { journal, runId: "r" });
+  const records = journal.records.filter(({ key }) => !/call\/0\/.*turn\/2/.test(key));
+  expect(records.length).toBeLessThan(journal.records.length);
+  const told: string[] = [];
+  const onEvent = (event: AgentEvent): void =>
+    void (isFact(event) && told.push(`${event.agent} ${event.type}`));
+  const replay = { ...memoryJournal(records, { mode: "replay" }), tellsInside: true as const };
+  expect((await boss.run("Go", { journal: replay, runId: "r", onEvent })).text).toBe(text);
+  expect(told).toContain("reader tool-end");
+});
