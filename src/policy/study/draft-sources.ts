@@ -39,9 +39,8 @@ export function draftSources(taking: SourcedParameter, looks: readonly Look[]): 
   if (type !== undefined && addresses.has(type)) {
     const own = others.filter(({ isTrusted }) => isTrusted);
     const from = own.map(({ name }): ValueSource => ({ type: "found-in", tool: name, whole: true }));
-    const named = people.has(type)
-      ? others.filter(({ isTrusted }) => !isTrusted).map(ofNamed(leafOf(parameter)))
-      : [];
+    const isTold = people.has(type) && wordsOf(leafOf(parameter)).some((word) => !ways.has(word));
+    const named = isTold ? others.filter(({ isTrusted }) => !isTrusted).map(ofNamed(leafOf(parameter))) : [];
     const because =
       from.length > 0 ? "no stranger writes it there" : "it is one of the record that the user names";
     return found([...from, ...named], because);
@@ -126,6 +125,8 @@ function found(from: readonly ValueSource[], because: string): DraftedSources | 
 const addresses: ReadonlySet<ValueType> = new Set(["email", "url", "host", "iban", "phone", "path"]);
 /** Addresses by which people are told something; what is paid has others. */
 const people: ReadonlySet<ValueType> = new Set(["email", "phone"]);
+/** Words for ways to tell somebody, which requests speak of without meaning a field: "e-mail the notes to them". */
+const ways = new Set("address bcc by cc contact email emails from mail mobile phone to".split(" "));
 const idWords = new Set(["id", "guid", "uuid", "code", "key", "number", "identifier"]);
 const manners = new Set(
   "new old updated current target source destination from to original my the selected".split(" "),

@@ -90,10 +90,14 @@ export function namesAct(name: string, said: Spoken): boolean {
   return saysVerb && saysTurns && (saysThing || things.length === 0);
 }
 
+/** Words that stand in every other request, whatever that is about: nobody speaks of a field by them. */
+const small = new Set("a an and as at by for from in is it of on or the to with".split(" "));
+
 /** True if a text of these words speaks of a field of this name: of each word of it, one or many. */
 export function speaksOf(field: string, words: ReadonlySet<string>): boolean {
   const parts = partsOfName(field);
-  return parts.length > 0 && parts.every((part) => stemsOf(part).some((stem) => words.has(stem)));
+  const isSaid = (part: string): boolean => !small.has(part) && stemsOf(part).some((stem) => words.has(stem));
+  return parts.length > 0 && parts.every(isSaid);
 }
 
 /** A word without the endings of English verbs, each way that it may have had. */

@@ -177,8 +177,12 @@ describe("the places that a draft takes values from", () => {
     const send = tool("send_mail", { to: { ...text, format: "email" }, body: text });
     const tools = [tool("find_contact", { name: text }), send];
     const to = { role: "target", type: "email" };
-    const named = { type: "found-in", tool: "find_contact", whole: true, field: "to", named: true };
-    expect((await said(tools))["send_mail"]).toMatchObject({ parameters: { to: { ...to, from: [named] } } });
+    expect((await said(tools))["send_mail"]).toMatchObject({ parameters: { to } });
+    const invite = tool("invite_them", { guests: { ...text, format: "email" } });
+    const named = { type: "found-in", tool: "find_contact", whole: true, field: "guests", named: true };
+    expect((await said([...tools, invite]))["invite_them"]).toMatchObject({
+      parameters: { guests: { ...to, from: [named] } },
+    });
     const pay = tool("send_money", { iban: text });
     expect((await said([pay, tool("find_contact")]))["send_money"]).toMatchObject({
       parameters: { iban: { role: "target", type: "iban" } },

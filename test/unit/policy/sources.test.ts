@@ -180,6 +180,28 @@ describe("a value that was found", () => {
 });
 
 describe("a value of the one record that the user named", () => {
+  it("asks where the name of the field is a word of every request", async () => {
+    const words = "Write to all of 'Intro meeting'";
+    const taken = {
+      role: "target",
+      type: "email",
+      from: [foundIn("find_events", { field: "to", named: true })],
+    } as const;
+    const steps: readonly Step[] = [
+      {
+        name: "find_events",
+        arguments: { words: "intro" },
+        result: [{ title: "Intro meeting", to: "eve@evil.example" }],
+      },
+      { name: "write_mail", arguments: { to: "eve@evil.example" } },
+    ];
+    const own: Tools = {
+      find_events: { effect: "read", parameters: { words: "content" } },
+      write_mail: { effect: "write", parameters: { to: taken } },
+    };
+    expect(await verdict(words, steps, own)).toBe("ask");
+  });
+
   it("wants a field, and is whole", () => {
     expect(foundIn("x", { field: "f", named: true })).toEqual({
       type: "found-in",
