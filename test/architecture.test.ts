@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { describe, expect, it } from "vitest";
 import { catalogue } from "../src/error/codes.ts";
+import { keptFunctions } from "../tools/kept-functions.ts";
 import { cycles, layerComplaints } from "../tools/layers.ts";
 import { formerNameComplaints, nameComplaints, typeNameComplaints } from "../tools/names.ts";
 import { exportComplaints, publicExports } from "../tools/public-exports.ts";
@@ -67,6 +68,17 @@ describe("the house", () => {
     );
     expect(found.length).toBeGreaterThan(40);
     expect(found.filter(({ isSaid }) => !isSaid).map(({ line }) => line)).toEqual([]);
+  });
+
+  it("leaves functions of a run to the young generation of V8", () => {
+    const rooms =
+      /^src\/(?:run|turn|call|journal|policy|agent|message|event|session|durable|eval\/simulate)\//;
+    expect(keptFunctions(source.filter(({ path }) => rooms.test(path)))).toEqual([]);
+    const kept = ["this.end = () => 1;", "const call = { get name() { return 1; } };"];
+    expect(keptFunctions(kept.map((text) => ({ path: "kept.ts", text })))).toEqual([
+      "kept.ts:1",
+      "kept.ts:1",
+    ]);
   });
 
   it("exports files that exist, with their types", () => {

@@ -264,7 +264,7 @@ export function frameOf(name: string, options: RunOptions, around: Surrounding):
     parent,
     level: levelOf(name, parent, levelAround(host)),
     accounts: accountsOf(name, options, { ...around, outer: parent?.accounts }),
-    around: asOfNow(parent ?? callAround(host)),
+    around: asOfNow(parent?.around ?? callAround(host)),
     journal: steps,
     leaving,
     signal: options.signal,

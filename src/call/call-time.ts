@@ -40,12 +40,13 @@ export class CallTime {
         this.abort(early);
       };
       let stopTimer: () => void;
-      this.rearm = () => {
+      const rearm = (): void => {
         stopTimer?.();
         if (this.deadline !== Infinity)
           stopTimer = run.host.timer(this.deadline - run.host.now(), () => end("timeout"));
       };
-      this.rearm();
+      this.rearm = rearm;
+      rearm();
       undo.push(() => stopTimer());
       work.finally(leave).then(resolve, reject);
       undo.push(run.stop.onStop(() => end("stopped")));

@@ -268,8 +268,9 @@ class CallContext implements ToolContext {
     this.callId = callId;
     this.label = at.learned.label;
     this.run = work.run;
-    this.progress = (value) =>
+    const progress = (value: Json): void =>
       run.tell?.({ type: "tool-progress", turn, callId, value: progressWithoutSecrets(value, run.host) });
+    this.progress = progress;
     this.#work = work;
   }
 

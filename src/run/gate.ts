@@ -51,35 +51,47 @@ export function judgeOf({ policy, outer }: Pick<Gate, "policy" | "outer">): Poli
  */
 export function judgeInside(gate: Gate, purse: Purse): Policy {
   const judge = judgeOf(gate);
-  return gate.allowed.counted === undefined ? judge : (call) => judge(countedIn(purse, call));
+  return gate.allowed.counted === undefined ? judge : (call) => judge(new CountedCall(call, purse));
 }
 
-/**
- * Counts calls by the purse. Fields that are costly to look at stay behind their getters. The call itself was
- * counted before it is judged.
- */
-function countedIn(purse: Purse, call: CallRequest): CallRequest {
-  const calls = (tool: string): number => purse.calls(tool) - (tool === call.tool ? 1 : 0);
-  const { agent, skill, turn, callId, tool, effect, parameters, kind } = call;
-  return {
-    agent,
-    skill,
-    turn,
-    callId,
-    tool,
-    effect,
-    parameters,
-    kind,
-    get arguments() {
-      return call.arguments;
-    },
-    get fields() {
-      return call.fields;
-    },
-    get knows() {
-      return { ...call.knows, calls };
-    },
-  };
+/** A call whose earlier calls are counted by the purse: the call itself was counted before it is judged. A class, for the reason that `JudgedCall` is one. */
+class CountedCall implements CallRequest {
+  readonly agent: string;
+  readonly skill: string;
+  readonly turn: number;
+  readonly callId: string;
+  readonly tool: string;
+  readonly effect: CallRequest["effect"];
+  readonly parameters: CallRequest["parameters"];
+  readonly kind: CallRequest["kind"];
+  readonly #call: CallRequest;
+  readonly #purse: Purse;
+
+  constructor(call: CallRequest, purse: Purse) {
+    this.agent = call.agent;
+    this.skill = call.skill;
+    this.turn = call.turn;
+    this.callId = call.callId;
+    this.tool = call.tool;
+    this.effect = call.effect;
+    this.parameters = call.parameters;
+    this.kind = call.kind;
+    this.#call = call;
+    this.#purse = purse;
+  }
+
+  get arguments(): CallRequest["arguments"] {
+    return this.#call.arguments;
+  }
+
+  get fields(): CallRequest["fields"] {
+    return this.#call.fields;
+  }
+
+  get knows(): CallRequest["knows"] {
+    const calls = (tool: string): number => this.#purse.calls(tool) - (tool === this.tool ? 1 : 0);
+    return { ...this.#call.knows, calls };
+  }
 }
 
 /** The gate of a run that begins with these modes: nobody was told of what they take away. */

@@ -2,7 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
 import { type KeptBalance, type Spending, purse, type Purse } from "../policy/account/purse.ts";
 import type { Capability } from "../tool/capability.ts";
-import type { Powers, CallAround } from "../tool/power-port.ts";
+import type { Level, Powers } from "../tool/power-port.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { AgentEvent, Delegation, RunEvent } from "../event/event.ts";
 import type { Asked, Journal, Question } from "../journal/journal.ts";
@@ -27,7 +27,9 @@ import { GivenScope, type OpenCall } from "./around.ts";
  * The scope of a call, as the runs inside it see it. They are bound by the outer run and can do no more than
  * it.
  */
-export interface Scope extends Omit<CallAround, "intent">, Pick<Gate, "intent" | "said"> {
+export interface Scope extends Level, Pick<Gate, "said"> {
+  /** The call, as the runs inside it see it. */
+  readonly around: OpenCall;
   readonly runId: string;
   readonly agent: string;
   /** Judges the calls of inner runs beside their own policy. */
@@ -215,11 +217,7 @@ class ScopeOfCall implements OpenScope {
       purse: purse(scope.purse),
       policy: judgeInside(gate, scope.purse),
       said: gate.said,
-      intent: around.intent,
-      get label() {
-        return around.label;
-      },
-      saw: around.saw,
+      around,
       powers: needs === undefined ? gate.powers : [...gate.powers, needs],
       approve,
       onWait,
@@ -265,10 +263,11 @@ class ScopeOfCall implements OpenScope {
   private inGrace(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const stopTimer = this.options.host.timer(graceMs, resolve);
-    this.allEnded = () => {
+    const allEnded = (): void => {
       stopTimer();
       resolve();
     };
+    this.allEnded = allEnded;
     return promise;
   }
 }

@@ -60,8 +60,8 @@ export class StepsOfRun implements Journal {
     const { journal, runId: run, accept = [] } = options;
     this.terms = { run, accept: new Set(accept) };
     if (journal.mode === "replay") this.replay = new Replay(options, undefined);
-    if (journal.ask !== undefined || journal.mode === "replay")
-      this.ask = (question) => this.askFor(question);
+    const ask: Journal["ask"] = (question) => this.askFor(question);
+    if (journal.ask !== undefined || journal.mode === "replay") this.ask = ask;
   }
 
   /** The steps behind the journal of a run; undefined for one that records nothing. */

@@ -18,7 +18,7 @@ import { mostTimes } from "./act.ts";
 import { noRepeats, type Run, type State } from "./state.ts";
 import { withinTokens } from "./paid-model.ts";
 import { addUsage, noUsage } from "../message/usage.ts";
-import type { ToolChoice } from "../model/model.ts";
+import type { Model, ToolChoice } from "../model/model.ts";
 import type { Driver, TurnInput } from "../driver/driver.ts";
 import { type AllowList, offeredTools } from "../policy/allow-list.ts";
 import { joinedParts, partText } from "../journal/parts.ts";
@@ -67,35 +67,33 @@ function choiceOf({ called, gate }: State, choice: ToolChoice): ToolChoice {
 function requestFingerprint({ transcript, sent, gate }: State, { options }: Run): string {
   const messages = transcript.since(sent);
   const system = messages[0]?.role === "system" ? messages.shift() : undefined;
-  const parts = [askedAlike(options)(gate.allowed), partText("messages", hashOf(messages))];
+  const parts = [modelText(options.model), toolsText(gate.allowed), settingsText(options)];
+  parts.push(partText("messages", hashOf(messages)));
   if (system !== undefined) parts.push(partText("instructions", hashOf(system)));
   return joinedParts(parts);
 }
 
-/** The parts that all requests of a run have alike. Depends on: the options of a run and the list of tools, which never change. */
-const askedAlike = remembered((options: LoopOptions) =>
-  remembered((allowed: AllowList) =>
-    [
-      partText("model", options.model.id),
-      partText("tools", toolsHash(allowed)),
-      partText("settings", settingsHash(options)),
-    ].join(","),
+/** The texts of the parts that all requests of a run have alike. Depends on: the model, which keeps its name. */
+const modelText = remembered(({ id }: Model) => partText("model", id));
+
+/** Depends on: the list of tools, which never changes. */
+const toolsText = remembered((allowed: AllowList) =>
+  partText(
+    "tools",
+    hashOf(
+      offeredTools(allowed).map(({ name, description, input }) => [name, description, input.jsonSchema]),
+    ),
   ),
+);
+
+/** Depends on: the options of a run, which never change. */
+const settingsText = remembered(({ settings, toolChoice, lastTurn, examples, output }: LoopOptions) =>
+  partText("settings", hashOf([settings, toolChoice, lastTurn, examples, output?.jsonSchema])),
 );
 
 function hashOf(value: unknown): string {
   return fingerprint(JSON.stringify(value));
 }
-
-/** Depends on: the list of tools, which never changes. */
-const toolsHash = remembered((allowed: AllowList) =>
-  hashOf(offeredTools(allowed).map(({ name, description, input }) => [name, description, input.jsonSchema])),
-);
-
-/** Depends on: the options of a run, which never change. */
-const settingsHash = remembered(({ settings, toolChoice, lastTurn, examples, output }: LoopOptions) =>
-  hashOf([settings, toolChoice, lastTurn, examples, output?.jsonSchema]),
-);
 
 /** The driver that speaks. */
 export function driverOf(state: State, run: Run): Driver {

@@ -1,5 +1,6 @@
 /**
  * Remembers what `make` makes of an object, as long as the object lives. The value must depend on that object alone, and on what never changes.
+ * Where the objects belong to a run, it must not hold them either: V8 keeps such a pair until it collects everything, with all that it can see.
  * A value of two objects is `remembered((one) => remembered((other) => …))`: what `make` can see is the key.
  */
 export function remembered<Key extends object, Made extends object | string | boolean>(

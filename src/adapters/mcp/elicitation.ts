@@ -60,7 +60,7 @@ export class Elicitations {
     { message, schema }: { readonly message: string; readonly schema: JsonObject },
   ): ApprovalRequest {
     const { agent, skill, turn } = context.run;
-    const { intent, agents = [] } = scopeOf(context.run);
+    const { around, agents = [] } = scopeOf(context.run);
     const args = defaultsOf(schema);
     const values = Object.entries(fieldsOf(schema)).map(([path]) => ({
       path,
@@ -79,7 +79,7 @@ export class Elicitations {
       reason: `its server asks: ${boundedText(message)}`,
       values,
       label: untrustedFrom(`mcp/${this.server}`),
-      intent: { text: intent.text, hash: intent.hash },
+      intent: { text: around.intent.text, hash: around.intent.hash },
       links: [],
       show: [],
       hash: hash("sha256", JSON.stringify([this.server, tool, message, schema]), "hex"),

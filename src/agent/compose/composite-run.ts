@@ -55,10 +55,13 @@ export interface CompositeRun {
   book(place: string, inside: Inside | undefined): void;
   /** Takes from what is left what was spent by a run that a replay does not run again. */
   spend(spending: Spending): void;
-  /** The tokens and calls spent so far, and the acts that changed something. */
-  readonly spent: { readonly usage: Usage; readonly ledger: Ledger; readonly acts: readonly Act[] };
-  /** The join of what its members have seen so far: what it hands on is no better. */
-  readonly label: Label;
+  /** The tokens and calls spent so far, the acts that changed something, and the join of what its members have seen: what it hands on is no better. */
+  soFar(): {
+    readonly usage: Usage;
+    readonly ledger: Ledger;
+    readonly acts: readonly Act[];
+    readonly label: Label;
+  };
 }
 
 export interface CompositeRunOptions {
@@ -123,12 +126,7 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
     perform,
     book,
     spend: (spending) => own.spend(fromJson(spending)),
-    get spent() {
-      return { usage, ledger, acts };
-    },
-    get label() {
-      return label;
-    },
+    soFar: () => ({ usage, ledger, acts, label }),
   };
 }
 
@@ -145,7 +143,7 @@ function gateOfComposite({ name, base, options, transcript }: CompositeRunOption
     text: options.intent ?? askedOf(transcript),
     constants: [],
   };
-  const intent = parent?.intent ?? rehashed({ ...noIntent(name), text, constants }, host.digest);
+  const intent = parent?.around.intent ?? rehashed({ ...noIntent(name), text, constants }, host.digest);
   const { policy = allowListed, said } = parent ?? {};
   const allowed = heldTo(allowList(name, []), said);
   return { agent: name, allowed, policy, said, intent, powers };

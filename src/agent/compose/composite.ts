@@ -162,14 +162,14 @@ async function carryOut({ composition, given, question, ...rest }: Asked, inside
     await keepBeginning(rest.base.journal);
     const output = await composition.course(given, run);
     const end = answered(output, rest.name);
-    return { ...run.spent, end, label: run.label, transcript: withAnswer(transcript, end) };
+    return { ...run.soFar(), end, transcript: withAnswer(transcript, end) };
   } catch (error) {
     const { stop } = inside;
     const end =
       error instanceof Unanswered && stop.reason === undefined
         ? error.end
         : endBy(error, { gate: { agent: rest.name }, stop });
-    return { ...run.spent, end, label: run.label, transcript };
+    return { ...run.soFar(), end, transcript };
   }
 }
 

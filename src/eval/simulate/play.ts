@@ -50,10 +50,11 @@ export async function play(
     return session(known, "conversation");
   };
   const runs: SimulatedRun[] = [];
-  world.onMoment = ({ does }) => {
+  const onMoment: World["onMoment"] = ({ does }) => {
     if (does === "hands-over") cluster?.handOver();
     else runs.findLast(({ isDone }) => !isDone)?.stop();
   };
+  world.onMoment = onMoment;
   for (const place of stage.inputs.keys()) {
     const before = runs.at(-1);
     if (before !== undefined) {

@@ -47,52 +47,81 @@ export type Invariant<State = undefined> = (
 export function viewOf<State>({ told, world, subject }: Evidence, state: State): SimulationView<State> {
   const agreed = world.answers.flatMap(({ callId, isYes, isTaken }) => (isYes && isTaken ? [callId] : []));
   const begun = world.executions.map(({ callId }) => callId);
-  const known = { agreed, begun };
-  const runs = told.map((each) => outcomeOf(each, known));
-  const last = runs.at(-1);
   const changes = ({ tool }: { readonly tool: string }): boolean => {
     const effect = subject.tools.get(tool)?.effect;
     return effect !== "none" && effect !== "read";
   };
-  return {
-    outcome: last?.outcome,
-    text: last?.text ?? "",
-    ...known,
-    get calls() {
-      return runs.flatMap(({ calls }) => calls);
-    },
-    get facts() {
-      return runs.flatMap(({ facts }) => facts);
-    },
-    effects: world.executions
-      .filter((one) => one.tookEffect && changes(one))
-      .map(({ tool, arguments: args, callId, runId, atMs }) => ({
-        tool,
-        arguments: args,
-        callId,
-        runId,
-        atMs,
-      })),
-    state,
-    runs,
-  };
+  const effects = world.executions
+    .filter((one) => one.tookEffect && changes(one))
+    .map(({ tool, arguments: args, callId, runId, atMs }) => ({
+      tool,
+      arguments: args,
+      callId,
+      runId,
+      atMs,
+    }));
+  const runs = told.map((each) => new OutcomeOfRun(each, { agreed, begun }));
+  return new ViewOfRuns(runs, { agreed, begun, effects, state });
 }
 
-function outcomeOf(
-  { run, outcome, facts }: Told,
-  known: Pick<SimulatedOutcome, "agreed" | "begun">,
-): SimulatedOutcome {
-  const { id, result } = run;
-  return {
-    runId: id,
-    outcome,
-    text: result?.text ?? "",
-    ...known,
-    get calls() {
-      return result?.calls ?? [];
-    },
-    get facts() {
-      return facts.flatMap((event: RunEvent) => (isFact(event) ? [event] : []));
-    },
-  };
+type Known = Pick<SimulatedOutcome, "agreed" | "begun">;
+
+/** The outcome of one run. A class, as the view: most invariants look at neither calls nor facts. */
+class OutcomeOfRun implements SimulatedOutcome {
+  readonly runId: string;
+  readonly outcome: SimulatedOutcome["outcome"];
+  readonly text: string;
+  readonly agreed: SimulatedOutcome["agreed"];
+  readonly begun: SimulatedOutcome["begun"];
+  readonly #told: Told;
+
+  constructor(told: Told, { agreed, begun }: Known) {
+    const { id, result } = told.run;
+    this.runId = id;
+    this.outcome = told.outcome;
+    this.text = result?.text ?? "";
+    this.agreed = agreed;
+    this.begun = begun;
+    this.#told = told;
+  }
+
+  get calls(): SimulatedOutcome["calls"] {
+    return this.#told.run.result?.calls ?? [];
+  }
+
+  get facts(): SimulatedOutcome["facts"] {
+    return this.#told.facts.flatMap((event: RunEvent) => (isFact(event) ? [event] : []));
+  }
+}
+
+class ViewOfRuns<State> implements SimulationView<State> {
+  readonly outcome: SimulationView["outcome"];
+  readonly text: string;
+  readonly agreed: SimulationView["agreed"];
+  readonly begun: SimulationView["begun"];
+  readonly effects: SimulationView["effects"];
+  readonly state: State;
+  readonly runs: SimulationView["runs"];
+
+  constructor(
+    runs: SimulationView["runs"],
+    { agreed, begun, effects, state }: Known & Pick<SimulationView<State>, "effects" | "state">,
+  ) {
+    const last = runs.at(-1);
+    this.outcome = last?.outcome;
+    this.text = last?.text ?? "";
+    this.agreed = agreed;
+    this.begun = begun;
+    this.effects = effects;
+    this.state = state;
+    this.runs = runs;
+  }
+
+  get calls(): SimulationView["calls"] {
+    return this.runs.flatMap(({ calls }) => calls);
+  }
+
+  get facts(): SimulationView["facts"] {
+    return this.runs.flatMap(({ facts }) => facts);
+  }
 }

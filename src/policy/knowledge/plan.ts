@@ -1,6 +1,7 @@
 import type { AgreedAct } from "../../tool/planned-act.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
 import { isJsonObject } from "../../util/json.ts";
+import { lazy } from "../../util/remembered.ts";
 import { sameJson } from "../../util/same-json.ts";
 
 /** The acts that a run was planned to do, and those that were carried out, by their places. */
@@ -27,16 +28,24 @@ export interface PlannedCall {
 }
 
 /** The plan at a call. The act is looked for when somebody asks. */
-export function planAt({ acts, spent }: Plan, call: PlannedCall): PlanAtCall {
-  let found: { readonly act: PlanAtCall["act"] } | undefined;
-  return {
-    tools: new Set(acts.map(({ tool }) => tool)),
-    isFrozen: acts.some(({ by }) => by === "model"),
-    get act() {
-      found ??= { act: actIn(acts, spent, call) };
-      return found.act;
-    },
-  };
+export function planAt(plan: Plan, call: PlannedCall): PlanAtCall {
+  return new LookedUpPlan(plan, call);
+}
+
+class LookedUpPlan implements PlanAtCall {
+  readonly tools: PlanAtCall["tools"];
+  readonly isFrozen: boolean;
+  readonly #act: () => PlanAtCall["act"];
+
+  constructor({ acts, spent }: Plan, call: PlannedCall) {
+    this.tools = new Set(acts.map(({ tool }) => tool));
+    this.isFrozen = acts.some(({ by }) => by === "model");
+    this.#act = lazy(() => actIn(acts, spent, call));
+  }
+
+  get act(): PlanAtCall["act"] {
+    return this.#act();
+  }
 }
 
 function actIn(acts: Plan["acts"], spent: Plan["spent"], call: PlannedCall): PlanAtCall["act"] {

@@ -1,4 +1,5 @@
 import type { Label } from "../../message/label.ts";
+import { lazy } from "../../util/remembered.ts";
 import { isChoice, type Sight, sightOf, unboundOf } from "./condition/sight.ts";
 import type { CallRequest, Decision, Evidence } from "../decision.ts";
 import { remediesFor, remedyText } from "./remedy.ts";
@@ -35,19 +36,27 @@ function blocked(found: Verdict, sight: Sight, book: RuleBook): Decision {
   const { verdict } = found;
   const { rule, reason } = said(found);
   const evidence = { ...evidenceOf(found, sight), ...valuesIn(sight) };
-  let worked: { readonly remedy: string | undefined } | undefined;
-  return {
-    verdict,
-    rule,
-    reason,
-    // Worked out when somebody reads it: it costs more than the decision.
-    get remedy() {
-      worked ??= { remedy: remedyFor(sight, found, book) };
-      return worked.remedy;
-    },
-    evidence,
-  };
+  return withRemedy({ verdict, rule, reason, remedy: undefined, evidence }, () =>
+    remedyFor(sight, found, book),
+  );
 }
+
+/** The decision with a remedy that is worked out when somebody first reads it: it costs more than the decision. */
+function withRemedy(decision: Decision, workOut: () => string | undefined): Decision {
+  Object.defineProperty(decision, workedOut, { value: lazy(workOut) });
+  return Object.defineProperty(decision, "remedy", whenRead);
+}
+
+/** The field of a decision behind its remedy. */
+const workedOut = Symbol("workedOut");
+
+/** One for all decisions: V8 keeps a getter, and with it all that it can see, until it collects everything. */
+const whenRead: PropertyDescriptor & ThisType<{ readonly [workedOut]: () => string | undefined }> = {
+  enumerable: true,
+  get() {
+    return this[workedOut]();
+  },
+};
 
 function remedyFor(sight: Sight, found: Verdict, book: RuleBook): string | undefined {
   try {
