@@ -84,6 +84,24 @@ export const cases: Readonly<Record<string, Case>> = {
     }),
     options: {},
   },
+  /** Five turns, the same where nothing deviates: a reply that broke off is written again. */
+  scripted: {
+    agent: agent({
+      ...plain,
+      name: "scripted",
+      tools: [pay, look, note],
+      policy: written(["look", "note"], []),
+    }),
+    options: {
+      script: [
+        { calls: [{ name: "look", arguments: { order: "A1" } }] },
+        { calls: [{ name: "pay", arguments: { order: "A1", amount: 20 } }] },
+        { calls: [{ name: "note", arguments: { order: "A1" } }] },
+        { calls: [{ name: "look", arguments: { order: "A2" } }] },
+        "done",
+      ],
+    },
+  },
   conversation: {
     agent: agent({ ...plain, name: "clerk", tools: [pay, look], policy: written(["look"], []) }),
     options: { inputs: ["one", "two"] },

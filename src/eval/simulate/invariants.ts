@@ -100,14 +100,17 @@ function untruthOf(
   const { callId, runId, name, result, durationMs } = end;
   if (!subject.standIns.has(name)) return undefined;
   const tool = subject.tools.get(name);
-  const made = world.executions.filter(
-    (one) => one.runId === runId && one.callId === callId && one.tool === name,
-  );
+  const wanted = proposed.get(callId) ?? null;
+  const ofTool = world.executions.filter((one) => one.runId === runId && one.tool === name);
+  const made = ofTool.filter((one) => one.callId === callId);
   const timeoutMs = tool?.timeoutMs ?? subject.limits.toolMs;
   if (durationMs > timeoutMs) return `took ${durationMs} ms, and had ${timeoutMs}`;
-  if (result.status === "ok") return subject.mends ? undefined : lieOf(made, end);
+  const takenOver = ofTool.filter(
+    (one) => world.brokenOff.has(one.callId) && sameJson(one.arguments, wanted),
+  );
+  if (result.status === "ok") return subject.mends ? undefined : lieOf([...made, ...takenOver], end);
   // A process that was taken for dead may have a reply of its own, and a call of this id in it.
-  const own = made.filter(({ arguments: args }) => sameJson(args, proposed.get(callId) ?? null));
+  const own = made.filter(({ arguments: args }) => sameJson(args, wanted));
   if (nothingDone.has(result.status) && own.length > 0) return "it ran";
   const changes = tool?.effect === "write" || tool?.effect === "irreversible";
   const took = made.some(({ tookEffect }) => tookEffect);

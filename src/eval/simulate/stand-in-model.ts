@@ -85,6 +85,7 @@ async function* deltas(said: ScriptReply, { number, machine, does }: Saying): As
     const written = JSON.stringify(args);
     const isCut = does === "is-cut" && index === last;
     if (isCut) world.cut.add(`c${number}_${index}`);
+    if (does === "breaks-off") world.brokenOff.add(`c${number}_${index}`);
     for (const id of does === "doubles" && index === last ? [index, index] : [index]) {
       yield { type: "call-start", id: `c${number}_${id}`, name };
       yield { type: "call-delta", id: `c${number}_${id}`, text: isCut ? half(written) : written };

@@ -76,6 +76,8 @@ export class World {
   readonly early: Set<string> = new Set();
   /** The calls of replies that ended in the middle of them. */
   readonly cut: Set<string> = new Set();
+  /** The calls of replies that broke off: the next reply takes over what the same call in the same place has begun. */
+  readonly brokenOff: Set<string> = new Set();
   /** The questions of durable runs that wait for a person without a time. */
   readonly waiting: Map<string, { readonly runId: string; readonly tool: string }> = new Map();
   /** The time at which each run was stopped. */
