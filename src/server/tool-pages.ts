@@ -44,6 +44,6 @@ async function load(asked: Asked): Promise<Response> {
   const agent = agentsOf(asked).find(({ name }) => name === params["agent"]);
   const pages = agent === undefined ? [] : [...pagesOf(agent).values()];
   const page = await pages.find(({ uri }) => uri === query["uri"])?.load(request.signal);
-  if (page === undefined) throw new WritError("request-unknown", { where: `/apps/${params["agent"] ?? ""}` });
+  if (page === undefined) throw new WritError("request-unknown", { where: `/apps/${params["agent"]}` });
   return json(page);
 }

@@ -1,5 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { nodeHost } from "../../src/adapters/clock.ts";
+import { durableRunsWith } from "../../src/durable/durable-runs.ts";
 import {
   agent,
   type Agent,
@@ -13,6 +15,7 @@ import {
   type DurableOptions,
   durableRuns,
   type DurableRuns,
+  memoryRuns,
   type RunJournal,
   type RunStore,
   type RunWorker,
@@ -398,6 +401,22 @@ describe.each(durablePlaces)("a durable run in %s", (where) => {
     expect((await runs.list({ session: "kim" })).map(({ id }) => id)).toEqual(["2", "1"]);
     await expect.poll(() => runs.erase({ session: "kim" })).toBe(2);
     expect(await runs.list()).toEqual([]);
+  });
+});
+
+describe("the wait for the end of a run", () => {
+  it("looks when the store tells of the run, and not at what happens to others", async () => {
+    const store = memoryRuns();
+    const runs = durableRuns({ store, agents: [] });
+    for (const id of ["r", "other"]) await runs.start(clerk(), "Go", { id });
+    const looks = vi.spyOn(store, "read");
+    const host = { ...nodeHost, timer: () => () => undefined }; // nothing but the store wakes it
+    const ended = durableRunsWith({ store, agents: [] }, host).result("r");
+    await runs.cancel("other");
+    await setImmediate();
+    expect(looks.mock.calls.filter(([id]) => id === "r")).toHaveLength(1);
+    await runs.cancel("r", "too dear");
+    expect(await ended).toEqual({ outcome: { type: "cancelled", reason: "too dear" } });
   });
 });
 

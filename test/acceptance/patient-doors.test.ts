@@ -83,6 +83,8 @@ describe.each(Object.entries(doors))("%s", (name, ask) => {
     expect(model.asked()).toBe(2);
     const once = ask(silent(), { timeout: { firstChunkMs: 5 }, retry: false });
     await expect(once).rejects.toMatchObject({ code: "model-timeout", data: { field: "firstChunkMs" } });
+    const shortest = ask(silent(), { timeout: { firstChunkMs: 1 }, retry: false });
+    await expect(shortest).rejects.toMatchObject({ code: "model-timeout" });
   });
 
   it("gives up a model that falls silent in its reply", async () => {

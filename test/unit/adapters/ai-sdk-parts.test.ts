@@ -465,6 +465,9 @@ describe.each(versions)("messages become a prompt (%s)", (version) => {
     );
     expect(renamed).toEqual(["call_1_0", "call_1_0", "b", "b", "call_1_2", "call_1_2"]);
     expect(ids(answerTo("of an earlier reply"))).toEqual(["of an earlier reply"]);
+    const own: ReplyPart = { type: "tool-call", id: "ours", name: "web", arguments: {} };
+    const beside = ids(own, executed("call_1_1"), answerTo("too long"));
+    expect(beside).toEqual(["ours", "call_1_1", "call_1_1"]); // never a call that the program carries out
     expect(sent(executed("c"), version)).toMatchObject([{ providerExecuted: true }]);
   });
 

@@ -122,4 +122,12 @@ describe("agent", () => {
       seq: new Set(events.map((event) => event.seq)).size,
     });
   });
+
+  it("gives its result once to the reader of a stream, as a generator does", async () => {
+    const stream = agent({ name: "a", model: scripted(["done"]) }).stream("x");
+    let step = await stream.next();
+    while (step.done !== true) step = await stream.next();
+    expect(step.value).toMatchObject({ text: "done" });
+    expect(await stream.next()).toEqual({ done: true, value: undefined });
+  });
 });

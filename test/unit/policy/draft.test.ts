@@ -173,6 +173,14 @@ describe("the places that a draft takes values from", () => {
     });
   });
 
+  it("are fields of the very name, for part of a person's name too, and not for who else is meant", async () => {
+    const look = tool("get_notes");
+    const act = tool("update_form", { first_name: text, first_recipient: text });
+    const from = [{ type: "found-in", tool: "get_notes", whole: true, field: "first_name" }];
+    const parameters = { first_name: { role: "target", from }, first_recipient: "target" };
+    expect((await said([look, act]))["update_form"]).toMatchObject({ parameters });
+  });
+
   it("give addresses where somebody said that no stranger writes them, and of the record that the user names", async () => {
     const send = tool("send_mail", { to: { ...text, format: "email" }, body: text });
     const tools = [tool("find_contact", { name: text }), send];

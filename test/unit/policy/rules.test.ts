@@ -241,6 +241,7 @@ describe("conditions", () => {
     ["a@b@example.com", "example.com", "unsaid"],
     ["a@example.com\nBcc: b@evil.com", "example.com", "unsaid"],
     ["a@exam\u200bple.com", "example.com", "unsaid"],
+    ["An\u200bn <a@example.com>", "example.com", "unsaid"],
     ["a@example.com?cc=b@evil.com", "example.com", "unsaid"],
     ["http://2130706433/", "127.0.0.1", true],
     [5, "example.com", "unsaid"],

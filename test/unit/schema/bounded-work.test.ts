@@ -147,6 +147,15 @@ describe("the work that a value may cost", { timeout: 120_000 }, () => {
     expect(await answerOf(schema, rows, role)).toBe("fits");
   });
 
+  it.each<readonly [what: string, contains: JsonSchema, answer: string]>([
+    ["enough entries fit", {}, "fits"],
+    ["too many entries fit", { maxContains: 1 }, "must contain at least 1 and no more than 1 valid item(s)"],
+  ])("ends for `contains` once %s", async (_, bounds, answer) => {
+    const contains: JsonSchema = { anyOf: list(900, (each) => ({ const: `x${each}` })) };
+    const value = list(20_000, () => "x899");
+    expect(await answerOf({ contains, ...bounds }, value, "output")).toBe(answer);
+  });
+
   it("is one for all attempts to fit a value that is wrong in form", async () => {
     const schema: JsonSchema = { items: { anyOf: list(900, (each) => ({ const: each })) } };
     const answer = await answerOf(

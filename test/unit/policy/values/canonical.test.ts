@@ -43,6 +43,7 @@ const tables: Readonly<Record<ValueType, readonly (readonly [Json, string | unde
     ["an\u200bn@example.com", nothing],
     ["ann@example.com\u202e", nothing],
     ["\ufeffann@example.com", nothing],
+    ["An\u200bn <ann@example.com>", nothing],
     [5, nothing],
     [null, nothing],
     [true, nothing],
@@ -209,6 +210,8 @@ const tables: Readonly<Record<ValueType, readonly (readonly [Json, string | unde
     ["5/5/2024", "2024-05-05"],
     ["10:00", "T10:00"],
     ["3pm", "T15:00"],
+    ["1pm", "T13:00"],
+    ["0 am", nothing],
     ["12 a.m.", "T00:00"],
     ["29 February", "--02-29"],
     ["2024-02-29", "2024-02-29"],
@@ -307,6 +310,14 @@ for (const [type, rows] of Object.entries(tables)) {
     });
   });
 }
+
+describe("a value that is longer than any address", () => {
+  it("is no e-mail address, however long the name before the address is", () => {
+    const named = (length: number): string => `${"A".repeat(length - 17)}<ann@example.com>`;
+    expect(canonical("email", named(4096))).toBe("ann@example.com");
+    expect(canonical("email", named(4097))).toBeUndefined();
+  });
+});
 
 describe("folding", () => {
   it("gives every character one spelling that is its own", () => {
