@@ -61,8 +61,8 @@ function integerExpression(least: number, most: number): NumberExpression {
   }
   const from = least < -Number.MAX_SAFE_INTEGER ? -safe : BigInt(Math.ceil(least));
   const to = most > Number.MAX_SAFE_INTEGER ? safe : BigInt(Math.floor(most));
-  const negative = from < 0n ? sequence(text("-"), naturals(to < 0n ? -to : 1n, -from)) : never;
-  const positive = to < 0n ? never : naturals(from < 0n ? 0n : from, to);
+  const negative = sequence(text("-"), naturals(to < 0n ? -to : 1n, -from));
+  const positive = naturals(from < 0n ? 0n : from, to);
   return { expression: choice([negative, positive]), isWidened: false };
 }
 

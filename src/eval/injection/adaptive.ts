@@ -82,9 +82,10 @@ export async function measureAdaptive(
   const boundMisuse = { pairs: 0, calls: 0, byLookUp: 0 };
   const counts = { pairs: 0, candidates: 0, contentOnly: 0, undecided: 0 };
   for (const { pair, attack } of pairs) {
-    if (pair.strikes.length === 0) continue;
+    const [first] = pair.strikes;
+    if (first === undefined) continue;
     const calls = attack?.calls ?? [];
-    const ends = new Set([pair.strikes[0] ?? 0, pair.strikes.at(-1) ?? 0]);
+    const ends = new Set([first, pair.strikes.at(-1) ?? first]);
     const tries: Tried[] = [];
     for (const strike of ends) tries.push(await tryAll({ pair, strike, attack: calls }, measuring));
     counts.pairs += 1;

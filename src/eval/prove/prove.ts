@@ -139,9 +139,7 @@ function weightOf({ state, opaque }: Suspect): number {
 }
 
 function reasonFor(suspects: readonly Suspect[]): string {
-  const opaque = suspects.find((suspect) => suspect.opaque !== undefined);
-  const clear = suspects.find((suspect) => suspect.opaque === undefined);
-  return reasonOf(clear ?? opaque ?? suspects[0]);
+  return reasonOf(suspects.find(({ opaque }) => opaque === undefined) ?? suspects[0]);
 }
 
 function reasonOf(suspect: Suspect | undefined): string {

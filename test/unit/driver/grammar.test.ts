@@ -231,6 +231,13 @@ describe("the grammar of values", () => {
       refuses: [0, -1],
       relaxed: [" minimum"],
     });
+    for (const minimum of [2, 1e20])
+      check({
+        schema: { type: "number", minimum },
+        writes: [1e21, 2.5e300],
+        refuses: [1, -1e21],
+        relaxed: minimum > Number.MAX_SAFE_INTEGER ? [" minimum"] : [],
+      });
     check({
       schema: { type: "number", multipleOf: 0.5 },
       writes: [0.5],
