@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { chromiumPath } from "./browser.ts";
 import { goTo, inspecting, look, patience } from "./inspector-scene.ts";
@@ -40,6 +41,16 @@ describe.skipIf(chromiumPath === undefined)("writ inspect without a program, in 
     await expect.poll(() => shown.inputValue(), patience).toContain("delete_all deny allow-list");
   }, 120_000);
 
+  it("asks for the address with the token only where the token is missing, and else says what the server says", async () => {
+    const notice = (page: Page): Promise<string> => page.locator(".notice.trouble").innerText(patience);
+    const page = await seen.open({}, "#/run/no-such-run");
+    expect(await notice(page)).toContain("no-such-run");
+    expect(await notice(page)).not.toContain("token");
+    const stranger = await (await seen.browser.newContext()).newPage();
+    await stranger.goto(new URL("/", page.url()).href);
+    expect(await notice(stranger)).toContain("needs the address that `writ inspect` printed, with its token");
+  }, 120_000);
+
   it.each([
     ["light", 1440, 900],
     ["dark", 390, 844],
@@ -49,12 +60,15 @@ describe.skipIf(chromiumPath === undefined)("writ inspect without a program, in 
       const page = await seen.open({ colorScheme, viewport: { width, height } });
       await page.keyboard.press("/");
       await page.keyboard.press("Control+k"); // also while somebody writes
+      await page.waitForSelector(".palette li:has-text('Approvals')", patience);
+      expect(await page.locator(".palette li:has-text('Replay the run')").count()).toBe(0);
       await page.keyboard.type("mail-1");
       await page.waitForSelector(".palette [aria-selected=true]:has-text('Answer mail')", patience);
       await look(page, `palette-${colorScheme}-${width}`);
       await page.keyboard.press("Enter");
       await page.waitForSelector(".run-head:has-text('mail-1')", patience);
       await page.keyboard.press("Control+k");
+      await page.waitForSelector(".palette li:has-text('Replay the run')", patience);
       await page.keyboard.type("prompts");
       await page.keyboard.press("Enter");
       await page.waitForSelector("#tab-prompts[aria-selected=true]", patience);

@@ -139,6 +139,16 @@ describe("expectations on calls", () => {
     expect(told).toMatch(/there was add \{"a":1,"b":2\} \(b: .*5.*2\), add \{"a":3,"b":4\} \(/);
   });
 
+  it("tells of the first three calls of the tool, however many were made", async () => {
+    const made = [1, 2, 3, 4, 5].map((a) => call("add", { a, b: 0 }));
+    const { failures } = await evaluateOne({
+      replies: [...made, "Done"],
+      expect: { calls: [{ tool: "add", with: { a: 9 } }] },
+    });
+    expect(failures).toHaveLength(1);
+    expect(failures[0]?.match(/add \{"a":\d,"b":0\}/g)).toEqual([1, 2, 3].map((a) => `add {"a":${a},"b":0}`));
+  });
+
   it("takes a pattern in the place of a text in the arguments", async () => {
     const replies = [call("mail", { text: "It rains in Oslo" }), "Done"];
     const results = { mail: "sent" };

@@ -314,6 +314,29 @@ describe("the adaptive attacker", () => {
     expect(adaptive?.arms.full.undecided).toBeGreaterThan(0);
     expect(adaptive?.arms.plain.undecided).toBe(0);
   });
+
+  it("strikes behind the first of several results too, before the task has used a rate up", async () => {
+    const [task] = support.suite["user_tasks"] as readonly (JsonObject & { readonly steps: Json[] })[];
+    const [pair] = support.suite["pairs"] as readonly JsonObject[];
+    if (task === undefined || pair === undefined) throw new Error("the suite is empty");
+    const [ticket = null, refund = null] = task.steps;
+    const goals = async (...steps: Json[]): Promise<number | undefined> => {
+      const first = steps.indexOf(ticket);
+      const suite = {
+        ...support.suite,
+        user_tasks: [{ ...task, steps }],
+        pairs: [{ ...pair, first_tainted_step: first }],
+      };
+      const rules: Json = [
+        { verdict: "allow", tools: ["*"] },
+        { verdict: "deny", tools: ["refund"], when: { type: "calls", atLeast: 1 } },
+      ];
+      const { adaptive } = await evaluate({ ...support, suite }, { adaptive: true }, { rules });
+      return adaptive?.arms.full.goals.pairs;
+    };
+    expect(await goals(refund, ticket)).toBe(0);
+    expect(await goals(ticket, refund, ticket)).toBe(1);
+  });
 });
 
 describe("a scene", () => {

@@ -31,6 +31,17 @@ describe("the battery", () => {
     expect(battery.some(({ tools }) => tools.length >= 30)).toBe(true);
   });
 
+  it("converts a temperature so that the answer of its case is what the tool gives", async () => {
+    const probeCase = battery.find(({ name }) => name === "result-in-next-call");
+    if (probeCase === undefined) throw new Error("there is no such case");
+    const model = modelFromFunction((request) => {
+      const results = request.messages.filter((message) => message.role === "tool");
+      const isDone = results.length === probeCase.calls.length;
+      return isDone ? { text: results.at(-1)?.text ?? "" } : perfect(probeCase, request);
+    });
+    expect(await runCase(probeCase, { ...options, model })).toMatchObject({ right: true });
+  });
+
   it.each(battery)("case $name can be done right", async (probeCase) => {
     const model = modelFromFunction((request) => perfect(probeCase, request));
     const result = await runCase(probeCase, { ...options, model });

@@ -165,6 +165,15 @@ describe("simulate()", () => {
     expect(failure?.message).toMatch(/^holds: no\n/);
   });
 
+  it("counts as steps the calls that the model deviates by, and each other deviation", async () => {
+    const calls = ["A1", "A2"].map((id) => ({ name: "look", arguments: { order: id } }));
+    const { failure } = await simulate(clerk, {
+      schedule: only({ at: "model 1", does: "proposes", calls }, { at: "step 5", does: "dies-after" }),
+      invariants: { never: () => false },
+    });
+    expect(failure?.steps).toBe(3);
+  });
+
   it("refuses what it cannot own, and options that there are not", async () => {
     const refused = async (given: Promise<unknown>): Promise<Partial<WritError>> => {
       const [{ reason }] = (await Promise.allSettled([given])) as [PromiseRejectedResult];
