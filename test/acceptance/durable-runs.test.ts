@@ -293,6 +293,7 @@ describe.each(durablePlaces)("a durable run in %s", (where) => {
     })();
     work(office);
     await expect.poll(() => told.some(({ type }) => type === "approval-request")).toBe(true);
+    await expect.poll(() => page.waiting("r")).toHaveLength(1); // it is listed when the worker has left the run
     const [{ key, request } = { key: "", request: { hash: "" } }] = await page.waiting("r");
     await page.answer("r", key, { approved: true, hash: request.hash });
     await followed;
@@ -386,7 +387,7 @@ describe.each(durablePlaces)("a durable run in %s", (where) => {
     await expect(lastFact(runs, "r", AbortSignal.timeout(200))).rejects.toMatchObject({
       name: "TimeoutError",
     });
-    expect(await status(runs)).toBe("waiting");
+    await expect.poll(() => status(runs)).toBe("waiting");
   });
 
   it("is one of a session, and is erased with it", async () => {

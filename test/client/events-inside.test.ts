@@ -47,6 +47,7 @@ it("tells a reader the facts of agents inside a run, as they happen, each once w
   }
   expect(heard.every(isFact)).toBe(true);
   expect(heard.at(-1)).toMatchObject({ agent: "reader", parentRunId: "a/1" });
+  await expect.poll(() => runs.waiting("a/1")).toHaveLength(1); // it is listed when the worker has left the run
   const [question] = await runs.waiting("a/1");
   await runs.answer("a/1", question?.key ?? "", { approved: true, hash: question?.request.hash ?? "" });
   const known: Record<string, number> = {};

@@ -91,11 +91,20 @@ function holds(is: Condition, reading: Reading): Truth {
   if (is.type === "unknown-links")
     return truth(hasLinks(is.path === undefined ? ofRoles("content") : at(is.path, reading)));
   const { secrecy } = call.knows.label;
+  if (fields.every(([name, each]) => isUsersOwn(each, roleOf(name), call))) return "no";
   const readers = typeof secrecy === "string" ? [] : secrecy.readers;
   const outside = ofRoles("target")
     .flatMap(flat)
     .some((each) => !isNothing(each) && !readers.includes(asText(each).toLowerCase()));
   return truth(secrecy !== "public" && (outside || hasLinks(ofRoles("content", "amount", "id"))));
+}
+
+/** Values that tell nobody a thing that was read: yes, no, nothing, and the address that the user chose. */
+function isUsersOwn(value: Json, role: string, { knows }: CallRequest): boolean {
+  return flat(value).every((each) => {
+    if (isNothing(each) || typeof each === "boolean") return true;
+    return role === "target" && asText(each).includes("@") && knows.isBound(each);
+  });
 }
 
 const ofTools = ["reaches-outside", "requested", "planned", "outside-plan"] as const;
