@@ -61,7 +61,7 @@ async function runOnce(report: string): Promise<Run> {
     stdio: "ignore",
   });
   running = child;
-  await once(child, "exit");
+  const [code] = await once(child, "exit");
   const seconds = Math.round((performance.now() - began) / 1000);
   if (!existsSync(report))
     return { seconds, passed: 0, failed: ["the whole run: there is no report"], slow: new Map() };
@@ -74,6 +74,7 @@ async function runOnce(report: string): Promise<Run> {
     for (const { fullName, failureMessages = [] } of failed) console.error(fullName, ...failureMessages);
     return failed.map(({ fullName }) => `${file}: ${fullName}`);
   });
+  if (code !== 0 && named.length === 0) named.push("the whole run: an error outside of its tests");
   const slow = new Map(
     tests.flatMap(({ fullName, duration }) =>
       (duration ?? 0) > slowMs ? [[fullName, Math.round((duration ?? 0) / 1000)] as const] : [],

@@ -305,10 +305,11 @@ export class StepsOfRun implements Journal {
     });
   }
 
-  /** True once the outermost run is handed over, but for what belongs to an effect at work that may not happen twice. */
+  /** True once the outermost run is handed over, but for what belongs to an effect at work that may not happen twice, and for the end of a run that was stopped. */
   private mayNotBegin({ key, isOuter }: Step<unknown>): boolean {
     const { leaving } = this.options;
     if (this.isInside || leaving?.aborted !== true || isOuter === true) return false;
+    if (this.stop?.reason !== undefined) return false;
     return !this.standing.isInsideOnce(key);
   }
 

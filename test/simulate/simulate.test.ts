@@ -101,6 +101,16 @@ const broken: readonly [what: string, name: string, deviations: Schedule["deviat
     ],
   ],
   [
+    "an agent inside a call has an end, and its usage counts, when the time of the run around it is over while that is handed over",
+    "delegating",
+    [
+      { at: "model 1", does: "proposes", calls: [{ name: "reader", arguments: { input: "A1" } }] },
+      { at: "model 2", does: "proposes", calls: [{ name: "look", arguments: { order: "A1" } }] },
+      { at: "tool look 1", does: "hangs-after" },
+      { at: "moment 5", does: "hands-over" },
+    ],
+  ],
+  [
     "a call that its run's time kept from beginning has not begun for a process that goes on until its own time is over",
     "sensible",
     [
