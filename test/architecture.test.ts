@@ -81,6 +81,20 @@ describe("the house", () => {
     ]);
   });
 
+  it("exports no function and no value that no other file uses", () => {
+    const folders = ["src", "test", "tools", "bench", "examples", "lab"];
+    const all = folders.flatMap((folder) => filesUnder(folder, ".ts", ".tsx"));
+    const used = new Map<string, number>();
+    for (const { text } of all)
+      for (const word of new Set(text.match(/\w+/g))) used.set(word, (used.get(word) ?? 0) + 1);
+    const lonely = filesUnder("src", ".ts", ".tsx").flatMap(({ path, text }) =>
+      [...text.matchAll(/^export (?:async )?(?:function\*?|const) (\w+)/gm)]
+        .filter(([, name = ""]) => used.get(name) === 1)
+        .map(([, name]) => `${path}: ${name}`),
+    );
+    expect(lonely).toEqual([]);
+  });
+
   it("exports files that exist, with their types", () => {
     for (const [name, entry] of Object.entries(manifest.exports)) {
       const files = typeof entry === "string" ? [entry] : [entry.default, entry.types];

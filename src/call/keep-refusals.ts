@@ -28,7 +28,7 @@ export interface ArgumentFault {
 const longest = 300;
 
 /** The key of the record of a call that did not run, in the place of its own. */
-export function refusalKey(call: string): string {
+function refusalKey(call: string): string {
   return `${call}/refused`;
 }
 

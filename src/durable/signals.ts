@@ -30,7 +30,7 @@ export function readSignal(sent: SentSignal, { randomId }: Pick<Host, "randomId"
 export const printOfSignal = (name: string): string => `signal ${name}`;
 
 /** The place of a signal among the records of its run. */
-export const keyOfSignal = ({ id }: Pick<RunSignal, "id">): string => `signal/${id}`;
+const keyOfSignal = ({ id }: Pick<RunSignal, "id">): string => `signal/${id}`;
 
 /** The fields of the record of a signal once a wait has taken it: its id is known. */
 export const takenSignal = { fingerprint: "signal", json: "null" } as const;

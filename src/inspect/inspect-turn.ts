@@ -111,7 +111,7 @@ interface Around {
 }
 
 /** Makes the runs that began at a place: at a call, or at a step of a composition. They are what their records say. */
-export function inspectInside(
+function inspectInside(
   at: string,
   { prefix, inside, questions, now, begunAt }: Making,
   { delegations, isOver, given }: Around,

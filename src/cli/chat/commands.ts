@@ -17,7 +17,7 @@ export interface ChatCommand {
 }
 
 /** The commands, in the order in which `/help` shows them. */
-export const chatCommands: Readonly<Record<string, ChatCommand>> = {
+const chatCommands: Readonly<Record<string, ChatCommand>> = {
   help: { usage: "/help", about: "these commands", act: help },
   model: { usage: "/model [name]", about: "the model, or another one from here on", act: changeModel },
   tools: { usage: "/tools", about: "what the agent may call, and what that changes", act: tellTools },

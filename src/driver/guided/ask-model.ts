@@ -18,7 +18,7 @@ export interface Asking {
 const mostTokens = 120;
 
 /** True if the model goes on from a text under a grammar: else only the program chooses. */
-export function canChoose({ turn: { model } }: Pick<Asking, "turn">): boolean {
+function canChoose({ turn: { model } }: Pick<Asking, "turn">): boolean {
   return model.features.format === "grammar" && model.features.completion === true;
 }
 

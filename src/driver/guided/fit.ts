@@ -101,7 +101,7 @@ function isShaped({ examples, takes }: Slot, text: string): boolean {
 }
 
 /** True if a value is written as an example is, digits aside. */
-export function isLikeExample({ examples }: Slot, text: string): boolean {
+function isLikeExample({ examples }: Slot, text: string): boolean {
   return examples.some(
     (example) => /\d/.test(example) && example.replaceAll(/\d+/g, "0") === text.replaceAll(/\d+/g, "0"),
   );

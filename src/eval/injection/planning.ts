@@ -6,7 +6,7 @@ import type { Judged, SceneCall } from "./stage.ts";
 import type { RecordedCall, UserTask } from "./suite.ts";
 
 /** The tool by which a scripted model says its acts. */
-export const planName: string = planTool().name;
+const planName: string = planTool().name;
 
 /**
  * A task as a model goes through it that plans well: its first call names the tools of the task that act, before it has read anything, and where a

@@ -90,7 +90,7 @@ function nextStates(state: State, { way, subject, sources }: Stepping): readonly
 }
 
 /** True if some call of the tool may run in the state, whatever was called before. */
-export function mayRunIn(state: State, tool: Tool, way: Way): boolean {
+function mayRunIn(state: State, tool: Tool, way: Way): boolean {
   if (violation(tool, { name: tool.name, uses: usesOf(state) }) !== undefined) return false;
   return countsFor(way, tool).some((calls) => possible(way, tool, { label: state.label, calls }).runs);
 }

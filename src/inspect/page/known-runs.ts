@@ -40,7 +40,7 @@ function merged(runs: readonly ListedRun[], changed: readonly ListedRun[]): read
 }
 
 /** An error in words. */
-export const troubleOf = (error: unknown): string => {
+const troubleOf = (error: unknown): string => {
   if (error instanceof RefusedRequest && error.status === 401)
     return "This page needs the address that `writ inspect` printed, with its token. Open that address again.";
   return error instanceof Error ? error.message : String(error);
