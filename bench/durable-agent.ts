@@ -1,7 +1,8 @@
 /** The agents of bench/durable.ts, and, started as a program, a worker of them. Arguments: the address of the store, and `idle` to tell its memory. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { agent, type Policy, tool } from "writ";
-import { durableRuns, type RunStore } from "writ/durable";
+import { dbosDispatcher } from "writ/dbos";
+import { type Dispatcher, durableRuns, type RunStore } from "writ/durable";
 import type { ModelRequest } from "writ/models";
 import { postgresRuns } from "writ/postgres";
 import { sqliteRuns } from "writ/sqlite";
@@ -10,6 +11,12 @@ import { sqliteRuns } from "writ/sqlite";
 export function openStore(address: string): RunStore & { readonly close: () => unknown } {
   const [url, schema] = address.split("#");
   return schema === undefined ? sqliteRuns(address) : postgresRuns(url, { schema });
+}
+
+/** The one that hands out the runs of a store: DBOS where the schema ends so, else the store itself. */
+function dispatcherOf(address: string): Dispatcher | undefined {
+  const [url = "", schema] = address.split("#");
+  return schema?.endsWith("_dbos") === true ? dbosDispatcher(url, { schema: `${schema}_tables` }) : undefined;
 }
 
 const tell = (text: string): void => {
@@ -69,7 +76,9 @@ export const looker = agent({
 if (import.meta.main) {
   const [, , address = "", role = ""] = process.argv;
   const store = openStore(address);
-  const worker = durableRuns({ store, agents: [payer, looker] }).work({ concurrency: 20 });
+  const dispatcher = dispatcherOf(address);
+  const runs = durableRuns({ store, agents: [payer, looker], ...(dispatcher && { dispatcher }) });
+  const worker = runs.work({ concurrency: 20 });
   tell("ready");
   if (role === "idle")
     setTimeout(() => {

@@ -1,8 +1,9 @@
 /**
  * Durable runs in a SQLite file or in PostgreSQL, measured: many that wait, an answer until its run goes on, a worker that was killed until another one
- * does a new step, a step beside one without a store; in a file also many old runs that are forgotten while another process writes.
+ * does a new step, a step beside one without a store; in a file also many old runs that are forgotten while another process writes. Of DBOS the worker
+ * that was killed alone, in turns with one on a file and one on PostgreSQL.
  *
- * Run: npm run build && npx node bench/durable.ts [--runs 10000] [--answers 1000] [--rounds 20] [--old 100000] [--store postgres]. Exits with 1 when a limit is not held.
+ * Run: npm run build && npx node bench/durable.ts [--runs 10000] [--answers 1000] [--rounds 20] [--old 100000] [--store postgres|dbos]. Exits with 1 when a limit is not held.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -30,7 +31,7 @@ const { values } = parseArgs({
 const [wanted, answers, rounds] = [Number(values.runs), Number(values.answers), Number(values.rounds)];
 const old = Number(values.old);
 const folder = mkdtempSync(join(tmpdir(), "writ-bench-durable-"));
-const server = values.store === "postgres" ? await startPostgres() : undefined;
+const server = values.store === "sqlite" ? undefined : await startPostgres();
 /** The address of an empty store. */
 const place = (name: string): string => (server === undefined ? join(folder, name) : `${server.url}#${name}`);
 const program = join(import.meta.dirname, "durable-agent.ts");
@@ -153,41 +154,57 @@ async function answerLatency(): Promise<void> {
   report("the slowest of them", Math.max(...latencies), [300, "ms"]);
 }
 
-/** A worker is killed; from the start of another Node to the first step that is new. */
-async function recovery(): Promise<void> {
-  const times: number[] = [];
-  const standby: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    const file = place(`recovery-${round}.db`);
-    const store = openStore(file);
-    await durableRuns({ store }).start(looker, "Look", { id: "run" });
-    const first = startWorker(file);
-    await first.next("looked");
-    const waiting = round % 2 === 1 ? startWorker(file) : undefined;
-    await waiting?.next("ready");
-    await new Promise((resolve) => void setTimeout(resolve, 20 * (round % 5)));
-    await end(first.child, "SIGKILL");
-    const startedAt = Date.now();
-    const second = waiting ?? startWorker(file);
-    const [lookedAt = 0] = await second.next("looked");
-    (waiting === undefined ? times : standby).push(lookedAt - startedAt);
-    await end(second.child, "SIGTERM");
-  }
+/** The milliseconds within which a worker in a new Node does a new step after a kill. */
+const recoveryLimits = { sqlite: 300, postgres: 600, dbos: 3000 } as const;
+type StoreName = keyof typeof recoveryLimits;
+
+/** A worker is killed; from the start of another Node, or of one that waits, to the first step that is new. */
+async function recovered(
+  store: StoreName,
+  { round, hasStandby }: { readonly round: number; readonly hasStandby: boolean },
+): Promise<number> {
+  const file = store === "sqlite" ? join(folder, `${round}.db`) : `${server?.url}#recovery_${round}_${store}`;
+  await durableRuns({ store: openStore(file) }).start(looker, "Look", { id: "run" });
+  const first = startWorker(file);
+  await first.next("looked");
+  const standby = hasStandby ? startWorker(file) : undefined;
+  await standby?.next("ready");
+  await new Promise((resolve) => void setTimeout(resolve, 20 * (round % 5)));
+  await end(first.child, "SIGKILL");
+  const startedAt = Date.now();
+  const second = standby ?? startWorker(file);
+  const [lookedAt = 0] = await second.next("looked");
+  await end(second.child, "SIGTERM");
+  return lookedAt - startedAt;
+}
+
+/** Kills in the stores, in turns. A worker of DBOS does not tell when it is ready, so that none waits. */
+async function recovery(stores: readonly StoreName[]): Promise<void> {
+  const times = stores.map((store) => ({ store, started: [] as number[], waited: [] as number[] }));
   const empty: number[] = [];
-  for (let round = 0; round < rounds; round += 1)
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { store, started, waited } of times) {
+      const hasStandby = store !== "dbos" && round % 2 === 1;
+      (hasStandby ? waited : started).push(await recovered(store, { round, hasStandby }));
+    }
     empty.push((await timed(() => once(spawn(process.execPath, ["-e", ""]), "exit")))[0]);
+  }
   console.log(
     `        a Node that does nothing starts and ends in ${median(empty).toFixed(0)} ms (median) here and now`,
   );
-  report(`start of Node after a kill until a new step, median of ${times.length}`, median(times), [
-    server === undefined ? 300 : 600,
-    "ms",
-  ]);
-  if (standby.length > 0)
-    report(`kill until a worker that waits does a new step, median of ${standby.length}`, median(standby), [
-      500,
-      "ms",
-    ]);
+  for (const { store, started, waited } of times) {
+    report(
+      `${store}: start of Node after a kill until a new step, median of ${started.length}`,
+      median(started),
+      [recoveryLimits[store], "ms"],
+    );
+    if (waited.length > 0)
+      report(
+        `${store}: kill until a worker that waits does a new step, median of ${waited.length}`,
+        median(waited),
+        [500, "ms"],
+      );
+  }
 }
 
 /** Many runs that ended long ago, forgotten by a worker while another process writes. */
@@ -314,12 +331,15 @@ async function besideInsert(
 }
 
 try {
-  await stepCost();
-  await togetherCost();
-  await answerLatency();
-  await recovery();
-  await scale();
-  if (server === undefined) await retention();
+  if (values.store === "dbos") await recovery(["sqlite", "postgres", "dbos"]);
+  else {
+    await stepCost();
+    await togetherCost();
+    await answerLatency();
+    await recovery([server === undefined ? "sqlite" : "postgres"]);
+    await scale();
+    if (server === undefined) await retention();
+  }
 } finally {
   for (const child of children) child.kill("SIGKILL");
   server?.close();
