@@ -121,6 +121,15 @@ const openaiReasons: Readonly<Record<string, string>> = {
   content_filter: "content-filter",
 };
 
+/** The tokens that were written: what xAI's models thought stands in the total alone. */
+function writtenAt(counted: unknown): number | undefined {
+  const total = numberAt(counted, "usage", "total_tokens");
+  const read = numberAt(counted, "usage", "prompt_tokens");
+  return total === undefined || read === undefined
+    ? numberAt(counted, "usage", "completion_tokens")
+    : total - read;
+}
+
 /** OpenAI's chat completions, and what other providers made of them. */
 export function saidByOpenai({ events }: Recording): Said {
   const choices = events.flatMap((event) => listAt(event, "choices").slice(0, 1));
@@ -144,7 +153,7 @@ export function saidByOpenai({ events }: Recording): Said {
     reasoning: thought.join("") + joined(thinking, "text"),
     calls: [...calls.values()].map(({ name, text }) => ({ name, arguments: json(text) })),
     inputTokens: numberAt(usage, "usage", "prompt_tokens"),
-    outputTokens: numberAt(usage, "usage", "completion_tokens"),
+    outputTokens: writtenAt(usage),
     finishReason: openaiReasons[textAt(last, "finish_reason")],
     signatures: [],
   };
@@ -251,7 +260,7 @@ export function saidByWholeChat({ events: [answer] }: Recording): Said {
       arguments: json(textAt(call, "function", "arguments")),
     })),
     inputTokens: numberAt(answer, "usage", "prompt_tokens"),
-    outputTokens: numberAt(answer, "usage", "completion_tokens"),
+    outputTokens: writtenAt(answer),
     finishReason: openaiReasons[textAt(answer, "choices", 0, "finish_reason")],
     signatures: [],
   };

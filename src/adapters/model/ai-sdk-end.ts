@@ -3,7 +3,7 @@ import type { ReportedUsage } from "../../message/usage.ts";
 import type { Delta, ReportedResponse } from "../../model/model.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { fits, record } from "../../util/shape.ts";
-import { reportedResponse, reportedUsage, unreadableBy } from "./wire-fields.ts";
+import { reasonWord, reportedResponse, reportedUsage, unreadableBy } from "./wire-fields.ts";
 
 /** A provider's name for its response, in a part of the stream or beside the whole reply. */
 export interface ResponseMetadata {
@@ -19,7 +19,7 @@ export function responseOf({ id, modelId }: ResponseMetadata): ReportedResponse 
 const finishReasons: readonly FinishReason[] = ["stop", "length", "tool-calls", "content-filter", "error"];
 
 /** Providers' own words that packages take for something else: for the end of a reply with calls, mostly. */
-const rawReasons: ReadonlyMap<unknown, FinishReason> = new Map([
+const rawReasons: ReadonlyMap<string, FinishReason> = new Map([
   ["pause_turn", "pause"],
   ["MODEL_ARMOR", "content-filter"],
   ["content_filter", "content-filter"],
@@ -31,7 +31,7 @@ const rawReasons: ReadonlyMap<unknown, FinishReason> = new Map([
 
 /** A word in V2, `{ unified, raw }` since V3. Words that only some versions have (`unknown`, `interrupted`) are `other`. */
 function finishReasonOf(reason: unknown): FinishReason {
-  const meant = rawReasons.get(field(reason, "raw"));
+  const meant = rawReasons.get(reasonWord(field(reason, "raw")));
   if (meant !== undefined) return meant;
   const unified = field(reason, "unified") ?? reason;
   return finishReasons.find((known) => known === unified) ?? "other";
@@ -89,6 +89,7 @@ function usageOf(usage: unknown, metadata?: ProviderMetadata): ReportedUsage | u
   return reportedUsage({
     inputTokens: field(input, "total") ?? input,
     outputTokens: field(output, "total") ?? output,
+    totalTokens: field(usage, "totalTokens") ?? field(field(usage, "raw"), "total_tokens"),
     cachedInputTokens: field(usage, "cachedInputTokens") ?? field(input, "cacheRead"),
     // Anthropic's package of V2 counts what it wrote into the cache beside the usage.
     cacheWriteTokens:

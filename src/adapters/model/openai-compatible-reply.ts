@@ -8,7 +8,7 @@ import { callReader } from "./openai-compatible-calls.ts";
 import { saidReader } from "./openai-compatible-said.ts";
 import { textReader } from "./openai-compatible-texts.ts";
 import { excerpt, readFault, shown } from "./provider-fault.ts";
-import { reportedUsage, unreadableBy } from "./wire-fields.ts";
+import { reasonWord, reportedUsage, unreadableBy } from "./wire-fields.ts";
 
 /** A part of a reply, the end that a stream tells itself, or the end of an answer that came whole. */
 type Chunk = JsonObject | "done" | "whole";
@@ -147,9 +147,9 @@ export async function* toDeltas(
     }
     const error = errorIn(chunk);
     if (error !== undefined) throw error;
-    usage = usageOf(chunk) ?? usage;
-    citations = chunk["citations"] ?? citations;
     const choice = choiceOf(chunk);
+    usage = usageOf(chunk, choice) ?? usage;
+    citations = chunk["citations"] ?? citations;
     said.read(chunk, choice);
     if (choice === undefined) continue;
     const message = choice["delta"] ?? choice["message"];
@@ -203,21 +203,28 @@ function finishReasonOf(
   reason: string | undefined,
   { hasCalls, isRefusal }: { readonly hasCalls: boolean; readonly isRefusal: boolean },
 ): FinishReason {
-  const finish = finishReasons.get(reason ?? "") ?? "other";
+  const finish = finishReasons.get(reasonWord(reason)) ?? "other";
   if (isRefusal && finish === "stop") return "content-filter";
   return hasCalls && (finish === "stop" || finish === "other") ? "tool-calls" : finish;
 }
 
-/** Counted tokens. DeepSeek names the tokens of its cache in its own way, and Groq counts in a field of its own. */
-function usageOf(chunk: JsonObject): ReportedUsage | undefined {
-  const usage = chunk["usage"] ?? field(chunk["x_groq"], "usage");
-  if (!isJsonObject(usage)) return undefined;
-  const { prompt_tokens, completion_tokens, prompt_tokens_details, completion_tokens_details } = usage;
+/** Counted tokens. Groq counts in a field of its own, Moonshot in the choice that ends the reply; the tokens of a cache have several names. */
+function usageOf(chunk: JsonObject, choice: JsonObject | undefined): ReportedUsage | undefined {
+  const places = [chunk["usage"], field(chunk["x_groq"], "usage"), choice?.["usage"]];
+  const usage = places.find((place) => isJsonObject(place));
+  if (usage === undefined) return undefined;
+  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details: ofPrompt } = usage;
   return reportedUsage({
     inputTokens: prompt_tokens,
     outputTokens: completion_tokens,
-    cachedInputTokens: field(prompt_tokens_details, "cached_tokens") ?? usage["prompt_cache_hit_tokens"],
-    reasoningTokens: field(completion_tokens_details, "reasoning_tokens"),
+    totalTokens: total_tokens,
+    cachedInputTokens:
+      field(ofPrompt, "cached_tokens") ??
+      usage["prompt_cache_hit_tokens"] ??
+      usage["cached_tokens"] ??
+      usage["num_cached_tokens"],
+    cacheWriteTokens: field(ofPrompt, "cache_write_tokens"),
+    reasoningTokens: field(usage["completion_tokens_details"], "reasoning_tokens"),
   });
 }
 

@@ -77,14 +77,25 @@ export function newCallId(given: string, taken: Set<string>, from: number = take
   return id;
 }
 
-/** The tokens that a provider counted; undefined when it counted none. */
-export function reportedUsage(counts: {
-  readonly [Name in keyof ReportedUsage]: unknown;
-}): ReportedUsage | undefined {
-  const known = Object.entries(counts).flatMap(([name, count]): [string, number][] =>
+/** The counts of a provider, as it gives them. */
+type Counts = { readonly [Name in keyof ReportedUsage | "totalTokens"]?: unknown };
+
+/**
+ * The tokens that a provider counted; undefined when it counted none. Some (xAI, Gemini) leave what was thought out of what was written: then it
+ * is in the total alone.
+ */
+export function reportedUsage({ totalTokens, ...counts }: Counts): ReportedUsage | undefined {
+  const entries = Object.entries(counts).flatMap(([name, count]): [string, number][] =>
     fits(whole, count) ? [[name, count]] : [],
   );
-  return known.length === 0 ? undefined : Object.fromEntries(known);
+  if (entries.length === 0) return undefined;
+  const known: ReportedUsage = Object.fromEntries(entries);
+  const { inputTokens, outputTokens, reasoningTokens } = known;
+  if (!fits(whole, totalTokens) || inputTokens === undefined || outputTokens === undefined) return known;
+  const left = totalTokens - inputTokens - outputTokens;
+  return left <= 0
+    ? known
+    : { ...known, outputTokens: outputTokens + Math.min(left, reasoningTokens || left) };
 }
 
 /** The id and the model that a provider gives its response; undefined when it gives neither. */
@@ -94,6 +105,11 @@ export function reportedResponse(id: unknown, model: unknown): ReportedResponse 
     ...(typeof model === "string" && model !== "" ? { model } : {}),
   };
   return Object.keys(response).length === 0 ? undefined : response;
+}
+
+/** The reason for the end of a reply, without the words behind it: Gemini says `content_filter: PROHIBITED_CONTENT`. */
+export function reasonWord(reason: unknown): string {
+  return typeof reason === "string" ? reason.replace(/:.*/s, "") : "";
 }
 
 /** Reads the reason for which Gemini ended a reply: the call that it could not read itself, or nothing for any other reason. */

@@ -241,6 +241,7 @@ describe("the parts of a stream become deltas", () => {
     [{ unified: "tool-calls", raw: "tool_use" }, "tool-calls"],
     [{ unified: "length", raw: undefined }, "length"],
     [{ unified: "content-filter", raw: "refusal" }, "content-filter"],
+    [{ unified: "other", raw: "content_filter: PROHIBITED_CONTENT" }, "content-filter"],
     [{ unified: "interrupted", raw: "x" }, "other"],
     [{ unified: "error", raw: "x" }, "error"],
     [undefined, "other"],

@@ -8,7 +8,7 @@ import type { Delta, Model } from "../../../src/model/model.ts";
 import { fakeTool } from "../../../src/testing.ts";
 import { openaiChunk as chunk } from "../../contract/openai-wire.ts";
 import { type Answer, playedServer, type PlayedServer, sse } from "../../contract/played-server.ts";
-import { callsOf, endOf, expectWellFormed, finishOf, textOf } from "../../contract/read-deltas.ts";
+import { callsOf, expectWellFormed, finishOf, textOf } from "../../contract/read-deltas.ts";
 import { ask, said } from "./ask-openai.ts";
 
 let server: PlayedServer;
@@ -295,25 +295,13 @@ describe("what else servers stream", () => {
     expect(finishOf(none)).toBe("stop");
   });
 
-  it("counts what came from a cache and what was reasoned, and nothing that is no number", async () => {
-    const usage = {
-      prompt_tokens: 10,
-      completion_tokens: "many",
-      prompt_tokens_details: { cached_tokens: 4 },
-      completion_tokens_details: { reasoning_tokens: 2 },
-    };
-    const deltas = await replied([chunk({ content: "x" }), chunk({}, "stop"), { choices: [], usage }]);
-    expect(endOf(deltas)).toMatchObject({
-      usage: { inputTokens: 10, cachedInputTokens: 4, reasoningTokens: 2 },
-      response: { id: "chatcmpl-1", model: "test-model" },
-    });
-    expect(endOf(deltas)?.usage).not.toHaveProperty("outputTokens");
-  });
-
-  it("counts what Groq counts in a field of its own", async () => {
-    const x_groq = { id: "req_1", usage: { prompt_tokens: 7, completion_tokens: 2 } };
-    const deltas = await replied([chunk({ content: "x" }), { ...chunk({}, "stop"), x_groq }]);
-    expect(endOf(deltas)).toMatchObject({ usage: { inputTokens: 7, outputTokens: 2 } });
+  it("is told of what Gemini filtered, which names why behind it, and does not ask again", async () => {
+    const choices = [{ index: 0, finish_reason: "content_filter: PROHIBITED_CONTENT" }];
+    const before = server.requests.length;
+    server.play({ sse: sse([{ ...chunk({}), choices }], true) });
+    const { outcome } = await agent({ name: "a", model: model() }).run("x");
+    expect(outcome).toMatchObject({ type: "refused", code: "run-refused" });
+    expect(server.requests).toHaveLength(before + 1);
   });
 
   it("reads pictures, alone and beside a text", async () => {
