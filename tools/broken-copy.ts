@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { root } from "./source-files.ts";
 
 /**
@@ -12,8 +12,8 @@ export interface BrokenCopy {
   readonly folder: string;
   /** Builds the program of its src. */
   readonly build: () => void;
-  /** The compiler takes its src. What is left unused is no fault. */
-  readonly compiles: () => boolean;
+  /** The compiler takes its src with a changed file. What is left unused is no fault. */
+  readonly compiles: (changed: string) => boolean;
   /**
    * Runs test files and gives those that failed: all of them where there is no report. Undefined when their time was over: a fault can make a loop
    * endless.
@@ -72,27 +72,25 @@ export function brokenCopy(more: Readonly<Record<string, string>>): BrokenCopy {
   return {
     folder,
     build,
-    compiles: () => compiles(folder),
+    compiles: (changed) => compiles(folder, changed),
     failing(files, how) {
       const isRecording = process.env["WRIT_REACH"] !== undefined; // what is built records already
-      if (!isRecording && files.some((file) => file.startsWith("test/e2e/"))) build();
+      if (!isRecording && files.some((file) => /^test\/(?:browser|e2e)\//.test(file))) build();
       return failing(folder, files, how);
     },
   };
 }
 
-function compiles(folder: string): boolean {
+/** Code of the inspector's page, which runs in a browser: a program of its own. */
+export function isOfPage(path: string): boolean {
+  return path.startsWith("src/inspect/page/");
+}
+
+function compiles(folder: string, changed: string): boolean {
+  const project = isOfPage(changed) ? "src/inspect/page" : "tsconfig.build.json";
   const lenient = ["--noUnusedLocals", "false", "--noUnusedParameters", "false", "--allowUnreachableCode"];
-  const again = ["--incremental", "--tsBuildInfoFile", join(folder, "build.tsbuildinfo")];
-  const options = [
-    "-p",
-    "tsconfig.build.json",
-    "--noEmit",
-    "--emitDeclarationOnly",
-    "false",
-    ...lenient,
-    ...again,
-  ];
+  const again = ["--incremental", "--tsBuildInfoFile", join(folder, `${basename(project)}.tsbuildinfo`)];
+  const options = ["-p", project, "--noEmit", "--emitDeclarationOnly", "false", ...lenient, ...again];
   const compiler = join(root, "node_modules/typescript/bin/tsc");
   return spawnSync(process.execPath, [compiler, ...options], { cwd: folder, stdio: "ignore" }).status === 0;
 }

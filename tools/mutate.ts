@@ -141,7 +141,7 @@ async function isEndless(files: readonly string[], ms: number, fault: Broken): P
 async function judge(fault: Fault): Promise<Verdict> {
   const broken = brokenBy(fault);
   broken.put();
-  const isCode = compiles();
+  const isCode = compiles(fault.path);
   broken.remove();
   if (!isCode) return "refused";
   for (const group of groupsOf(fault)) if (await isNoticedBy(group, broken)) return "noticed";

@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseAst } from "rolldown/parseAst";
-import type { BrokenCopy } from "./broken-copy.ts";
+import { type BrokenCopy, isOfPage } from "./broken-copy.ts";
 import { type Node, nodesIn } from "./mutations.ts";
 import { filesUnder, root, type SourceFile } from "./source-files.ts";
 
@@ -141,6 +141,14 @@ function isNear(file: string, path: string): boolean {
   return folders.some((name) => name !== "adapters" && new RegExp(String.raw`\b${name}\b`).test(file));
 }
 
+/** A test in a browser is served the page of the inspector. What runs there tells nobody what is reached of it. */
+function isServedPage(file: string, places: ReadonlySet<string>): boolean {
+  return (
+    file.startsWith("test/browser/") &&
+    [...places].some((name) => name.startsWith("src/inspect/page-files.ts#"))
+  );
+}
+
 function readKept(): Kept {
   if (!existsSync(kept)) return { sources: {}, tests: {} };
   return JSON.parse(readFileSync(kept, "utf8")) as Kept;
@@ -177,7 +185,7 @@ async function keptNow(copy: BrokenCopy, sources: readonly SourceFile[]): Promis
 /**
  * Finds the test files that reach a place of src: every test runs once in a copy whose functions tell that they are called. What was found stays
  * in coverage/reach.json, and only test files that are new or changed run again; of a file of src that changed since, all tests that reached
- * any of it are given. Without that file everything is looked at anew.
+ * any of it are given, and of the page of the inspector the tests in a browser too. Without that file everything is looked at anew.
  */
 export async function reachIn(copy: BrokenCopy): Promise<(path: string, at: number) => readonly Reaching[]> {
   const sources = filesUnder("src", ".ts");
@@ -187,8 +195,10 @@ export async function reachIn(copy: BrokenCopy): Promise<(path: string, at: numb
     const source = sources.find((file) => file.path === path) ?? { path, text: "" };
     const inner = placesOf(source).findLast(({ start, end }) => start <= at && at < end)?.name ?? path;
     const isSame = hashes[path] === hashOf(source.text);
-    const reaching = all.filter(({ places }) =>
-      isSame ? places.has(inner) : [...places].some((name) => name.startsWith(`${path}#`)),
+    const reaching = all.filter(
+      ({ file, places }) =>
+        (isSame ? places.has(inner) : [...places].some((name) => name.startsWith(`${path}#`))) ||
+        (isOfPage(path) && isServedPage(file, places)),
     );
     return reaching.length > 0 ? reaching : all.filter(({ file }) => isNear(file, path));
   };
