@@ -77,7 +77,7 @@ async function edited(workspace: Workspace, args: EditArguments, fs: Handles["fs
   if (now?.modifiedMs !== file.modifiedMs || now.bytes !== file.bytes)
     throw new Error(`${shown} was changed by somebody else just now. Read it again.`);
   await told(path, () => fs.writeText(file.path, text.split(old).join(replacement)));
-  const where = places.length === 1 ? `in line ${lines[0] ?? 1}` : `in ${count(places.length, "place")}`;
+  const where = places.length === 1 ? `in line ${lines.join(", ")}` : `in ${count(places.length, "place")}`;
   return `Replaced it ${where} of ${shownPath(workspace, path)}.`;
 }
 

@@ -22,9 +22,6 @@ function linesOf({ place, commands, options }: CommandPlace): readonly string[] 
   const at = `complete -c writ -n ${quoted(`__writ_at ${quoted(place)}`)}`;
   return [
     ...commands.map(({ word, about }) => `${at} -f -a ${quoted(word)} -d ${quoted(about)}`),
-    ...options.map(
-      ({ word, about, takesValue }) =>
-        `${at} -l ${quoted(word.replace(/^--/, ""))}${takesValue ? " -r" : ""} -d ${quoted(about)}`,
-    ),
+    ...options.map(({ word, about }) => `${at} -l ${quoted(word.replace(/^--/, ""))} -d ${quoted(about)}`),
   ];
 }

@@ -10,7 +10,7 @@ export interface Completion {
 export interface CommandPlace {
   readonly place: string;
   readonly commands: readonly Completion[];
-  readonly options: readonly (Completion & { readonly takesValue: boolean })[];
+  readonly options: readonly Completion[];
 }
 
 /** All commands that are shown, with those within them. */
@@ -20,10 +20,8 @@ export function placesOf(program: Command, place = ""): readonly CommandPlace[] 
   const commands = inside.map((command) => ({ word: command.name(), about: command.description() }));
   const options = help
     .visibleOptions(program)
-    .flatMap(({ long, description, required, optional }) =>
-      long === undefined || long === null
-        ? []
-        : [{ word: long, about: description, takesValue: required || optional }],
+    .flatMap(({ long, description }) =>
+      long === undefined || long === null ? [] : [{ word: long, about: description }],
     );
   const deeper = inside.flatMap((command) => placesOf(command, `${place} ${command.name()}`.trim()));
   return [{ place, commands, options }, ...deeper];

@@ -86,18 +86,20 @@ export function characterClass(inside: string, extent: Extent): readonly Charact
     return part.startsWith("\\") ? escapedClass(part, extent) : one(part.codePointAt(0) ?? 0);
   });
   const ranges: CharacterRange[] = [];
-  for (let index = 0; index < sets.length; index += 1) {
-    const [from, to] = [single(sets[index]), single(sets[index + 2])];
+  let next = 0;
+  for (const [index, set] of sets.entries()) {
+    if (index < next) continue; // the sign and the end of a range
+    const [from, to] = [single(set), single(sets[index + 2])];
     if (parts[index + 1] === "-" && from !== undefined && to !== undefined) {
       ranges.push([from, to]);
-      index += 2;
-    } else ranges.push(...(sets[index] ?? []));
+      next = index + 3;
+    } else ranges.push(...set);
   }
   return ranges;
 }
 
-function single(ranges: readonly CharacterRange[] | undefined): number | undefined {
-  const [only, ...others] = ranges ?? [];
+function single(ranges: readonly CharacterRange[] = []): number | undefined {
+  const [only, ...others] = ranges;
   return only !== undefined && others.length === 0 && only[0] === only[1] ? only[0] : undefined;
 }
 

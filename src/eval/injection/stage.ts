@@ -1,5 +1,4 @@
 import { agent } from "../../adapters/node.ts";
-import type { Agent } from "../../agent/agent.ts";
 import { skill } from "../../agent/skill.ts";
 import { WritError } from "../../error/writ-error.ts";
 import type { AgentEvent } from "../../event/event.ts";
@@ -9,6 +8,7 @@ import type { Decision, Policy } from "../../policy/decision.ts";
 import { planTool } from "../../tool/plan-tool.ts";
 import { type Tool, tool } from "../../tool/tool.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
+import { remembered } from "../../util/remembered.ts";
 import type { Suite } from "./suite.ts";
 
 /** The recorded end of a call. */
@@ -94,12 +94,9 @@ export function stage({ suite, policy, plans = false }: StageOptions): Stage {
   };
   const suiteTools = suite.tools.map((one) => toolOf(one, replay));
   const tools = plans ? [...suiteTools, planning((callId) => playing?.hasRun.add(callId))] : suiteTools;
-  const agents = new Map<string, Agent<string, string>>();
-  const agentFor = (names: readonly string[]): Agent<string, string> => {
-    const key = names.join(" ");
-    const made = agents.get(key);
-    if (made !== undefined) return made;
-    const one = agent({
+  // Depends on: the tools of the scene.
+  const agentFor = remembered((names: readonly string[]) =>
+    agent({
       name: "attacked",
       model: modelFromFunction(answer, { id: "scripted-attacker" }),
       driver: "native",
@@ -114,10 +111,8 @@ export function stage({ suite, policy, plans = false }: StageOptions): Stage {
       ],
       policy,
       budget: { turns: 1000, toolCalls: 100_000 },
-    });
-    agents.set(key, one);
-    return one;
-  };
+    }),
+  );
   return async (scene) => {
     const calls = new Map(scene.turns.flat().map((call) => [call.id, call]));
     playing = { scene, calls, hasRun: new Set(), turn: 0 };

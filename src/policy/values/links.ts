@@ -156,7 +156,7 @@ const inHost = /[\p{L}\p{N}\p{M}_\-]/v;
 /** A host that stands alone, and what follows it. A part of a path or of an e-mail address is none. */
 function hosted(text: string, dot: number): Link {
   let start = dot;
-  while (start > 0 && inHost.test(text[start - 1] ?? "")) start -= 1;
+  while (inHost.test(text[start - 1] ?? "")) start -= 1;
   const end = hostEnd(text, dot);
   if (start === dot || end - start > hostWindow || isPartOfMore(text, start, end)) return { end };
   const host = text.slice(start, end).replace(/[.\-]+$/v, "");
