@@ -149,7 +149,10 @@ describe("an approval whose call was changed in the store", () => {
     }));
     const journal = recordedJournal(records, () => undefined);
     const going = payer.run("Go", { journal, runId: "r", accept: ["arguments"] });
-    await expect(going).rejects.toMatchObject({ code: "journal-mismatch", data: { parts: "arguments" } });
+    await expect(going).rejects.toMatchObject({
+      code: "journal-mismatch",
+      data: { key: asked.key, run: "r", parts: "arguments" },
+    });
     expect(paid).toEqual([]);
   });
 });

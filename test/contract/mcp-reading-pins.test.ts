@@ -110,15 +110,29 @@ describe("pins of resources and prompts", () => {
     await expect(connect({ pins })).rejects.toMatchObject({ code: "pins-invalid" });
   });
 
+  /** What is known of an answer of somebody who is told of the house's knowledge, and reads it where calls say so. */
+  const heardAt = async (house: McpConnection, ...calls: readonly { readonly name: string }[]) => {
+    const guest = agent({
+      name: "guest",
+      model: scripted([...(calls.length === 0 ? [] : [{ calls: [...calls] }]), "Tea."]),
+      skills: [skill({ name: "eat", description: "Eats", knowledge: house.knowledge, tools: [] })],
+    });
+    return (await guest.run("Hello")).label.integrity;
+  };
+
   it("vouch for what a model is told, and not for what it reads", async () => {
     const { house } = await connect({ pins: pinFile(), approve: "first-use", prompts: [] });
-    const guest = (calls: readonly { readonly name: string }[]) =>
-      agent({
-        name: "guest",
-        model: scripted([...(calls.length === 0 ? [] : [{ calls: [...calls] }]), "Tea."]),
-        skills: [skill({ name: "eat", description: "Eats", knowledge: house.knowledge, tools: [] })],
-      });
-    expect((await guest([]).run("Hello")).label.integrity).not.toBe("untrusted");
-    expect((await guest([{ name: "house/menu" }]).run("Hello")).label.integrity).toBe("untrusted");
+    expect(await heardAt(house)).not.toBe("untrusted");
+    expect(await heardAt(house, { name: "house/menu" })).toBe("untrusted");
+  });
+
+  it("vouch for what they were given as a value, and not for what nobody keeps", async () => {
+    const { house: first } = await connect({ pins: pinFile(), approve: "first-use", prompts: [] });
+    const { house: known } = await connect({ pins: first.pins, prompts: [] });
+    expect(await heardAt(known)).not.toBe("untrusted");
+    const nothing = { ...first.pins, servers: {}, readings: {} };
+    const { house: unknown } = await connect({ pins: nothing, approve: "first-use", prompts: [] });
+    expect(unknown.knowledge).toHaveLength(1);
+    expect(await heardAt(unknown)).toBe("untrusted");
   });
 });

@@ -228,6 +228,21 @@ describe("the client of AG-UI", () => {
     expect(client.messages).toEqual(events.messages);
   });
 
+  it.each([
+    ["words", { type: "text-delta", text: "I" }],
+    ["thoughts", { type: "reasoning-delta", text: "First" }],
+    ["a call", { type: "call-delta", callId: "c1", name: "look", text: "{" }],
+  ])("keeps nothing of %s alone where a reply begins anew", (_what, shownFirst) => {
+    const events = new AguiEvents({ prefix: "u0/", before: [], state: {} });
+    const said = [{ type: "turn-start" }, { type: "message-start" }, shownFirst, { type: "message-start" }];
+    const told = said.flatMap((event) =>
+      events.of({ seq: 1, agent: "teller", runId: "r1", at: 0, turn: 1, ...event } as AgentEvent),
+    );
+    expect(told.at(-1)).toEqual({ type: "MESSAGES_SNAPSHOT", messages: events.messages });
+    const isLeft = ({ content, toolCalls = [] }: AguiMessage) => content !== "" || toolCalls.length > 0;
+    expect(events.messages.filter(isLeft)).toEqual([]);
+  });
+
   it("is given the thread when its page is loaded anew: what was said, what is written, what is asked", async () => {
     const gate = Promise.withResolvers<void>();
     const store = inMemorySessions();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { compareRuns } from "../../../src/inspect/compare-runs.ts";
 import { criticalPath } from "../../../src/inspect/critical-path.ts";
 import { filterRuns, readFilter } from "../../../src/inspect/run-filter.ts";
-import { durationText } from "../../../src/inspect/page/words.ts";
+import { durationText, lineText } from "../../../src/inspect/page/words.ts";
 import { ticksOf, timeScale } from "../../../src/inspect/time-scale.ts";
 import type { InspectedCall, InspectedRun, InspectedTurn, ListedRun } from "../../../src/inspect/view.ts";
 
@@ -185,6 +185,12 @@ describe("the filter of runs", () => {
     const { user } = process.cpuUsage(before);
     expect(user / 10 / 1000).toBeLessThan(100); // milliseconds of the processor, of 100 that are promised
   });
+});
+
+it("a value on one line ends behind its first 300 signs, and says so", () => {
+  expect(lineText("ab".repeat(150))).toBe("ab".repeat(150));
+  expect(lineText(`ab${"c".repeat(298)}d`)).toBe(`ab${"c".repeat(298)}…`);
+  expect(lineText({ to: "c".repeat(300) })).toBe(`{"to":"${"c".repeat(293)}…`);
 });
 
 describe("two runs compared", () => {

@@ -43,6 +43,12 @@ describe("an index of words [C35]", () => {
     expect(weighed("tea").map(({ index }) => index)).toEqual([1, 0]);
   });
 
+  it("finds nothing by a word of a query that all entries have", () => {
+    const lines = Array.from({ length: 9 }, (_, at) => `order number ${at}`);
+    const index = wordIndex([...lines, "order tea"].map((text) => [{ text, weight: 1 }]));
+    expect(index("order tea").map((hit) => hit.index)).toEqual([9]);
+  });
+
   it("takes no long time for long queries", () => {
     const long = `${"s".repeat(100_000)} ${"ing ".repeat(50_000)}`;
     expect(cpuMs(1_000, () => search(long))).toBeLessThan(1_000);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agent } from "../../../../src/index.ts";
+import { agent, skill } from "../../../../src/index.ts";
 import { fakeTool, prove } from "../../../../src/testing.ts";
 import { holes } from "./holes.ts";
 
@@ -31,5 +31,31 @@ describe("a policy that is a function", () => {
     const [found] = (await prove(clerk, { sentences: [refunds] })).sentences;
     expect(found?.verdict).toBe("undecided");
     expect(found?.because).toMatch(/^the policy is the function careful, so that .* refund may run 2 times /);
+  });
+});
+
+describe("the program of a broken sentence", () => {
+  const look = fakeTool("look", "seen", { effect: "read", inputSchema: { type: "object" } });
+  const program = async (
+    names: readonly string[],
+    selectSkill?: () => string,
+  ): Promise<string | undefined> => {
+    const skills = names.map((name) => skill({ name, description: "", tools: [look] }));
+    const clerk = agent({ name: "clerk", model: () => "", skills, selectSkill });
+    const [found] = (await prove(clerk, { sentences: [{ type: "bound", of: "turns", most: 2 }] })).sentences;
+    return found?.script;
+  };
+
+  it("says which of several skills a model takes", async () => {
+    expect(await program(["reading", "filing"])).toContain("skill 1");
+  });
+
+  it.each([
+    ["stands alone", ["reading"], undefined],
+    ["the author selects", ["reading", "filing"], () => "filing"],
+  ])("says nothing of a skill that %s", async (_which, names, select) => {
+    const text = await program(names, select);
+    expect(text).toContain("process.exitCode");
+    expect(text).not.toContain("skill 1");
   });
 });

@@ -103,7 +103,7 @@ const sharing = (role: "content" | "target"): Tool =>
     { file: text, with: email },
     { effect: "write", parameters: { file: "id", with: role } },
   );
-const skilled = (...more: readonly Tool[]): Agent<string> =>
+const skilled = (more: readonly Tool[], budget: Budget = {}): Agent<string> =>
   agent({
     name: "clerk",
     model: () => "",
@@ -111,6 +111,7 @@ const skilled = (...more: readonly Tool[]): Agent<string> =>
       skill({ name: "reading", description: "", tools: [readMail, ...more] }),
       skill({ name: "paying", description: "", tools: [refund] }),
     ],
+    budget,
   });
 const auto = (...autoTools: readonly Tool[]): Agent<string> =>
   agent({
@@ -213,8 +214,8 @@ export const holes: Readonly<Record<string, Hole>> = {
   },
   "a skill lists a tool too many": {
     sentence: { type: "never", tools: ["refund"], skills: ["reading"] },
-    broken: skilled(refund),
-    sound: skilled(),
+    broken: skilled([refund]),
+    sound: skilled([]),
   },
   "a tool of the agent is in every skill": {
     sentence: { type: "never", tools: ["delete_file"], skills: ["reading"] },
@@ -250,6 +251,16 @@ export const holes: Readonly<Record<string, Hole>> = {
     sentence: { type: "bound", of: "tokens", most: 10_000 },
     broken: bounded({}),
     sound: bounded({ tokens: 10_000 }),
+  },
+  "turns of an agent with several skills have a bound too high": {
+    sentence: { type: "bound", of: "turns", most: 3 },
+    broken: skilled([], { turns: 4 }),
+    sound: skilled([], { turns: 3 }),
+  },
+  "tokens of an agent with several skills have no bound": {
+    sentence: { type: "bound", of: "tokens", most: 10_000 },
+    broken: skilled([]),
+    sound: skilled([], { tokens: 10_000 }),
   },
   "hosts beneath the own one are let through": {
     sentence: { ...toTheNamed, hosts: ["home.example"] },
