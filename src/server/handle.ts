@@ -47,7 +47,7 @@ export function handlerOf(route: Route, { around, callerOf, usages, bounds, leav
           close();
           left.abort();
         };
-        return { signal: AbortSignal.any([left.signal, leaving]), end };
+        return { signal: AbortSignal.any([left.signal, leaving, request.signal]), end };
       },
     });
   };

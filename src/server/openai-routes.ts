@@ -110,10 +110,18 @@ async function* chunksOf(
 
 const sent = (value: unknown): Sent => ({ data: JSON.stringify(value) });
 
-function usageOf({ inputTokens, outputTokens }: Usage): JsonObject {
+function usageOf({
+  inputTokens,
+  outputTokens,
+  cachedInputTokens = 0,
+  cacheWriteTokens = 0,
+  reasoningTokens = 0,
+}: Usage): JsonObject {
   return {
     prompt_tokens: inputTokens,
+    prompt_tokens_details: { cached_tokens: cachedInputTokens, cache_write_tokens: cacheWriteTokens },
     completion_tokens: outputTokens,
+    completion_tokens_details: { reasoning_tokens: reasoningTokens },
     total_tokens: inputTokens + outputTokens,
   };
 }

@@ -22,8 +22,7 @@ export function originGuard({
       return refusal(`it is not reached by the name "${url.hostname}"`);
     if (origin === null || origin === url.origin) return next();
     if (!origins.includes(origin)) return refusal(`pages of "${origin.slice(0, 200)}" may not use it`);
-    const response = request.method === "OPTIONS" ? new Response(null, { status: 204 }) : await next();
-    return allowing(response, origin);
+    return request.method === "OPTIONS" ? preflight(request, origin) : allowing(await next(), origin);
   };
 }
 
@@ -31,16 +30,23 @@ function refusal(reason: string): Response {
   return problemResponse(new WritError("request-forbidden", { reason }));
 }
 
-/** The headers by which clients of the Model Context Protocol say what they ask. */
-const ofMcp = "mcp-session-id, mcp-protocol-version, mcp-method, mcp-name";
+/** The answer to what a browser asks beforehand: a page that may use the server sends the headers that its client of some protocol has. */
+function preflight({ headers: asked }: Request, origin: string): Response {
+  const headers = {
+    "access-control-allow-methods": "GET, POST, DELETE",
+    "access-control-allow-headers": asked.get("access-control-request-headers") ?? "",
+    "access-control-max-age": "600",
+  };
+  return allowing(new Response(null, { status: 204, headers }), origin);
+}
+
+/** The headers of answers that pages may read, beside those that all may. */
+const shown = "location, mcp-session-id, retry-after, www-authenticate";
 
 function allowing(response: Response, origin: string): Response {
   const headers = new Headers(response.headers);
   headers.set("access-control-allow-origin", origin);
-  headers.set("access-control-allow-methods", "GET, POST, DELETE");
-  headers.set("access-control-allow-headers", `authorization, content-type, last-event-id, ${ofMcp}`);
-  headers.set("access-control-expose-headers", "mcp-session-id");
-  headers.set("access-control-max-age", "600");
+  headers.set("access-control-expose-headers", shown);
   headers.append("vary", "origin");
   return new Response(response.body, { status: response.status, headers });
 }

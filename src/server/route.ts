@@ -19,7 +19,7 @@ export interface Asked extends RunsAround {
   readonly query: Readonly<Record<string, string>>;
   /** The body, which fits the schema of the route; null where it has none. */
   readonly body: Json;
-  /** Opens a stream of this caller: aborted when the server leaves; `end` is called when the stream is over. */
+  /** Opens a stream of this caller: aborted when the server leaves or the client has gone; `end` is called when the stream is over. */
   readonly openStream: () => { readonly signal: AbortSignal; readonly end: () => void };
 }
 

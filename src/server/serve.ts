@@ -174,11 +174,15 @@ function appOf(path: string, { handling, endpoint, tell }: AppParts): Hono {
   for (const route of routes) {
     const handle = handlerOf(route, handling);
     const pattern = path + route.path.replaceAll(/\{(\w+)\}/g, ":$1");
-    const failure = (error: unknown): Response => {
-      if (statusOf(error) === undefined) tell(error);
-      return (route.failure ?? problemResponse)(error);
-    };
-    app.on(route.method, pattern, ({ req }) => handle(req.raw, req.param()).catch(failure));
+    app.on(route.method, pattern, async ({ req }) => {
+      const { signal, method } = req.raw;
+      const response = await handle(req.raw, req.param()).catch((error: unknown) => {
+        if (statusOf(error) === undefined && error !== signal.reason) tell(error); // a client that has gone is no fault
+        return (route.failure ?? problemResponse)(error);
+      });
+      if (method === "HEAD") await response.body?.cancel(); // its stream would stay open
+      return response;
+    });
   }
   if (endpoint !== undefined) {
     app.all(`${path}/mcp`, ({ req }) => endpoint.handle(req.raw));

@@ -65,6 +65,7 @@ export function eventStream(
     },
     cancel() {
       over();
+      events.return().catch(() => undefined); // nobody is there who could be told
     },
   });
   return new Response(body, {

@@ -305,7 +305,7 @@ describe("a server of A2A", () => {
   it("answers what does not fit in the words of the protocol", async () => {
     const server = serving(runsFile(), { agents: [payer(), talker()] });
     const cases: readonly (readonly [body: unknown, code: number, status: number])[] = [
-      ["{", -32600, 400],
+      ["{", -32700, 400],
       [{ jsonrpc: "1.0", method: "GetTask" }, -32600, 400],
       [[rpc("GetTask", { id: "x" })], -32600, 400],
       [rpc("Nothing"), -32601, 200],

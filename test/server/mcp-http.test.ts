@@ -248,11 +248,12 @@ describe("the MCP endpoint", () => {
   it("is used by the pages that are listed, and by no others", async () => {
     const server = serving(runsFile(), { agents: [talker()], mcp: {}, origins: ["https://app.example"] });
     const origin = { origin: "https://app.example" };
-    const asked = await send(server, "OPTIONS /mcp", { headers: origin });
+    const names = { "access-control-request-headers": "content-type,mcp-session-id" };
+    const asked = await send(server, "OPTIONS /mcp", { headers: { ...origin, ...names } });
     expect(asked.status).toBe(204);
     expect(asked.headers.get("access-control-allow-headers")).toContain("mcp-session-id");
     const began = await send(server, "POST /mcp", { body: initialize, headers: origin });
-    expect(began.headers.get("access-control-expose-headers")).toBe("mcp-session-id");
+    expect(began.headers.get("access-control-expose-headers")).toContain("mcp-session-id");
     const evil = { origin: "https://evil.example" };
     expect((await send(server, "POST /mcp", { body: initialize, headers: evil })).status).toBe(403);
   });

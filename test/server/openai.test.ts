@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
-import { agent } from "../../src/index.ts";
+import { agent, type Model } from "../../src/index.ts";
 import type { Server } from "../../src/server.ts";
 import { fakeTool } from "../../src/testing.ts";
 import { ask, payer, questionsOf, runsFile, serving, talker, told, until } from "./scene.ts";
@@ -20,7 +20,7 @@ describe("OpenAI's own client", () => {
     const client = clientOf(serving(runsFile(), { agents: [talker()] }));
     const whole = await client.chat.completions.create({ model: "talker", messages: [user], temperature: 0 });
     expect(whole.choices[0]).toMatchObject({ message: { content: "Hello there!" }, finish_reason: "stop" });
-    expect(whole.usage).toEqual({ prompt_tokens: 3, completion_tokens: 3, total_tokens: 6 });
+    expect(whole.usage).toMatchObject({ prompt_tokens: 3, completion_tokens: 3, total_tokens: 6 });
     const gate = Promise.withResolvers<void>();
     const slow = clientOf(serving(runsFile(), { agents: [talker(gate.promise)] }));
     const stream = await slow.chat.completions.create({
@@ -40,6 +40,32 @@ describe("OpenAI's own client", () => {
     expect(text).toBe("Hello there!");
     expect(last.slice(-3)).toEqual([null, "stop", 6]);
     expect((await client.models.list()).data.map(({ id }) => id)).toEqual(["talker"]);
+  });
+
+  it("is told what of its usage came from a cache, and what was thought", async () => {
+    const usage = {
+      inputTokens: 30,
+      outputTokens: 9,
+      cachedInputTokens: 20,
+      cacheWriteTokens: 5,
+      reasoningTokens: 7,
+    };
+    const model: Model = {
+      id: "m",
+      features: {},
+      async *stream() {
+        yield { type: "text-delta", text: "Hi" };
+        yield { type: "end", finishReason: "stop", usage };
+      },
+    };
+    const client = clientOf(serving(runsFile(), { agents: [agent({ name: "clerk", model })] }));
+    const whole = await client.chat.completions.create({ model: "clerk", messages: [user] });
+    expect(whole.usage).toMatchObject({
+      prompt_tokens: 30,
+      prompt_tokens_details: { cached_tokens: 20, cache_write_tokens: 5 },
+      completion_tokens: 9,
+      completion_tokens_details: { reasoning_tokens: 7 },
+    });
   });
 
   it("hears the words of an agent with tools, and its own earlier ones; its system message is no instruction", async () => {

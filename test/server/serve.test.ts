@@ -302,11 +302,24 @@ describe("callers", () => {
     const allowed = await from("https://app.example");
     expect(allowed.status).toBe(200);
     expect(allowed.headers.get("access-control-allow-origin")).toBe("https://app.example");
-    const before = await from("https://app.example", "OPTIONS");
-    expect([before.status, before.headers.get("access-control-allow-headers")]).toEqual([
-      204,
-      expect.stringMatching(/^authorization, content-type, last-event-id/),
-    ]);
+    const names = "a2a-version,authorization,content-type,idempotency-key,x-stainless-lang";
+    const asked = { origin: "https://app.example", "access-control-request-headers": names };
+    const before = await server.fetch(
+      new Request("http://localhost/runs", { method: "OPTIONS", headers: asked }),
+    );
+    expect([before.status, before.headers.get("access-control-allow-headers")]).toEqual([204, names]);
+    expect(before.headers.get("access-control-allow-methods")).toBe("GET, POST, DELETE");
+  });
+
+  it("in a browser are shown when they may ask again, and where they get a token", async () => {
+    const limits = { requestsAMinute: 1 };
+    const server = serving(runsFile(), { agents: [talker()], origins: ["https://app.example"], limits });
+    const get = () => ask(server, "GET /runs", { headers: { ...web, origin: "https://app.example" } });
+    await get();
+    const { status, headers } = await get();
+    expect(status).toBe(429);
+    for (const name of ["retry-after", "www-authenticate"])
+      expect(headers.get("access-control-expose-headers")).toContain(name);
   });
 });
 

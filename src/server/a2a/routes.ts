@@ -86,5 +86,6 @@ function checkVersion({ headers }: Request): void {
 
 /** Answers where there is no request of JSON-RPC to answer, or none that the server can answer now. */
 function failure(error: unknown): Response {
-  return json(failed(null, error, -32600), problemOf(error).status, problemHeaders(error));
+  const code = error instanceof Error && error.cause instanceof SyntaxError ? -32700 : -32600; // it is not JSON, or no request
+  return json(failed(null, error, code), problemOf(error).status, problemHeaders(error));
 }
