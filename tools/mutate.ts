@@ -12,7 +12,7 @@ import { parseArgs } from "node:util";
 import { fingerprint } from "../src/util/hash.ts";
 import { brokenCopy } from "./broken-copy.ts";
 import { type Mutation, mutationsOf } from "./mutations.ts";
-import { reachIn, type Reaching, recorders } from "./reach.ts";
+import { reachIn, type Reaching, recorders, speaksOf } from "./reach.ts";
 import { filesUnder } from "./source-files.ts";
 import { keptVerdicts, type Verdict } from "./verdicts.ts";
 
@@ -52,12 +52,12 @@ function shuffled(all: readonly Fault[], seed: number): readonly Fault[] {
     .map(({ fault }) => fault);
 }
 
-/** The folders that two paths have in common from the beginning, that of the tests of a kind aside. */
+/** The folders that two paths have in common from the beginning, that of the tests of a kind aside; one at least where the test speaks of a folder. */
 function nearness(file: string, path: string): number {
   const there = path.split("/").slice(1, -1);
   const here = file.split("/").slice(2, -1);
   const apart = there.findIndex((name, index) => here[index] !== name);
-  return apart === -1 ? there.length : apart;
+  return Math.max(apart === -1 ? there.length : apart, speaksOf(file, path) ? 1 : 0);
 }
 
 /** A test file with what it costs to begin it. */

@@ -136,7 +136,7 @@ async function lookAt(
 }
 
 /** A test file speaks of the folder of a file. What runs isolated, or as a process of strangers, tells nobody what it reaches. */
-function isNear(file: string, path: string): boolean {
+export function speaksOf(file: string, path: string): boolean {
   const folders = path.split("/").slice(1, -1);
   return folders.some((name) => name !== "adapters" && new RegExp(String.raw`\b${name}\b`).test(file));
 }
@@ -200,6 +200,6 @@ export async function reachIn(copy: BrokenCopy): Promise<(path: string, at: numb
         (isSame ? places.has(inner) : [...places].some((name) => name.startsWith(`${path}#`))) ||
         (isOfPage(path) && isServedPage(file, places)),
     );
-    return reaching.length > 0 ? reaching : all.filter(({ file }) => isNear(file, path));
+    return reaching.length > 0 ? reaching : all.filter(({ file }) => speaksOf(file, path));
   };
 }
