@@ -73,7 +73,12 @@ describe("an executor that breaks its contract", () => {
       },
     };
     const { outcome, results } = await ran(lying, { tools: [double], calls: [call("double", { n: 1 })] });
-    expect(outcome).toMatchObject({ type: "failed", code: "executor-result-invalid" });
+    const reason = 'of "double" was run, and what `run` gave must be its result as it is.';
+    expect(outcome).toMatchObject({
+      type: "failed",
+      code: "executor-result-invalid",
+      message: expect.stringContaining(reason) as string,
+    });
     expect(results).toEqual([["ok", "2"]]);
   });
 

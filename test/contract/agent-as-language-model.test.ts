@@ -3,7 +3,7 @@ import { generateText, type LanguageModel, Output, streamText } from "ai";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { aiSdk, asLanguageModel } from "../../src/adapters/model/ai-sdk.ts";
-import { agent, type Model, tool } from "../../src/index.ts";
+import { type Agent, agent, type Model, tool } from "../../src/index.ts";
 import { fakeTool } from "../../src/testing.ts";
 
 /** One who looks before it answers. */
@@ -192,6 +192,21 @@ describe("an agent as a language model of the AI SDK", () => {
     })) as { stream: ReadableStream<{ type: string }> };
     for await (const { type } of stream) if (type === "text-delta") break;
     expect(ends).toEqual(["cancelled", "cancelled"]);
+  });
+
+  it("tells the end that its run had, when the request is aborted behind it", async () => {
+    const asking = async (make: (on: { readonly "run-end": () => void }) => Agent<string>) => {
+      const stop = new AbortController();
+      const model = asLanguageModel(make({ "run-end": () => stop.abort() }));
+      return model.doGenerate({
+        prompt: [{ role: "user", content: [{ type: "text", text: "Go" }] }],
+        abortSignal: stop.signal,
+      });
+    };
+    const { content } = await asking((on) => agent({ name: "quick", model: () => "Done.", on }));
+    expect(content).toMatchObject([{ type: "text", text: "Done." }]);
+    const bounded = asking((on) => looker({ budget: { turns: 1 }, on }));
+    await expect(bounded).rejects.toMatchObject({ code: "budget-exhausted" });
   });
 
   it("fails with the error of a run that does not answer", async () => {

@@ -279,8 +279,10 @@ describe("the messages of a chat", () => {
     expect(await validateUIMessages({ messages })).toEqual(messages);
     expect(shown(messages[1])).toContainEqual(["pay", "output-denied"]);
     expect(await kept(server, "payer/c2")).toEqual([]);
-    expect(await told(ask(server, "GET /chat/payer/c1", { headers: shop }))).toMatchObject({ status: 404 });
-    expect(await told(ask(server, "GET /chat/payer/c1", { headers: {} }))).toMatchObject({ status: 401 });
+    for (const asked of ["GET /chat/payer/c1", "GET /chat/payer/c1/stream"]) {
+      expect(await told(ask(server, asked, { headers: shop }))).toMatchObject({ status: 404 });
+      expect(await told(ask(server, asked, { headers: {} }))).toMatchObject({ status: 401 });
+    }
   });
 
   it("are shown where others began runs in its session, with inputs of their own", async () => {

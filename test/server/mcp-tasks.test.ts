@@ -40,7 +40,10 @@ describe("tasks of 2025-11-25, with the official client", () => {
     const client = await connect(serving(runsFile(), { agents: [talker()], mcp: {} }));
     expect(client.getServerCapabilities()).toMatchObject({ tasks: { requests: { tools: { call: {} } } } });
     const messages = await messagesOf(client, "talker");
-    expect(messages[0]).toMatchObject({ type: "taskCreated", task: { status: "working", ttl: null } });
+    expect(messages[0]).toMatchObject({
+      type: "taskCreated",
+      task: { status: "working", ttl: null, pollInterval: 500 },
+    });
     expect(messages.at(-1)).toMatchObject({
       type: "result",
       result: { content: [{ text: "Hello there!" }] },
@@ -150,7 +153,7 @@ describe("tasks of 2026-07-28", () => {
     onTestFinished(() => gate.resolve());
     const server = serving(runsFile(), { agents: [talker(gate.promise)], mcp: {} });
     const { result } = await request(server, "tools/call", { params: call("talker") });
-    expect(result).toMatchObject({ resultType: "task", status: "working", ttlMs: null });
+    expect(result).toMatchObject({ resultType: "task", status: "working", ttlMs: null, pollIntervalMs: 500 });
     const taskId = result?.["taskId"];
     expect(await request(server, "tasks/get", { params: { taskId } })).toMatchObject({
       result: { resultType: "complete", taskId, status: "working" },

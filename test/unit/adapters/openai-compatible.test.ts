@@ -374,8 +374,16 @@ describe("what an OpenAI-compatible server refuses", () => {
     const error = await refused({ status: 404, json: { error: { message: "model 'm' not found" } } });
     expect(error).toMatchObject({
       code: "model-not-found",
-      message: expect.stringContaining("one, two") as string,
+      message: expect.stringContaining("one, two.") as string,
     });
+  });
+
+  it("says that there are more where they are more than a dozen", async () => {
+    const refusal = { status: 404, json: { error: { message: "model 'm' not found" } } };
+    const names = Array.from({ length: 13 }, (_, at) => `m${at + 1}`);
+    server.pages.set("/v1/models", { data: names.map((id) => ({ id })) });
+    const some = `It has: ${names.slice(0, 12).join(", ")}, ….`;
+    expect(await refused(refusal)).toMatchObject({ message: expect.stringContaining(some) as string });
   });
 
   it("says so where the server lists none, or not which", async () => {

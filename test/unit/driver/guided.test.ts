@@ -92,6 +92,8 @@ describe("guided", () => {
   it("leaves optional values out that were not said, and takes those that were", async () => {
     const off = await run("Switch off the light in the hall.", [light], silent());
     expect(off.calls).toEqual([["set_light", { room: "hall", on: false }]]);
+    const late = await run("Switch on the light in the hall for 40 minutes.", [light], silent());
+    expect(late.calls).toEqual([["set_light", { room: "hall", on: true }]]);
     const dim = await run("Switch on the light in the kitchen at 40 percent brightness.", [light], silent());
     expect(dim.calls).toEqual([["set_light", { room: "kitchen", on: true, brightness: 40 }]]);
   });

@@ -82,6 +82,9 @@ const look = (result: Json, args: JsonObject = { booking: "BK-77" }): Step => ({
 });
 const record = { seats: [{ seat_id: "12F", note: "window; seat_id: 66X" }], other: "44C" };
 
+/** A record of 4 values and so many before the seat. */
+const behind = (others: number): Json => ({ seats: [...Array<number>(others).fill(0), { seat_id: "12F" }] });
+
 describe("a value that was found", () => {
   it.each<readonly [string, string, readonly Step[], Tools]>([
     ["is allowed where the author says so", "allow", [look(record), change("12F")], seat(whole)],
@@ -100,6 +103,8 @@ describe("a value that was found", () => {
       seat(foundIn("get_booking")),
     ],
     ["asks in another field", "ask", [look(record), change("44C")], seat(whole)],
+    ["is allowed where it is the 20,000th", "allow", [look(behind(19_996)), change("12F")], seat(whole)],
+    ["asks behind 20,000 others", "ask", [look(behind(19_997)), change("12F")], seat(whole)],
     [
       "is allowed in any field without a name of one",
       "allow",
