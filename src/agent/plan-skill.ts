@@ -101,7 +101,7 @@ interface PlanningSkill {
   readonly warn: Host["warn"];
 }
 
-function planPlain(skill: PlainSkill, { name, output }: AnyDefinition): PlainPlan {
+function planPlain(skill: PlainSkill, definition: AnyDefinition): PlainPlan {
   const { description, execute, trusted = false } = skill;
   return {
     type: "plain",
@@ -110,7 +110,7 @@ function planPlain(skill: PlainSkill, { name, output }: AnyDefinition): PlainPla
     execute,
     label: trusted ? trustedLabel : untrustedFrom(`skill/${skill.name}`),
     input: inputSchema(skill.input, skill.name),
-    output: output === undefined ? undefined : toSchema(output, { name, role: "output" }),
+    output: skillOutput(skill, definition),
   };
 }
 

@@ -4,21 +4,22 @@ import type { Schema } from "../schema/schema.ts";
 import { type SchemaSource, toSchema } from "../schema/to-schema.ts";
 import type { Json } from "../util/json.ts";
 import { after } from "../util/maybe.ts";
-import type { AgenticSkill } from "./skill.ts";
+import type { Skill } from "./skill.ts";
 
 /**
- * The schema of what a skill answers: its own, behind which the agent's stands, so that an agent never gives what its type does not say. The model
- * writes the answer, so it is described and parsed as what goes in, like arguments.
+ * The schema of what a skill answers: its own, behind which the agent's stands, so that an agent never gives what its type does not say. What a model
+ * writes is described and parsed as what goes in, like arguments; what the function of a plain skill gives, as a result of a tool.
  *
  * @throws WritError `definition-invalid` where no answer of the skill could be the agent's, `schema-invalid`, `schema-without-json-schema`
  */
 export function skillOutput(
-  { name, output }: Pick<AgenticSkill, "name" | "output">,
+  { type, name, output }: Pick<Skill<unknown>, "type" | "name" | "output">,
   agent: { readonly name: string; readonly output?: SchemaSource },
 ): Schema | undefined {
+  const role = type === "agentic" ? "input" : "output";
   const own = output ?? agent.output;
   if (own === undefined) return undefined;
-  const made = toSchema(own, { name: output === undefined ? agent.name : name, role: "input" });
+  const made = toSchema(own, { name: output === undefined ? agent.name : name, role });
   if (agent.output === undefined || own === agent.output) return made;
   const wanted = toSchema(agent.output, { name: agent.name, role: "input", coerce: "none" });
   const clash = clashOf(madeBy(own, name), wanted.jsonSchema);

@@ -44,6 +44,7 @@ export interface PlainSkill<Made = never> extends Making<Made> {
   /** The knowledge of the skill. `skillContext()` gives all of it, since there is not a model to call it. */
   readonly knowledge?: readonly Knowledge[];
   readonly input?: SchemaSource;
+  readonly output?: SchemaSource;
   readonly modelDescription?: string;
   readonly trusted?: boolean;
   readonly execute: (input: unknown) => unknown;
@@ -82,6 +83,8 @@ export type SkillDefinition<
     })
   | (SkillAbout & {
       execute(input: unknown): Result;
+      /** The schema of what it gives, which must fit the agent's `output`; a result that does not match ends the run. Default: the agent's `output`. */
+      readonly output?: Output;
       /** Is what it gives the author's own, as far as its input is? Default: no; a function can fetch what strangers wrote, and its answer counts as theirs. */
       readonly trusted?: boolean;
     });
@@ -127,8 +130,14 @@ export function skill<Output extends SchemaSource | undefined = undefined, Resul
   if ("execute" in definition) {
     if ("tools" in definition)
       throw mixed(name, "has both `tools` and `execute`; it is agentic or plain, not both.");
-    const { trusted } = definition;
-    return { type: "plain", ...about, trusted, execute: (input) => definition.execute(input) };
+    const other = agenticAlone.find((field) => field in definition);
+    if (other !== undefined)
+      throw mixed(
+        name,
+        `has \`${other}\`, which is for \`tools\`: no model is asked where there is \`execute\`.`,
+      );
+    const { output, trusted } = definition;
+    return { type: "plain", ...about, output, trusted, execute: (input) => definition.execute(input) };
   }
   if ("trusted" in definition)
     throw mixed(
@@ -140,6 +149,8 @@ export function skill<Output extends SchemaSource | undefined = undefined, Resul
   const { instructions, tools, output, parse, memory } = definition;
   return { type: "agentic", ...about, instructions, tools, output, parse, memory };
 }
+
+const agenticAlone = ["instructions", "parse", "memory"];
 
 const definitionLike = named("an object like { name, description, tools }", record);
 

@@ -5,7 +5,7 @@ import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { Warning } from "../journal/host.ts";
 import type { Step } from "../journal/journal.ts";
 import type { ToolCall } from "../message/message.ts";
-import { type Approval, boundsOf } from "../run/approval.ts";
+import { type AnswerHere, type Approval, boundsOf } from "../run/approval.ts";
 import { RunWaits } from "../run/waits.ts";
 import { mismatch } from "../journal/recorded-journal.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
@@ -148,8 +148,10 @@ async function answerOf(request: ApprovalRequest, fate: Ready): Promise<PersonsA
   try {
     const behind = fate.at.behind?.(fate) ?? [];
     const others = behind.map((one) => one.request);
-    const answer = await approve(request, others);
+    const answer = (await approve(request, others)) as boolean | AnswerHere | undefined | null; // plain JavaScript can answer with nothing
     if (typeof answer === "boolean") return { approved: answer };
+    if (answer === undefined || answer === null)
+      return { approved: false, reason: "the answer was nothing at all" };
     const also = answeredAlong(answer, behind);
     if (typeof also === "string") return { approved: false, reason: also };
     const read = readAnswer(answer, request);

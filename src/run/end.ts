@@ -18,7 +18,8 @@ import { type OpenQuestion, RunWaits } from "./waits.ts";
  * - `blocked-call`: a call that the allow-list, a rule, a hook or a person denied. The calls of its reply after it
  *   are skipped: that ends the batch, and the run goes on, with the model told.
  * - a reason for which the model stops writing, like `length`: unless the reply is a whole answer (`stop`), its
- *   calls do not run, and the run ends as `cancelled`.
+ *   calls do not run, and the run ends as `cancelled`. `error` is that of a reply whose call the provider could not
+ *   read: any other reply that ends with an error counts as a provider that failed, and is asked for again.
  */
 export type EndCause = "unknown-tool" | "tool-failure" | "blocked-call" | FinishReason;
 

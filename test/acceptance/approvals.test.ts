@@ -296,6 +296,11 @@ describe("what is not clearly yes", () => {
     expect(ofType(scene.events, "tool-end")).toHaveLength(2);
   });
 
+  it.each([undefined, null])("says that an answer of %s is none, in words of people", async (answer) => {
+    const scene = await run([calling(transfer()), "done"], (() => answer) as never);
+    expect(texts(scene)).toEqual(["Tool 'transfer' was denied: the answer was nothing at all"]);
+  });
+
   it("what the question holds cannot be changed by whoever answers it", async () => {
     const scene = await run([calling(transfer()), "done"], (call) => {
       try {

@@ -199,7 +199,10 @@ describe("the choice of a skill", () => {
     });
     expect(await chosen('{"skillName":"writer","confidence":7}')).toEqual(writes);
     for (const text of ["I think the writer.", "{}", "Writer", "constructor", "[]"])
-      await expect(chosen(text)).rejects.toMatchObject({ code: "skill-unknown" });
+      await expect(chosen(text)).rejects.toMatchObject({
+        code: "skill-unknown",
+        hint: expect.stringContaining('`routing: { otherwise: "name" }`'),
+      });
   });
 
   it("is an error when the model calls a tool instead, and what its provider throws is thrown [K6]", async () => {

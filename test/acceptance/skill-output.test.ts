@@ -71,3 +71,31 @@ describe("the output of a skill beside that of its agent", () => {
     expect(n).toBe(3);
   });
 });
+
+describe("the output of a plain skill", () => {
+  const plain = (gives: unknown, output?: SchemaSource): ReturnType<typeof agent> =>
+    agent({
+      name: "a",
+      ...(output && { output }),
+      skills: [skill({ name: "s", description: "", output: counted, execute: () => gives })],
+    });
+
+  it("is held to its own schema, also where the agent says nothing [K2]", async () => {
+    expect(await plain({ n: 3, more: true })("x")).toEqual({ n: 3 });
+    const { outcome, error, output } = await plain({ n: "3" }).run("x");
+    expect([outcome.type, error?.code, output]).toEqual(["failed", "skill-failed", undefined]);
+    expect(error?.message).toContain("its result does not match the output schema: n: ");
+  });
+
+  it("is held to the agent's after it, and refused where it can never be that [K2]", async () => {
+    const small = z.object({ n: z.number().max(9) });
+    expect((await plain({ n: 12 }, small).run("x")).error?.code).toBe("skill-failed");
+    expect(await plain({ n: 7 }, small)("x")).toEqual({ n: 7 });
+    expect(() => plain({ n: 7 }, z.string())).toThrow("its `output` can never be the agent's");
+  });
+
+  it.each(["instructions", "parse", "memory"])("has not got `%s`, which is for a model", (field) => {
+    const definition = { name: "s", description: "", execute: () => 1, [field]: undefined };
+    expect(() => skill(definition)).toThrow(`has \`${field}\`, which is for \`tools\``);
+  });
+});

@@ -2,6 +2,7 @@ import { WritError } from "../../error/writ-error.ts";
 import type { Price, Usage } from "../../message/usage.ts";
 import { countInside, type ToolUse } from "./constraints.ts";
 import { nearest } from "../../util/nearest.ts";
+import { shownValue } from "../../util/shape.ts";
 
 /** The bounds of a run. Each is enforced; one that is left out has the default named here. */
 export interface Budget {
@@ -39,7 +40,7 @@ export interface Budget {
   readonly resultBytes?: number;
   /** The part of a bound, between 0 and 1, at which `budget-threshold` is told. Default 0.8. */
   readonly warnAt?: number;
-  /** Dollars for a usage, when the model's adapter does not know its price. */
+  /** Dollars for a usage, when the model's adapter does not know its price, or takes none: a function that asks a model which costs. */
   readonly price?: Price;
 }
 
@@ -83,6 +84,7 @@ const meant: Readonly<Record<string, BudgetField>> = {
 };
 
 const inParts = "Give a part of a bound: a number above 0, and 1 at most.";
+const asPrice = "Give a function from a usage to dollars: `price: ({ inputTokens, outputTokens }) => …`.";
 
 function adviceFor(field: string): string {
   if (isBound(field)) return "Give a positive number, or leave the field out for its default.";
@@ -98,17 +100,34 @@ function adviceFor(field: string): string {
 /**
  * Fills in the defaults.
  *
- * @throws WritError `budget-invalid` for a bound that is not a positive number, or a field that does not exist.
+ * @throws WritError `budget-invalid` for a bound that is not a positive number, a price that is not a function, or a field that does not exist.
  */
 export function limitsOf(budget: Budget, name: string): Limits {
   const { warnAt } = budget;
   if (warnAt !== undefined && !(warnAt > 0 && warnAt <= 1))
-    throw new WritError("budget-invalid", { name, field: "warnAt", value: String(warnAt), advice: inParts });
+    throw new WritError("budget-invalid", {
+      name,
+      field: "warnAt",
+      value: shownValue(warnAt),
+      advice: inParts,
+    });
+  if (budget.price !== undefined && typeof budget.price !== "function")
+    throw new WritError("budget-invalid", {
+      name,
+      field: "price",
+      value: shownValue(budget.price),
+      advice: asPrice,
+    });
   const limits: Record<BudgetField, number> = { ...defaults };
   for (const [field, value] of Object.entries(budget)) {
     if (field === "price" || field === "warnAt" || value === undefined) continue;
     if (!isBound(field) || typeof value !== "number" || !(value > 0)) {
-      throw new WritError("budget-invalid", { name, field, value: String(value), advice: adviceFor(field) });
+      throw new WritError("budget-invalid", {
+        name,
+        field,
+        value: shownValue(value),
+        advice: adviceFor(field),
+      });
     }
     limits[field] = value;
   }

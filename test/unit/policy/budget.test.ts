@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { WritError } from "../../../src/error/writ-error.ts";
 import {
   crossed,
   emptyLedger,
@@ -41,10 +42,25 @@ describe("bounds", () => {
       { warnAt: 0 },
       { warnAt: 1.1 },
       { depth: null },
+      { price: 3 },
+      { price: null },
     ])
       expect(() => limitsOf(budget as never, "a")).toThrow(
         expect.objectContaining({ code: "budget-invalid" }),
       );
+  });
+
+  it("are told as they were given, and a price wants a function", () => {
+    const said = (budget: object): string => {
+      try {
+        limitsOf(budget, "a");
+        return "";
+      } catch (error) {
+        return `${(error as WritError).message} ${(error as WritError).hint}`;
+      }
+    };
+    expect(said({ turns: "3" })).toContain('has turns = "3", which is not a bound');
+    expect(said({ price: 3 })).toContain("Give a function from a usage to dollars");
   });
 
   it("are met in an order that does not change: turns, tokens, dollars, time [C29]", () => {
