@@ -11,10 +11,13 @@ export interface OutputFlags {
 
 const formats: readonly Format[] = ["text", "json", "stream-json"];
 
-/** Adds the options of {@link OutputFlags} to a command. */
-export function withOutputFlags(command: Command): Command {
+/** Adds the options of {@link OutputFlags} to a command: one that runs several agents prints an object `each`. */
+export function withOutputFlags(command: Command, each = ""): Command {
   return command
-    .option("--json", "print one JSON object: result, outcome, usage, turns, duration_ms, run_id, error")
+    .option(
+      "--json",
+      `print one JSON object${each}: result, outcome, usage, turns, duration_ms, run_id, error`,
+    )
     .option(
       "--output-format <format>",
       "text, json, or stream-json: every event as a line of JSON, the result last",

@@ -118,7 +118,7 @@ export async function printEnd(end: PrintedEnd, { output, format, verbose }: Pri
  * The object that `--json` prints, and the last line of `stream-json`. `result` is the answer as text, or null; `output` is its value when it
  * is not a text.
  */
-function resultObject(end: PrintedEnd, error: unknown): object {
+export function resultObject(end: PrintedEnd, error?: unknown): object {
   const answered = end.outcome?.type === "answered";
   const output = answered ? toJson(end.output) : undefined;
   return {

@@ -141,6 +141,7 @@ function addDemo(program: Command, act: Act): void {
       )
       .option("--keep <file>", "keep the runs in this SQLite file, which must not be there yet")
       .addOption(new Option("--die-in <store>").hideHelp()),
+    " for each end of a run, and for each wait",
   ).action((flags: DemoFlags) => act(flags, async () => (await import("./demo/demo.ts")).demo(flags)));
 }
 

@@ -96,11 +96,14 @@ function answerTo(
   };
 }
 
-/** The question that is meant: without a key the only one of the run. @throws WritError `question-unknown`, `option-invalid` */
+/** The question that is meant: without a key the only one of the run. @throws WritError `question-unknown`, `question-answered`, `question-expired`, `option-invalid` */
 async function questionAt(store: RunStore, runId: string, key: string | undefined): Promise<WaitingQuestion> {
-  const questions = (await store.questions(runId)).filter(({ request }) => request.waitsFor === undefined);
+  const open = await store.questions(runId);
+  const questions = open.filter(({ request }) => request.waitsFor === undefined);
   const meant = key === undefined ? questions : questions.filter((question) => question.key === key);
   const [only, another] = meant;
+  if (only === undefined && key !== undefined && open.every((question) => question.key !== key))
+    await store.answer(runId, key, { approved: false, hash: "" }); // throws what became of the question: an answer without its hash is none
   if (only === undefined)
     throw new WritError("question-unknown", { id: runId, place: key === undefined ? "" : ` at "${key}"` });
   if (another === undefined) return only;

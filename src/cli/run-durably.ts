@@ -5,19 +5,22 @@ import type { StartOptions } from "../durable/new-run.ts";
 import type { RunEnd, RunStore, WaitingQuestion } from "../durable/run-store.ts";
 import { capabilityAudit, type CapabilityLook } from "../event/capability-audit.ts";
 import type { AgentEvent } from "../event/event.ts";
-import { noUsage } from "../message/usage.ts";
+import type { Outcome } from "../event/outcome.ts";
+import { noUsage, type Usage } from "../message/usage.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import type { PrintedEnd } from "./follow-run.ts";
 import { listenForInterrupts } from "./interrupts.ts";
 import type { AnyAgent } from "./load-agent.ts";
 import { jsonLine, oneLine, processOutput } from "./output.ts";
 import { printer } from "./printer.ts";
-import { type Format, printEnd } from "./print-run.ts";
+import { type Format, printEnd, resultObject } from "./print-run.ts";
 import type { QuestionPart } from "./read-files.ts";
 
 /** A run that is to be kept in a store. */
 export interface DurableWish {
   readonly store: RunStore;
+  /** The place that was named on the command line, for the commands that answer. */
+  readonly place?: string;
   readonly prompt: string | readonly QuestionPart[];
   readonly start: StartOptions;
   readonly audit?: (look: CapabilityLook) => void;
@@ -33,14 +36,16 @@ export interface DurableWish {
  */
 export async function runDurably(
   agent: AnyAgent,
-  { store, prompt, start, audit, format, verbose, isBrief }: DurableWish,
+  { store, place, prompt, start, audit, format, verbose, isBrief }: DurableWish,
 ): Promise<ExitCode> {
   const output = processOutput;
   const startedAt = performance.now();
   const print = printer({ agent: agent.name, model: agent.modelId, verbose, isBrief, output });
   const tellAudit = audit === undefined ? undefined : capabilityAudit(audit);
+  const reached = reachedBy();
   const onEvent = (event: AgentEvent): unknown => {
     tellAudit?.(event);
+    reached.tell(event);
     return format === "stream-json" ? output.answer(jsonLine(event)) : print.tell(event);
   };
   const runs = durableRuns({ store, agents: [agent] });
@@ -54,9 +59,27 @@ export async function runDurably(
     interrupts.stopListening();
   }
   const run = await store.read(id);
-  if (run?.end === undefined) return tellWaiting(store, id);
   const durationMs = performance.now() - startedAt;
+  if (run?.end === undefined) {
+    if (format !== "text")
+      await output.answer(jsonLine(resultObject({ ...reached.end, runId: id, durationMs })));
+    return tellWaiting(store, { id, place });
+  }
   return printEnd({ ...endOf(run.end), runId: id, durationMs }, { output, format, verbose });
+}
+
+/** Keeps of what is told how far the run came: it has no end in the store while it waits. */
+function reachedBy(): {
+  readonly tell: (event: AgentEvent) => void;
+  readonly end: Omit<PrintedEnd, "durationMs">;
+} {
+  const end: { outcome?: Outcome; usage: Usage; turns: number } = { usage: noUsage, turns: 0 };
+  const tell = (event: AgentEvent): void => {
+    if (event.parentRunId !== undefined) return;
+    if (event.type === "turn-start") end.turns = event.turn;
+    if (event.type === "run-end") Object.assign(end, { outcome: event.outcome, usage: event.usage });
+  };
+  return { tell, end };
 }
 
 /** The end as `writ run` prints it. */
@@ -67,19 +90,26 @@ function endOf({ outcome, output, usage = noUsage, turns = 0 }: RunEnd): Omit<Pr
 }
 
 /** Says what a run that has not ended waits for. */
-async function tellWaiting(store: RunStore, id: string): Promise<ExitCode> {
+async function tellWaiting(
+  store: RunStore,
+  { id, place }: { readonly id: string; readonly place?: string },
+): Promise<ExitCode> {
+  const where = place === undefined ? "" : ` --store ${oneLine(place)}`;
   const questions = await store.questions(id);
   if (questions.length === 0)
-    processOutput.progress(`${oneLine(id)} was handed over: \`writ work\` goes on with it.\n`);
-  for (const question of questions) processOutput.progress(`${oneLine(id)} ${waitingText(question)}\n`);
+    processOutput.progress(
+      `${oneLine(id)} was handed over: \`npx writ work <file>${where}\` goes on with it.\n`,
+    );
+  for (const question of questions)
+    processOutput.progress(`${oneLine(id)} ${waitingText(question, where)}\n`);
   return exitCodes.suspended;
 }
 
-function waitingText({ runId, key, request, until = 0 }: WaitingQuestion): string {
+function waitingText({ runId, key, request, until = 0 }: WaitingQuestion, where: string): string {
   const { tool, unsettled, waitsFor } = request;
   if (waitsFor === "time") return `sleeps in ${oneLine(tool)} until ${new Date(until).toISOString()}`;
   if (waitsFor !== undefined)
-    return `waits for a signal in ${oneLine(tool)}: writ runs signal ${oneLine(runId)} ${oneLine(waitsFor.signal)}`;
+    return `waits for a signal in ${oneLine(tool)}: npx writ runs signal ${oneLine(runId)} ${oneLine(waitsFor.signal)}${where}`;
   const command = unsettled === true ? "runs settle" : "approvals approve";
-  return `waits for an answer about ${oneLine(tool)}: writ ${command} ${oneLine(runId)} ${key}`;
+  return `waits for an answer about ${oneLine(tool)}: npx writ ${command} ${oneLine(runId)} ${key}${where}`;
 }

@@ -35,7 +35,7 @@ interface Durably {
 }
 
 async function durably(agent: AnyAgent, prompt: Question, { flags, options }: Durably): Promise<ExitCode> {
-  const [{ runDurably }, { openStore }] = await Promise.all([
+  const [{ runDurably }, { nameOfStore, openStore }] = await Promise.all([
     import("./run-durably.ts"),
     import("./run-store.ts"),
   ]);
@@ -44,6 +44,7 @@ async function durably(agent: AnyAgent, prompt: Question, { flags, options }: Du
   await using store = await openStore(flags);
   return await runDurably(agent, {
     store,
+    place: flags.store === undefined ? undefined : nameOfStore(flags),
     prompt,
     start: { id, session, skill, ceiling },
     audit,

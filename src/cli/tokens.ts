@@ -23,6 +23,15 @@ export function readPrincipals(path: string): readonly Principal[] {
   }
 }
 
+/** @throws WritError `option-invalid` for a name or an agent that no principal can have */
+function checkPrincipal(principal: Principal, name: string): void {
+  try {
+    checkPrincipals([principal]);
+  } catch (error) {
+    throw new WritError("option-invalid", { option: "<name>", value: name, advice: `${messageOf(error)}.` });
+  }
+}
+
 /** `writ token <name>`: makes a token for somebody, keeps its hash in the file, and prints it, this once. */
 export async function makeToken(name: string, flags: TokenFlags): Promise<ExitCode> {
   const { tokens: path } = flags;
@@ -36,6 +45,7 @@ export async function makeToken(name: string, flags: TokenFlags): Promise<ExitCo
     ...agents,
     tokens: [...(before?.tokens ?? []), hashToken(token)],
   };
+  checkPrincipal(principal, name);
   const principals = [...known.filter((one) => one !== before), principal];
   try {
     checkPrincipals(principals);

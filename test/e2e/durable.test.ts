@@ -41,6 +41,38 @@ const paid = (): string =>
   existsSync(join(project.folder, "paid.txt")) ? readFileSync(join(project.folder, "paid.txt"), "utf8") : "";
 
 describe("writ run --durable", () => {
+  it("prints the result object of a run that waits, and a command that answers it in that store", async () => {
+    const words = ["run", "payer.ts", "Pay Ada", "--durable", "--id", "invoice-18"];
+    const begun = await writ([...words, "--json"]);
+    expect(begun.code).toBe(6);
+    expect(JSON.parse(begun.stdout)).toMatchObject({
+      type: "result",
+      outcome: "suspended",
+      result: null,
+      error: null,
+      turns: 1,
+      run_id: "invoice-18",
+    });
+    const streamed = await writ([...words, "--output-format", "stream-json"]);
+    expect(JSON.parse(streamed.stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
+      type: "result",
+      outcome: "suspended",
+    });
+    const told = /npx writ (approvals approve .*)\n/.exec(begun.stderr)?.[1];
+    expect(told).toBe(`approvals approve invoice-18 turn/1/approval/0 --store ${store}`);
+    const followed = await writIn(told?.split(" ") ?? [], { cwd: project.folder });
+    expect([followed.code, followed.stdout]).toEqual([0, "approved: pay of invoice-18\n"]);
+    const second = await writ(["approvals", "deny", "invoice-18", "turn/1/approval/0"]);
+    expect([second.code, second.stderr]).toEqual([1, expect.stringContaining("error[question-answered]")]);
+    const unknown = await writ(["approvals", "deny", "invoice-18", "turn/9/approval/0"]);
+    expect(unknown.stderr).toContain("error[question-unknown]");
+  });
+
+  it("wants an id with something in it", async () => {
+    const { code, stderr } = await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", ""]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("`id` must be a text that is not empty")]);
+  });
+
   it("keeps a run that waits, which is answered from elsewhere and goes on, once", async () => {
     const before = paid();
     const begun = await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "invoice-17"]);
