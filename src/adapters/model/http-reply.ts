@@ -23,16 +23,31 @@ export class UnreadableReply extends Error {
   }
 }
 
-const maxErrorBytes = 65_536;
+/** More words than any refusal needs. */
+const maxErrorLength = 65_536;
 
-/** The refusal of a server, read from the body of its answer. */
+/** The refusal of a server, read from the body of its answer: its status counts whatever that is. */
 export async function refusalOf(response: Response): Promise<RefusedRequest> {
   const { body, status, statusText, headers } = response;
-  const text = body === null ? "" : await new Response(body.pipeThrough(bounded(maxErrorBytes))).text();
-  const fault = readFault(text);
+  const fault = readFault(await beginningOf(body));
   const message = fault.message || statusText || "no reason given";
   const wait = retryAfterMs((name) => headers.get(name)) ?? fault.retryAfterMs;
   return new RefusedRequest({ ...fault, status, message, retryAfterMs: wait });
+}
+
+/** The text of a body, as far as it comes and fits. */
+async function beginningOf(body: Response["body"]): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for await (const bytes of body ?? []) {
+      text += decoder.decode(bytes, { stream: true });
+      if (text.length > maxErrorLength) break;
+    }
+  } catch {
+    // it broke off; what came is told
+  }
+  return text;
 }
 
 /** Breaks off what is larger. */

@@ -51,6 +51,21 @@ describe.each(Object.keys(adapters))("what providers say through %s", (name) => 
   });
 });
 
+describe.each(Object.keys(adapters).filter((name) => name !== "ai-sdk"))("a refusal through %s", (name) => {
+  const busy = { status: 429, headers: { "content-type": "text/html", "retry-after": "7" } };
+
+  it.each<[string, Answer]>([
+    ["is a page of any size", { ...busy, sse: `<html><title>Too busy</title>${" ".repeat(100_000)}</html>` }],
+    ["broke off", { ...busy, sse: "<html><title>Too busy</title>", after: "cut" }],
+  ])("is told by its status where its body %s", async (_how, answer) => {
+    const model = adapters[name]?.();
+    if (model === undefined) throw new Error("no adapter");
+    const error = await failure(model, answer);
+    expect(error).toMatchObject({ code: "model-rate-limited", retryable: true, retryAfterMs: 7000 });
+    expect(error.message).toContain('a web page, "Too busy"');
+  });
+});
+
 const event = (data: unknown, type?: string): string =>
   `${type === undefined ? "" : `event: ${type}\n`}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
 const whole = (content: string) => ({ choices: [{ index: 0, message: { content }, finish_reason: "stop" }] });
