@@ -131,6 +131,14 @@ describe("connectMcp", () => {
     expect(countStarts(starts)).toBe(2);
   });
 
+  it("is there again after a crash, though the signal was aborted since that could stop the connecting", async () => {
+    const connecting = new AbortController();
+    const far = await connect("well", { signal: connecting.signal });
+    connecting.abort(new Error("the time to connect is over"));
+    expect(await call(far, "crash")).toMatchObject({ status: "error" });
+    expect(await call(far, "echo", { text: "again" })).toMatchObject({ status: "ok", value: "again" });
+  });
+
   it("is not started for ever when it always crashes", async () => {
     const starts = join(folder(), "starts");
     const far = await connect("crash", { starts });

@@ -44,7 +44,7 @@ export type McpServer = McpTaking &
      * out. Default: the server is told that none are shown.
      */
     readonly apps?: boolean;
-    /** Stops the connecting. */
+    /** Stops the connecting. One that is aborted later stops nothing: a server that went away is connected anew. */
     readonly signal?: AbortSignal;
   } & (McpProgram | McpAddress);
 

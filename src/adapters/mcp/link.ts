@@ -37,7 +37,8 @@ export function makeLink(
   async function connect(): Promise<Client> {
     const isAgain = attempts > 0;
     attempts += 1;
-    const client = await connectClient(library, place.place, connecting);
+    const signal = isAgain ? undefined : connecting.signal; // the author's is for the first connection
+    const client = await connectClient(library, place.place, { ...connecting, signal });
     if (isClosed) {
       await client.close();
       throw gone("the connection was closed");
