@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { callTool } from "../../src/adapters/lower-doors.ts";
 import { connectMcp, type McpConnection, type McpSignIn } from "../../src/adapters/mcp/tools.ts";
 
 interface Heard {
@@ -41,8 +43,14 @@ async function serveJson(answer: Answer): Promise<{ readonly url: string; readon
 async function scene(): Promise<{
   readonly mcp: Awaited<ReturnType<typeof serveJson>>;
   readonly login: typeof mcp;
+  /** From now on another token is good. */
+  readonly revoke: () => void;
+  /** The calls that came with the token that was good before. */
+  readonly refused: () => number;
 }> {
-  const login = await serveJson((path) => {
+  let good = "good";
+  let refused = 0;
+  const login = await serveJson((path, body) => {
     const at = (place: string): string => `${login.url}${place}`;
     if (path.startsWith("/.well-known/"))
       return [
@@ -58,7 +66,9 @@ async function scene(): Promise<{
       ];
     if (path === "/register")
       return [201, { client_id: "registered", redirect_uris: ["http://localhost:1/back"] }];
-    if (path === "/token") return [200, { access_token: "good", token_type: "Bearer", expires_in: 3600 }];
+    if (path === "/token" && isProof(new URLSearchParams(body)))
+      return [200, { access_token: good, token_type: "Bearer", expires_in: 3600 }];
+    if (path === "/token") return [400, { error: "invalid_grant" }];
     return [404, {}];
   });
   const mcp: Awaited<ReturnType<typeof serveJson>> = await serveJson((path, text, headers) => {
@@ -67,7 +77,8 @@ async function scene(): Promise<{
     if (path.startsWith("/.well-known/oauth-protected-resource"))
       return [200, { resource, authorization_servers: [login.url] }];
     if (path !== "/mcp") return [404, {}];
-    if (headers.authorization !== "Bearer good")
+    if (headers.authorization === "Bearer good" && good !== "good") refused += 1;
+    if (headers.authorization !== `Bearer ${good}`)
       return [401, {}, { "www-authenticate": `Bearer resource_metadata="${metadata}"` }];
     if (text === "") return [405, {}];
     const { id, method } = JSON.parse(text) as { readonly id?: number; readonly method: string };
@@ -78,13 +89,14 @@ async function scene(): Promise<{
         capabilities: { tools: {} },
         serverInfo: { name: "s", version: "1" },
       },
+      "tools/call": { content: [{ type: "text", text: "hello" }] },
       "tools/list": { tools: [{ name: "echo", inputSchema: { type: "object" } }] },
     };
     const result = results[method];
     const error = { code: -32_601, message: "Method not found" };
     return [200, { jsonrpc: "2.0", id, ...(result === undefined ? { error } : { result }) }];
   });
-  return { mcp, login };
+  return { mcp, login, revoke: () => void (good = "better"), refused: () => refused };
 }
 
 async function connect(url: string, signIn?: McpSignIn): Promise<McpConnection> {
@@ -100,8 +112,14 @@ async function connect(url: string, signIn?: McpSignIn): Promise<McpConnection> 
   return connection;
 }
 
-const back = (address: URL, state = address.searchParams.get("state")): string =>
-  `http://localhost:1/back?code=a-code&state=${state}`;
+/** The code of a sign-in is its challenge, whose verifier proves that the same client asks for the token (RFC 7636). */
+const isProof = (asked: URLSearchParams): boolean =>
+  createHash("sha256")
+    .update(asked.get("code_verifier") ?? "")
+    .digest("base64url") === asked.get("code");
+
+const back = ({ searchParams }: URL, state = searchParams.get("state")): string =>
+  `http://localhost:1/back?code=${searchParams.get("code_challenge")}&state=${state}`;
 
 describe("a server that wants a sign-in", () => {
   it("is signed in at once, with the author's headers for itself alone, and the tokens are kept", async () => {
@@ -127,6 +145,27 @@ describe("a server that wants a sign-in", () => {
     expect(login.heard.filter(({ headers }) => "x-key" in headers)).toEqual([]);
     expect(mcp.heard.every(({ headers }) => headers["x-key"] === "for this server alone")).toBe(true);
     expect(login.heard.filter(({ headers }) => headers.authorization === "Bearer good")).toEqual([]);
+  });
+
+  it("is signed in once where its token ends while several calls are made, which all have their results", async () => {
+    const { mcp, revoke, refused } = await scene();
+    const opened: URL[] = [];
+    const person = Promise.withResolvers<void>();
+    const signIn: McpSignIn = {
+      redirectUrl: "http://localhost:1/back",
+      async open(address) {
+        opened.push(address);
+        if (opened.length > 1) await person.promise;
+        return back(address);
+      },
+    };
+    const { tools } = await connect(mcp.url, signIn);
+    revoke();
+    const calls = [1, 2].map(() => callTool([tools], { name: "far/echo" }));
+    await vi.waitFor(() => expect(refused()).toBe(2));
+    person.resolve();
+    expect(await Promise.all(calls)).toMatchObject([1, 2].map(() => ({ status: "ok", value: "hello" })));
+    expect(opened).toHaveLength(2);
   });
 
   it("cannot be used without a sign-in, nor with the answer to another one", async () => {

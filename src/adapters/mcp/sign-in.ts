@@ -4,7 +4,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { parseJson } from "../../util/json.ts";
 import type { McpSignIn } from "./wanted.ts";
 
@@ -24,9 +24,9 @@ export interface SigningIn {
 export async function signingIn(options: McpSignIn): Promise<SigningIn> {
   const { redirectUrl, open, store, client, clientMetadataUrl, clientName = "writ" } = options;
   let kept: Kept = readKept(await store?.read());
-  let verifier = "";
-  let state = "";
+  const verifiers = new Map<string | null, string>();
   let wanted: URL | undefined;
+  let opened: URL | undefined;
   let discovered: OAuthDiscoveryState | undefined;
   const keep = async (more: Kept): Promise<void> => {
     kept = { ...kept, ...more };
@@ -42,14 +42,14 @@ export async function signingIn(options: McpSignIn): Promise<SigningIn> {
       response_types: ["code"],
     },
     ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
-    state: () => (state = randomBytes(24).toString("base64url")),
+    state: () => randomBytes(24).toString("base64url"),
     clientInformation: () => given ?? kept.client,
     saveClientInformation: (registered) => keep({ client: registered }),
     tokens: () => kept.tokens,
     saveTokens: (tokens) => keep({ tokens }),
     redirectToAuthorization: (address) => void (wanted = address),
-    saveCodeVerifier: (text) => void (verifier = text),
-    codeVerifier: () => verifier,
+    saveCodeVerifier: (verifier) => void verifiers.set(challengeOf(verifier), verifier),
+    codeVerifier: () => verifiers.get(opened?.searchParams.get("code_challenge") ?? null) ?? "",
     saveDiscoveryState: (found) => void (discovered = found),
     discoveryState: () => discovered,
     async invalidateCredentials(scope) {
@@ -62,14 +62,21 @@ export async function signingIn(options: McpSignIn): Promise<SigningIn> {
   return {
     provider,
     async signedIn() {
-      if (wanted === undefined) throw new Error("the server wants a sign-in, and names no place for it");
-      const { searchParams } = new URL(await open(wanted));
+      // Requests at the same time each want one: what belongs to it stands in its address.
+      const address = wanted;
+      if (address === undefined) throw new Error("the server wants a sign-in, and names no place for it");
       wanted = undefined;
-      if (searchParams.get("state") !== state) throw new Error("the browser came back from another sign-in");
+      const { searchParams } = new URL(await open(address));
+      if (searchParams.get("state") !== address.searchParams.get("state"))
+        throw new Error("the browser came back from another sign-in");
+      opened = address;
       return searchParams;
     },
   };
 }
+
+/** The challenge of a verifier, as an address has it (RFC 7636, S256). */
+const challengeOf = (verifier: string): string => createHash("sha256").update(verifier).digest("base64url");
 
 function readKept(text: string | undefined): Kept {
   const parsed = text === undefined ? undefined : parseJson(text);

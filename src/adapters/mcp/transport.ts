@@ -109,19 +109,26 @@ export async function connectClient(
   }
 }
 
-/** Signs in again where a request later wants more than the sign-in gave, once a request. */
+/** Signs in again where a request later wants more than the sign-in gave, once a request. Requests that want it at the same time have it together. */
 function signInAgain(
   { UnauthorizedError }: Library,
   transport: McpClient.StreamableHTTPClientTransport,
   { signedIn }: SigningIn,
 ): void {
   const first = transport.send.bind(transport);
+  let done = 0;
+  let pending: Promise<void> | undefined;
+  const again = async (): Promise<void> => {
+    await transport.finishAuth(await signedIn());
+    done += 1;
+  };
   const send: typeof first = async (...request) => {
+    const before = done;
     try {
       await first(...request);
     } catch (error) {
       if (!(error instanceof UnauthorizedError)) throw error;
-      await transport.finishAuth(await signedIn());
+      if (done === before) await (pending ??= again().finally(() => (pending = undefined)));
       await first(...request);
     }
   };
