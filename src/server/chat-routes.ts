@@ -1,7 +1,7 @@
 import type { Runnable } from "../agent/runnable.ts";
 import { callsBeside } from "../durable/beside.ts";
 import type { QuestionAnswer, WaitingQuestion } from "../durable/run-store.ts";
-import { isWritError, WritError } from "../error/writ-error.ts";
+import { WritError } from "../error/writ-error.ts";
 import type { JsonObject } from "../util/json.ts";
 import { isFact } from "../event/event.ts";
 import { answerId, inputOf, messagesOf, type UiMessage } from "./chat-messages.ts";
@@ -107,11 +107,8 @@ async function messages(asked: Asked): Promise<Response> {
   return json({ messages: told.toReversed().flat() });
 }
 
-function lastSent(error: unknown): Sent | undefined {
-  return isWritError(error, "server-leaving")
-    ? undefined
-    : sent({ type: "error", errorText: problemOf(error).title });
-}
+/** A page does not come back by itself: it is told of a server that leaves, too. */
+const lastSent = (error: unknown): Sent => sent({ type: "error", errorText: problemOf(error).title });
 
 interface Part {
   /** The message of the user that is answered, or the one of the assistant that goes on. */

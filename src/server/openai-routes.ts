@@ -1,4 +1,3 @@
-import { isWritError } from "../error/writ-error.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 import {
@@ -63,7 +62,7 @@ async function complete(asked: Asked): Promise<Response> {
   return eventStream(chunksOf(words, head, options?.include_usage === true), {
     timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
     onEnd: end,
-    failure: (error) => (isWritError(error, "server-leaving") ? undefined : sent(envelope(error).body)),
+    failure: (error) => sent(envelope(error).body), // of a server that leaves, too: half an answer would be taken for a whole one
   });
 }
 

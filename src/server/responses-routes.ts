@@ -1,5 +1,5 @@
 import type { StoredRun } from "../durable/run-store.ts";
-import { isWritError, WritError } from "../error/writ-error.ts";
+import { WritError } from "../error/writ-error.ts";
 import type { Usage } from "../message/usage.ts";
 import type { JsonObject } from "../util/json.ts";
 import {
@@ -58,7 +58,7 @@ async function respond(asked: Asked): Promise<Response> {
   return eventStream(eventsOf(run), {
     timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
     onEnd: run.end,
-    failure: (error) => (isWritError(error, "server-leaving") ? undefined : failureOf(error)),
+    failure: failureOf,
   });
 }
 

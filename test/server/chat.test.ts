@@ -74,6 +74,22 @@ describe("useChat's own client", () => {
     expect(page.seen.some((messages) => JSON.stringify(messages).includes('"Hello "'))).toBe(true);
   });
 
+  it("is told of a server that leaves in the middle, and finds the whole answer at the next one", async () => {
+    const file = runsFile();
+    const gate = Promise.withResolvers<void>();
+    const server = serving(file, { agents: [talker(gate.promise)] });
+    const page = new Page(server, "talker");
+    const sent = page.sendMessage({ text: "Hi" });
+    await until(async () => shown(page.lastMessage)?.includes("Hello "));
+    const drained = server.drain();
+    await sent;
+    expect([page.status, page.error?.message]).toEqual(["error", "server leaving"]);
+    gate.resolve();
+    await drained;
+    const { messages } = await told(ask(serving(file, { agents: [talker()] }), "GET /chat/talker/c1"));
+    expect(messages?.map((message) => shown(message)?.at(-1))).toEqual(["Hi", "Hello there!"]);
+  });
+
   it("shows a call, asks before it, and goes on in the same message with edited arguments", async () => {
     const paid: unknown[] = [];
     const server = serving(runsFile(), { agents: [payer(paid)] });

@@ -42,6 +42,22 @@ describe("OpenAI's own client", () => {
     expect((await client.models.list()).data.map(({ id }) => id)).toEqual(["talker"]);
   });
 
+  it("is told of a server that leaves in the middle, and takes no half answer for a whole one", async () => {
+    const begun = { model: "talker", stream: true } as const;
+    const clients: readonly ((client: OpenAI) => Promise<AsyncIterable<unknown>>)[] = [
+      (client) => client.chat.completions.create({ ...begun, messages: [user] }),
+      (client) => client.responses.create({ ...begun, input: "Hi" }),
+    ];
+    for (const ask of clients) {
+      const server = serving(runsFile(), { agents: [talker(new Promise(() => undefined))] });
+      const read = async (stream: AsyncIterable<unknown>): Promise<void> => {
+        for await (const part of stream)
+          if (JSON.stringify(part).includes("Hello")) void server.drain({ graceMs: 0 });
+      };
+      await expect(read(await ask(clientOf(server)))).rejects.toThrow("The server is about to end");
+    }
+  });
+
   it("is told what of its usage came from a cache, and what was thought", async () => {
     const usage = {
       inputTokens: 30,
