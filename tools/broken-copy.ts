@@ -43,7 +43,10 @@ const copied = [
   "AGENTS.md",
 ];
 
-/** The settings of the tests in the copy: the files that WRIT_TESTS names run, in that order. */
+/**
+ * The settings of the tests in the copy: the files that WRIT_TESTS names run, in that order. They have the patience of vitest.config.ts: with less, tests
+ * fail on a busy machine without a fault, and what they notice does not count.
+ */
 const settings = `
 import { relative } from "node:path";
 import { BaseSequencer } from "vitest/node";
@@ -52,7 +55,8 @@ const place = ({ moduleId }) => include.indexOf(relative(import.meta.dirname, mo
 class AsGiven extends BaseSequencer {
   sort = async (files) => files.toSorted((one, other) => place(one) - place(other));
 }
-export default { test: { include, testTimeout: 20_000, sequence: { sequencer: AsGiven }, setupFiles: "./reach-setup.mjs" } };
+const patience = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } };
+export default { test: { include, ...patience, sequence: { sequencer: AsGiven }, setupFiles: "./reach-setup.mjs" } };
 `;
 
 /** Makes a copy with some more files, by their names. */
