@@ -172,9 +172,9 @@ export class RunningBatch {
     }
   }
 
-  /** Gives the questions that the batch waits for, and the run with it. A run that was stopped while it was handed over ends by that, and so do its calls. */
+  /** Gives the questions that the batch waits for, and the run with it. A run that was stopped meanwhile ends by that, and so do its calls. */
   left(): RunWaits | undefined {
-    if (this.waiting?.isHandedOver !== true || this.batch.run.stop.reason === undefined) return this.waiting;
+    if (this.waiting === undefined || this.batch.run.stop.reason === undefined) return this.waiting;
     this.endStopped();
     return undefined;
   }
@@ -197,7 +197,7 @@ export class RunningBatch {
     const { stop, journal } = this.batch.run;
     if (stop.reason !== undefined) this.endStopped();
     if (journal.mode !== "replay" || StepsOfRun.of(journal)?.isOver !== true) throw error;
-    this.wait(new RunWaits([], true)); // it was handed over when its time ended: no record says so of the calls that had not begun
+    this.wait(new RunWaits([], true)); // a part of it waited when its time ended: no record says so of the calls that had not begun
   }
 
   private wait(waits: RunWaits): void {

@@ -30,6 +30,8 @@ export interface KeptEnd {
   readonly questions?: readonly OpenQuestion[];
   /** The keys of the questions that had no answer when it was stopped: one that came later came too late. Left out where there were none. */
   readonly unanswered?: readonly string[];
+  /** The keys of the steps that a hand-over kept from beginning before it was stopped, or that gave themselves up for it. Left out where there were none. */
+  readonly handedOver?: readonly string[];
   /** The facts that steps without a result had told. */
   readonly told?: Readonly<Record<string, readonly RunEvent[]>>;
 }

@@ -52,6 +52,7 @@ export class Replay {
     const isMissing = journal.find !== undefined && journal.find(key) === undefined;
     if (isMissing && isOuter) return step.run();
     const end = this.end();
+    if (isMissing) this.checkHandedOver(key);
     if (end?.stop !== undefined && (this.isStopping || end.open.includes(key))) {
       if (this.done.size < end.count) await this.othersUpTo(end.count);
       this.stopAs(end, end.stop);
@@ -65,7 +66,8 @@ export class Replay {
 
   /** True of a call that was at work when the run was stopped, or had ended before: one that was kept from beginning has a record that says so. */
   hadBegun(key: string): boolean {
-    if (this.end()?.open.includes(key) === true) return true;
+    const { open = [], handedOver = [] } = this.end() ?? {};
+    if (open.includes(key) || handedOver.includes(key)) return true;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call of this key wrote it
     const record = this.options.journal.find?.(key) as { readonly result: ToolResult } | undefined;
     return record !== undefined && record.result.status !== "cancelled" && record.result.status !== "skipped";
@@ -81,6 +83,11 @@ export class Replay {
     const { arrived, find, tellsInside } = this.options.journal;
     const isTold = tellsInside === true && (arrived !== undefined || find?.(key) !== undefined);
     await Promise.all([isTold ? retell?.() : undefined, arrived?.(key)]);
+  }
+
+  /** @throws RunWaits for a step or a question that was left to another process when the run was stopped here */
+  checkHandedOver(key: string): void {
+    if (this.end()?.handedOver?.includes(key) === true) throw recall(new RunWaits([], true));
   }
 
   /** True of a question whose answer, where there is one, came after the end. */

@@ -15,6 +15,7 @@ export type StandsAt = Pick<KeptEnd, "open" | "after" | "count">;
 /** The steps of a run that are at work, with what they told, and the last that had a result. */
 export class Standing {
   private readonly open = new Map<string, OpenStep>();
+  private readonly handedOver = new Set<string>();
   private readonly told = new Map<string, RunEvent[]>();
   /** The last step that had a result, and the number of those that had one. */
   private last: string | undefined;
@@ -32,6 +33,12 @@ export class Standing {
       this.open.delete(key);
       this.told.delete(key);
     }
+  }
+
+  /** Leaves a step to another process: it did not begin here, or has given itself up. */
+  handOver({ key }: Pick<Step<unknown>, "key">): void {
+    this.open.delete(key);
+    this.handedOver.add(key);
   }
 
   /** Takes down a fact that a step told before it had a result. */
@@ -55,6 +62,11 @@ export class Standing {
     const { count, last } = this;
     const open = [...this.open.keys()];
     return open.length > 0 || last === undefined ? { open, count } : { open, count, after: last };
+  }
+
+  /** The steps that are left to another process. */
+  leftBehind(): Pick<KeptEnd, "handedOver"> {
+    return this.handedOver.size === 0 ? {} : { handedOver: [...this.handedOver] };
   }
 
   /** The facts that open steps told. */

@@ -10,6 +10,7 @@ import {
   type StepTerms,
   withWork,
 } from "../journal/journal.ts";
+import { recall } from "../journal/recalled.ts";
 import { recordForm, startKey } from "../journal/record-form.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import { isJsonObject, type JsonObject } from "../util/json.ts";
@@ -151,13 +152,13 @@ export class StepsOfRun implements Journal {
     return results;
   }
 
-  /** Keeps what people look at later, and no replay reads: it is no step of the run. */
+  /** Keeps what people look at later, and no replay reads: it is no step of the run, so that a hand-over does not keep it from beginning. */
   async keepBeside(kept: readonly { readonly key: string; readonly value: object }[]): Promise<void> {
     const { find, replay } = this;
     if (find === undefined || replay !== undefined) return;
     const missing = kept.filter(({ key }) => find(key) === undefined);
     await this.options.journal.all(
-      missing.map(({ key, value }) => ({ key, run: () => Promise.resolve(value) })),
+      missing.map(({ key, value }) => ({ key, isOuter: true, run: () => Promise.resolve(value) })),
     );
   }
 
@@ -219,7 +220,8 @@ export class StepsOfRun implements Journal {
     const key = this.keyOfEndAlone(end);
     if (key !== undefined || this.find === undefined || this.stop?.reason?.type === "cancelled") return key;
     const before = pausesIn(this.options.journal).at(-1);
-    const isSame = JSON.stringify(before?.outcome) === JSON.stringify(keptFrom(end).outcome);
+    const isSame =
+      before?.stop === undefined && JSON.stringify(before?.outcome) === JSON.stringify(keptFrom(end).outcome);
     return before === undefined || isSame ? undefined : this.nextPause();
   }
 
@@ -261,6 +263,7 @@ export class StepsOfRun implements Journal {
       at,
       ...place,
       ...(this.unanswered.size === 0 ? {} : { unanswered: [...this.unanswered] }),
+      ...this.standing.leftBehind(),
       ...this.standing.toldBy(place),
     };
   }
@@ -296,12 +299,15 @@ export class StepsOfRun implements Journal {
 
   private live<Result>(step: Step<Result>): Step<Result> {
     const { lost, isOuter = false } = step;
-    if (this.mayNotBegin(step)) return lookUp(step, handedOver);
+    if (this.mayNotBegin(step)) return lookUp(step, () => this.keptBack(step));
     return withWork(step, (work) => {
-      if (lost === undefined && this.mayNotBegin(step)) return Promise.reject(handedOver());
+      if (lost === undefined && this.mayNotBegin(step)) return Promise.reject(this.keptBack(step));
       this.isAtWork ||= !isOuter;
       this.standing.begin(step);
-      return work();
+      return work().catch((error: unknown) => {
+        if (!isOuter && error instanceof RunWaits && error.isHandedOver) this.standing.handOver(step);
+        throw error;
+      });
     });
   }
 
@@ -313,19 +319,26 @@ export class StepsOfRun implements Journal {
     return !this.standing.isInsideOnce(key);
   }
 
+  private keptBack(step: Pick<Step<unknown>, "key">): Error {
+    this.standing.handOver(step);
+    return recall(handedOver());
+  }
+
   /** In a replay a question without an answer is one that the run waits for. */
   private async askFor<Answer>(question: Question): Promise<Asked<Answer>> {
     const { journal, leaving } = this.options;
     const { replay } = this;
     const isOver = replay !== undefined || leaving?.aborted === true;
-    if (journal.ask !== undefined && (this.isInside || !isOver)) return this.askLive(journal.ask, question);
     if (replay?.isUnanswered(question.key) === true) return { waitsAt: question.key };
+    replay?.checkHandedOver(question.key);
+    if (journal.ask !== undefined && (this.isInside || !isOver)) return this.askLive(journal.ask, question);
     const notAnswered = lazy(handedOver);
     try {
       const { request: _request, ...asked } = this.onTerms(question);
       return { answer: await journal.step({ ...asked, run: () => Promise.reject(notAnswered()) }) };
     } catch (error) {
-      if (error !== notAnswered() || replay === undefined) throw error;
+      if (error !== notAnswered()) throw error;
+      if (replay === undefined) throw this.keptBack(question);
       const stop = replay.stoppedAt();
       if (stop !== undefined) throw stop;
       return { waitsAt: question.key };

@@ -8,6 +8,7 @@ import {
   policy,
   sensible,
   skill,
+  tool,
 } from "../../src/index.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { fakeTool, type SimulationOptions } from "../../src/testing.ts";
@@ -71,6 +72,21 @@ const reader = agent({
   budget: { turns: 4 },
 });
 const plain = { model: () => "" };
+const parcel = tool({
+  name: "parcel",
+  description: "",
+  effect: "read",
+  inputSchema: order,
+  execute: (_args, { waitFor }) => waitFor("parcel", { within: "1h" }),
+});
+const receiver = agent({
+  name: "receiver",
+  description: "Receives.",
+  model: () => "",
+  tools: [parcel, note, pay],
+  policy: careful,
+  budget: { turns: 4, durationMs: 30_000 },
+});
 
 /** The agents that are simulated: each has what another part of the runtime carries out. */
 export const cases: Readonly<Record<string, Case>> = {
@@ -171,5 +187,27 @@ export const cases: Readonly<Record<string, Case>> = {
       budget: { turns: 5, toolCalls: 3, tokens: 20 },
     }),
     options: {},
+  },
+  /** Waits for signals, itself and in agents inside agents, each of which has a time of its own. */
+  receiving: {
+    agent: agent({
+      ...plain,
+      name: "office",
+      tools: [
+        agent({
+          name: "desk",
+          description: "Has others receive.",
+          model: () => "",
+          tools: [receiver.asTool(), note],
+          policy: careful,
+          budget: { turns: 3 },
+        }).asTool(),
+        receiver.asTool(),
+        parcel,
+      ],
+      policy: careful,
+      budget: { turns: 4, durationMs: 60_000 },
+    }),
+    options: { tools: { parcel: "own" } },
   },
 };

@@ -147,6 +147,74 @@ const broken: readonly [what: string, name: string, deviations: Schedule["deviat
     ],
   ],
   [
+    "a call that waited for a signal when the time was over is told to end, live and at a replay",
+    "receiving",
+    [
+      {
+        at: "model 1",
+        does: "proposes",
+        calls: [
+          { name: "desk", arguments: { input: "A1" } },
+          { name: "parcel", arguments: { order: "A2" } },
+        ],
+      },
+      { at: "model 2", does: "is-silent" },
+      { at: "person 1", does: "keeps-silent" },
+    ],
+  ],
+  [
+    "an agent inside was handed over while it waited to ask its model again, and the time of the run around it ended then",
+    "delegating",
+    [
+      {
+        at: "model 1",
+        does: "proposes",
+        calls: [
+          { name: "reader", arguments: { input: "A1" } },
+          { name: "reader", arguments: { input: "A2" } },
+        ],
+      },
+      { at: "model 2", does: "is-overloaded" },
+      { at: "model 3", does: "is-silent" },
+      { at: "moment 4", does: "hands-over" },
+    ],
+  ],
+  [
+    "an agent inside was handed over before it could ask a person, and the time of the run around it ended then",
+    "delegating",
+    [
+      {
+        at: "model 1",
+        does: "proposes",
+        calls: [
+          { name: "look", arguments: { order: "A1" } },
+          { name: "reader", arguments: { input: "A1" } },
+        ],
+      },
+      { at: "tool look 1", does: "hangs" },
+      { at: "model 2", does: "proposes", calls: [{ name: "pay", arguments: { order: "A1", amount: 1 } }] },
+      { at: "moment 3", does: "hands-over" },
+    ],
+  ],
+  [
+    "a run took an answer in the process that ended it, though one before had kept an end without it",
+    "delegating",
+    [
+      {
+        at: "model 1",
+        does: "proposes",
+        calls: [
+          { name: "reader", arguments: { input: "A1" } },
+          { name: "pay", arguments: { order: "A1", amount: 1 } },
+        ],
+      },
+      { at: "person 1", does: "refuses" },
+      { at: "model 2", does: "proposes", calls: [{ name: "look", arguments: { order: "A1" } }] },
+      { at: "tool look 1", does: "hangs-after" },
+      { at: "step 8", does: "dies-after" },
+    ],
+  ],
+  [
     "a process that stood still while its run was stopped runs no call that may go again",
     "recovering",
     [

@@ -17,7 +17,8 @@ export async function replayFaults(evidence: Evidence, stage: Stage): Promise<re
 async function faultsOf(told: Told, evidence: Evidence, stage: Stage): Promise<readonly string[]> {
   const { run, outcome } = told;
   const { cluster, world, subject, handleOn } = evidence;
-  const { machine, id } = run;
+  const { id } = run;
+  const machine = stage.desk; // that of the run may have died since
   const agent = stage.agents.get(machine);
   const stored = await cluster?.store.read(id);
   if (cluster === undefined || agent === undefined || stored?.end === undefined || subject.isRedeployed)
