@@ -84,7 +84,7 @@ const maxIssuesRead = 1000;
  *
  * `parse` is synchronous when the library is. For a JSON Schema with patterns it returns a promise until their engine is loaded, which
  * happens once a process; all else is synchronous. References to other documents are refused; regular expressions run in linear time; a
- * value that takes more than a million steps to judge, and eight more for each of its characters, does not fit.
+ * value that takes more than half a million steps to judge, and eight more for each of its characters, does not fit.
  *
  * @throws WritError `schema-invalid`, `schema-without-json-schema`
  */

@@ -2,7 +2,7 @@ import type { Issue } from "./schema.ts";
 import { refuseHoles } from "../util/json.ts";
 
 // Some hundredths of a second on a slow machine.
-const leastSteps = 1_000_000;
+const leastSteps = 500_000;
 // Twice what rows need under a schema of rows.
 const stepsPerCharacter = 8;
 // About a second on a slow machine, however large the value is.

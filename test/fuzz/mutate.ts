@@ -24,20 +24,6 @@ export function changed(value: Json, changes: readonly Change[]): Json {
   );
 }
 
-/** The place of a change in words: `transcript.messages.0.role`. */
-export function changedAt(value: Json, { steps }: Change): string {
-  const path: string[] = [];
-  let here: Json | undefined = value;
-  for (const step of steps) {
-    const keys: readonly string[] = typeof here === "object" && here !== null ? Object.keys(here) : [];
-    if (keys.length === 0) break;
-    const key = keys[step % keys.length] ?? "";
-    path.push(key);
-    here = (here as Readonly<Record<string, Json>>)[key];
-  }
-  return path.join(".");
-}
-
 function altered(before: Json, how: Change["how"], value: Json): Json | undefined {
   if (how === "remove") return undefined;
   if (how === "double") return Array.isArray(before) ? [...before, ...before] : [before, before];

@@ -11,7 +11,7 @@ import type { Json } from "../../src/util/json.ts";
 import { approveOf, definitionOf, input, skillOf, skillTools } from "./build-run.ts";
 import { executionFaults, type Faults, isNotHigher, powerFaults, transcriptFaults } from "./checks.ts";
 import { anyJson } from "./hostile.ts";
-import { changed, changedAt, type Change, change } from "./mutate.ts";
+import { changed, type Change, change } from "./mutate.ts";
 import { shown } from "./play-agent.ts";
 import { type Book, openBook } from "./record.ts";
 import { scene, type Scene } from "./scene.ts";
@@ -93,20 +93,16 @@ export async function playResume({ scene, turn, changes }: ResumeScene): Promise
   if (!(await book.clock.drive(walking))) return ["a run that is left hangs"];
   if (checkpoint === undefined) return [];
   const touched = changed(checkpoint as unknown as Json, changes) as unknown as Checkpoint;
-  return resumeFaults({ scene, touched, kept: checkpoint, changes }, made);
+  return resumeFaults({ scene, touched, kept: checkpoint }, made);
 }
 
 interface Resuming {
   readonly scene: Scene;
   readonly kept: Checkpoint;
   readonly touched: Checkpoint;
-  readonly changes: readonly Change[];
 }
 
-async function resumeFaults(
-  { scene, touched, kept, changes }: Resuming,
-  { agent, book }: Made,
-): Promise<Faults> {
+async function resumeFaults({ scene, touched, kept }: Resuming, { agent, book }: Made): Promise<Faults> {
   const options = { approve: approveOf(scene, book) };
   let result: RunResult<unknown> | undefined;
   let thrown: unknown;
@@ -134,7 +130,7 @@ async function resumeFaults(
     (part) => JSON.stringify(touched.intent[part]) === JSON.stringify(kept.intent[part]),
   );
   if (!isMeant) faults.push("a run with another intent was resumed");
-  const isWhole = !changes.some((each) => changedAt(kept as unknown as Json, each).startsWith("transcript"));
+  const isWhole = JSON.stringify(touched.transcript) === JSON.stringify(kept.transcript);
   if (isWhole) faults.push(...transcriptFaults(result.transcript.messages));
   return faults;
 }

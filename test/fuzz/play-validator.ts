@@ -163,7 +163,7 @@ export async function playValidator({ schema, value, role }: ValidatorScene): Pr
   const made = make(schema, role, faults);
   if (made === undefined) return faults;
   await made.parse(null); // the engine of patterns is loaded with the first value
-  const allowed = 1_000_000 + 10 * JSON.stringify(value).length;
+  const allowed = 500_000 + 10 * JSON.stringify(value).length;
   let steps = 0;
   const parse = async (): Promise<void> => {
     const counting = countSteps((step) => (steps += step));
