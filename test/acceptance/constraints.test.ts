@@ -211,7 +211,7 @@ describe("constraints of a tool", () => {
     const pay = held("pay", { onlyAfter: ["login"] });
     const login = fakeTool("login", 1);
     expect(() => agent({ name: "payer", model, tools: [pay] })).toThrow(
-      /`onlyAfter` of "pay".*"login".*It has: pay/,
+      /`onlyAfter` of "pay".*"login".*There are: pay/,
     );
     const skills = [
       skill({ name: "a", description: "a", tools: [pay, login] }),

@@ -68,7 +68,7 @@ describe("connectMcp", () => {
     expect(far.tool("env").trusted).toBe(false); // what only computes would be as good as its arguments
     await expect(connect("well", { only: ["ecko"] })).rejects.toMatchObject({
       code: "tool-unknown",
-      data: { name: "ecko" },
+      data: { name: "ecko", where: "`only` of the MCP server far", known: expect.stringContaining("echo") },
     });
     await expect(connect("well", { tools: { ecko: { effect: "read" } } })).rejects.toMatchObject({
       code: "tool-unknown",

@@ -1,6 +1,7 @@
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import type { Annotation } from "../../policy/rules/rule.ts";
 import { unknownTool } from "../../error/check-shape.ts";
+import { visible } from "../../util/visible.ts";
 import { changesBetween, type McpChange } from "./changes.ts";
 import type { McpTool } from "./client.ts";
 import { toolNames } from "./names.ts";
@@ -91,7 +92,7 @@ export async function takeTools(
   );
   const now = new Map(wanted.map((tool) => [tool.name, checkedPin(server, tool)]));
   const known = pins === undefined ? undefined : await readPins(pins, server);
-  checkKnown(options, { server, known, now });
+  checkKnown(options, { server, known, now, offered });
   const before = pinsBefore(now, { ...options, server, known });
   const { approved, refused } = await judge(inReach(before.pins, only), { ...options, server, now });
   const held = merged(before.pins, approved);
@@ -170,20 +171,25 @@ interface Known {
   readonly server: string;
   readonly known: ServerPins | undefined;
   readonly now: ServerPins;
+  readonly offered: readonly McpTool[];
 }
 
 /** A name of the author's that means nothing is a slip, and an annotation that is not used could be the one that matters. */
-function checkKnown({ only = [], tools = {} }: McpTaking, { server, known, now }: Known): void {
-  const where = `The MCP server ${server}`;
+function checkKnown({ only = [], tools = {} }: McpTaking, { server, known, now, offered }: Known): void {
   for (const [name, annotation] of Object.entries(tools)) {
     const field = Object.keys(annotation).find((each) => !fields.has(each));
     if (field === undefined) continue;
     const reason = `\`tools.${name}\` has the field "${field}": ${[...fields].join(", ")}.`;
-    throw new WritError("definition-invalid", { where, reason });
+    throw new WritError("definition-invalid", { where: `The MCP server ${server}`, reason });
   }
   const name = [...only, ...Object.keys(tools)].find((each) => !now.has(each) && known?.has(each) !== true);
   if (name === undefined) return;
-  throw unknownTool(where, name, now.keys());
+  const option = only.includes(name) ? "only" : "tools";
+  throw unknownTool(
+    `\`${option}\` of the MCP server ${server}`,
+    name,
+    offered.map((tool) => visible(tool.name)),
+  );
 }
 
 const fields: ReadonlySet<string> = new Set([

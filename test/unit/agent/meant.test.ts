@@ -80,7 +80,7 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
   [
     "toolChoice",
     define({ toolChoice: { tool: "ad" } }),
-    '`toolChoice` of agent "a" lists the tool "ad", which the agent does not have. It has: none.',
+    '`toolChoice` of agent "a" lists the tool "ad", which is not there. There are: none.',
   ],
   [
     "a required call without tools",
@@ -140,12 +140,12 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
   [
     "a tool of a run",
     inRun({ tools: ["lok", "look"] }, { tools: [fakeTool("look", 1), fakeTool("list", 1)] }),
-    '`tools` of the run of "a" lists the tool "lok", which the agent does not have; did you mean "look"? It has: look, list.',
+    '`tools` of the run of "a" lists the tool "lok", which is not there; did you mean "look"? There are: look, list.',
   ],
   [
     "a tool of a run that is near none",
     inRun({ tools: ["erase"] }),
-    '`tools` of the run of "a" lists the tool "erase", which the agent does not have. It has: none.',
+    '`tools` of the run of "a" lists the tool "erase", which is not there. There are: none.',
   ],
   [
     "a tool of a run of a composition",
@@ -156,7 +156,7 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
       await both("x", { tools: ["look", "list", "read_result"] }); // each agent has those of its own
       await both.run("x", { tools: ["look", "lits"] });
     },
-    '`tools` of the run of "pipe(a, pipe(b, b))" lists the tool "lits", which the agent does not have; did you mean "list"? It has: look, list.',
+    '`tools` of the run of "pipe(a, pipe(b, b))" lists the tool "lits", which is not there; did you mean "list"? There are: look, list.',
   ],
   [
     "a budget of a run",
