@@ -4,7 +4,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { a2aTool, type A2aAgent } from "../../src/adapters/a2a/a2a.ts";
 import { agent } from "../../src/index.ts";
 import { scripted } from "../../src/testing.ts";
-import { payer, runsFile, serving, talker, web } from "./scene.ts";
+import type { Server } from "../../src/server.ts";
+import { ask, payer, runsFile, serving, talker, told, web } from "./scene.ts";
 
 const open: ServerType[] = [];
 afterEach(() => {
@@ -44,6 +45,11 @@ async function resultsOf(url: string, calls: readonly object[], about: Partial<A
   return { label, texts: results.map(({ status, text }) => `${status}: ${text}`) };
 }
 
+/** The states of the runs of a server. */
+async function statusesOf(server: Server): Promise<readonly unknown[]> {
+  return (await told(ask(server, "GET /runs"))).runs.map((run) => Reflect.get(run, "status"));
+}
+
 describe("the tool of an agent that speaks A2A", () => {
   it("asks an agent of a server, and has its answer as a stranger's words", async () => {
     const server = serving(runsFile(), { agents: [talker()] });
@@ -73,12 +79,39 @@ describe("the tool of an agent that speaks A2A", () => {
     const url = `${await at(server.fetch)}/v1/a2a/talker/`;
     const { texts } = await resultsOf(url, [{ message: "Hi" }], { timeoutMs: 1_000 });
     expect(texts[0]).toMatch(/^error: .*1000 ms/s);
-    const list = async () =>
-      (await (await server.fetch(new Request("http://localhost/runs", { headers: web }))).json()) as {
-        readonly runs: readonly { readonly status: string }[];
-      };
-    await expect.poll(async () => (await list()).runs.map(({ status }) => status)).toEqual(["cancelled"]);
+    await expect.poll(() => statusesOf(server)).toEqual(["cancelled"]);
     await server.drain();
+  });
+
+  describe("where looks at its task fail", () => {
+    /** The results of a call while so many looks are answered with 503, and what became of the task there. */
+    async function askedWhile(failing: number) {
+      const gate = Promise.withResolvers<void>();
+      const server = serving(runsFile(), { agents: [talker(gate.promise)] });
+      let looks = 0;
+      const url = await at(async (request) => {
+        if (!(await request.clone().text()).includes('"GetTask"')) return server.fetch(request);
+        looks += 1;
+        if (looks <= failing) return new Response("restarted", { status: 503 });
+        gate.resolve();
+        return server.fetch(request);
+      });
+      const { texts } = await resultsOf(`${url}/v1/a2a/talker/`, [{ message: "Hi" }]);
+      const statuses = await statusesOf(server);
+      gate.resolve();
+      await server.drain();
+      return { texts, statuses };
+    }
+
+    it("waits on, as its server may be restarted", async () => {
+      expect((await askedWhile(3)).texts).toEqual(["ok: Hello there!"]);
+    });
+
+    it("cancels it where all of them do", async () => {
+      const { texts, statuses } = await askedWhile(Infinity);
+      expect(texts[0]).toMatch(/^error: .*503/s);
+      expect(statuses).toEqual(["cancelled"]);
+    });
   });
 
   it("is not led to another origin: neither by a card nor by a redirect, and its headers stay", async () => {

@@ -31,7 +31,7 @@ const states = { submitted: 1, working: 2, completed: 3, inputRequired: 6 } as c
 const pauses = { firstMs: 50, mostMs: 1_000 } as const;
 
 /**
- * Sends a message and waits for what comes of it. A task that this call began, or knows, is cancelled when the signal is aborted.
+ * Sends a message and waits for what comes of it. A task that this call began, or knows, is cancelled when the signal is aborted, or when nobody can be asked about it.
  *
  * @throws Error for an agent that fails, refuses or cannot be reached; WritError `peer-missing`
  */
@@ -73,10 +73,14 @@ const configuration: A2a.SendMessageConfiguration = {
 
 const stateOf = ({ status }: A2a.Task): number => status?.state ?? 0;
 
+/** The most looks in a row that may fail: some seconds, in which a server is restarted. */
+const mostFailures = 10;
+
 /** Looks at a task until it is not at work any more. One that is not waited for any more is cancelled. */
 async function atRest(task: A2a.Task, client: A2aClient.Client, signal: AbortSignal): Promise<A2a.Task> {
   const { id } = task;
   let latest = task;
+  let failures = 0;
   try {
     for (
       let pauseMs: number = pauses.firstMs;
@@ -84,12 +88,17 @@ async function atRest(task: A2a.Task, client: A2aClient.Client, signal: AbortSig
       pauseMs = Math.min(2 * pauseMs, pauses.mostMs)
     ) {
       await sleep(pauseMs, undefined, { signal });
-      latest = await client.getTask({ tenant: "", id }, { signal });
+      try {
+        latest = await client.getTask({ tenant: "", id }, { signal });
+        failures = 0;
+      } catch (error) {
+        failures += 1;
+        if (signal.aborted || failures === mostFailures) throw error;
+      }
     }
     return latest;
   } catch (error) {
-    if (signal.aborted)
-      await client.cancelTask({ tenant: "", id, metadata: undefined }).catch(() => undefined);
+    await client.cancelTask({ tenant: "", id, metadata: undefined }).catch(() => undefined);
     throw error;
   }
 }
