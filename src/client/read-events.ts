@@ -21,7 +21,7 @@ const longestPauseMs = 10_000;
  * The events of a run, until it ends. A connection that breaks, a server that is restarted and one that is busy are asked again, after the last fact
  * that came: each fact comes once. The first request is not repeated.
  *
- * @throws ServerError where the server refuses; what `fetch` throws, for the first request; the reason of the signal
+ * @throws ServerError where the server refuses; for the first request what `fetch` throws, and TypeError for an answer that is no stream; the reason of the signal
  */
 export async function* readEvents({ ask, id, after, signal }: Reading): AsyncGenerator<AgentEvent, void> {
   const known = new Map(Object.entries(after));
@@ -63,7 +63,7 @@ class Connection {
     this.signal = AbortSignal.any([signal, this.silence.signal]);
   }
 
-  /** @throws ServerError; what `fetch` throws; the reason of the signal */
+  /** @throws ServerError; what `fetch` throws; TypeError for what is no stream; the reason of the signal */
   async *events(): AsyncGenerator<AgentEvent, void> {
     const messages: EventSourceMessage[] = [];
     const parser = createParser({ onEvent: (message) => messages.push(message) });
@@ -73,6 +73,9 @@ class Connection {
       const response = await this.ask(this.signal);
       if (!response.ok) throw await errorOf(response);
       this.hasNoMore = response.status === 204;
+      const type = response.headers.get("content-type") ?? "something of no type";
+      if (!this.hasNoMore && !/^text\/event-stream\b/i.test(type))
+        throw new TypeError(`the server gave no stream of events but ${type}: is the address right?`);
       // Chunks are taken one by one: not every browser iterates over a stream.
       const reader = response.body?.getReader();
       this.signal.addEventListener("abort", () => void reader?.cancel().catch(() => undefined));

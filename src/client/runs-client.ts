@@ -29,7 +29,8 @@ export interface RunsClient {
    * `message-start`. Leaving the loop closes the connection, and the run goes on. With `inside` come the facts of agents inside too, each with its `runId`,
    * and no words as they are written; `after` then is the last `seq` of each run, by its id.
    *
-   * @throws ServerError `run-missing`; what `fetch` throws, where the first request cannot be sent; the reason of the signal
+   * @throws ServerError `run-missing`; what `fetch` throws, where the first request cannot be sent, and TypeError where a page or something else answers it; the reason of
+   * the signal
    */
   events(
     id: string,

@@ -43,12 +43,13 @@ export class ServerError extends Error {
 /** The error that a response tells of. */
 export async function errorOf(response: Response): Promise<ServerError> {
   const text = await response.text().catch(() => "");
-  const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
-  return new ServerError(
-    response.status,
-    toldIn(text),
-    Number.isFinite(seconds) ? seconds * 1000 : undefined,
-  );
+  return new ServerError(response.status, toldIn(text), waitIn(response.headers.get("retry-after") ?? ""));
+}
+
+/** The milliseconds of a wait, which is told in seconds, or as the date of its end. */
+function waitIn(said: string): number | undefined {
+  const ms = /^\d+$/.test(said) ? Number(said) * 1000 : Date.parse(said) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
 /** The message in the text of an error; nothing where it is a page of a proxy. */

@@ -6,7 +6,7 @@ import { createContext, runInContext } from "node:vm";
 import { getRequestListener } from "@hono/node-server";
 import { rolldown } from "rolldown";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { runsClient } from "../../src/client.ts";
+import { runsClient, ServerError } from "../../src/client.ts";
 import { type AgentEvent, isFact } from "../../src/index.ts";
 import type { Server } from "../../src/server.ts";
 import { payer, runsFile, serving, talker, until } from "../server/scene.ts";
@@ -139,7 +139,8 @@ function answering(...answers: readonly (() => Response | Promise<Response>)[]) 
 }
 
 const end = 'id: 2\ndata: {"type":"run-end","seq":2}\n\n';
-const eventsFrom = (text: string) => () => new Response(text);
+const headers = { "content-type": "text/event-stream" };
+const eventsFrom = (text: string) => () => new Response(text, { headers });
 
 describe("reading events", () => {
   it("outlasts what passes: a proxy's page, a busy server, a failure in the middle, a cut event", async () => {
@@ -151,15 +152,37 @@ describe("reading events", () => {
       () => new Response("{}", { status: 429, headers: { "retry-after": "20" } }),
       eventsFrom('event: error\ndata: {"status":503,"code":"database-failed","title":"x"}\n\n'),
       () => Promise.reject(new TypeError("fetch failed")),
-      () => new Response(new ReadableStream()), // silent for ever
+      () => new Response(new ReadableStream(), { headers }), // silent for ever
+      () => new Response("<h1>We are back soon</h1>"),
       eventsFrom(end),
     );
     const heard = Array.fromAsync(runs.events("a"));
-    await vi.advanceTimersByTimeAsync(120_000);
+    await vi.advanceTimersByTimeAsync(180_000);
     expect((await heard).map(({ type }) => type)).toEqual(["run-start", "run-end"]);
-    expect(asked).toHaveLength(7);
+    expect(asked).toHaveLength(8);
     expect(asked[0]).toContain("after=0");
     expect(new Set(asked.slice(1))).toEqual(new Set(["http://far.example/runs/a/events?after=1"]));
+  });
+
+  it("ends where no stream is at the address: a page, as servers of pages give it for any", async () => {
+    const page = () => new Response("<h1>My app</h1>", { headers: { "content-type": "text/html" } });
+    const { runs, asked } = answering(page);
+    await expect(Array.fromAsync(runs.events("a"))).rejects.toThrow("no stream of events but text/html");
+    expect(asked).toHaveLength(1);
+  });
+
+  it("is told how long to wait in seconds, or by a date", async () => {
+    const waitOf = async (said: string): Promise<number | undefined> => {
+      const { runs } = answering(() => new Response("{}", { status: 429, headers: { "retry-after": said } }));
+      const error: unknown = await runs.show("a").catch((thrown: unknown) => thrown);
+      return error instanceof ServerError ? error.retryAfterMs : Number.NaN;
+    };
+    expect(await waitOf("20")).toBe(20_000);
+    const inAnHour = (await waitOf(new Date(Date.now() + 3_600_000).toUTCString())) ?? 0;
+    expect(inAnHour).toBeGreaterThan(3_000_000);
+    expect(inAnHour).toBeLessThanOrEqual(3_600_000);
+    expect(await waitOf("Wed, 21 Oct 2015 07:28:00 GMT")).toBe(0);
+    expect(await waitOf("soon")).toBeUndefined();
   });
 
   it("ends with what will not pass", async () => {
