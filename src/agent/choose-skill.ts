@@ -1,4 +1,4 @@
-import { WritError } from "../error/writ-error.ts";
+import { messageOf, WritError } from "../error/writ-error.ts";
 import { chatWith } from "../model/chat.ts";
 import { askPatiently, type RetryPace } from "../model/retry.ts";
 import type { Model, ReplyFormat } from "../model/model.ts";
@@ -46,17 +46,30 @@ export interface Choosing {
  * Chooses a skill: the one that the caller names, the one that `selectSkill` names, the only one that takes the input, the one that the model
  * chooses in one turn of its own, or the first.
  *
- * @throws WritError `skill-unknown`, `skill-not-chosen` when no model was asked; what the model's adapter throws
+ * @throws WritError `skill-unknown`, `skill-not-chosen` when no model was asked; `function-failed` where `selectSkill` throws; what the model's adapter throws
  */
 export function chooseSkill(choosing: Choosing): Maybe<Choice> {
   const { plan, input, wanted } = choosing;
   if (wanted !== undefined) return choose(plan, wanted, { by: "caller" });
-  const selected = plan.selectSkill?.(input);
+  const selected = selectedBy(plan, input);
   if (selected !== undefined) return choose(plan, selected, { by: "function" });
   return after(untilStopped(fittingSkills(plan, input), choosing.stop), (fitting) => {
     if (fitting === "stopped") throw new Error("the run was stopped while a skill was chosen");
     return chooseFrom(fitting, choosing);
   });
+}
+
+/** What the author's function gives. @throws WritError `function-failed` */
+function selectedBy({ name, selectSkill }: AgentPlan, input: Json): string | undefined {
+  try {
+    return selectSkill?.(input);
+  } catch (cause) {
+    throw new WritError(
+      "function-failed",
+      { function: "selectSkill", name, reason: messageOf(cause) },
+      { cause },
+    );
+  }
 }
 
 function chooseFrom(fitting: readonly PlannedSkill[], choosing: Choosing): Maybe<Choice> {

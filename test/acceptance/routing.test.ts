@@ -59,6 +59,9 @@ describe("the choice of a skill", () => {
     };
     await expect(a.run("x")).rejects.toMatchObject(unknown);
     await expect(a.run("y", { skill: "nobody" })).rejects.toMatchObject(unknown);
+    const torn = new Error("torn");
+    const throwing = define({ model, selectSkill: () => { throw torn; } }); // prettier-ignore
+    await expect(throwing.run("x")).rejects.toMatchObject({ code: "function-failed", cause: torn });
   });
 
   it("is by type when one skill alone takes the input: no model is asked [K6]", async () => {
