@@ -12,6 +12,7 @@ import { type FilePlace, withFilesPlaced } from "../../message/place-files.ts";
 import { withTextsRead } from "../../message/text-files.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import { isJsonList, type Json, type JsonObject } from "../../util/json.ts";
+import { isAddress } from "../../util/media.ts";
 import { keptFrom, wireIds, type WireIds } from "./kept.ts";
 import { objectArguments, saidFields, wordsAfterResults } from "./wire-fields.ts";
 
@@ -111,7 +112,8 @@ function contentOf(message: UserMessage, model: string): OpenaiMessage["content"
 function filePart(file: FilePart, model: string): object {
   const part = partOf(file);
   if (part !== undefined) return part;
-  const takes = "a chat of an OpenAI-compatible server takes pictures, wav and mp3, PDFs, and text";
+  const takes =
+    "a chat of an OpenAI-compatible server takes pictures, wav and mp3 that are given with their data, PDFs, and text";
   throw new WritError("model-without-files", { model, mediaType: file.mediaType, takes });
 }
 
@@ -122,8 +124,9 @@ function partOf({ mediaType, data }: FilePart): object | undefined {
   if (mediaType === "application/pdf")
     return { type: "file", file: { filename: "file.pdf", file_data: url } };
   const format = audioFormats.get(mediaType);
-  if (format === undefined) return undefined;
-  return { type: "input_audio", input_audio: { data: data.replace(/^data:[^,]*,/, ""), format } };
+  const sound = data.replace(/^data:[^,]*,/, "");
+  if (format === undefined || isAddress(sound)) return undefined; // no server fetches a sound
+  return { type: "input_audio", input_audio: { data: sound, format } };
 }
 
 const audioFormats: ReadonlyMap<string, string> = new Map([

@@ -223,10 +223,11 @@ describe("a request to an OpenAI-compatible server", () => {
     ]);
   });
 
-  it("refuses a file that no such server takes", async () => {
-    const messages: Message[] = [
-      { role: "user", parts: [{ type: "file", mediaType: "video/mp4", data: "aGk=" }] },
-    ];
+  it.each([
+    ["a film", "video/mp4", "aGk="],
+    ["a sound at an address", "audio/wav", "https://box/a.wav"],
+  ])("refuses a file that no such server takes: %s", async (_what, mediaType, data) => {
+    const messages: Message[] = [{ role: "user", parts: [{ type: "file", mediaType, data }] }];
     await expect(ask(model(), { messages })).rejects.toMatchObject({
       code: "model-without-files",
       retryable: false,
