@@ -7,7 +7,7 @@ export interface Sent {
 }
 
 /** Less than the ten seconds after which Bun ends a connection on which nothing was sent; proxies give a minute. */
-const keepAliveMs = 8000;
+export const keepAliveMs = 8000;
 const encoder = new TextEncoder();
 
 /** The settings of a stream. */

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import type { Server } from "../../src/server.ts";
 import {
@@ -27,6 +27,13 @@ const initialize = {
   },
 };
 
+/** What each request of the newest revision says of its client. */
+const revision = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": { elicitation: {} },
+};
+
 /** A request as clients of the protocol make it. */
 const send = (server: Server, what: string, { body, headers = {} }: AskOptions = {}) =>
   ask(server, what, { ...(body === undefined ? {} : { body }), headers: { ...web, ...mcp, ...headers } });
@@ -50,7 +57,7 @@ describe("the MCP endpoint", () => {
     const inSession = { "mcp-session-id": session };
     const list = { jsonrpc: "2.0", id: 2, method: "tools/list", params: {} };
     const modern = (meta: object) => ({ ...list, params: { _meta: meta } });
-    const revision = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
+    const bare = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
     const wrong: readonly [string, string, AskOptions, number][] = [
       ["no token", "POST /mcp", { body: initialize, headers: { authorization: "" } }, 401],
       ["a guessed token", "POST /mcp", { body: initialize, headers: { authorization: "Bearer guess" } }, 401],
@@ -99,7 +106,7 @@ describe("the MCP endpoint", () => {
       [
         "half an envelope",
         "POST /mcp",
-        { body: modern(revision), headers: { "mcp-protocol-version": "2026-07-28" } },
+        { body: modern(bare), headers: { "mcp-protocol-version": "2026-07-28" } },
         400,
       ],
       ["a longer path", "POST /mcp/more", { body: list }, 404],
@@ -217,12 +224,7 @@ describe("the MCP endpoint", () => {
     async (approvals) => {
       const server = serving(runsFile(), { agents: [payer()], mcp: { tools: ["pay"], approvals } });
       const post = async (params: object) => {
-        const meta = {
-          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-          "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
-          "io.modelcontextprotocol/clientCapabilities": { elicitation: {} },
-        };
-        const call = { name: "pay", arguments: { to: "Ada" }, ...params, _meta: meta };
+        const call = { name: "pay", arguments: { to: "Ada" }, ...params, _meta: revision };
         const body = { jsonrpc: "2.0", id: 3, method: "tools/call", params: call };
         const headers = {
           "mcp-protocol-version": "2026-07-28",
@@ -244,6 +246,37 @@ describe("the MCP endpoint", () => {
       expect(others).not.toContain("paid");
     },
   );
+
+  it.each<[string, string, object | undefined, Record<string, string>]>([
+    ["in a session", "GET /mcp", undefined, {}],
+    [
+      "without one",
+      "POST /mcp",
+      {
+        jsonrpc: "2.0",
+        id: 3,
+        method: "tools/call",
+        params: { name: "talker", arguments: { input: "Hi" }, _meta: { ...revision, progressToken: "p" } },
+      },
+      { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "talker" },
+    ],
+  ])("says something on its streams before Bun ends them, %s", async (...[, what, body, headers]) => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const server = serving(runsFile(), { agents: [talker(new Promise(() => undefined))], mcp: {} });
+    const of: Record<string, string> =
+      body === undefined ? { "mcp-session-id": await begin(server) } : headers;
+    const stream = await send(server, what, { body, headers: of });
+    expect(stream.headers.get("content-type")).toMatch(/^text\/event-stream/);
+    vi.advanceTimersByTime(9_000);
+    const decoder = new TextDecoder();
+    let heard = "";
+    for await (const bytes of stream.body ?? []) {
+      heard += decoder.decode(bytes, { stream: true });
+      if (/^: ?keepalive/m.test(heard)) break;
+    }
+    expect(heard).toMatch(/^: ?keepalive/m);
+  });
 
   it("is used by the pages that are listed, and by no others", async () => {
     const server = serving(runsFile(), { agents: [talker()], mcp: {}, origins: ["https://app.example"] });

@@ -4,6 +4,7 @@ import type { Caller } from "../callers.ts";
 import type { Handling } from "../handle.ts";
 import { wholeRequest } from "../limits.ts";
 import { problemResponse, statusOf } from "../problems.ts";
+import { keepAliveMs } from "../sse.ts";
 import { type Library, loadLibrary } from "./library.ts";
 import type { Offer } from "./offer.ts";
 import type { McpAuthorization, McpOptions } from "./options.ts";
@@ -52,7 +53,7 @@ export function mcpEndpoint(options: McpOptions, around: Around): McpEndpoint {
     const modern = library.createMcpHandler(
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is given below
       ({ authInfo }) => protocolServer(authInfo?.extra?.["caller"] as Caller, serving),
-      { legacy: "reject", maxRequestBodySize },
+      { legacy: "reject", maxRequestBodySize, keepAliveMs },
     );
     const { host } = serving.around.served;
     const sessions = sessionsOf(serving, { host, maxRequestBodySize, open: (name) => usages.stream(name) });

@@ -1,5 +1,6 @@
 import type { Host } from "../../journal/host.ts";
 import type { Caller } from "../callers.ts";
+import { keepAliveMs } from "../sse.ts";
 import { protocolServer } from "./protocol-server.ts";
 import type { Serving } from "./side.ts";
 
@@ -54,6 +55,7 @@ export function sessionsOf(serving: Serving, bounds: Bounds): Sessions {
     const transport = new library.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => host.randomId(),
       maxRequestBodySize,
+      keepAliveMs,
       onsessioninitialized: (id) => {
         began = true;
         sessions.set(id, {
