@@ -198,24 +198,20 @@ describe("eval bfcl", () => {
     expect(JSON.parse(left.stdout).drivers).toMatchObject([{ outputs: 1, accuracy: null }]); // the other cases have no other tool
   });
 
-  it.skipIf(!embedded)(
-    "asks a real model through several drivers, and prints a row for each",
-    async () => {
-      const words = ["--model", "llama-cpp/smollm2-135m", "--driver", "json,lines", "--cases", folders.cases];
-      const some = ["--categories", "simple_python,irrelevance", "--limit", "1", "--max-tokens", "60"];
-      const { code, stdout } = await lab(["bfcl", ...words, ...some, "--json"]);
-      expect(code).toBe(0);
-      const { type, model, drivers } = JSON.parse(stdout);
-      expect({ type, model }).toEqual({ type: "eval-bfcl", model: "llama-cpp/smollm2-135m" });
-      expect(drivers).toMatchObject([
-        { driver: "json", outputs: 2, drivers: ["json"], error: null },
-        { driver: "lines", outputs: 2, drivers: ["lines"], error: null },
-      ]);
-      const table = await lab(["bfcl", ...words, ...some, "--show-failures", "1"]);
-      expect(table.stdout).toMatch(/^driver +simple_python +irrelevance +valid +accuracy/);
-      expect(table.stdout.trim().split("\n")).toHaveLength(3);
-      expect(table.stderr).toContain("json: 2 cases\n");
-    },
-    120_000,
-  );
+  it.skipIf(!embedded)("asks a real model through several drivers, and prints a row for each", async () => {
+    const words = ["--model", "llama-cpp/smollm2-135m", "--driver", "json,lines", "--cases", folders.cases];
+    const some = ["--categories", "simple_python,irrelevance", "--limit", "1", "--max-tokens", "60"];
+    const { code, stdout } = await lab(["bfcl", ...words, ...some, "--json"]);
+    expect(code).toBe(0);
+    const { type, model, drivers } = JSON.parse(stdout);
+    expect({ type, model }).toEqual({ type: "eval-bfcl", model: "llama-cpp/smollm2-135m" });
+    expect(drivers).toMatchObject([
+      { driver: "json", outputs: 2, drivers: ["json"], error: null },
+      { driver: "lines", outputs: 2, drivers: ["lines"], error: null },
+    ]);
+    const table = await lab(["bfcl", ...words, ...some, "--show-failures", "1"]);
+    expect(table.stdout).toMatch(/^driver +simple_python +irrelevance +valid +accuracy/);
+    expect(table.stdout.trim().split("\n")).toHaveLength(3);
+    expect(table.stderr).toContain("json: 2 cases\n");
+  });
 });

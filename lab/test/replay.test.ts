@@ -156,7 +156,7 @@ const published = join(import.meta.dirname, "../../../shared/data");
 const isThere = existsSync(join(published, "bfcl-raw-outputs")) && existsSync(join(published, "bfcl"));
 if (!isThere) console.log("skipped: the recorded outputs of BFCL are not in ../shared/data/bfcl-raw-outputs");
 
-describe.skipIf(!isThere)("the recorded outputs of 25 models", { timeout: 120_000 }, () => {
+describe.skipIf(!isThere)("the recorded outputs of 25 models", () => {
   it("are all judged, nothing throws, and the official figures are those that are published", () => {
     const report = replay({
       data: join(published, "bfcl-raw-outputs"),

@@ -28,7 +28,7 @@ function clerkWith(pay: ReturnType<typeof fakeTool>) {
   });
 }
 
-describe.each(durablePlaces)("a session whose run waits, in %s", { timeout: 60_000 }, (where) => {
+describe.each(durablePlaces)("a session whose run waits, in %s", (where) => {
   const open = storesIn(where);
   const closing: (() => Promise<void>)[] = [];
   afterEach(async () => {

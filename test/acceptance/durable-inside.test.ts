@@ -63,7 +63,7 @@ const byRun = (events: readonly AgentEvent[]): ReadonlyMap<string, readonly Agen
   Map.groupBy(timeless(events), ({ runId }) => runId);
 const shown = ({ agent: name, type }: AgentEvent): string => `${name} ${type}`;
 
-describe.each(durablePlaces)("facts of runs inside a run in %s", { timeout: 60_000 }, (where) => {
+describe.each(durablePlaces)("facts of runs inside a run in %s", (where) => {
   const open = storesIn(where);
   const closing: (() => Promise<void>)[] = [];
   afterEach(async () => {

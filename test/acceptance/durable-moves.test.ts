@@ -75,7 +75,7 @@ let server: PostgresServer | undefined;
 let cleanUp: (() => unknown)[] = [];
 beforeAll(async () => {
   if (postgresMissing() === undefined) server = await startPostgres();
-}, 60_000);
+});
 afterEach(async () => {
   for (const each of cleanUp.toReversed()) await each();
   cleanUp = [];

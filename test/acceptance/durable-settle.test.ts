@@ -66,7 +66,7 @@ let place = 0;
 let cleanUp: (() => unknown)[] = [];
 beforeAll(async () => {
   if (postgresMissing() === undefined) server = await startPostgres();
-}, 60_000);
+});
 beforeEach(() => {
   [log, paying] = [[], "ends"];
 });

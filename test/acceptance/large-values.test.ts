@@ -19,7 +19,7 @@ const manyObjects = { a: list(100_000, (k) => ({ k })) };
 
 const tooLarge = expect.stringContaining("too large for its schema") as string;
 
-describe("a value that multiplies with its schema", { timeout: 120_000 }, () => {
+describe("a value that multiplies with its schema", () => {
   const asked = async (outputSchema: JsonSchema, structuredContent: unknown) => {
     const client = {
       listTools: async () => ({ tools: [{ name: "go", inputSchema: { type: "object" }, outputSchema }] }),

@@ -37,5 +37,4 @@ it.skipIf(chromiumPath === undefined)(
         "Order 17 is refunded.",
       ]);
   },
-  120_000,
 );

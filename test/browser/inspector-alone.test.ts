@@ -23,7 +23,7 @@ describe.skipIf(chromiumPath === undefined)("writ inspect without a program, in 
     await expect.poll(() => why.innerText(), patience).toContain("allow-list");
     expect(await why.innerText()).toContain("'delete_all' is not allowed");
     await look(page, "alone-list");
-  }, 120_000);
+  });
 
   it("gives a run and a call of it as a test to copy", async () => {
     const page = await seen.open({ permissions: ["clipboard-read", "clipboard-write"] }, "#/run/mail-1");
@@ -39,7 +39,7 @@ describe.skipIf(chromiumPath === undefined)("writ inspect without a program, in 
     await goTo(page, "#/run/mail-1?call=turn%2F2%2Fcall%2F0");
     await page.locator(".drawer [data-act=test]").click();
     await expect.poll(() => shown.inputValue(), patience).toContain("delete_all deny allow-list");
-  }, 120_000);
+  });
 
   it("asks for the address with the token only where the token is missing, and else says what the server says", async () => {
     const notice = (page: Page): Promise<string> => page.locator(".notice.trouble").innerText(patience);
@@ -49,7 +49,7 @@ describe.skipIf(chromiumPath === undefined)("writ inspect without a program, in 
     const stranger = await (await seen.browser.newContext()).newPage();
     await stranger.goto(new URL("/", page.url()).href);
     expect(await notice(stranger)).toContain("needs the address that `writ inspect` printed, with its token");
-  }, 120_000);
+  });
 
   it.each([
     ["light", 1440, 900],
@@ -80,7 +80,6 @@ describe.skipIf(chromiumPath === undefined)("writ inspect without a program, in 
       await page.keyboard.press("Escape");
       await expect.poll(() => page.locator(".palette").count(), patience).toBe(0);
     },
-    120_000,
   );
 
   it("takes the keys of a fast writer: none goes to the page before its palette is drawn, or after it is closed", async () => {
@@ -151,6 +150,5 @@ describe.skipIf(chromiumPath === undefined)("writ inspect without a program, in 
         await page.context().close();
       }
     },
-    120_000,
   );
 });

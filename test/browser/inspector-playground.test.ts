@@ -109,19 +109,15 @@ describe.skipIf(chromiumPath === undefined)("the playground of writ inspect, in 
     ["light", 390, 844],
     ["dark", 1440, 900],
     ["dark", 390, 844],
-  ] as const)(
-    "is readable in %s at a width of %i",
-    async (colorScheme, width, height) => {
-      const page = await seen.open({ colorScheme, viewport: { width, height } }, "#/play");
-      await page.waitForSelector("[name=say]", patience);
-      await look(page, `play-${colorScheme}-${width}-chat`);
-      await page.click("text=One call");
-      await page.waitForSelector("[name=field-order]", patience);
-      expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
-      await look(page, `play-${colorScheme}-${width}-call`);
-      await goTo(page, "#/");
-      await page.context().close();
-    },
-    120_000,
-  );
+  ] as const)("is readable in %s at a width of %i", async (colorScheme, width, height) => {
+    const page = await seen.open({ colorScheme, viewport: { width, height } }, "#/play");
+    await page.waitForSelector("[name=say]", patience);
+    await look(page, `play-${colorScheme}-${width}-chat`);
+    await page.click("text=One call");
+    await page.waitForSelector("[name=field-order]", patience);
+    expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
+    await look(page, `play-${colorScheme}-${width}-call`);
+    await goTo(page, "#/");
+    await page.context().close();
+  });
 });

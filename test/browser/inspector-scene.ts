@@ -87,7 +87,7 @@ export function inspecting({ files, before, command, prepare }: Inspected): Seen
     await browser?.close();
     await ended;
     project?.remove();
-  }, 60_000);
+  });
 
   const there = <Value>(value: Value | undefined): Value => {
     if (value === undefined) throw new Error("it was not started");

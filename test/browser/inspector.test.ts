@@ -74,7 +74,7 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
     await page.waitForSelector('.run-head:has-text("many")', patience);
     await page.locator("[data-act=replay]").click();
     await page.waitForSelector('.notice:has-text("has no program of “many”")', patience);
-  }, 120_000);
+  });
 
   it("closes and opens a run inside a call by keys and by mouse, and tells both to who listens", async () => {
     const page = await open({}, "#/run/boss-1");
@@ -105,7 +105,7 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
     const first = page.locator(".message-user");
     await expect.poll(() => first.innerText(), patience).toContain("Read it");
     await look(page, "prompt-inside");
-  }, 120_000);
+  });
 
   it("takes a person's arguments in the place of the model's, and says so", async () => {
     const page = await open({}, "#/queue");
@@ -122,7 +122,7 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
       .poll(() => page.locator(".drawer").innerText(), patience)
       .toContain("A person changed the arguments");
     expect(await page.locator(".drawer").innerText()).toContain("kim@example.com");
-  }, 120_000);
+  });
 
   it("has another policy judge the calls of a run, and names those of which it would say otherwise", async () => {
     const page = await open({}, "#/run/mail-1?part=policy");
@@ -135,7 +135,7 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
     await page.locator("form.policy-form textarea").fill('{ "name": "mine", "rules": 7 }');
     await page.click("text=Try it on this run");
     await page.waitForSelector(".policy-form .trouble", patience);
-  }, 120_000);
+  });
 
   it("shows a run that another process begins, as soon as it is there, and finds it by words of its results", async () => {
     const page = await open();
@@ -152,7 +152,7 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
     await page.keyboard.press("Control+A");
     await page.keyboard.type("no such words");
     await page.waitForSelector(".runs > .empty", patience);
-  }, 120_000);
+  });
 
   it("exports a run as one file, which shows it without any server", async () => {
     const page = await open({ acceptDownloads: true }, "#/run/mail-1");
@@ -169,7 +169,7 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
     expect(await other.locator(".why").innerText()).toContain("allow-list");
     expect(faults).toEqual([]);
     await look(other, "exported");
-  }, 120_000);
+  });
 
   it("holds the rows in sight alone of a run of 5 000 calls, and goes to its last call by a key", async () => {
     const page = await open({}, "#/run/many");
@@ -179,35 +179,31 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
     await page.keyboard.press("End");
     await expect.poll(() => page.locator(".drawer").innerText(), patience).toContain("Turn 51");
     await look(page, "many");
-  }, 120_000);
+  });
 
   it.each([
     ["light", 1440, 900],
     ["dark", 1440, 900],
     ["light", 390, 844],
     ["dark", 390, 844],
-  ] as const)(
-    "is readable in %s at a width of %i",
-    async (colorScheme, width, height) => {
-      const options = { colorScheme, viewport: { width, height } } as const;
-      const name = `${colorScheme}-${width}`;
-      const places = {
-        list: "",
-        run: "#/run/mail-1",
-        call: "#/run/mail-1?call=turn%2F2%2Fcall%2F1",
-        prompts: "#/run/mail-1?part=prompts",
-        policy: "#/run/mail-1?part=policy",
-        inside: "#/run/boss-1",
-      };
-      for (const [part, place] of Object.entries(places)) {
-        const page = await open(options, place);
-        if (part !== "list") await page.waitForSelector(part === "call" ? ".drawer" : ".run-head", patience);
-        const isWider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-        expect(isWider, `${name} ${part}`).toBe(false);
-        await look(page, `${name}-${part}`);
-        await page.context().close();
-      }
-    },
-    120_000,
-  );
+  ] as const)("is readable in %s at a width of %i", async (colorScheme, width, height) => {
+    const options = { colorScheme, viewport: { width, height } } as const;
+    const name = `${colorScheme}-${width}`;
+    const places = {
+      list: "",
+      run: "#/run/mail-1",
+      call: "#/run/mail-1?call=turn%2F2%2Fcall%2F1",
+      prompts: "#/run/mail-1?part=prompts",
+      policy: "#/run/mail-1?part=policy",
+      inside: "#/run/boss-1",
+    };
+    for (const [part, place] of Object.entries(places)) {
+      const page = await open(options, place);
+      if (part !== "list") await page.waitForSelector(part === "call" ? ".drawer" : ".run-head", patience);
+      const isWider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+      expect(isWider, `${name} ${part}`).toBe(false);
+      await look(page, `${name}-${part}`);
+      await page.context().close();
+    }
+  });
 });

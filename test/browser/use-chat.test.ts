@@ -56,7 +56,7 @@ export default agent({
   );
   site = await servePage("chat-page.js");
   browser = await openBrowser();
-}, 120_000);
+});
 
 afterAll(async () => {
   await browser?.close();

@@ -56,5 +56,5 @@ describe.skipIf(postgresMissing() !== undefined)("dispatchers in PostgreSQL", ()
     await worker.drain();
     await runs.work().drain(); // and another one after it
     await store.close();
-  }, 60_000);
+  });
 });

@@ -29,7 +29,7 @@ const patience = { timeout: 90_000, interval: 50 };
 
 /** Registers the tests of the port in src/durable/dispatcher.ts. */
 export function dispatcherContract(name: string, under: DispatcherUnderTest): void {
-  describe(`dispatcher contract: ${name}`, { timeout: 120_000 }, () => {
+  describe(`dispatcher contract: ${name}`, () => {
     let at: Awaited<ReturnType<DispatcherUnderTest["place"]>>;
     let here: ReturnType<OpenDispatched>;
     /** A process without agents: it starts, answers and looks. */

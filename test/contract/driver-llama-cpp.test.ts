@@ -53,7 +53,6 @@ describe.skipIf(missing !== undefined).each(grammarDrivers)(
   (name) => {
     it.each<ToolChoice>(["auto", "required", "none", { tool: "note" }])(
       "is read as a valid call or an answer, unless the token limit cut it (choice of tools: %j)",
-      { timeout: 60_000 },
       async (toolChoice) => {
         let whole = 0;
         for (let seed = 1; seed <= asked; seed += 1) {

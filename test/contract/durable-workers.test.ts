@@ -6,7 +6,7 @@ describe("workers that are ended again and again", () => {
   it.each([
     { name: "by kill -9 and SIGTERM: lose no run and pay nothing twice", isGentle: false },
     { name: "by SIGTERM alone: hand over, and leave nothing unknown", isGentle: true },
-  ])("$name", { timeout: 60_000 }, async ({ isGentle }) => {
+  ])("$name", async ({ isGentle }) => {
     const next = randomFrom(5);
     const { ended, unknown, complaints } = await killWorkers({
       runs: 8,

@@ -8,7 +8,7 @@ import { root } from "../../tools/source-files.ts";
 const run = promisify(execFile);
 
 describe("the escape table", () => {
-  it("is what happens on this machine, cell by cell", { timeout: 120_000 }, async () => {
+  it("is what happens on this machine, cell by cell", async () => {
     const args = ["--no-warnings", join(root, "tools/escape-table.ts"), "--check"];
     const { stdout } = await run(process.execPath, args, { cwd: root }).catch(
       ({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }) => {

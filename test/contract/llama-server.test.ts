@@ -56,127 +56,123 @@ For each call write a JSON object within <tool_call></tool_call> tags. Functions
 {%- if add_generation_prompt %}<|im_start|>assistant
 {% endif %}`;
 
-describe.skipIf(missing !== undefined)(
-  "llama.cpp's own server, with random weights",
-  { timeout: 60_000 },
-  () => {
-    let server: LlamaServer;
-    let model: Model;
-    beforeAll(async () => {
-      server = await startLlamaServer();
-      model = openaiCompatible("random", { baseUrl: server.url });
-    }, 60_000);
-    afterAll(() => server?.close());
+describe.skipIf(missing !== undefined)("llama.cpp's own server, with random weights", () => {
+  let server: LlamaServer;
+  let model: Model;
+  beforeAll(async () => {
+    server = await startLlamaServer();
+    model = openaiCompatible("random", { baseUrl: server.url });
+  });
+  afterAll(() => server?.close());
 
-    modelContract("llama.cpp's server", {
-      scripted: false,
+  modelContract("llama.cpp's server", {
+    scripted: false,
+    settings,
+    timeoutMs: 20_000,
+    open: () =>
+      Promise.resolve({
+        model: openaiCompatible("random", { baseUrl: server.url }),
+        close: () => Promise.resolve(),
+      }),
+  });
+
+  it("holds a reply to a schema", async () => {
+    const schema = {
+      type: "object",
+      properties: { kind: { enum: ["cat", "dog"] }, age: { type: "integer", minimum: 0, maximum: 20 } },
+      required: ["kind", "age"],
+      additionalProperties: false,
+    };
+    const held = openaiCompatible("random", { baseUrl: server.url });
+    const { text } = await chat({
+      model: held,
+      messages: "An animal?",
+      format: { type: "schema", schema },
       settings,
-      timeoutMs: 20_000,
-      open: () =>
-        Promise.resolve({
-          model: openaiCompatible("random", { baseUrl: server.url }),
-          close: () => Promise.resolve(),
-        }),
     });
+    const value = JSON.parse(text) as { readonly kind: string; readonly age: number };
+    expect(["cat", "dog"]).toContain(value.kind);
+    expect(Number.isInteger(value.age) && value.age >= 0 && value.age <= 20, text).toBe(true);
+  });
 
-    it("holds a reply to a schema", async () => {
-      const schema = {
-        type: "object",
-        properties: { kind: { enum: ["cat", "dog"] }, age: { type: "integer", minimum: 0, maximum: 20 } },
-        required: ["kind", "age"],
-        additionalProperties: false,
-      };
-      const held = openaiCompatible("random", { baseUrl: server.url });
-      const { text } = await chat({
-        model: held,
-        messages: "An animal?",
-        format: { type: "schema", schema },
-        settings,
+  it("holds a reply to a grammar, in the first request too", async () => {
+    const held = openaiCompatible("random", { baseUrl: server.url });
+    const format = { type: "grammar", grammar: 'root ::= ("yes" | "no") " " [0-9]{3}' } as const;
+    for (let seed = 1; seed <= 3; seed += 1) {
+      const { text } = await chat({ model: held, messages: "?", format, settings: { seed } });
+      expect(text).toMatch(/^(?:yes|no) \d{3}$/);
+    }
+    expect(held.features).toMatchObject({ format: "grammar", tools: false });
+  });
+
+  it("says that a model whose template knows no tools has none, which the server does not say", async () => {
+    const asked = openaiCompatible("random", { baseUrl: server.url });
+    expect(asked.features).toEqual({ fixedTools: true, format: "schema" });
+    await expect(chat({ model: asked, messages: "1 + 2?", tools: [add], settings })).rejects.toMatchObject({
+      code: "model-without-tools",
+    });
+    expect(asked.features).toEqual({ format: "grammar", tools: false });
+  });
+
+  it("falls back to JSON by itself, whose calls a grammar then holds to their schemas", async () => {
+    const statuses: string[] = [];
+    for (let seed = 1; seed <= 6; seed += 1) {
+      const asked = openaiCompatible("random", {
+        baseUrl: server.url,
+        settings: { seed, maxOutputTokens: 400 },
       });
-      const value = JSON.parse(text) as { readonly kind: string; readonly age: number };
-      expect(["cat", "dog"]).toContain(value.kind);
-      expect(Number.isInteger(value.age) && value.age >= 0 && value.age <= 20, text).toBe(true);
-    });
+      const calculator = agent({ name: "calculator", model: asked, tools: [add], budget: { turns: 3 } });
+      const drivers = new Set<string>();
+      const run = calculator.stream("1 + 2?");
+      let next = await run.next();
+      for (; next.done !== true; next = await run.next())
+        if (next.value.type === "message-start") drivers.add(next.value.driver);
+      expect([...drivers]).toEqual(["native", "json"]);
+      for (const message of next.value.transcript.messages)
+        if (message.role === "tool") statuses.push(message.status); // `read_result` of nothing is an error, and fits its schema
+    }
+    expect(statuses.length).toBeGreaterThan(0);
+    expect(statuses).toContain("ok");
+    expect(statuses).not.toContain("invalid");
+  });
 
-    it("holds a reply to a grammar, in the first request too", async () => {
-      const held = openaiCompatible("random", { baseUrl: server.url });
-      const format = { type: "grammar", grammar: 'root ::= ("yes" | "no") " " [0-9]{3}' } as const;
-      for (let seed = 1; seed <= 3; seed += 1) {
-        const { text } = await chat({ model: held, messages: "?", format, settings: { seed } });
-        expect(text).toMatch(/^(?:yes|no) \d{3}$/);
-      }
-      expect(held.features).toMatchObject({ format: "grammar", tools: false });
-    });
-
-    it("says that a model whose template knows no tools has none, which the server does not say", async () => {
-      const asked = openaiCompatible("random", { baseUrl: server.url });
-      expect(asked.features).toEqual({ fixedTools: true, format: "schema" });
-      await expect(chat({ model: asked, messages: "1 + 2?", tools: [add], settings })).rejects.toMatchObject({
-        code: "model-without-tools",
-      });
-      expect(asked.features).toEqual({ format: "grammar", tools: false });
-    });
-
-    it("falls back to JSON by itself, whose calls a grammar then holds to their schemas", async () => {
-      const statuses: string[] = [];
-      for (let seed = 1; seed <= 6; seed += 1) {
-        const asked = openaiCompatible("random", {
-          baseUrl: server.url,
-          settings: { seed, maxOutputTokens: 400 },
-        });
-        const calculator = agent({ name: "calculator", model: asked, tools: [add], budget: { turns: 3 } });
-        const drivers = new Set<string>();
-        const run = calculator.stream("1 + 2?");
-        let next = await run.next();
-        for (; next.done !== true; next = await run.next())
-          if (next.value.type === "message-start") drivers.add(next.value.driver);
-        expect([...drivers]).toEqual(["native", "json"]);
-        for (const message of next.value.transcript.messages)
-          if (message.role === "tool") statuses.push(message.status); // `read_result` of nothing is an error, and fits its schema
-      }
-      expect(statuses.length).toBeGreaterThan(0);
-      expect(statuses).toContain("ok");
-      expect(statuses).not.toContain("invalid");
-    });
-
-    it("stops the server's work when it is aborted or left", async () => {
-      for (const leave of ["abort", "break"] as const) {
-        const controller = new AbortController();
-        const request = {
-          messages: [userMessage("x")],
-          tools: [],
-          toolChoice: "auto",
-          settings: { maxOutputTokens: 3_000 },
-        } as const;
-        try {
-          for await (const delta of model.stream(request, { signal: controller.signal })) {
-            expect(delta.type).toBe("text-delta");
-            if (leave === "break") break;
-            controller.abort();
-          }
-        } catch (error) {
-          expect(controller.signal.aborted, String(error)).toBe(true);
+  it("stops the server's work when it is aborted or left", async () => {
+    for (const leave of ["abort", "break"] as const) {
+      const controller = new AbortController();
+      const request = {
+        messages: [userMessage("x")],
+        tools: [],
+        toolChoice: "auto",
+        settings: { maxOutputTokens: 3_000 },
+      } as const;
+      try {
+        for await (const delta of model.stream(request, { signal: controller.signal })) {
+          expect(delta.type).toBe("text-delta");
+          if (leave === "break") break;
+          controller.abort();
         }
-        let isBusy = true;
-        for (let time = 0; time < 40 && isBusy; time += 1) {
-          await sleep(50);
-          isBusy = await server.busy();
-        }
-        expect(isBusy, leave).toBe(false);
+      } catch (error) {
+        expect(controller.signal.aborted, String(error)).toBe(true);
       }
-    });
+      let isBusy = true;
+      for (let time = 0; time < 40 && isBusy; time += 1) {
+        await sleep(50);
+        isBusy = await server.busy();
+      }
+      expect(isBusy, leave).toBe(false);
+    }
+  });
 
-    it("counts what the server read from its cache", async () => {
-      const first: Message[] = [userMessage("One two three four five six seven eight.")];
-      const reply = await chat({ model, messages: first, settings: { maxOutputTokens: 5, seed: 1 } });
-      const next = [...first, reply.message, userMessage("And now?")];
-      const { usage } = await chat({ model, messages: next, settings: { maxOutputTokens: 5, seed: 1 } });
-      expect(usage.cachedInputTokens).toBeGreaterThan(usage.inputTokens / 3);
-    });
-  },
-);
+  it("counts what the server read from its cache", async () => {
+    const first: Message[] = [userMessage("One two three four five six seven eight.")];
+    const reply = await chat({ model, messages: first, settings: { maxOutputTokens: 5, seed: 1 } });
+    const next = [...first, reply.message, userMessage("And now?")];
+    const { usage } = await chat({ model, messages: next, settings: { maxOutputTokens: 5, seed: 1 } });
+    expect(usage.cachedInputTokens).toBeGreaterThan(usage.inputTokens / 3);
+  });
+});
 
-describe.skipIf(missing !== undefined)("llama.cpp's own server without --jinja", { timeout: 60_000 }, () => {
+describe.skipIf(missing !== undefined)("llama.cpp's own server without --jinja", () => {
   it("has no tools", async () => {
     const server = await startLlamaServer({ jinja: false });
     try {
@@ -194,53 +190,49 @@ const smollm = modelPath("smollm2-135m");
 const noSmollm = missing === undefined && !existsSync(smollm);
 if (noSmollm) console.log(`skipped: native calls of llama.cpp's server: there is no ${smollm}`);
 
-describe.skipIf(missing !== undefined || noSmollm)(
-  "llama.cpp's own server, with SmolLM2",
-  { timeout: 120_000 },
-  () => {
-    let server: LlamaServer;
-    beforeAll(async () => {
-      server = await startLlamaServer({ path: smollm, template: hermes });
-    }, 60_000);
-    afterAll(() => server?.close());
+describe.skipIf(missing !== undefined || noSmollm)("llama.cpp's own server, with SmolLM2", () => {
+  let server: LlamaServer;
+  beforeAll(async () => {
+    server = await startLlamaServer({ path: smollm, template: hermes });
+  });
+  afterAll(() => server?.close());
 
-    /** A model so small calls when it has seen calls. */
-    const shown = [
-      [1, 2],
-      [4, 4],
-      [7, 2],
-    ].flatMap(([a = 0, b = 0], index): Message[] => {
-      const [id, name, sum] = [`c${index}`, add.name, String(a + b)];
-      return [
-        userMessage(`${a} + ${b}`),
-        { role: "assistant", parts: [{ type: "tool-call", id, name, arguments: { a, b } }] },
-        { role: "tool", callId: id, name, status: "ok", text: sum },
-        { role: "assistant", parts: [{ type: "text", text: sum }] },
-      ];
-    });
+  /** A model so small calls when it has seen calls. */
+  const shown = [
+    [1, 2],
+    [4, 4],
+    [7, 2],
+  ].flatMap(([a = 0, b = 0], index): Message[] => {
+    const [id, name, sum] = [`c${index}`, add.name, String(a + b)];
+    return [
+      userMessage(`${a} + ${b}`),
+      { role: "assistant", parts: [{ type: "tool-call", id, name, arguments: { a, b } }] },
+      { role: "tool", callId: id, name, status: "ok", text: sum },
+      { role: "assistant", parts: [{ type: "text", text: sum }] },
+    ];
+  });
 
-    it("calls natively, under the tool's own name, and reads its result", async () => {
-      const model = openaiCompatible("smollm2", {
-        baseUrl: server.url,
-        settings: { temperature: 0, maxOutputTokens: 60 },
-      });
-      const asked = [...shown, userMessage("3 + 5")];
-      for (const toolChoice of ["auto", { tool: add.name }] as const) {
-        const reply = await chat({ model, messages: asked, tools: [add], toolChoice });
-        expect(reply.calls).toMatchObject([{ name: "math.add", arguments: { a: 3, b: 5 } }]);
-        expect(reply.finishReason).toBe("tool-calls");
-        const result: Message = {
-          role: "tool",
-          callId: reply.calls[0]?.id ?? "",
-          name: add.name,
-          status: "ok",
-          text: "8",
-        };
-        const answer = await chat({ model, messages: [...asked, reply.message, result], tools: [add] });
-        expect(answer.text).toContain("8");
-        expect(answer.usage.cachedInputTokens).toBeGreaterThan(300);
-      }
-      expect(model.features).toMatchObject({ tools: true });
+  it("calls natively, under the tool's own name, and reads its result", async () => {
+    const model = openaiCompatible("smollm2", {
+      baseUrl: server.url,
+      settings: { temperature: 0, maxOutputTokens: 60 },
     });
-  },
-);
+    const asked = [...shown, userMessage("3 + 5")];
+    for (const toolChoice of ["auto", { tool: add.name }] as const) {
+      const reply = await chat({ model, messages: asked, tools: [add], toolChoice });
+      expect(reply.calls).toMatchObject([{ name: "math.add", arguments: { a: 3, b: 5 } }]);
+      expect(reply.finishReason).toBe("tool-calls");
+      const result: Message = {
+        role: "tool",
+        callId: reply.calls[0]?.id ?? "",
+        name: add.name,
+        status: "ok",
+        text: "8",
+      };
+      const answer = await chat({ model, messages: [...asked, reply.message, result], tools: [add] });
+      expect(answer.text).toContain("8");
+      expect(answer.usage.cachedInputTokens).toBeGreaterThan(300);
+    }
+    expect(model.features).toMatchObject({ tools: true });
+  });
+});

@@ -15,7 +15,7 @@ beforeAll(async () => {
     project.file(`writ.${shell}`, stdout);
   }
   project.file("agent.ts", "");
-}, 120_000);
+});
 afterAll(() => project.remove());
 
 function shell(name: string, words: readonly string[]): string {

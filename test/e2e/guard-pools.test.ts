@@ -47,7 +47,6 @@ describe("the guard of writ/testing", () => {
 
   it.each(["forks", "threads", "vmForks", "vmThreads"])(
     "works in every file of a worker, in the pool %s of Vitest",
-    { timeout: 60_000 },
     async (pool) => {
       const words = ["run", `--pool=${pool}`, "--maxWorkers=1"];
       const { code, stdout, stderr } = await runNode([join(packages, "vitest/vitest.mjs"), ...words], {

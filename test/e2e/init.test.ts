@@ -44,7 +44,7 @@ beforeAll(() => {
   ])
     if (existsSync(join(root, "node_modules", name)))
       symlinkSync(join(root, "node_modules", name), join(modules, name), "junction");
-}, 120_000);
+});
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
 function writ(cwd: string, ...words: readonly string[]): Promise<Ended> {

@@ -13,13 +13,13 @@ beforeAll(async () => {
   if (missing === undefined) server = await startPostgres();
   project = makeProject();
   project.file("clerk.ts", clerkProgram);
-}, 120_000);
+});
 afterAll(async () => {
   inspector?.kill("SIGTERM");
   await ended;
   server?.close();
   project?.remove();
-}, 60_000);
+});
 
 /** Starts `writ inspect` on a store; the address that it prints, with its token. */
 function inspecting(store: string, cwd: string): Promise<{ readonly said: string; readonly url: URL }> {

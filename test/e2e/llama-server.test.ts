@@ -24,14 +24,14 @@ export default agent({
 });
 `;
 
-describe.skipIf(missing !== undefined)("writ run on llama.cpp's own server", { timeout: 60_000 }, () => {
+describe.skipIf(missing !== undefined)("writ run on llama.cpp's own server", () => {
   let server: LlamaServer;
   let project: Project;
   beforeAll(async () => {
     server = await startLlamaServer();
     project = makeProject();
     project.file("calculator.ts", calculator);
-  }, 60_000);
+  });
   afterAll(async () => {
     project?.remove();
     await server?.close();

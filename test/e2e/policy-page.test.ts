@@ -35,7 +35,7 @@ it("the page alone leads from tools to a policy that is linted, scored and in us
   );
   expect(said[4]).toMatch(/full policy\s+0 of 1\s+0\s+0\.0\s+1 of 1\s/);
   expect(said[6]).toContain('2 send {"to":"eve@outside.example"}\n    A person is asked');
-}, 60_000);
+});
 
 it("the page has every type of values", () => {
   const [, types = ""] = page.split("## Types of values");

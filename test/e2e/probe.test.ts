@@ -98,7 +98,7 @@ describe("writ probe", () => {
     expect(doctor.stdout).toMatch(
       /^ok {6}auto speaks json with ollama\/m: writ probe \S+ measured it on [0-9-]{10} /m,
     );
-  }, 120_000);
+  });
 
   it("prints one JSON object, and remembers nothing of a part of the battery", async () => {
     const env = { ...(await start(jsonServer)), WRIT_CACHE: join(project.folder, "other") };
@@ -122,7 +122,7 @@ describe("writ probe", () => {
     });
     expect(existsSync(join(env.WRIT_CACHE, "cards"))).toBe(false);
     expect(code).toBe(0);
-  }, 60_000);
+  });
 
   it("writes no card with --no-save, nor where auto would speak otherwise than was measured", async () => {
     const env = { ...(await start(jsonServer)), WRIT_CACHE: join(project.folder, "third") };
@@ -135,7 +135,7 @@ describe("writ probe", () => {
       "Not remembered: auto holds this model to a grammar, and that was not measured.\n",
     );
     expect(existsSync(join(env.WRIT_CACHE, "cards"))).toBe(false);
-  }, 120_000);
+  });
 
   it("prints what was measured so far at Ctrl-C", async () => {
     let asked = 0;
@@ -157,7 +157,7 @@ describe("writ probe", () => {
     expect(stdout).toContain("this is what was measured so far");
     expect(stdout).toContain("Not remembered: the probe did not come to its end.\n");
     expect(code).toBe(130);
-  }, 60_000);
+  });
 
   it("stops with the error of a provider that is gone", async () => {
     const { code, stdout, stderr } = await writ(["probe", "ollama/m"], {

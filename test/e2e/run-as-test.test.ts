@@ -46,7 +46,7 @@ it("makes tests of a run and of its calls that pass when they are run", async ()
   expect(said).toContain("clerk decides as in the run mail-1");
   expect(said).toContain("clerk decides about send_mail as in the run mail-1");
   expect(said).toMatch(/3 passed/);
-}, 120_000);
+});
 
 it("makes a test that fails where the agent decides otherwise", async () => {
   const text = textOf(await view(true));
@@ -54,7 +54,7 @@ it("makes a test that fails where the agent decides otherwise", async () => {
   const other = clerkProgram.replace('shop.", model,', `shop.", ${deny}`);
   expect(other).not.toBe(clerkProgram);
   await expect(runTests([text], other)).rejects.toMatchObject({ code: 1 });
-}, 120_000);
+});
 
 it("says why there is no test: of a reason that nobody knows, of texts that are not there in full", async () => {
   const run = await view(true);

@@ -94,7 +94,7 @@ function expectWhole(all: readonly ReceivedSpan[]): void {
 describe.skipIf(address === undefined)("spans sent by OTLP over HTTP", () => {
   it("come whole to a receiver that reads the protobuf itself", async () => {
     expectWhole(await sentTo(await ownReceiver()));
-  }, 120_000);
+  });
 });
 
 describe.skipIf(address === undefined || !hasPhoenix())("Phoenix", () => {

@@ -151,7 +151,7 @@ describe("agents inside agents", () => {
       }),
       { numRuns: 150 },
     );
-  }, 60_000);
+  });
 
   it("go on after a crash at any step: no recorded model call is made again, and all tokens are counted", async () => {
     await fc.assert(
@@ -170,7 +170,7 @@ describe("agents inside agents", () => {
       }),
       { numRuns: 100 },
     );
-  }, 60_000);
+  });
 });
 
 /** The same tree without bounds that depend on who is faster. */

@@ -161,5 +161,5 @@ describe("hooks of any kind", () => {
       ),
       { numRuns: 300 },
     );
-  }, 60_000);
+  });
 });

@@ -102,7 +102,7 @@ describe("hostile text", () => {
       finder.read(call, { said: repeated });
       for (const piece of [repeated, unit]) finder.stream().push(piece);
     }
-  }, 120_000);
+  });
 });
 
 const outputs = join(import.meta.dirname, "../../../shared/data/bfcl-raw-outputs/result");
@@ -128,5 +128,5 @@ describe.skipIf(!isThere)("on what 25 models wrote", () => {
     for (const written of chosen)
       for (let end = 0; end <= written.length; end += Math.max(1, Math.floor(written.length / 40)))
         finder.read(written.slice(0, end));
-  }, 60_000);
+  });
 });

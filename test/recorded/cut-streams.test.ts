@@ -62,7 +62,7 @@ const kinds: readonly (readonly [string, Kind, () => Model])[] = [
   ["@openrouter/ai-sdk-provider", chats, throughAiSdk(() => createOpenRouter(settings()).chat("m"))],
 ];
 
-describe.each(kinds)("recorded streams that end early: %s", { timeout: 60_000 }, (name, kind, model) => {
+describe.each(kinds)("recorded streams that end early: %s", (name, kind, model) => {
   it.skipIf(kind.recordings.length === 0)("are no answers, run nothing, and may be asked again", async () => {
     const { recordings, cuts, ends, ran } = await countCuts(kind, model(), server);
     const broken = ends.get("provider-failed, retryable: true") ?? 0;

@@ -67,7 +67,7 @@ describe.skipIf(postgresMissing() !== undefined)("a server whose database is gon
       expect(JSON.stringify(end)).toContain("Paid.");
     }
     expect(paid).toHaveLength(2);
-  }, 120_000);
+  });
 
   it.each(["postgres-unreachable", "postgres-failed"] as const)(
     "says 503 and no more after a minute: %s",
@@ -109,5 +109,5 @@ describe.skipIf(postgresMissing() !== undefined)("a server whose database is gon
     postgres.start();
     expect(await reading).toBe(true);
     expect(seen).toEqual(Array.from({ length: seen.length }, (_, index) => index + 1));
-  }, 120_000);
+  });
 });

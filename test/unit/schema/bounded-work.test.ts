@@ -86,7 +86,7 @@ const hostile: readonly [what: string, schema: JsonSchema, value: () => unknown]
 ];
 
 // Bounded work is some seconds of it where the machine has other work too.
-describe("the work that a value may cost", { timeout: 120_000 }, () => {
+describe("the work that a value may cost", () => {
   it.each(hostile)(
     "is bounded where `%s` multiplies schema and value, and says so",
     async (_, schema, value) => {

@@ -93,5 +93,5 @@ describe("JSON as models write it", () => {
       '[",]',
     ])
       lenientJson(piece.repeat(500_000));
-  }, 20_000);
+  });
 });

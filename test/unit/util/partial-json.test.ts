@@ -164,5 +164,5 @@ describe("JSON while it is written", () => {
           reader.value();
         }
       }
-  }, 20_000);
+  });
 });
