@@ -83,7 +83,7 @@ function stemOf(word: string): string {
   const stem = word
     .replace(/(?<=.{3})ies$/, "y")
     .replace(/(?<=.{3}(?:s|x|z|ch|sh))es$/, "")
-    .replace(/(?<=.{3}[^su])s$/, "")
+    .replace(/(?<=.{2}[^su])s$/, "")
     .replace(/(?<=.{4})(?:ing|ed)$/, "");
   return stem.replace(/(?<=.{3})e$/, "");
 }

@@ -27,6 +27,8 @@ describe.each([
     );
     expect((await texts(store, "a", "cafe"))[0]).toBe("The café in Paris has tea");
     expect(await texts(store, "a", "search")).toEqual(["Alex searches for keys"]);
+    expect(await texts(store, "a", "key")).toEqual(["Alex searches for keys"]);
+    expect(await texts(store, "a", "teas")).toHaveLength(2);
     expect(await texts(store, "a", "par")).toEqual(["The café in Paris has tea"]);
     expect(await texts(store, "a", "coffee")).toEqual([]);
     expect(await store.search("a", "tea", 1)).toHaveLength(1);

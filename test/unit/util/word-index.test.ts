@@ -10,6 +10,7 @@ const texts = [
   "the weather today, the weather tomorrow",
   "Größe ändern",
   "queries a database",
+  "a key to the cars",
 ];
 const search = wordIndex(texts.map((text) => [{ text, weight: 1 }]));
 const found = (query: string): readonly string[] => search(query).map(({ index }) => texts[index] ?? "");
@@ -24,6 +25,8 @@ describe("an index of words [C35]", () => {
     ["weath", [texts[4], texts[3]]],
     ["ANDERN", ["Größe ändern"]],
     ["query", ["queries a database"]],
+    ["keys", ["a key to the cars"]],
+    ["car", ["a key to the cars"]],
     ["the of an", []],
     ["rain", []],
     ["", []],
