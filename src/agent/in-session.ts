@@ -1,3 +1,4 @@
+import { isWritError } from "../error/writ-error.ts";
 import { within } from "../run/around.ts";
 import type { Host } from "../journal/host.ts";
 import type { Finished } from "../run/finished.ts";
@@ -115,7 +116,10 @@ export function keep(
   return finishing(ended, { plan, inside }, async () => {
     const key = keyOfSave(base.journal, `session/save/${ledger.turns}`, print);
     const step = { key, run: saving, lost: saving };
-    const keeping = base.journal.step(step);
+    const keeping = base.journal.step(step).catch((error: unknown) => {
+      if (isWritError(error, "run-ended")) return saving(); // it was cancelled, and nobody else has it: what it did is told all the same
+      throw error;
+    });
     // A run that was stopped is kept too: then nothing but the store itself can end the waiting.
     const kept = inside.stop.reason === undefined ? await untilStopped(keeping, inside.stop) : await keeping;
     if (kept === "stopped") throw new Error("the run was stopped while it was kept in its session");

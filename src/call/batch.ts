@@ -15,7 +15,7 @@ import { meetBound } from "../run/bounds.ts";
 import type { Executor } from "../run/executor.ts";
 import { applyMode } from "../run/gate.ts";
 import { outerBound } from "../run/outer-bound.ts";
-import type { Inside } from "../run/scope.ts";
+import type { Inside } from "../run/inside.ts";
 import type { Mode } from "../tool/tool.ts";
 import { after, inOrder, type Maybe } from "../util/maybe.ts";
 import { questionsBehind } from "./ahead.ts";
@@ -208,7 +208,7 @@ async function handOver(executor: Executor, running: RunningBatch): Promise<void
 }
 
 function collect(_done: unknown, running: RunningBatch): Executed {
-  const waits = running.left();
+  const waits = running.waits();
   if (waits !== undefined) throw waits;
   const { batch, fates, judging } = running;
   const { ledger, limits, ended } = judging;

@@ -1,5 +1,6 @@
 import { openCall } from "../run/around.ts";
-import { type Inside, openCallScope } from "../run/scope.ts";
+import type { Inside } from "../run/inside.ts";
+import { openCallScope } from "../run/scope.ts";
 import { joinLearned } from "../policy/knowledge/learned.ts";
 import { assertNever } from "../util/assert-never.ts";
 import { untilStopped } from "../util/interrupt.ts";

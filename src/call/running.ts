@@ -53,6 +53,8 @@ export class RunningBatch {
   /** The questions that calls wait for: their own, and those of runs inside. */
   waiting: RunWaits | undefined;
   private hasWaited = false;
+  /** What happened inside calls that wait, by their places. */
+  private readonly left = new Map<number, RunWaits["inside"]>();
   readonly batch: Batch;
   readonly judging: BatchJudging;
   readonly fates: readonly Fate[];
@@ -131,7 +133,7 @@ export class RunningBatch {
       const ready = this.readyAt(index);
       return stepOf(
         ready,
-        (isLost) => this.perform(index, isLost),
+        (isLost) => this.performNoted(index, isLost),
         () => retell(ready),
       );
     });
@@ -173,8 +175,13 @@ export class RunningBatch {
   }
 
   /** Gives the questions that the batch waits for, and the run with it. A run that was stopped meanwhile ends by that, and so do its calls. */
-  left(): RunWaits | undefined {
-    if (this.waiting === undefined || this.batch.run.stop.reason === undefined) return this.waiting;
+  waits(): RunWaits | undefined {
+    if (this.waiting === undefined) return undefined;
+    if (this.batch.run.stop.reason === undefined)
+      return this.waiting.leaving(
+        ...this.fates.map(({ inside }) => inside),
+        ...this.records.map((record) => record?.inside),
+      );
     this.endStopped();
     return undefined;
   }
@@ -186,7 +193,7 @@ export class RunningBatch {
       const result = cancelledResult(fate.tool.name);
       const isOpen = this.begun?.has(index) === true;
       const ended = isOpen ? overtakenResult(fate.tool, result) : result;
-      this.end(index, { result: ended, startedAt: 0, endedAt: 0 });
+      this.end(index, { result: ended, startedAt: 0, endedAt: 0, inside: this.left.get(index)?.[0] });
     });
   }
 
@@ -202,6 +209,17 @@ export class RunningBatch {
 
   private wait(waits: RunWaits): void {
     this.waiting = this.waiting === undefined ? waits : this.waiting.and(waits);
+  }
+
+  /** Runs one call, and takes down what happened inside it where it waits. */
+  private performNoted(index: number, isLost: boolean): Maybe<CallRecord> {
+    return rescue<CallRecord>(
+      () => this.perform(index, isLost),
+      (error) => {
+        if (error instanceof RunWaits) this.left.set(index, error.inside);
+        throw error;
+      },
+    );
   }
 
   /** Runs one call, or finds out about one that an earlier process began. */

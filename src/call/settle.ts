@@ -9,7 +9,7 @@ import { hasForm } from "../policy/knowledge/plain-form.ts";
 import { addedLabel, describedLabel } from "../policy/knowledge/result-label.ts";
 import { addSpending, noSpending } from "../run/powers.ts";
 import type { Ordering } from "../run/context.ts";
-import type { Inside } from "../run/scope.ts";
+import type { Inside } from "../run/inside.ts";
 import { withoutSecrets } from "../run/secrets.ts";
 import { actsMessage } from "../tool/acts.ts";
 import { isReader, readResult } from "../tool/read-result.ts";

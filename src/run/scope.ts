@@ -8,7 +8,6 @@ import type { AgentEvent, Delegation, RunEvent } from "../event/event.ts";
 import type { Asked, Journal, Question } from "../journal/journal.ts";
 import { prefixedJournal } from "../journal/prefixed-journal.ts";
 import { watchedJournal } from "../journal/watched-journal.ts";
-import type { Label } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Policy } from "../policy/decision.ts";
 import type { Act } from "../tool/acts.ts";
@@ -20,6 +19,7 @@ import type { Approvals, Approve } from "./approval.ts";
 import { callEnded } from "./end.ts";
 import { type Gate, judgeInside } from "./gate.ts";
 import { addSpending, noSpending } from "./powers.ts";
+import type { Inside } from "./inside.ts";
 import type { RunWaits } from "./waits.ts";
 import { GivenScope, type OpenCall } from "./around.ts";
 
@@ -76,16 +76,6 @@ export interface RunScope extends Pick<
   readonly outer?: Purse;
 }
 
-/** The runs inside one call, and their spending together. */
-export interface Inside {
-  readonly delegations: readonly Delegation[];
-  readonly spending: Spending;
-  /** The join of what the runs have seen. */
-  readonly label: Label;
-  /** The calls by which they changed something, or may have. Left out where there are none. */
-  readonly acts?: readonly Act[];
-}
-
 /** The scope behind what a tool was given. @throws WritError `definition-invalid` for an object that no call was given. */
 export function scopeOf(call: CallScope): Scope {
   const opened = GivenScope.behind(call);
@@ -133,7 +123,7 @@ export interface OpenScope {
   /**
    * Ends the runs that still go on inside, and gives what happened; undefined when nothing did.
    *
-   * @throws the error of a journal that failed in one of them; RunWaits when one of them waits
+   * @throws the error of a journal that failed in one of them; RunWaits, with what happened, when one of them waits
    */
   close(): Maybe<Inside | undefined>;
 }
@@ -190,7 +180,12 @@ class ScopeOfCall implements OpenScope {
 
   private whole({ purse: shared }: Scope): Inside | undefined {
     if (this.lost !== undefined) throw this.lost.error;
-    if (this.waiting !== undefined) throw this.waiting;
+    const inside = this.happened(shared);
+    if (this.waiting !== undefined) throw this.waiting.leaving(inside);
+    return inside;
+  }
+
+  private happened(shared: Purse): Inside | undefined {
     if (this.done === undefined) return undefined;
     const { around, gate } = this.place;
     const { delegations, acts, spending: spent } = this.done;

@@ -1,4 +1,5 @@
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
+import type { Inside } from "./inside.ts";
 
 /** A question that a run waits for. */
 export interface OpenQuestion {
@@ -15,16 +16,31 @@ export class RunWaits extends Error {
   readonly questions: readonly OpenQuestion[];
   /** Another process is to go on with the run. */
   readonly isHandedOver: boolean;
+  /** What happened inside the calls that it leaves without a record. */
+  readonly inside: readonly Inside[];
 
-  constructor(questions: readonly OpenQuestion[], isHandedOver = false) {
+  constructor(questions: readonly OpenQuestion[], isHandedOver = false, inside: readonly Inside[] = []) {
     super(isHandedOver ? "the run is handed over" : "the run waits for an answer");
     this.questions = questions;
     this.isHandedOver = isHandedOver;
+    this.inside = inside;
   }
 
   /** The same, and what something beside it waits for. */
   and(other: RunWaits | undefined): RunWaits {
     if (other === undefined) return this;
-    return new RunWaits([...this.questions, ...other.questions], this.isHandedOver || other.isHandedOver);
+    const isHandedOver = this.isHandedOver || other.isHandedOver;
+    return new RunWaits([...this.questions, ...other.questions], isHandedOver, [
+      ...this.inside,
+      ...other.inside,
+    ]);
+  }
+
+  /** The same, and what happened inside a call that it leaves. */
+  leaving(...inside: readonly (Inside | undefined)[]): RunWaits {
+    const more = inside.filter((each) => each !== undefined);
+    return more.length === 0
+      ? this
+      : new RunWaits(this.questions, this.isHandedOver, [...this.inside, ...more]);
   }
 }

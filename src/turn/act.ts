@@ -4,8 +4,7 @@ import { isFailure } from "../call/settle.ts";
 import { WritError } from "../error/writ-error.ts";
 import { callsOf, type ReplyMessage, type ToolCall, type ToolResult } from "../message/message.ts";
 import { addReply, type OpenTranscript, settleAll } from "../message/transcript.ts";
-import { addUsage } from "../message/usage.ts";
-import { type Excess, spendInside } from "../policy/account/budget.ts";
+import type { Excess } from "../policy/account/budget.ts";
 import { executorError } from "../call/handed.ts";
 import { offeredTools } from "../policy/allow-list.ts";
 import { learn } from "../policy/knowledge/learned.ts";
@@ -15,7 +14,7 @@ import { type Maybe, rescue } from "../util/maybe.ts";
 import { sameJson } from "../util/same-json.ts";
 import type { EarlyStarts } from "./early.ts";
 import { fatalEnd, beforeEffects, leftOpen, skipAll, toolFailed } from "./cut-short.ts";
-import type { NextState, Repeats, CallRound, Run, State } from "./state.ts";
+import { bookInside, type NextState, type Repeats, type CallRound, type Run, type State } from "./state.ts";
 
 /** A reply that calls tools, and the calls of it that were started while the model wrote. */
 export interface Acting {
@@ -86,9 +85,7 @@ function settleCalls({ state, open, calls, circle }: OpenedBatch, executed: Exec
     ...state,
     transcript,
     repeats,
-    ledger: inside.reduce((ledger, { spending }) => spendInside(ledger, spending), executed.ledger),
-    usage: inside.reduce((sum, { spending }) => addUsage(sum, spending.usage), state.usage),
-    acts: inside.length === 0 ? state.acts : [...state.acts, ...inside.flatMap(({ acts = [] }) => acts)],
+    ...bookInside({ ...state, ledger: executed.ledger }, inside),
     limits: executed.limits,
     gate,
     learned: learn(state.learned, transcript.since(state.transcript.length), state.gate.allowed),

@@ -7,7 +7,7 @@ import { learn } from "../policy/knowledge/learned.ts";
 import { type End, endBy, exhausted, failed } from "../run/end.ts";
 import { RunWaits } from "../run/waits.ts";
 import type { Maybe } from "../util/maybe.ts";
-import type { NextState, Run, State } from "./state.ts";
+import { bookInside, type NextState, type Run, type State } from "./state.ts";
 
 /** A state, and the reply whose calls have no results yet. */
 interface OpenCalls {
@@ -42,7 +42,10 @@ async function forbidden(run: Run): Promise<End | undefined> {
 
 /** Asks before the run waits too, and once: others may use its session meanwhile, and the call that somebody approved must run. */
 async function keepPlace(state: State, waits: RunWaits, run: Run): Promise<NextState> {
-  return { state, end: (await forbidden(run)) ?? endBy(waits, run) };
+  return {
+    state: { ...state, ...bookInside(state, waits.inside) },
+    end: (await forbidden(run)) ?? endBy(waits, run),
+  };
 }
 
 interface Skipping {

@@ -14,14 +14,16 @@ import {
   emptyLedger,
   type Ledger,
   type Limits,
+  spendInside,
 } from "../policy/account/budget.ts";
 import { meetBound, type Met, metBy } from "../run/bounds.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
-import { noUsage, type Usage } from "../message/usage.ts";
+import { addUsage, noUsage, type Usage } from "../message/usage.ts";
 import { outerBound } from "../run/outer-bound.ts";
 import { beginWith, type Gate, readingOn } from "../run/gate.ts";
 import type { RunContext } from "../run/context.ts";
+import type { Inside } from "../run/inside.ts";
 import type { RunScope } from "../run/scope.ts";
 import { type Slots, slots } from "../util/slots.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
@@ -80,6 +82,18 @@ export interface State {
   readonly elapsedMs: number;
   /** Messages before this index were part of an earlier request. */
   readonly sent: number;
+}
+
+/** Books what happened inside calls. */
+export function bookInside(
+  { ledger, usage, acts }: Pick<State, "ledger" | "usage" | "acts">,
+  inside: readonly Inside[],
+): Pick<State, "ledger" | "usage" | "acts"> {
+  return {
+    ledger: inside.reduce((sum, { spending }) => spendInside(sum, spending), ledger),
+    usage: inside.reduce((sum, { spending }) => addUsage(sum, spending.usage), usage),
+    acts: inside.length === 0 ? acts : [...acts, ...inside.flatMap((each) => each.acts ?? [])],
+  };
 }
 
 /** The state after a turn, and the end if it was the last. */

@@ -1,11 +1,13 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { textOf } from "../../src/doors.ts";
 import { durableRuns, memoryRuns } from "../../src/durable.ts";
-import { agent, inMemorySessions, session } from "../../src/index.ts";
+import { agent, inMemorySessions, type Policy, session } from "../../src/index.ts";
 import type { ModelFunction } from "../../src/models.ts";
 import type { Approvals } from "../../src/run/approval.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
+const free: Policy = () => ({ verdict: "allow", rule: "all", reason: "" });
+
 it("checks and follows a run of a session that is being carried out", async () => {
   using store = sqliteRuns(":memory:");
   const sessions = inMemorySessions();
@@ -84,6 +86,23 @@ describe("an end that is kept in a session", () => {
       messages.flatMap((each) => (each.role === "assistant" ? [textOf(each)] : [])),
     ];
   };
+
+  it("is that of the run that was cancelled while it was at work: the next one is told what it did", async () => {
+    using store = sqliteRuns(":memory:");
+    const sessions = inMemorySessions();
+    const note = fakeTool("note", "noted that", { effect: "write" });
+    const slow = fakeTool("slow", () => new Promise(() => undefined), { effect: "read" });
+    const replies = [{ calls: [{ name: "note" }] }, { calls: [{ name: "slow" }] }];
+    const one = agent({ name: "clerk", model: scripted(replies), tools: [note, slow], policy: free });
+    const runs = durableRuns({ store, agents: [one], sessions: (id) => session(sessions, id) });
+    await using _worker = runs.work();
+    await runs.start(one, "Go", { id: "r", session: "kim" });
+    await expect.poll(() => slow.calls.length).toBe(1);
+    await runs.cancel("r");
+    await expect.poll(async () => (await sessions.read("kim")).runs.length).toBe(1);
+    expect(JSON.stringify(await sessions.read("kim"))).toContain("noted that");
+    expect(await told(sessions)).toEqual([["cancelled"], expect.any(Array)]);
+  });
 
   it("is that of the run that failed, was tried again and answered", async () => {
     using store = sqliteRuns(":memory:");

@@ -13,16 +13,19 @@ import {
 import type { ModelFunction } from "../../src/models.ts";
 import { fakeTool } from "../../src/testing.ts";
 
-/** A model that makes these calls in its first reply and then answers, and whose replies cost something. */
-const calling =
-  (
-    ...calls: readonly { readonly name: string; readonly arguments?: Readonly<Record<string, string>> }[]
-  ): ModelFunction =>
+type PlannedCall = { readonly name: string; readonly arguments?: Readonly<Record<string, string>> };
+
+/** A model that makes the planned calls, turn by turn, then answers, and whose replies cost something. */
+const planned =
+  (...turns: readonly (readonly PlannedCall[])[]): ModelFunction =>
   ({ messages }) => {
     const usage = { inputTokens: 10, outputTokens: 5 };
-    const isFirst = messages.every(({ role }) => role !== "tool");
-    return isFirst ? { calls, usage } : { text: "Done.", usage };
+    const calls = turns[messages.filter(({ role }) => role === "assistant").length];
+    return calls === undefined ? { text: "Done.", usage } : { calls, usage };
   };
+
+/** The same in one turn. */
+const calling = (...calls: readonly PlannedCall[]): ModelFunction => planned(calls);
 
 const policy: Policy = ({ tool: name }) => ({
   verdict: name === "pay" ? "ask" : "allow",
@@ -77,6 +80,23 @@ describe("a run whose time is over while a part of it waits", () => {
       "hang cancelled",
     ]);
   });
+
+  it("counts what an agent inside used that waits, and tells its session what that did", async () => {
+    const pay = fakeTool("pay", "paid", { effect: "irreversible" });
+    const model = planned([{ name: "note" }], [{ name: "pay" }]);
+    const clerk = agent({ name: "clerk", policy, model, tools: [note, pay] });
+    const helper = agent({ name: "helper", policy, model: calling({ name: "note" }), tools: [note] });
+    const input = { input: "Go" };
+    const helps = calling({ name: "helper", arguments: input }, { name: "clerk", arguments: input });
+    const tools = [helper.asTool(), clerk.asTool()];
+    const desk = agent({ name: "desk", policy, model: helps, tools });
+    const asks = calling({ name: "desk", arguments: input }, { name: "hang" });
+    const boss = agent({ ...within, name: "boss", model: asks, tools: [desk.asTool(), hang] });
+    const { runs, told, usage } = await played(boss);
+    expect(usage).toBe(6 * 15); // two replies of the helper and of the clerk, and one of each other
+    expect((await told()).match(/noted that/g)).toHaveLength(2);
+    expect((await runs.replay("r")).usage).toEqual((await runs.show("r"))?.end?.usage);
+  });
 });
 
 it("replays as it was where it was handed over before its time was over, and a group was inside", async () => {
@@ -99,10 +119,13 @@ it("replays as it was where it was handed over before its time was over, and a g
     tools: [both.asTool()],
   });
   const journal = memoryJournal();
-  const { outcome, calls } = await boss.run("Go", { journal, handOver: leaving.signal });
+  const { outcome, calls, usage } = await boss.run("Go", { journal, handOver: leaving.signal });
+  const replies = journal.records.filter(({ key }) => key.endsWith("/model")).length;
+  expect(replies).toBeGreaterThan(2);
+  expect(usage).toEqual({ inputTokens: 10 * replies, outputTokens: 5 * replies });
   expect(outcome).toMatchObject({ type: "exhausted", field: "durationMs" });
   const replayed = await boss.run("Go", { journal: memoryJournal(journal.records, { mode: "replay" }) });
-  expect(replayed).toMatchObject({ outcome, calls: [{ status: calls[0]?.status }] });
+  expect(replayed).toMatchObject({ outcome, usage, calls: [{ status: calls[0]?.status }] });
 });
 
 it("replays as it was where an agent of a composition met its own time, and a question of it was answered later", async () => {

@@ -1,4 +1,6 @@
-import { type Inside, openCallScope, type OpenScope } from "../../run/scope.ts";
+import type { Inside } from "../../run/inside.ts";
+import { openCallScope, type OpenScope } from "../../run/scope.ts";
+import { RunWaits } from "../../run/waits.ts";
 import { openCall } from "../../run/around.ts";
 import type { Gate } from "../../run/gate.ts";
 import type { Journal } from "../../journal/journal.ts";
@@ -51,6 +53,10 @@ export interface CompositeRun {
    * @throws only the error of a journal that failed inside
    */
   perform(job: Job, stop: Interrupt<StopReason>): Promise<Ran>;
+  /** Closes a place. What happened in one that waits counts, and is told when it goes on. */
+  close(opened: OpenScope): Promise<Inside | undefined>;
+  /** Counts what happened inside a place, and tells nothing. */
+  count(inside: Inside | undefined): void;
   /** Tells of the runs inside a place, and counts what they spent. */
   book(place: string, inside: Inside | undefined): void;
   /** Takes from what is left what was spent by a run that a replay does not run again. */
@@ -100,18 +106,21 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
     const told = [options.instructions ?? "", instructions ?? ""].filter((text) => text !== "").join("\n\n");
     const tools = options.tools?.filter((tool) => member.about.tools.includes(tool));
     const inner = { parent: opened.run, tools, instructions: told };
-    try {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each agent checks its input itself
-      const result = await member.agent.run(input as never, inner);
-      return { result, inside: await opened.close() };
-    } catch (error) {
-      return { thrown: { error }, inside: await opened.close() };
-    }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each agent checks its input itself
+    const ended = await member.agent.run(input as never, inner).then(
+      (result) => ({ result }),
+      (error: unknown) => ({ thrown: { error } }),
+    );
+    return { ...ended, inside: await close(opened) };
   }
+  const close = (opened: OpenScope): Promise<Inside | undefined> => closedOr(opened, count);
   function book(callId: string, inside: Inside | undefined): void {
-    if (inside === undefined) return;
-    for (const delegation of inside.delegations)
+    for (const delegation of inside?.delegations ?? [])
       tell?.({ type: "delegation-end", turn: 0, callId, delegation });
+    count(inside);
+  }
+  function count(inside: Inside | undefined): void {
+    if (inside === undefined) return;
     label = joinLabels(label, inside.label);
     usage = addUsage(usage, inside.spending.usage);
     acts.push(...(inside.acts ?? []));
@@ -124,10 +133,22 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
     stop,
     open,
     perform,
+    close,
+    count,
     book,
     spend: (spending) => own.spend(fromJson(spending)),
     soFar: () => ({ usage, ledger, acts, label }),
   };
+}
+
+/** Closes a place, and hands over what happened in one that waits. */
+async function closedOr(opened: OpenScope, left: (inside: Inside) => void): Promise<Inside | undefined> {
+  try {
+    return await opened.close();
+  } catch (error) {
+    if (error instanceof RunWaits) error.inside.forEach(left);
+    throw error;
+  }
 }
 
 /** JSON has no endless number; only an unknown price is one. */

@@ -64,7 +64,7 @@ export async function askAuthor<Value>(
   } catch (error) {
     throw authorFailed(error, { name: run.name, function: name });
   } finally {
-    run.book(place, await opened.close());
+    run.book(place, await run.close(opened));
   }
 }
 

@@ -1,7 +1,8 @@
 import { partsText } from "../../journal/parts.ts";
 import { mismatch } from "../../journal/recorded-journal.ts";
 import type { Outcome } from "../../event/outcome.ts";
-import type { Inside } from "../../run/scope.ts";
+import type { Inside } from "../../run/inside.ts";
+import { RunWaits } from "../../run/waits.ts";
 import { slots } from "../../util/slots.ts";
 import type { StopReason } from "../../run/end.ts";
 import { interrupt } from "../../util/interrupt.ts";
@@ -119,8 +120,14 @@ async function runAll(
       leave?.();
     }
   }
-  await waitForAll(jobs.map(one));
-  unlink();
+  try {
+    await waitForAll(jobs.map(one));
+  } catch (error) {
+    if (error instanceof RunWaits) ran.forEach(({ inside }) => run.count(inside)); // told when it goes on
+    throw error;
+  } finally {
+    unlink();
+  }
   return { ran, last, ...(decided === undefined ? {} : { decided }) };
 }
 

@@ -1,0 +1,14 @@
+import type { Delegation } from "../event/event.ts";
+import type { Label } from "../message/label.ts";
+import type { Spending } from "../policy/account/purse.ts";
+import type { Act } from "../tool/acts.ts";
+
+/** The runs inside one call, and their spending together. */
+export interface Inside {
+  readonly delegations: readonly Delegation[];
+  readonly spending: Spending;
+  /** The join of what the runs have seen. */
+  readonly label: Label;
+  /** The calls by which they changed something, or may have. Left out where there are none. */
+  readonly acts?: readonly Act[];
+}
