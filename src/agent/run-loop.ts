@@ -10,14 +10,14 @@ import { beginCycle } from "./run-agent.ts";
 import { type Begun, readerOf, type RunResult } from "./runnable.ts";
 import type { RunOptions } from "./run-options.ts";
 
+/** The fields of an agent in whose place a loop has its transcript, or one skill that asks a model. */
+const agentsAlone = ["instructions", "skills", "selectSkill", "routing", "input"] as const;
+
 /** The definition of a loop: that of an agent, with one skill that asks a model. */
-export type LoopDefinition = Omit<AnyDefinition, "name" | "skills" | "selectSkill" | "routing" | "input"> & {
+export type LoopDefinition = Omit<AnyDefinition, "name" | (typeof agentsAlone)[number]> & {
   /** Stands in events and errors. Default `loop`. */
   readonly name?: string;
-  /**
-   * The conversation, with the question of the user at its end. Its system message is sent as it is:
-   * `instructions` are for agents.
-   */
+  /** The conversation, with the question of the user at its end. Its system message is sent as it is. */
   readonly transcript: Transcript;
 };
 
@@ -33,8 +33,17 @@ export function loopWith(
   );
 }
 
+function forAgents(field: (typeof agentsAlone)[number]): string {
+  const place =
+    field === "instructions" ? "write a system message at the beginning of `transcript`" : "leave it out";
+  return `\`${field}\` is for agents: ${place}.`;
+}
+
 function begin(given: LoopDefinition, options: RunOptions, wiring: Wiring): Begun {
   checkRequest("loop", given);
+  const other = agentsAlone.find((field) => field in given);
+  if (other !== undefined)
+    throw new WritError("definition-invalid", { where: "loop()", reason: forAgents(other) });
   const { transcript, ...rest } = given;
   const definition: AnyDefinition = { name: "loop", ...rest };
   const { name } = definition;

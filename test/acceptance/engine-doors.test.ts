@@ -133,5 +133,10 @@ describe("loop, the turn cycle alone", () => {
     });
     const ready = readTranscript({ messages: [userMessage("go")] });
     await expect(loop({ transcript: ready }).next()).rejects.toMatchObject({ code: "model-missing" });
+    for (const field of ["instructions", "skills", "selectSkill", "routing", "input"])
+      await expect(loop({ model: () => "x", transcript: ready, [field]: [] }).next()).rejects.toMatchObject({
+        code: "definition-invalid",
+        message: expect.stringContaining(`loop(): \`${field}\` is for agents`),
+      });
   });
 });
