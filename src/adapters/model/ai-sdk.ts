@@ -221,7 +221,11 @@ async function ask(
   signal: AbortSignal,
 ): Promise<AsyncIterable<StreamPart> | Iterable<StreamPart>> {
   if (model.doStream !== undefined) {
-    const { stream, response } = await orAborted(model.doStream(options), signal);
+    const opening = Promise.resolve(model.doStream(options));
+    const { stream, response } = await orAborted(opening, signal).catch((error: unknown) => {
+      opening.then((late) => late.stream.cancel(error)).catch(() => undefined); // a model that does not heed the signal opens it still
+      throw error;
+    });
     return streamParts({ stream, model, signal, contentType: response?.headers?.["content-type"] ?? "" });
   }
   if (model.doGenerate === undefined) return [];

@@ -259,6 +259,18 @@ describe("stopping", () => {
     expect(cancelled).toBe(controller.signal.reason);
   });
 
+  it("a stream that is opened after the abort is cancelled", async () => {
+    const controller = new AbortController();
+    const opened = Promise.withResolvers<{ stream: ReadableStream }>();
+    const { model } = streaming([], "v3", { doStream: () => opened.promise });
+    setTimeout(() => controller.abort(), 5);
+    await expect(deltasOf(model, hello, controller.signal)).rejects.toHaveProperty("name", "AbortError");
+    let cancelled: unknown;
+    opened.resolve({ stream: new ReadableStream({ cancel: (reason) => void (cancelled = reason) }) });
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(cancelled).toBe(controller.signal.reason);
+  });
+
   it("an answer that came whole is not told to its end after an abort", async () => {
     const controller = new AbortController();
     const content = [
