@@ -7,7 +7,7 @@ import { isFact } from "../event/event.ts";
 import { answerId, inputOf, messagesOf, type UiMessage } from "./chat-messages.ts";
 import { answerOnce, type PageQuestion, questionId, questionOf } from "./page-questions.ts";
 import { problemOf } from "./problems.ts";
-import { agentsOf, type Asked, json, type Route } from "./route.ts";
+import { agentsOf, type Asked, inStream, json, type OpenStream, type Route } from "./route.ts";
 import { runEvents, type ServedRuns } from "./run-events.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
@@ -26,7 +26,7 @@ export const chatRoutes: readonly Route[] = [
       "A message of the user, or answers to approvals, as useChat of the AI SDK sends them; the answer is a UI message stream",
     body: schemas.chat,
     answer: { status: 200, type: "text/event-stream" },
-    act: chat,
+    act: (asked) => inStream(asked, (opened) => chat(asked, opened)),
   },
   {
     method: "get",
@@ -58,7 +58,7 @@ interface Chat {
   readonly arguments?: Readonly<Record<string, JsonObject>>;
 }
 
-async function chat(asked: Asked): Promise<Response> {
+async function chat(asked: Asked, opened: OpenStream): Promise<Response> {
   const agent = agentOf(asked);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
   const { id: chatId, messages, trigger, arguments: edits = {} } = asked.body as unknown as Chat;
@@ -70,7 +70,7 @@ async function chat(asked: Asked): Promise<Response> {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
     const input = inputOf(last, refuse) as never;
     await asked.runs.start(agent, input, { id, session: sessionOf(asked, chatId) });
-    return stream(asked, id, { messageId: last.id });
+    return stream(asked, { id, messageId: last.id }, opened);
   }
   const answers = answersIn(last, edits);
   const [first] = answers;
@@ -80,7 +80,7 @@ async function chat(asked: Asked): Promise<Response> {
   const { run, after } = first;
   if (!run.startsWith(`${sessionOf(asked, chatId)}/`)) return refuse("the approvals are not of this chat");
   for (const one of answers) await answerOnce(asked, one, one.answer);
-  return stream(asked, run, { messageId: last?.id, after });
+  return stream(asked, { id: run, messageId: last?.id, after }, opened);
 }
 
 async function resume(asked: Asked): Promise<Response> {
@@ -88,7 +88,7 @@ async function resume(asked: Asked): Promise<Response> {
   const session = sessionOf(asked, asked.params["chat"] ?? "");
   const [run] = await asked.runs.list({ session, limit: 1 });
   if (run === undefined || run.end !== undefined) return new Response(null, { status: 204 });
-  return stream(asked, run.id, { messageId: run.id.slice(session.length + 1) });
+  return stream(asked, { id: run.id, messageId: run.id.slice(session.length + 1) }, asked.openStream());
 }
 
 async function messages(asked: Asked): Promise<Response> {
@@ -110,17 +110,17 @@ async function messages(asked: Asked): Promise<Response> {
 /** A page does not come back by itself: it is told of a server that leaves, too. */
 const lastSent = (error: unknown): Sent => sent({ type: "error", errorText: problemOf(error).title });
 
+/** The part of a run that a page is told. */
 interface Part {
+  readonly id: string;
   /** The message of the user that is answered, or the one of the assistant that goes on. */
   readonly messageId: string | undefined;
   readonly after?: number;
 }
 
-function stream(asked: Asked, id: string, part: Part): Response {
-  const { served, openStream } = asked;
-  const { signal, end } = openStream();
-  return eventStream(chunksOf(asked, id, { ...part, signal }), {
-    timer: (afterMs, fire) => served.host.timer(afterMs, fire),
+function stream(asked: Asked, part: Part, { signal, end }: OpenStream): Response {
+  return eventStream(chunksOf(asked, { ...part, signal }), {
+    timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
     onEnd: end,
     failure: lastSent,
     headers: { "x-vercel-ai-ui-message-stream": "v1" },
@@ -130,8 +130,7 @@ function stream(asked: Asked, id: string, part: Part): Response {
 /** The chunks of a run, until it ends or waits. */
 async function* chunksOf(
   asked: Asked,
-  id: string,
-  { messageId, after = 0, signal }: Part & { readonly signal: AbortSignal },
+  { id, messageId, after = 0, signal }: Part & { readonly signal: AbortSignal },
 ): AsyncGenerator<Sent, void> {
   const { runs, served } = asked;
   const chunks = new UiChunks(pagesOf(agentOf(asked)));

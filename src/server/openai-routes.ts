@@ -9,7 +9,7 @@ import {
   type OpenAiWanted,
   wholeWords,
 } from "./openai-run.ts";
-import { agentsOf, type Asked, json, type Route } from "./route.ts";
+import { agentsOf, type Asked, inStream, json, type OpenStream, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
 
@@ -43,7 +43,7 @@ export const openAiRoutes: readonly Route[] = [
     body: schemas.completion,
     answer: { status: 200, orEvents: true },
     failure: openAiFailure,
-    act: complete,
+    act: (asked) => inStream(asked, (opened) => complete(asked, opened)),
   },
 ];
 
@@ -52,10 +52,10 @@ interface Wanted extends OpenAiWanted {
   readonly stream_options?: { readonly include_usage?: boolean } | null;
 }
 
-async function complete(asked: Asked): Promise<Response> {
+async function complete(asked: Asked, opened: OpenStream): Promise<Response> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
   const { stream, stream_options: options, ...wanted } = asked.body as unknown as Wanted;
-  const run = await openAiRun(asked, wanted);
+  const run = await openAiRun(asked, wanted, opened);
   const { key, begunAt, model, words, end } = run;
   const head = { id: `chatcmpl-${key}`, created: Math.floor(begunAt / 1000), model };
   if (stream !== true) return json(wholeOf(await wholeWords(run), head));

@@ -7,7 +7,7 @@ import type { JsonObject } from "../util/json.ts";
 import { callerToolsOf, type ClientTools, textOf } from "./client-tools.ts";
 import { questionId, questionOf } from "./page-questions.ts";
 import { problemHeaders, problemOf } from "./problems.ts";
-import { agentsOf, type Asked, json } from "./route.ts";
+import { agentsOf, type Asked, json, type OpenStream } from "./route.ts";
 import { runEvents } from "./run-events.ts";
 import { UiChunks } from "./ui-chunks.ts";
 
@@ -34,19 +34,19 @@ export interface OpenAiWanted extends ClientTools {
  *
  * @throws WritError `request-unknown` where there is no such agent, `request-invalid` for tools of the client that cannot be, and what `start` throws
  */
-export async function openAiRun(asked: Asked, wanted: OpenAiWanted): Promise<OpenAiRun> {
+export async function openAiRun(asked: Asked, wanted: OpenAiWanted, stream: OpenStream): Promise<OpenAiRun> {
   const { caller, served, runs, request } = asked;
   const { model, messages } = wanted;
   const agent = agentsOf(asked).find(({ name }) => name === model);
   if (agent === undefined) throw new WritError("request-unknown", { where: `the model "${model}"` });
   const results = resultsIn(messages);
-  if (results.length > 0) return goneOn(asked, { model, results });
+  if (results.length > 0) return goneOn(asked, { model, results, stream });
   const key = request.headers.get("idempotency-key") ?? served.host.randomId();
   const callerTools = callerToolsOf(agent, wanted);
   const options = { id: `${caller.prefix}v1/${key}`, ...(callerTools.length === 0 ? {} : { callerTools }) };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
   const run = await runs.start(agent, messages.map(asUsers) as never, options);
-  return openAiRunOf(asked, run);
+  return openAiRunOf(asked, run, { stream });
 }
 
 /** The results of calls with which a conversation ends. */
@@ -57,10 +57,11 @@ function resultsIn(messages: readonly JsonObject[]): readonly JsonObject[] {
 interface GoingOn {
   readonly model: string;
   readonly results: readonly JsonObject[];
+  readonly stream: OpenStream;
 }
 
 /** Brings a run the results of the calls that its client carried out. A result that came before changes nothing. */
-async function goneOn(asked: Asked, { model, results }: GoingOn): Promise<OpenAiRun> {
+async function goneOn(asked: Asked, { model, results, stream }: GoingOn): Promise<OpenAiRun> {
   const { caller, runs } = asked;
   const given = results.map(({ tool_call_id: id, content }) => ({
     question: typeof id === "string" ? questionOf(id) : undefined,
@@ -79,16 +80,15 @@ async function goneOn(asked: Asked, { model, results }: GoingOn): Promise<OpenAi
     const name = open && callerSignalOf(open.request);
     if (name !== undefined) await runs.signal(run.id, { name, value: textOf(content), id: name });
   }
-  return openAiRunOf(asked, run, first.after);
+  return openAiRunOf(asked, run, { stream, after: first.after });
 }
 
 /** The run of a request that was made before. */
 export function openAiRunOf(
-  { caller, runs, served, openStream }: Asked,
+  { caller, runs, served }: Asked,
   { id, agent: model, begunAt }: StoredRun,
-  after = 0,
+  { stream: { signal, end }, after = 0 }: { readonly stream: OpenStream; readonly after?: number },
 ): OpenAiRun {
-  const { signal, end } = openStream();
   const events = runEvents(id, served, { after, signal, untilItWaits: true });
   const words = wordsOf(events, { name: model, after, waiting: () => runs.waiting(id) });
   return { key: id.slice(`${caller.prefix}v1/`.length), begunAt, model, words, end };

@@ -13,7 +13,7 @@ import {
   type OpenAiWanted,
   wholeWords,
 } from "./openai-run.ts";
-import { type Asked, json, type Route } from "./route.ts";
+import { type Asked, inStream, json, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
 
@@ -37,7 +37,8 @@ export const responsesRoutes: readonly Route[] = [
     answer: { status: 200 },
     failure: openAiFailure,
     async act(asked) {
-      const run = openAiRunOf(asked, await runOf(asked, asked.params["response"] ?? ""));
+      const stored = await runOf(asked, asked.params["response"] ?? "");
+      const run = openAiRunOf(asked, stored, { stream: asked.openStream() });
       return json(wholeOf(run, await wholeWords(run)));
     },
   },
@@ -53,12 +54,15 @@ interface Wanted extends Omit<OpenAiWanted, "messages"> {
 async function respond(asked: Asked): Promise<Response> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
   const wanted = asked.body as unknown as Wanted;
-  const run = await openAiRun(asked, { ...wanted, messages: await conversationOf(asked, wanted) });
-  if (wanted.stream !== true) return json(wholeOf(run, await wholeWords(run)));
-  return eventStream(eventsOf(run), {
-    timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
-    onEnd: run.end,
-    failure: failureOf,
+  const messages = await conversationOf(asked, wanted);
+  return inStream(asked, async (opened) => {
+    const run = await openAiRun(asked, { ...wanted, messages }, opened);
+    if (wanted.stream !== true) return json(wholeOf(run, await wholeWords(run)));
+    return eventStream(eventsOf(run), {
+      timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
+      onEnd: run.end,
+      failure: failureOf,
+    });
   });
 }
 
@@ -71,7 +75,7 @@ async function conversationOf(
   if (said.at(-1)?.["role"] === "tool") return said; // its run knows what was said before
   const told = typeof instructions === "string" ? [{ role: "user", content: instructions }] : [];
   if (typeof previous !== "string") return [...told, ...said];
-  const run = openAiRunOf(asked, await runOf(asked, previous));
+  const run = openAiRunOf(asked, await runOf(asked, previous), { stream: asked.openStream() });
   const { text } = await wholeWords(run);
   const before = (await runOf(asked, previous)).input;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this route began it with a list of messages

@@ -19,8 +19,34 @@ export interface Asked extends RunsAround {
   readonly query: Readonly<Record<string, string>>;
   /** The body, which fits the schema of the route; null where it has none. */
   readonly body: Json;
-  /** Opens a stream of this caller: aborted when the server leaves or the client has gone; `end` is called when the stream is over. */
-  readonly openStream: () => { readonly signal: AbortSignal; readonly end: () => void };
+  /** Opens a stream of this caller. @throws WritError `request-too-many` */
+  readonly openStream: () => OpenStream;
+}
+
+/** A place among the open streams of a caller. */
+export interface OpenStream {
+  /** Aborted when the server leaves, the client has gone, or the stream is over. */
+  readonly signal: AbortSignal;
+  /** Called when the stream is over, once or more often. */
+  readonly end: () => void;
+}
+
+/**
+ * Answers with a stream of what is begun for it. The place is taken before anything happens: whoever is refused for too many streams may ask again.
+ *
+ * @throws what `begin` throws, and WritError `request-too-many`
+ */
+export async function inStream(
+  { openStream }: Pick<Asked, "openStream">,
+  begin: (stream: OpenStream) => Promise<Response>,
+): Promise<Response> {
+  const stream = openStream();
+  try {
+    return await begin(stream);
+  } catch (error) {
+    stream.end();
+    throw error;
+  }
 }
 
 /** Something that a server can be asked, as it is carried out and described. */

@@ -9,7 +9,7 @@ import type { Settlement } from "../tool/after-crash.ts";
 import type { Caller } from "./callers.ts";
 import { type Cursor, cursorAfter, cursorText, readCursor } from "./event-cursor.ts";
 import { problemOf } from "./problems.ts";
-import { agentsOf, type Asked, json, type Route } from "./route.ts";
+import { agentsOf, type Asked, inStream, json, type OpenStream, type Route } from "./route.ts";
 import { runEvents, type ServedRuns } from "./run-events.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
@@ -145,14 +145,17 @@ async function start(asked: Asked): Promise<Response> {
   const agent = agentsOf(asked).find((one) => one.name === name);
   if (agent === undefined)
     throw new WritError("request-invalid", { where: "`agent`", reason: `there is no agent "${name}"` });
-  const run = await runs.start(agent, input, {
+  const options = {
     ...more,
     id: caller.prefix + (id ?? served.host.randomId()),
     ...(session === undefined ? {} : { session: caller.prefix + session }),
+  };
+  if (request.headers.get("accept")?.includes("text/event-stream") !== true)
+    return begun(await runs.start(agent, input, options), caller);
+  return inStream(asked, async (opened) => {
+    const run = await runs.start(agent, input, options);
+    return stream(asked, { id: run.id, after: new Map(), inside: false }, opened);
   });
-  if (request.headers.get("accept")?.includes("text/event-stream") === true)
-    return stream(asked, { id: run.id, after: new Map(), inside: false });
-  return begun(run, caller);
 }
 
 function begun(run: StoredRun, caller: Caller): Response {
@@ -167,8 +170,7 @@ interface Wanted {
   readonly inside: boolean;
 }
 
-function stream({ served, caller, openStream }: Asked, wanted: Wanted): Response {
-  const { signal, end } = openStream();
+function stream({ served, caller }: Asked, wanted: Wanted, { signal, end }: OpenStream): Response {
   return eventStream(sentOf(eventsOf(wanted, served, signal), wanted, caller), {
     timer: (afterMs, fire) => served.host.timer(afterMs, fire),
     onEnd: end,
@@ -199,7 +201,7 @@ async function events(asked: Asked): Promise<Response> {
   const wanted = { id, after: readCursor(known, id, caller.prefix), inside: query["inside"] === "true" };
   // The standard has 204 for this: an EventSource does not come back.
   if (end !== undefined && !(await tellsMore(asked, wanted))) return new Response(null, { status: 204 });
-  return stream(asked, wanted);
+  return stream(asked, wanted, asked.openStream());
 }
 
 /** Tells whether a run has an event after a place. */

@@ -1,10 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { eventStream, type Sent } from "../../src/server/sse.ts";
-import { ask, runsFile, serving, talker, until, web } from "./scene.ts";
+import { ask, runsFile, serving, talker, told, until, web } from "./scene.ts";
 
 const never = new Promise<never>(() => undefined);
 const start = { agent: "talker", input: "Hi", id: "a" };
 const messages = [{ role: "user", content: "Hi" }];
+const toAgent = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "SendMessage",
+  params: { message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "Hi" }] } },
+};
 
 describe("a stream that its reader leaves", () => {
   it("ends its events, also where it was behind them", async () => {
@@ -38,19 +44,46 @@ describe("a place among the open streams of a caller", () => {
     }
   });
 
+  const page = { threadId: "t", runId: "r", messages: [{ id: "m", ...messages[0] }] };
+  const chat = { id: "c", messages: [{ id: "m", role: "user", parts: [{ type: "text", text: "Hi" }] }] };
+
+  it.each<[string, string, object]>([
+    ["a run", "POST /runs", { agent: "talker", input: "Hi" }],
+    ["a completion", "POST /v1/chat/completions", { model: "talker", messages }],
+    ["a streamed completion", "POST /v1/chat/completions", { model: "talker", messages, stream: true }],
+    ["a response", "POST /v1/responses", { model: "talker", input: "Hi" }],
+    ["a chat", "POST /chat/talker", chat],
+    ["AG-UI", "POST /v1/agui/talker", page],
+    ["A2A", "POST /v1/a2a/talker", toAgent],
+  ])(
+    "is there before a run is begun, which who is refused would begin again: %s",
+    async (_what, path, body) => {
+      const server = serving(runsFile(), bounded);
+      const headers = { ...web, accept: "text/event-stream", "a2a-version": "1.0" };
+      await ask(server, "POST /runs", { body: start, headers });
+      expect((await ask(server, path, { body, headers })).status).toBe(429);
+      expect((await told(ask(server, "GET /runs"))).runs).toHaveLength(1);
+    },
+  );
+
+  it("is free again where no run is begun", async () => {
+    const server = serving(runsFile(), bounded);
+    for (const wanted of [
+      { model: "talker", messages: [] },
+      { model: "nobody", messages },
+    ])
+      for (let again = 0; again < 2; again += 1)
+        expect((await ask(server, "POST /v1/chat/completions", { body: wanted })).status).not.toBe(429);
+    const body = { agent: "nobody", input: "Hi" };
+    const headers = { ...web, accept: "text/event-stream" };
+    for (let again = 0; again < 2; again += 1)
+      expect((await ask(server, "POST /runs", { body, headers })).status).toBe(400);
+  });
+
   it.each<[string, string, object]>([
     ["a chat completion", "/v1/chat/completions", { model: "talker", messages }],
     ["a response", "/v1/responses", { model: "talker", input: "Hi" }],
-    [
-      "a task",
-      "/v1/a2a/talker",
-      {
-        jsonrpc: "2.0",
-        id: 1,
-        method: "SendMessage",
-        params: { message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "Hi" }] } },
-      },
-    ],
+    ["a task", "/v1/a2a/talker", toAgent],
   ])(
     "is free again when a client is gone that waited for all of %s, and nobody is told of a fault",
     async (_what, path, body) => {

@@ -4,7 +4,7 @@ import { WritError } from "../../error/writ-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { type ResumeEntry, takeAnswers } from "../interrupts.ts";
 import { reader } from "../reader.ts";
-import { type Asked, json } from "../route.ts";
+import { type Asked, inStream, json, type OpenStream } from "../route.ts";
 import { eventStream, type Sent } from "../sse.ts";
 import { failed } from "./failures.ts";
 import { ofTask, sending } from "./schema.ts";
@@ -49,7 +49,8 @@ const noPush = unsupported(
 /** The methods of A2A, by their names in JSON-RPC. */
 export const methods: { readonly [name: string]: Method } = {
   SendMessage: send,
-  SendStreamingMessage: async (at, params) => streamed(at, await startedBy(at, await sendingOf(params))),
+  SendStreamingMessage: (at, params) =>
+    inStream(at.asked, async (opened) => streamed(at, await startedBy(at, await sendingOf(params)), opened)),
   GetTask: get,
   CancelTask: cancel,
   SubscribeToTask: subscribe,
@@ -140,19 +141,17 @@ function isEntry(data: Json | undefined): data is ResumeEntry & JsonObject {
 async function send(at: At, params: JsonObject): Promise<Response> {
   const { asked, id } = at;
   const wanted = await sendingOf(params);
-  const task = await startedBy(at, wanted);
-  if (wanted.configuration?.returnImmediately === true)
-    return result(id, { task: await taskOf(asked, task.run, task.view) });
-  const { signal, end } = asked.openStream();
-  try {
-    const updates = updatesOf(asked, { ...task, signal });
-    for (;;) {
-      const next = await updates.next();
-      if (next.done === true) return result(id, { task: next.value });
-    }
-  } finally {
-    end();
+  if (wanted.configuration?.returnImmediately === true) {
+    const { run, view } = await startedBy(at, wanted);
+    return result(id, { task: await taskOf(asked, run, view) });
   }
+  return inStream(asked, async ({ signal, end }) => {
+    const updates = updatesOf(asked, { ...(await startedBy(at, wanted)), signal });
+    let next = await updates.next();
+    while (next.done !== true) next = await updates.next();
+    end();
+    return result(id, { task: next.value });
+  });
 }
 
 async function get({ asked, agent, id }: At, params: JsonObject): Promise<Response> {
@@ -170,14 +169,13 @@ async function subscribe(at: At, params: JsonObject): Promise<Response> {
   const task = await found(at.asked, at.agent, await wantedOf(params));
   if (task.run.end !== undefined)
     throw new A2aRefusal("UNSUPPORTED_OPERATION", "the task has ended: ask with GetTask");
-  return streamed(at, task);
+  return streamed(at, task, at.asked.openStream());
 }
 
 const result = (id: RpcId, value: A2aTask | { readonly task: A2aTask }): Response =>
   json({ jsonrpc: "2.0", id, result: value });
 
-function streamed({ asked, id }: At, task: Found): Response {
-  const { signal, end } = asked.openStream();
+function streamed({ asked, id }: At, task: Found, { signal, end }: OpenStream): Response {
   return eventStream(sentOf(id, updatesOf(asked, { ...task, signal })), {
     timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
     onEnd: end,

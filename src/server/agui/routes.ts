@@ -9,7 +9,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { callerToolsOf, textOf } from "../client-tools.ts";
 import { type ResumeEntry, takeAnswers } from "../interrupts.ts";
 import { problemOf } from "../problems.ts";
-import { agentsOf, type Asked, type Route } from "../route.ts";
+import { agentsOf, type Asked, inStream, type OpenStream, type Route } from "../route.ts";
 import { runEvents } from "../run-events.ts";
 import { eventStream, type Sent } from "../sse.ts";
 import { AguiEvents } from "./events.ts";
@@ -36,7 +36,7 @@ export const aguiRoutes: readonly Route[] = [
       "A message of the user, answers to interrupts, or neither to look at the thread, as clients of AG-UI 1.0 send them; the answer is its events",
     body: agui,
     answer: { status: 200, type: "text/event-stream" },
-    act: answer,
+    act: (asked) => inStream(asked, (opened) => answer(asked, opened)),
   },
 ];
 
@@ -62,13 +62,12 @@ interface Part {
   readonly isShown: boolean;
 }
 
-async function answer(asked: Asked): Promise<Response> {
+async function answer(asked: Asked, { signal, end }: OpenStream): Promise<Response> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
   const wanted = asked.body as unknown as Wanted;
   const agent = agentOf(asked);
   const session = `${asked.caller.prefix}agui/${agent.name}/${wanted.threadId}`;
   const part = await partOf(asked, { agent, session, wanted });
-  const { signal, end } = asked.openStream();
   return eventStream(sentOf(asked, { part, session, wanted, signal }), {
     timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
     onEnd: end,
