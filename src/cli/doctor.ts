@@ -8,9 +8,11 @@ import {
   type ModelChoice,
   type Surroundings,
 } from "../adapters/find-model.ts";
+import { modelNamed } from "../adapters/model/resolve.ts";
 import { type CardFile, listCards } from "../adapters/model-cards.ts";
 import { enforcement, type Isolator } from "../adapters/isolate/isolate.ts";
 import { cacheFolder, type ListedModel, listModelFiles } from "../adapters/model-files/cache.ts";
+import { isWritError, type WritError } from "../error/writ-error.ts";
 import { codeOf } from "../util/thrown.ts";
 import { agentChecks } from "./doctor-agent.ts";
 import type { Check } from "./doctor-check.ts";
@@ -172,8 +174,22 @@ function modelCheck(choice: ModelChoice, [usable]: readonly HostedFinding[]): Ch
       ? "writ demo needs none"
       : `${usable.key} is set: name a model with --model ${usable.name}/<model>, or in WRIT_MODEL`;
   if (choice.type === "none") return note("model", `no model: ${choice.why}`, advice);
+  const wrong = choice.type === "ready" ? wrongName(choice.name) : undefined;
+  if (wrong !== undefined)
+    return note("model", `no model: ${choice.why}, and ${oneLine(wrong.message, 200)}`, wrong.hint);
   const fetched = choice.type === "fetch" ? ", and would be fetched first" : "";
   return ok("model", `the model to use here is ${choice.name}${fetched}: ${choice.why}`);
+}
+
+/** The error of a name by which no model can be asked here: one of no provider, or of a package that is not installed. */
+function wrongName(name: string): WritError | undefined {
+  try {
+    modelNamed(name);
+    return undefined;
+  } catch (error) {
+    if (isWritError(error)) return error;
+    throw error;
+  }
 }
 
 const styles = { ok: "green", note: "yellow", broken: "red" } as const;

@@ -104,6 +104,17 @@ describe("checksOf", () => {
     );
   });
 
+  it("says of a name in WRIT_MODEL which names no model that it does not", () => {
+    const wanted = (name: string): Check | undefined =>
+      named(check({ around: { ...healthy.around, wanted: name } }), "model");
+    expect(wanted("opnai/gpt-5")).toMatchObject({
+      state: "note",
+      text: 'no model: WRIT_MODEL names it, and "opnai/gpt-5" does not name a model; did you mean "openai"?',
+      advice: expect.stringContaining("Write provider/model"),
+    });
+    expect(wanted("openai/gpt-5")?.state).toBe("ok");
+  });
+
   it("tells an Ollama without models from none", () => {
     const around = { ...healthy.around, ollama: [] };
     expect(named(check({ around }), "ollama-server")).toMatchObject({
