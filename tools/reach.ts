@@ -185,7 +185,7 @@ async function keptNow(copy: BrokenCopy, sources: readonly SourceFile[]): Promis
 /**
  * Finds the test files that reach a place of src: every test runs once in a copy whose functions tell that they are called. What was found stays
  * in coverage/reach.json, and only test files that are new or changed run again; of a file of src that changed since, all tests that reached
- * any of it are given, and of the page of the inspector the tests in a browser too. Without that file everything is looked at anew.
+ * a function of it are given, and of the page of the inspector the tests in a browser too. Without that file everything is looked at anew.
  */
 export async function reachIn(copy: BrokenCopy): Promise<(path: string, at: number) => readonly Reaching[]> {
   const sources = filesUnder("src", ".ts");
@@ -195,10 +195,11 @@ export async function reachIn(copy: BrokenCopy): Promise<(path: string, at: numb
     const source = sources.find((file) => file.path === path) ?? { path, text: "" };
     const inner = placesOf(source).findLast(({ start, end }) => start <= at && at < end)?.name ?? path;
     const isSame = hashes[path] === hashOf(source.text);
+    const whole = `${path}#0`; // reached by whoever loads the file
+    const isMeant = (name: string): boolean =>
+      isSame || inner === whole ? name === inner : name.startsWith(`${path}#`) && name !== whole;
     const reaching = all.filter(
-      ({ file, places }) =>
-        (isSame ? places.has(inner) : [...places].some((name) => name.startsWith(`${path}#`))) ||
-        (isOfPage(path) && isServedPage(file, places)),
+      ({ file, places }) => [...places].some(isMeant) || (isOfPage(path) && isServedPage(file, places)),
     );
     return reaching.length > 0 ? reaching : all.filter(({ file }) => speaksOf(file, path));
   };

@@ -62,7 +62,7 @@ function integerExpression(least: number, most: number): NumberExpression {
   const from = least < -Number.MAX_SAFE_INTEGER ? -safe : BigInt(Math.ceil(least));
   const to = most > Number.MAX_SAFE_INTEGER ? safe : BigInt(Math.floor(most));
   const negative = sequence(text("-"), naturals(to < 0n ? -to : 1n, -from));
-  const positive = naturals(from < 0n ? 0n : from, to);
+  const positive = naturals(BigInt(Math.max(0, Math.ceil(least))), to);
   return { expression: choice([negative, positive]), isWidened: false };
 }
 
