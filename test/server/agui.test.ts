@@ -67,6 +67,19 @@ describe("the client of AG-UI", () => {
     expect(events.at(-1)?.["usage"]).toEqual([{ inputTokens: 3, outputTokens: 3, totalTokens: 6 }]);
   });
 
+  it("keeps messages of other kinds for itself: what an agent did before, as objects", async () => {
+    const server = serving(runsFile(), { agents: [talker()] });
+    const done = { id: "a", role: "activity", activityType: "PLAN", content: { steps: [] } } as const;
+    const messages: Message[] = [done, { id: "m1", role: "user", content: "Hi" }];
+    const { client } = page(server, "talker", { messages });
+    expect((await client.runAgent()).result).toBe("Hello there!");
+    const statusOf = async (content: unknown) => {
+      const body = { threadId: "t2", runId: "r", messages: [done, { id: "m2", role: "user", content }] };
+      return (await ask(server, "POST /v1/agui/talker", { body })).status;
+    };
+    expect([await statusOf("Hi"), await statusOf({ steps: [] })]).toEqual([200, 400]);
+  });
+
   it("is told thoughts apart from words, calls with their arguments, and results", async () => {
     const model: Model = {
       id: "thinker",

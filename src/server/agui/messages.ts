@@ -41,6 +41,7 @@ export function inputOf(
   refuse: (reason: string) => never,
 ): Json {
   const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  if (!Array.isArray(parts)) return refuse("what the user said is an object");
   const said = parts.map((part) => saidPart(part, refuse));
   const texts = said.flatMap((part) => (part.type === "text" ? [part.text] : []));
   const isText = texts.length === said.length;

@@ -14,7 +14,7 @@ const message = {
     id: text,
     role: { type: "string" },
     content: {
-      type: ["string", "array"],
+      type: ["string", "array", "object"], // an object in messages that are no conversation (`activity`)
       items: {
         oneOf: [
           {
