@@ -1,6 +1,6 @@
 import type { Runnable } from "../agent/runnable.ts";
 import { callsBeside } from "../durable/beside.ts";
-import type { QuestionAnswer, WaitingQuestion } from "../durable/run-store.ts";
+import type { QuestionAnswer, StoredRun, WaitingQuestion } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { JsonObject } from "../util/json.ts";
 import { isFact } from "../event/event.ts";
@@ -86,7 +86,8 @@ async function chat(asked: Asked, opened: OpenStream): Promise<Response> {
 async function resume(asked: Asked): Promise<Response> {
   agentOf(asked);
   const session = sessionOf(asked, asked.params["chat"] ?? "");
-  const [run] = await asked.runs.list({ session, limit: 1 });
+  const page = await asked.runs.list({ session, limit: runsOfPage });
+  const run = page.find(isOfChat(session));
   if (run === undefined || run.end !== undefined) return new Response(null, { status: 204 });
   return stream(asked, { id: run.id, messageId: run.id.slice(session.length + 1) }, asked.openStream());
 }
@@ -97,7 +98,7 @@ async function messages(asked: Asked): Promise<Response> {
   const session = sessionOf(asked, params["chat"] ?? "");
   const before = query["before"] === undefined ? {} : { before: `${session}/${query["before"]}` };
   const page = await runs.list({ session, limit: runsOfPage, ...before });
-  const own = page.filter(({ id }) => id.startsWith(`${session}/`)); // others may be begun in its session
+  const own = page.filter(isOfChat(session));
   const told = await Promise.all(
     own.map((run) => {
       const messageId = run.id.slice(session.length + 1);
@@ -106,6 +107,12 @@ async function messages(asked: Asked): Promise<Response> {
   );
   return json({ messages: told.toReversed().flat() });
 }
+
+/** Tells the runs of the messages of a chat from others, which may be begun in its session. */
+const isOfChat =
+  (session: string) =>
+  ({ id }: StoredRun): boolean =>
+    id.startsWith(`${session}/`);
 
 /** A page does not come back by itself: it is told of a server that leaves, too. */
 const lastSent = (error: unknown): Sent => sent({ type: "error", errorText: problemOf(error).title });

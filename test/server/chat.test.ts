@@ -314,6 +314,8 @@ describe("the messages of a chat", () => {
       expect(await told(ask(server, "POST /runs", { body }))).toMatchObject({ status: 201 });
     }
     await ask(server, "POST /runs", { body: { agent: "talker", input: "Hi", session, id: "elsewhere" } });
+    const stream = await ask(server, "GET /chat/talker/c1/stream");
+    expect(await stream.text()).not.toContain('"messageId":"-answer"');
     const asked = (await kept(server, "talker/c1")).filter(({ role }) => role === "user");
     expect(asked.map(({ id }) => id)).toEqual(["m0", "m1", "m2"]);
     expect(asked.map(shown)).toEqual([["Hi"], ['[{"role":"user","content":"Hi"}]'], ["Hi"]]);
