@@ -1,4 +1,5 @@
 import { WritError } from "../error/writ-error.ts";
+import { type Json, parseJson } from "../util/json.ts";
 import type { Caller } from "./callers.ts";
 import { type Bounds, boundedText, type Usages } from "./limits.ts";
 import { reader } from "./reader.ts";
@@ -54,11 +55,9 @@ export function handlerOf(route: Route, { around, callerOf, usages, bounds, leav
 }
 
 /** An empty body is an empty object: who cancels a run needs to say nothing. */
-function readJson(text: string): unknown {
-  if (text === "") return {};
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new WritError("request-invalid", { where: "the body", reason: "it is not JSON" }, { cause });
-  }
+function readJson(text: string): Json {
+  const read = parseJson(text === "" ? "{}" : text);
+  if (read.ok) return read.value;
+  const reason = `it cannot be read as JSON: ${read.reason}`;
+  throw new WritError("request-invalid", { where: "the body", reason }, { cause: new SyntaxError(reason) });
 }

@@ -324,6 +324,15 @@ describe("callers", () => {
 });
 
 describe("what does not fit", () => {
+  it("is kept digit by digit, and not rounded: a number that no double holds", async () => {
+    const server = serving(runsFile(), { agents: [talker()], work: false });
+    const body = '{"agent":"talker","id":"n","input":{"order":12345678901234567891}}';
+    expect((await ask(server, "POST /runs", { body })).status).toBe(201);
+    expect(await told(ask(server, "GET /runs/n"))).toMatchObject({
+      input: { order: "12345678901234567891" },
+    });
+  });
+
   const cases: readonly {
     readonly name: string;
     readonly what: string;
