@@ -12,6 +12,7 @@ import type { PrintedEnd } from "./follow-run.ts";
 import { listenForInterrupts } from "./interrupts.ts";
 import type { AnyAgent } from "./load-agent.ts";
 import { jsonLine, oneLine, processOutput } from "./output.ts";
+import { outcomeError } from "./outcome-error.ts";
 import { printer } from "./printer.ts";
 import { type Format, printEnd, resultObject } from "./print-run.ts";
 import type { QuestionPart } from "./read-files.ts";
@@ -65,7 +66,7 @@ export async function runDurably(
       await output.answer(jsonLine(resultObject({ ...reached.end, runId: id, durationMs })));
     return tellWaiting(store, { id, place });
   }
-  return printEnd({ ...endOf(run.end), runId: id, durationMs }, { output, format, verbose });
+  return printEnd({ ...endOf(run.end, agent.name), runId: id, durationMs }, { output, format, verbose });
 }
 
 /** Keeps of what is told how far the run came: it has no end in the store while it waits. */
@@ -83,8 +84,11 @@ function reachedBy(): {
 }
 
 /** The end as `writ run` prints it. */
-function endOf({ outcome, output, usage = noUsage, turns = 0 }: RunEnd): Omit<PrintedEnd, "durationMs"> {
-  if (outcome.type !== "answered") return { outcome, usage, turns };
+function endOf(
+  { outcome, output, usage = noUsage, turns = 0 }: RunEnd,
+  agent: string,
+): Omit<PrintedEnd, "durationMs"> {
+  if (outcome.type !== "answered") return { outcome, error: outcomeError(outcome, agent), usage, turns };
   const text = typeof outcome.content === "string" ? outcome.content : JSON.stringify(outcome.content);
   return { outcome, output, text, usage, turns };
 }

@@ -68,6 +68,39 @@ describe("writ run --durable", () => {
     expect(unknown.stderr).toContain("error[question-unknown]");
   });
 
+  it("tells of a run that failed, or met a bound, as of any other, with its code and exit code", async () => {
+    project.file(
+      "down.ts",
+      `import { agent } from "writ"; export default agent({ name: "down", retry: false, model: () => { throw new Error("no line"); } });`,
+    );
+    for (const words of [[], ["--json"]]) {
+      const failed = await writ([
+        "run",
+        "down.ts",
+        "x",
+        "--durable",
+        "--id",
+        `down-${words.length}`,
+        ...words,
+      ]);
+      expect([failed.code, failed.stderr]).toEqual([5, expect.stringContaining("error[provider-failed]")]);
+      expect(failed.stderr).toContain("Read the provider's message.");
+      if (words.length > 0)
+        expect(JSON.parse(failed.stdout)).toMatchObject({ error: { code: "provider-failed" } });
+    }
+    const durable = ["--durable", "--id", "bound", "--max-turns", "1"];
+    project.file(
+      "busy.ts",
+      `import { agent, tool } from "writ"; const look = tool({ name: "look", description: "", effect: "read", inputSchema: { type: "object" }, execute: () => 1 });
+export default agent({ name: "busy", tools: [look], model: () => ({ calls: [{ name: "look" }] }) });`,
+    );
+    const met = await writ(["run", "busy.ts", "x", ...durable]);
+    expect([met.code, met.stderr]).toEqual([
+      4,
+      expect.stringContaining("error[budget-exhausted] Agent 'busy'"),
+    ]);
+  });
+
   it("wants an id with something in it", async () => {
     const { code, stderr } = await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", ""]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("`id` must be a text that is not empty")]);
