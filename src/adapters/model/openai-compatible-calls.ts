@@ -33,8 +33,14 @@ export interface CallReader {
  * `read` throws UnreadableReply for a call that goes on after it ended: what it was then, nobody wrote.
  */
 export function callReader(server: string): CallReader {
-  const calls: StreamedCall[] = [];
+  const open = new Set<StreamedCall>();
+  /** Those of them whose arguments are whole. */
+  const whole = new Set<StreamedCall>();
   const byIndex = new Map<number, StreamedCall>();
+  /** The calls of each id that the server gave. */
+  const byId = new Map<string, StreamedCall[]>();
+  let latest: StreamedCall | undefined;
+  let count = 0;
   const ids = new Set<string>();
 
   function start(call: StreamedCall): readonly Delta[] {
@@ -49,16 +55,22 @@ export function callReader(server: string): CallReader {
   function finish(call: StreamedCall): readonly Delta[] {
     const started = call.id === undefined ? start(call) : [];
     call.ended = true;
+    open.delete(call);
+    whole.delete(call);
     const { id = "", kept } = call;
     return [...started, { type: "call-end", id, ...metadataOf(keptCall(server, id, kept)) }];
   }
 
   /** A new call: those before it whose arguments are whole have ended, so that they can run. */
   function begin(given: string): { readonly call: StreamedCall; readonly ended: readonly Delta[] } {
-    const whole = calls.filter((call) => !call.ended && call.name !== "" && call.isWhole);
-    const ended = whole.flatMap(finish);
+    const ended = [...whole].filter((call) => call.name !== "").flatMap(finish);
     const call: StreamedCall = { given, name: "", ended: false, kept: {}, ...nothingRead };
-    calls.push(call);
+    open.add(call);
+    const same = byId.get(given);
+    if (same === undefined) byId.set(given, [call]);
+    else if (given !== "") same.push(call);
+    latest = call;
+    count += 1;
     return { call, ended };
   }
 
@@ -66,12 +78,16 @@ export function callReader(server: string): CallReader {
     const known =
       typeof index === "number"
         ? byIndex.get(index)
-        : (calls.findLast((call) => id !== "" && call.given === id) ?? calls.at(-1));
+        : ((id === "" ? undefined : byId.get(id)?.at(-1)) ?? latest);
     if (known === undefined) return undefined;
     const another = id !== "" && known.given !== "" && id !== known.given;
     // Some servers give every call the same index, or none; then its name begins a call, unless the last one still waits for its arguments.
     const afresh = name !== "" && known.name !== "" && (known.ended || known.isWhole);
     return (another && name !== "") || (afresh && (id === "" || another)) ? undefined : known;
+  }
+
+  function isNew(piece: ReadPiece): boolean {
+    return byId.get(piece.id)?.some((call) => isToldAgain(call, piece)) !== true;
   }
 
   function read(piece: ReadPiece): readonly Delta[] {
@@ -85,6 +101,8 @@ export function callReader(server: string): CallReader {
     }
     Object.assign(call.kept, piece.kept);
     append(call, text);
+    if (call.isWhole) whole.add(call);
+    else whole.delete(call);
     if (call.id !== undefined)
       return text === "" ? ended : [...ended, { type: "call-delta", id: call.id, text }];
     // A name may come in pieces, as long as there are no arguments; some servers repeat it.
@@ -94,15 +112,12 @@ export function callReader(server: string): CallReader {
 
   return {
     get count() {
-      return calls.length;
+      return count;
     },
     read(pieces) {
-      const before = calls.length;
-      const isNew = (piece: ReadPiece): boolean =>
-        !calls.slice(0, before).some((call) => isToldAgain(call, piece));
       return pieces.map(readPiece).filter(isNew).flatMap(read);
     },
-    end: () => calls.filter((call) => !call.ended).flatMap(finish),
+    end: () => [...open].flatMap(finish),
   };
 }
 
