@@ -210,11 +210,16 @@ function notBegun({ at, ready }: OngoingCall, halt: Halt): Settled | undefined {
   return halt.reason === undefined ? undefined : { result: skippedResult(halt.reason) };
 }
 
+/** The key of the record that a call which waits has been booked: it begins again when the run goes on. */
+export const paidKey = (call: string): string => `${call}/paid`;
+
 /** Runs the tool when the accounts of the run let it; a bound of theirs ends the run. */
 function runPaid(work: OngoingCall, halt: Halt): Maybe<ToolEnd> {
-  const { run } = work.at.batch;
+  const { key, batch } = work.at;
+  const { run } = batch;
   const { accounts } = run.scope;
-  if (accounts === undefined || run.journal.mode === "replay") return runTool(work);
+  const isPaid = run.journal.mode === "replay" || run.journal.find?.(paidKey(key)) !== undefined;
+  if (accounts === undefined || isPaid) return runTool(work);
   return accounts
     .call()
     .then((excess) =>

@@ -11,7 +11,7 @@ import type { Batch, Call, CallRecord, Fate, Halt, Ready, SetAnswer } from "./ca
 import type { Fatal } from "./fatal.ts";
 import type { ResultFault } from "./given.ts";
 import { runLost } from "./lost.ts";
-import { retell, runCall } from "./run.ts";
+import { paidKey, retell, runCall } from "./run.ts";
 import { cancelledResult, overtakenResult, skippedResult } from "./refused.ts";
 import { asTold, haltedBy, notRun, tellEnd } from "./settle.ts";
 import { stepOf } from "./step.ts";
@@ -215,11 +215,20 @@ export class RunningBatch {
   private performNoted(index: number, isLost: boolean): Maybe<CallRecord> {
     return rescue<CallRecord>(
       () => this.perform(index, isLost),
-      (error) => {
-        if (error instanceof RunWaits) this.left.set(index, error.inside);
+      async (error) => {
+        if (error instanceof RunWaits) await this.leave(index, error);
         throw error;
       },
     );
+  }
+
+  /** Takes down what is known of a call that waits, or is handed over: it begins again when the run goes on. */
+  private async leave(index: number, { inside }: RunWaits): Promise<void> {
+    this.left.set(index, inside);
+    const { journal, scope } = this.batch.run;
+    if (scope.accounts === undefined) return;
+    const key = paidKey(this.readyAt(index).at.key);
+    await StepsOfRun.of(journal)?.keepBeside([{ key, value: {} }]);
   }
 
   /** Runs one call, or finds out about one that an earlier process began. */
