@@ -204,7 +204,7 @@ export const bugs: readonly PlantedBug[] = [
   bug(
     "a question inside an agent becomes its failure",
     "durable.md G1: an approval inside a child is never used",
-    ["run/scope.ts", "    if (this.waiting !== undefined) throw this.waiting;\n", ""],
+    ["run/scope.ts", "    if (this.waiting !== undefined) throw this.waiting.leaving(inside);\n", ""],
   ),
   bug("two runs inside a call share their places in the journal", "durable.md G4", [
     "run/scope.ts",
