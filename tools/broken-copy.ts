@@ -119,10 +119,24 @@ async function failing(
   );
   if (!(await endsWithin(tests, milliseconds))) return undefined;
   if (!existsSync(report)) return files;
-  const { testResults } = JSON.parse(readFileSync(report, "utf8")) as {
-    readonly testResults: readonly { readonly name: string; readonly status: string }[];
-  };
-  return testResults.filter(({ status }) => status === "failed").map(({ name }) => relative(folder, name));
+  const { testResults } = JSON.parse(readFileSync(report, "utf8")) as Report;
+  return testResults.filter(hasFailed).map(({ name }) => relative(folder, name));
+}
+
+interface Report {
+  readonly testResults: readonly FileReport[];
+}
+
+interface FileReport {
+  readonly name: string;
+  readonly status: string;
+  readonly message: string;
+  readonly assertionResults: readonly unknown[];
+}
+
+/** Tells a file that failed from one that did not run since another one had failed: vitest gives both the same status. */
+function hasFailed({ status, message, assertionResults }: FileReport): boolean {
+  return status === "failed" && (message !== "" || assertionResults.length > 0);
 }
 
 /** Waits for the end of a process that leads a group; nothing of the group is left afterwards. */

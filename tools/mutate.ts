@@ -108,7 +108,7 @@ function brokenBy({ path, start, end, text }: Fault): Broken {
   };
 }
 
-/** Tells whether tests that reach a fault notice it. Behind a file that fails without meaning it, those are asked that come after it. */
+/** Tells whether tests that reach a fault notice it. A file that fails without meaning it is left out, and the others are asked. */
 async function isNoticedBy(group: readonly Reaching[], fault: Broken): Promise<boolean> {
   let left = group;
   while (left.length > 0) {
@@ -121,7 +121,7 @@ async function isNoticedBy(group: readonly Reaching[], fault: Broken): Promise<b
     const [first] = failed;
     if (first === undefined) return false;
     if (await isCertain(first, ms, fault)) return true;
-    left = left.slice(left.findIndex(({ file }) => file === first) + 1);
+    left = left.filter(({ file }) => file !== first);
   }
   return false;
 }
