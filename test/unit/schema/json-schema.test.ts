@@ -25,6 +25,18 @@ async function issuesOf(schema: JsonSchema, value: unknown): Promise<string> {
 const preset = (name: string): JsonSchema => ({ properties: { [name]: { default: 1 } }, required: [name] });
 const again: JsonSchema = { properties: { a: { $ref: "#" } } };
 
+describe("the length of a text", () => {
+  it.each(["ab", "a😀", "😀a", "😀😀", "a\uD83D", "\uDE00\uD83D"])(
+    "of %j is two characters",
+    async (text) => {
+      const length = async (count: number) => issuesOf({ minLength: count, maxLength: count }, text);
+      expect(await length(2)).toBe("fits");
+      expect(await length(1)).not.toBe("fits");
+      expect(await length(3)).not.toBe("fits");
+    },
+  );
+});
+
 describe("what the model is shown of a JSON Schema", () => {
   const source: JsonSchema = {
     $schema: "https://json-schema.org/draft/2020-12/schema",
