@@ -2,7 +2,7 @@
  * Looks in drawn schedules for runs that break what is proved: npm run prove:simulated -- --schedules 1000000 --seed 7 [--only name] (npm run build first)
  */
 import { parseArgs } from "node:util";
-import { look, subjects } from "./prove/proved.ts";
+import { type Drawn, look, subjects } from "./prove/proved.ts";
 import { lookAtExamples } from "./prove/examples.ts";
 
 const { values } = parseArgs({
@@ -15,9 +15,7 @@ const { values } = parseArgs({
 
 const looks = new Map([
   ...lookAtExamples,
-  ...[...subjects].map(
-    ([name, subject]) => [name, (drawn: Parameters<typeof look>[1]) => look(subject, drawn)] as const,
-  ),
+  ...[...subjects].map(([name, subject]) => [name, (drawn: Drawn) => look(subject, drawn)] as const),
 ]);
 const wanted = [...looks].filter(([name]) => values.only === undefined || name === values.only);
 if (wanted.length === 0) {

@@ -38,10 +38,14 @@ export const subjects: ReadonlyMap<string, Subject> = new Map([
   ...sound,
 ]);
 
-type Drawn = Pick<SimulationOptions, "seed" | "schedules">;
+/** The schedules that are drawn. */
+export type Drawn = Pick<SimulationOptions, "seed" | "schedules">;
 
-/** Proves what can be proved of an agent, and looks in drawn schedules for a run that breaks it. */
-export async function look({ agent, options, more }: Subject, drawn: Drawn): Promise<Looked> {
+/** Proves what can be proved of an agent, and looks in drawn schedules, or in a given one, for a run that breaks it. */
+export async function look(
+  { agent, options, more }: Subject,
+  drawn: Drawn & Pick<SimulationOptions, "schedule">,
+): Promise<Looked> {
   const own = (await prove(agent)).sentences.map(({ sentence }) => sentence);
   const sheet = await prove(agent, { sentences: [...own, ...more] });
   const proved = sheet.sentences.flatMap(({ verdict, sentence }) => (verdict === "proved" ? [sentence] : []));

@@ -104,8 +104,15 @@ function isStoodIn({ effect, kind, isAgent }: Tool): boolean {
   return effect !== "none" && kind === undefined && isAgent !== true;
 }
 
-/** Ends after which the model has read nothing of the tool's. */
-const unread: ReadonlySet<string> = new Set(["denied", "invalid", "skipped"]);
+/** Ends of which the runtime says all that the model reads. */
+const unread: ReadonlySet<string> = new Set([
+  "denied",
+  "invalid",
+  "skipped",
+  "cancelled",
+  "timeout",
+  "unknown",
+]);
 
 function isRead(fact: Fact, sources: readonly string[]): boolean {
   const isEnd = fact.type === "tool-end" || fact.type === "knowledge-used";
