@@ -53,6 +53,11 @@ export type StopReason =
 /** The reason for which runs are stopped whose call has ended without them. */
 export const callEnded = { type: "cancelled", reason: "the call that it was part of has ended" } as const;
 
+/** True of the reason of a run around that was cancelled. */
+export function isCancelled(reason: unknown): boolean {
+  return isJsonObject(reason) && reason["type"] === "cancelled";
+}
+
 /**
  * The end of a run.
  *

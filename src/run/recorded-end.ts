@@ -54,7 +54,7 @@ export class Replay {
     const end = this.end();
     if (isMissing) this.checkHandedOver(key);
     if (end?.stop !== undefined && (this.isStopping || end.open.includes(key))) {
-      if (this.done.size < end.count) await this.othersUpTo(end.count);
+      await this.others();
       this.stopAs(end, end.stop);
     }
     if (isMissing && this.isLost(key)) throw this.missing(key);
@@ -136,9 +136,9 @@ export class Replay {
     this.options.host.timer(0, () => void this.stopAs(end, reason));
   }
 
-  /** Waits until what runs beside a step has come as far as it had when the run was stopped. */
-  private async othersUpTo(count: number): Promise<void> {
-    for (let before = -1; before < this.done.size && this.done.size < count;) {
+  /** Waits until what runs beside a step has come as far as its records go: at a step that was open, at a question, or at its end. */
+  private async others(): Promise<void> {
+    for (let before = -1; before < this.done.size;) {
       before = this.done.size;
       await new Promise<void>((resolve) => void this.options.host.timer(0, resolve));
     }

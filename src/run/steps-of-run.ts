@@ -13,10 +13,10 @@ import {
 import { recall } from "../journal/recalled.ts";
 import { recordForm, startKey } from "../journal/record-form.ts";
 import type { Interrupt } from "../util/interrupt.ts";
-import { isJsonObject, type JsonObject } from "../util/json.ts";
+import type { JsonObject } from "../util/json.ts";
 import { lazy } from "../util/remembered.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
-import { callEnded, type End, type Ending, type StopReason, stopped } from "./end.ts";
+import { callEnded, type End, type Ending, isCancelled, type StopReason, stopped } from "./end.ts";
 import { endFrom, endKey, type KeptEnd, keptFrom, pauseKey } from "./kept-end.ts";
 import { keptEnd, lookUp, pausesIn, Replay } from "./recorded-end.ts";
 import { Standing, type StandsAt } from "./standing.ts";
@@ -290,11 +290,16 @@ export class StepsOfRun implements Journal {
     if (form > recordForm) throw new WritError("journal-newer", { run: runId, form, known: recordForm });
   }
 
-  /** Waits for results, and takes down that their steps have ended. */
+  /** Waits for results, and takes down which steps have ended: where one of several has none, those that are recorded. */
   private async taken<Value>(steps: readonly Step<unknown>[], recorded: Promise<Value>): Promise<Value> {
-    const value = await recorded;
-    this.standing.end(steps);
-    return value;
+    try {
+      const value = await recorded;
+      this.standing.end(steps);
+      return value;
+    } catch (error) {
+      this.standing.end(steps.filter(({ key }) => this.find?.(key) !== undefined));
+      throw error;
+    }
   }
 
   private live<Result>(step: Step<Result>): Step<Result> {
@@ -353,10 +358,6 @@ export class StepsOfRun implements Journal {
     if ("waitsAt" in asked) this.unanswered.add(question.key);
     return asked;
   }
-}
-
-function isCancelled(reason: unknown): boolean {
-  return isJsonObject(reason) && reason["type"] === "cancelled";
 }
 
 function handedOver(): RunWaits {

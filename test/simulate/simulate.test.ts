@@ -111,6 +111,32 @@ const broken: readonly [what: string, name: string, deviations: Schedule["deviat
     ],
   ],
   [
+    "an agent inside that waited before the time was over is told to wait at a replay too, though a call beside its own had ended and the answer came",
+    "receiving",
+    [
+      {
+        at: "model 1",
+        does: "proposes",
+        calls: [
+          { name: "desk", arguments: { input: "b" } },
+          { name: "desk", arguments: { input: "b" } },
+        ],
+      },
+      {
+        at: "model 2",
+        does: "proposes",
+        calls: [
+          { name: "receiver", arguments: { input: "a" } },
+          { name: "receiver", arguments: { input: "b" } },
+        ],
+      },
+      { at: "model 3", does: "proposes", calls: [{ name: "note", arguments: { order: "A1" } }] },
+      { at: "step 13", does: "dies-before" },
+      { at: "model 4", does: "is-silent" },
+      { at: "model 5", does: "proposes", calls: [{ name: "pay", arguments: { order: "A1", amount: 2 } }] },
+    ],
+  ],
+  [
     "a call that its run's time kept from beginning has not begun for a process that goes on until its own time is over",
     "sensible",
     [

@@ -266,12 +266,15 @@ describe.skipIf(missing !== undefined)("llama-cpp", () => {
       const controller = new AbortController();
       const asked = request({ format: grammar("[a-z]{1500}"), settings: { maxOutputTokens: 1500 } });
       const waiting = ask(model, { format: grammar('"next"') });
+      let pieces = 0;
       const writing = (async () => {
-        for await (const _ of model.stream(asked, { signal: controller.signal })) controller.abort();
+        for await (const _ of model.stream(asked, { signal: controller.signal })) {
+          pieces += 1;
+          controller.abort();
+        }
       })();
-      const began = performance.now();
       await expect(writing).rejects.toThrow(/abort/i);
-      expect(performance.now() - began).toBeLessThan(2000);
+      expect(pieces).toBeLessThan(100); // of 1500 letters
       expect((await waiting).text).toBe("next");
     });
 
