@@ -127,7 +127,7 @@ describe("grammars of random schemas", () => {
     const values: Readonly<Record<string, fc.Arbitrary<Json>>> = {
       integer: fc.maxSafeInteger(),
       string: fc.string({ unit: "binary" }),
-      number: fc.double({ noNaN: true, noDefaultInfinity: true, min: -1.6e308, max: 1.6e308 }),
+      number: fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 }),
       boolean: fc.boolean(),
     };
     const both = closed.chain(({ properties, required }) => {
