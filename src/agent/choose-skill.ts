@@ -59,7 +59,7 @@ export function chooseSkill(choosing: Choosing): Maybe<Choice> {
   });
 }
 
-/** What the author's function gives. @throws WritError `function-failed` */
+/** The skill that the author's function names. @throws WritError `function-failed` */
 function selectedBy({ name, selectSkill }: AgentPlan, input: Json): string | undefined {
   try {
     return selectSkill?.(input);

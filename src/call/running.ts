@@ -53,7 +53,7 @@ export class RunningBatch {
   /** The questions that calls wait for: their own, and those of runs inside. */
   waiting: RunWaits | undefined;
   private hasWaited = false;
-  /** What happened inside calls that wait, by their places. */
+  /** The runs inside calls that wait, by the places of these. */
   private readonly left = new Map<number, RunWaits["inside"]>();
   readonly batch: Batch;
   readonly judging: BatchJudging;

@@ -12,7 +12,7 @@ export function outcomeError(outcome: Outcome, agent: string): Error | undefined
   return keptError(outcome);
 }
 
-/** What fills the places of the advice was not kept: then the page of the code has to do. */
+/** The values in the places of the advice were not kept: the page of the code stands in for it. */
 function keptError({ code, message }: { readonly code: string; readonly message: string }): Error {
   const error = new Error(message);
   if (!isKnown(code)) return error;

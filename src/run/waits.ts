@@ -16,7 +16,7 @@ export class RunWaits extends Error {
   readonly questions: readonly OpenQuestion[];
   /** Another process is to go on with the run. */
   readonly isHandedOver: boolean;
-  /** What happened inside the calls that it leaves without a record. */
+  /** The runs inside the calls that it leaves without a record, with what they spent. */
   readonly inside: readonly Inside[];
 
   constructor(questions: readonly OpenQuestion[], isHandedOver = false, inside: readonly Inside[] = []) {
