@@ -23,7 +23,7 @@ import type { Batch, Call, CallRecord, Fate, Ready } from "./call.ts";
 import { carryOutBy } from "./handed.ts";
 import { judge, startedEarly } from "./judge.ts";
 import { keepRefusals } from "./keep-refusals.ts";
-import { skipped } from "./refused.ts";
+import { skipped, skippedResult, unfinishedResult } from "./refused.ts";
 import { type BatchEnd, type BatchJudging, groupsOf, RunningBatch } from "./running.ts";
 import { haltedBy } from "./settle.ts";
 
@@ -36,6 +36,8 @@ export interface Executed extends BatchEnd {
   readonly modes: readonly Mode[];
   /** The spending of what ran inside the calls. */
   readonly inside: readonly Inside[];
+  /** The reason why the run cannot go on, where something in its world failed. */
+  readonly brokenBy?: { readonly cause: unknown };
   /** The failures that end no run, by their place: the author's recovery chose to tell the model. Undefined where there are none. */
   readonly escalated?: ReadonlySet<number>;
   /** The end of the last call, in milliseconds since 1970; 0 when none ran. */
@@ -51,8 +53,32 @@ export interface Executed extends BatchEnd {
 export function execute(batch: Batch): Maybe<Executed> {
   const { calls, ledger, limits } = batch;
   const judging: BatchJudging = { fates: [], ledger, limits };
-  const judged = inOrder(calls, (call) => judgeNext(call, batch, judging));
-  return judged instanceof Promise ? judged.then(() => runAll(judging, batch)) : runAll(judging, batch);
+  let judged: Maybe<unknown>;
+  try {
+    judged = inOrder(calls, (call) => judgeNext(call, batch, judging));
+  } catch (cause) {
+    return notBegun(cause, batch, judging);
+  }
+  if (!(judged instanceof Promise)) return runAll(judging, batch);
+  return judged.then(
+    () => runAll(judging, batch),
+    (cause: unknown) => notBegun(cause, batch, judging),
+  );
+}
+
+/** The end of a batch where something failed while it was decided about: none of its calls has begun, but for those that began with the reply. */
+function notBegun(cause: unknown, batch: Batch, { fates, ledger, limits }: BatchJudging): Executed {
+  const skip = skippedResult("the run ended before it");
+  return {
+    results: batch.calls.map((call) => (startedEarly(batch, call) === undefined ? skip : unfinishedResult)),
+    ledger,
+    limits,
+    modes: [],
+    inside: fates.flatMap(({ inside }) => inside ?? []),
+    endedAt: 0,
+    activeMs: 0,
+    brokenBy: { cause },
+  };
 }
 
 /** Reserves and decides one call; after a bound or a block that ends the batch the rest is skipped, but for calls that have begun. */
@@ -201,7 +227,7 @@ function runAll(judging: BatchJudging, batch: Batch): Maybe<Executed> {
 
 /** Hands the calls to the author's executor. */
 async function handOver(executor: Executor, running: RunningBatch): Promise<void> {
-  const broken = await carryOutBy(executor, running);
+  const broken = await carryOutBy(executor, running).catch((error) => running.leaveOff(error));
   if (broken === undefined) return;
   const { end = {}, reason = "" } = running.judging.ended ?? {};
   running.judging.ended = { end: { ...end, broken }, reason };
@@ -249,6 +275,7 @@ function collect(_done: unknown, running: RunningBatch): Executed {
     escalated,
     endedAt,
     activeMs,
+    brokenBy: running.brokenBy,
   };
   return ended === undefined ? executed : { ...ended.end, ...executed };
 }

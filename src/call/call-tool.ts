@@ -112,6 +112,7 @@ export async function executeAlone(
   const learned = learnIntent(gate.intent, gate.allowed, around?.label);
   const executed = await execute({ ...given, ledger: emptyLedger, transcript: emptyTranscript(), learned });
   for (const { label } of executed.inside) around?.saw(label);
+  if (executed.brokenBy !== undefined) throw executed.brokenBy.cause;
   return executed;
 }
 

@@ -5,6 +5,7 @@ import { pointerText } from "../schema/schema.ts";
 import type { Batch, Fate, KeptPowers } from "./call.ts";
 import type { JudgedTimes } from "./judging-times.ts";
 import type { RunningBatch } from "./running.ts";
+import type { Maybe } from "../util/maybe.ts";
 import { powersOf } from "./step.ts";
 
 /** The decision about a call that did not run, as the journal keeps it for people who look later. A replay decides anew and does not read it. */
@@ -33,17 +34,19 @@ function refusalKey(call: string): string {
 }
 
 /** Keeps why calls did not run, all at once. A call that a policy refused has a record of its own. */
-export function keepRefusals(_done: unknown, { batch, fates, records }: RunningBatch): void | Promise<void> {
+export function keepRefusals(_done: unknown, running: RunningBatch): Maybe<unknown> {
+  const { batch, fates, records } = running;
   const { run, turn } = batch;
   const steps = StepsOfRun.of(run.journal);
-  if (steps === undefined || run.stop.reason !== undefined) return undefined;
+  if (steps === undefined || run.stop.reason !== undefined || running.brokenBy !== undefined)
+    return undefined;
   const kept = fates.flatMap((fate, index) => {
     const result = records[index]?.result;
     const isKept = fate.type === "refused" ? fate.isDenied === true : result?.status !== "skipped";
     if (isKept || result === undefined) return [];
     return [{ key: refusalKey(`turn/${turn}/call/${index}`), value: recordOf(fate, result, batch) }];
   });
-  return kept.length === 0 ? undefined : steps.keepBeside(kept);
+  return kept.length === 0 ? undefined : steps.keepBeside(kept).catch((error) => running.breakOff(error));
 }
 
 function recordOf(fate: Fate, { status, text }: ToolResult, { gate }: Batch): RefusalRecord {

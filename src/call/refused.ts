@@ -48,6 +48,12 @@ export function overtakenResult(tool: Pick<Tool, "effect">, result: ToolResult, 
   return { status: "unknown", text: `${text} It was at work by then: its effect may have happened.` };
 }
 
+/** The result of a call that was at work when its run could not go on. */
+export const unfinishedResult: ToolResult = {
+  status: "unknown",
+  text: "Not known: the run ended while the call was carried out.",
+};
+
 /** The result of a call that the run lost sight of. */
 export const lostResult: ToolResult = { status: "unknown", text: "No result." };
 

@@ -7,12 +7,12 @@ import { RunWaits } from "../run/waits.ts";
 import { after, type Maybe, rescue } from "../util/maybe.ts";
 import type { Ordering } from "../run/context.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Batch, Call, CallRecord, Fate, Halt, Ready, SetAnswer } from "./call.ts";
+import type { Batch, CallRecord, Fate, Halt, Ready, SetAnswer } from "./call.ts";
 import type { Fatal } from "./fatal.ts";
 import type { ResultFault } from "./given.ts";
 import { runLost } from "./lost.ts";
 import { paidKey, retell, runCall } from "./run.ts";
-import { cancelledResult, overtakenResult, skippedResult } from "./refused.ts";
+import { cancelledResult, overtakenResult, skippedResult, unfinishedResult } from "./refused.ts";
 import { asTold, haltedBy, notRun, tellEnd } from "./settle.ts";
 import { stepOf } from "./step.ts";
 
@@ -52,6 +52,8 @@ export class RunningBatch {
   readonly records: (CallRecord | undefined)[];
   /** The questions that calls wait for: their own, and those of runs inside. */
   waiting: RunWaits | undefined;
+  /** The reason why the run cannot go on behind the batch, such as a journal that keeps nothing any more. */
+  brokenBy: { readonly cause: unknown } | undefined;
   private hasWaited = false;
   /** The runs inside calls that wait, by the places of these. */
   private readonly left = new Map<number, RunWaits["inside"]>();
@@ -99,21 +101,18 @@ export class RunningBatch {
   /** Tells that calls begin, in their order: those that wait for a person or were stopped before do not. Knowledge is told when it was read. */
   tellStarts(group: readonly number[]): void {
     const { run, turn } = this.batch;
-    if (run.tell === undefined && run.stop.reason === undefined) return;
-    const steps = StepsOfRun.of(run.journal);
-    const isStopped = run.stop.reason !== undefined || steps?.isStopping === true;
+    const isNoted = run.tell !== undefined || run.stop.reason !== undefined || run.journal !== directJournal;
+    if (!isNoted) return;
     for (const index of group) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one fate for each place
       const fate = this.fates[index] as Fate;
       if (fate.type === "refused" || fate.tool.kind === "knowledge") continue;
-      const { at, early, call } = fate;
-      const isKept = isStopped && early === undefined && steps?.hadBegun(at.key) !== true;
-      if (isKept || wasHeld(at)) {
+      if (isHeldBack(fate, run)) {
         (this.held ??= new Set()).add(index);
         continue;
       }
       (this.begun ??= new Set()).add(index);
-      const { id: callId, name, arguments: args } = call;
+      const { id: callId, name, arguments: args } = fate.call;
       run.tell?.({ type: "tool-start", turn, callId, name, arguments: args });
     }
   }
@@ -141,7 +140,7 @@ export class RunningBatch {
       () => journal.recorded?.(steps) ?? recorded(steps, journal),
       (error) => {
         this.endRecorded(steps, group);
-        this.waitInside(error);
+        this.leaveOff(error);
         return [];
       },
     );
@@ -188,23 +187,40 @@ export class RunningBatch {
 
   /** Ends the calls that a stop left without a record: nobody knows what became of one that had begun to change something. */
   private endStopped(): void {
-    this.fates.forEach((fate, index) => {
-      if (fate.type === "refused" || this.records[index] !== undefined) return;
-      const result = cancelledResult(fate.tool.name);
+    this.eachOpen(({ tool }, index) => {
+      const result = cancelledResult(tool.name);
       const isOpen = this.begun?.has(index) === true;
-      const ended = isOpen ? overtakenResult(fate.tool, result) : result;
+      const ended = isOpen ? overtakenResult(tool, result) : result;
       this.end(index, { result: ended, startedAt: 0, endedAt: 0, inside: this.left.get(index)?.[0] });
     });
   }
 
-  /** Takes down that a run inside a call waits; the calls beside it have ended. */
-  private waitInside(error: unknown): void {
+  /** Gives the calls without a record one, where the run cannot go on: nothing tells of it, since another process may carry them out. */
+  breakOff(cause: unknown): void {
+    this.brokenBy ??= { cause };
+    this.eachOpen(({ early }, index) => {
+      const mayHaveBegun = this.begun?.has(index) ?? this.batch.run.journal === directJournal;
+      const result =
+        mayHaveBegun || early !== undefined ? unfinishedResult : skippedResult("the run ended before it");
+      this.records[index] = { result, startedAt: 0, endedAt: 0, inside: this.left.get(index)?.[0] };
+    });
+  }
+
+  private eachOpen(end: (ready: Ready, index: number) => void): void {
+    this.fates.forEach((fate, index) => {
+      if (fate.type === "ready" && this.records[index] === undefined) end(fate, index);
+    });
+  }
+
+  /** Takes down why calls have no record: a run inside one waits, or the run cannot go on. Those beside it have ended. */
+  leaveOff(error: unknown): void {
     this.hasWaited = true;
     if (error instanceof RunWaits) return this.wait(error);
     const { stop, journal } = this.batch.run;
-    if (stop.reason !== undefined) this.endStopped();
-    if (journal.mode !== "replay" || StepsOfRun.of(journal)?.isOver !== true) throw error;
-    this.wait(new RunWaits([], true)); // a part of it waited when its time ended: no record says so of the calls that had not begun
+    if (stop.reason !== undefined) return this.endStopped();
+    const isLeft = journal.mode === "replay" && StepsOfRun.of(journal)?.isOver === true;
+    if (isLeft) return this.wait(new RunWaits([], true)); // a part of it waited when its time ended: no record says so of the calls that had not begun
+    this.breakOff(error);
   }
 
   private wait(waits: RunWaits): void {
@@ -275,10 +291,13 @@ export class RunningBatch {
   }
 }
 
-/** True of a call that was held by a stop in an earlier process of the run. */
-function wasHeld({ key, batch: { run } }: Call): boolean {
+/** True of a call that a stop keeps from beginning, or kept from it in an earlier process of the run. */
+function isHeldBack({ at: { key }, early }: Ready, { journal, stop }: Batch["run"]): boolean {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call of this key wrote it
-  return (run.journal.find?.(key) as CallRecord | undefined)?.held === true;
+  if ((journal.find?.(key) as CallRecord | undefined)?.held === true) return true;
+  const steps = StepsOfRun.of(journal);
+  const isStopped = stop.reason !== undefined || steps?.isStopping === true;
+  return isStopped && early === undefined && steps?.hadBegun(key) !== true;
 }
 
 /** Runs steps beside each other. When one cannot be recorded, those that have begun end first, and are recorded if they can be. */

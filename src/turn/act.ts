@@ -8,7 +8,7 @@ import type { Excess } from "../policy/account/budget.ts";
 import { executorError } from "../call/handed.ts";
 import { offeredTools } from "../policy/allow-list.ts";
 import { learn } from "../policy/knowledge/learned.ts";
-import { type End, exhausted, failed, stopped, suspended } from "../run/end.ts";
+import { type End, endBy, exhausted, failed, stopped, suspended } from "../run/end.ts";
 import { applyMode, type Gate } from "../run/gate.ts";
 import { type Maybe, rescue } from "../util/maybe.ts";
 import { sameJson } from "../util/same-json.ts";
@@ -108,7 +108,8 @@ interface Called {
 /** The end that the calls of a turn bring, if they do. */
 function endOfBatch(executed: Executed, { calls, gate }: Called, run: Run): End | undefined {
   if (run.stop.reason !== undefined) return stopped(run, run.stop.reason);
-  const { fatal, excess, unknown, checkpoint, broken } = executed;
+  const { fatal, excess, unknown, checkpoint, broken, brokenBy } = executed;
+  if (brokenBy !== undefined) return endBy(brokenBy.cause, run);
   if (broken !== undefined) {
     const error = executorError(broken, gate.agent);
     return { outcome: failed(error), error };

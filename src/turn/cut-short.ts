@@ -1,4 +1,5 @@
 import type { Executed } from "../call/batch.ts";
+import { unfinishedResult } from "../call/refused.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { ToolCall } from "../message/message.ts";
 import { type OpenTranscript, settleAll } from "../message/transcript.ts";
@@ -18,8 +19,7 @@ interface OpenCalls {
 /** The end of a run whose calls have no result: it waits, or nobody knows what became of them. */
 export function leftOpen(error: unknown, { state, open }: OpenCalls, run: Run): Maybe<NextState> {
   if (error instanceof RunWaits) return keepPlace(state, error, run);
-  const text = "Not known: the run ended while the call was carried out.";
-  const transcript = settleAll(open, () => ({ status: "unknown", text }));
+  const transcript = settleAll(open, () => unfinishedResult);
   const learned = learn(state.learned, transcript.since(state.transcript.length), state.gate.allowed);
   return { state: { ...state, transcript, learned }, end: endBy(error, run) };
 }

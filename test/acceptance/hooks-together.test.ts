@@ -179,7 +179,7 @@ describe("hooks and what they may not break", () => {
       definition: { budget: { toolCalls: 1 } },
     });
     expect(batch.result).toMatchObject({ outcome: { type: "failed", code: "hook-failed" }, usage });
-    expect(resultsIn(batch.result.transcript).map(({ status }) => status)).toEqual(["unknown", "unknown"]);
+    expect(resultsIn(batch.result.transcript).map(({ status }) => status)).toEqual(["skipped", "skipped"]);
   });
 
   it("a request stays one that a provider takes, and within the budget", async () => {

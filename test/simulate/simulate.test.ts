@@ -56,6 +56,43 @@ it("takes a call of one run for no other of its id in the run after it, which it
 /** Schedules that broke an invariant once, each with the case whose agent it is. */
 const broken: readonly [what: string, name: string, deviations: Schedule["deviations"]][] = [
   [
+    "a call that waits for a person when its run is stopped is cancelled in the transcript, as was told",
+    "clerk",
+    [
+      {
+        at: "model 1",
+        does: "proposes",
+        calls: [
+          { name: "look", arguments: { order: "A1" } },
+          { name: "pay", arguments: { order: "A1", amount: 100 } },
+          { name: "pay", arguments: { order: "A1", amount: 100 } },
+        ],
+      },
+      { at: "tool look 1", does: "hangs" },
+      { at: "moment 4", does: "stops" },
+    ],
+  ],
+  [
+    "calls that ended while the run was handed over and stopped have their results in the transcript",
+    "remembering",
+    [
+      {
+        at: "model 1",
+        does: "proposes",
+        calls: [
+          { name: "secret", arguments: { order: "A2" } },
+          { name: "secret", arguments: { order: "A2" } },
+          { name: "secret", arguments: { order: "A2" } },
+        ],
+      },
+      { at: "moment 2", does: "hands-over" },
+      { at: "step 12", does: "dies-before" },
+      { at: "step 15", does: "dies-after" },
+      { at: "moment 5", does: "hands-over" },
+      { at: "moment 7", does: "stops" },
+    ],
+  ],
+  [
     "a replay follows a run past an end that its process did not live to report",
     "bounded",
     [

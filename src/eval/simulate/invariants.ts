@@ -7,7 +7,7 @@ import { sameJson } from "../../util/same-json.ts";
 import type { Evidence, Told } from "./evidence.ts";
 import { heardMs } from "./durable-run.ts";
 import { isNotHigher, joined, risen } from "./labels.ts";
-import { transcriptFaults } from "./transcript-faults.ts";
+import { resultFaults, transcriptFaults } from "./transcript-faults.ts";
 import type { Execution } from "./execution.ts";
 import type { Answered, World } from "./world.ts";
 
@@ -56,16 +56,6 @@ function endFaults({ told, subject }: Evidence): readonly string[] {
       ? [`${run.id} broke: ${code} ${isWritError(thrown) ? thrown.message : ""}`]
       : [];
   });
-}
-
-function resultFaults({ run, facts }: Told): readonly string[] {
-  const counts = new Map<string, number>();
-  for (const fact of facts)
-    if (fact.type === "tool-end" || fact.type === "knowledge-used")
-      counts.set(fact.callId, (counts.get(fact.callId) ?? 0) + 1);
-  return [...counts].flatMap(([callId, count]) =>
-    count === 1 ? [] : [`${run.id}: ${callId} was told to end ${count} times`],
-  );
 }
 
 /** Ends that say that a call did nothing. */

@@ -1,4 +1,5 @@
 import { callsOf, type Message } from "../../message/message.ts";
+import type { Told } from "./evidence.ts";
 
 /** What providers refuse in a conversation, and calls that do not have exactly one result. Written apart from the code of the transcript. */
 export function transcriptFaults(messages: readonly Message[]): readonly string[] {
@@ -31,4 +32,22 @@ export function transcriptFaults(messages: readonly Message[]): readonly string[
   const first = messages.find(({ role }) => role !== "system");
   if (first !== undefined && first.role !== "user") faults.push(`the first message is of ${first.role}`);
   return faults;
+}
+
+/** Calls of a run that have more than one end, or another one in the transcript than was told. */
+export function resultFaults({ run, facts }: Told): readonly string[] {
+  const ends = Map.groupBy(
+    facts.filter((fact) => fact.type === "tool-end" || fact.type === "knowledge-used"),
+    ({ callId }) => callId,
+  );
+  const twice = [...ends].flatMap(([callId, { length }]) =>
+    length === 1 ? [] : [`${run.id}: ${callId} was told to end ${length} times`],
+  );
+  const other = (run.result?.transcript.messages ?? []).flatMap((message) => {
+    if (message.role !== "tool") return [];
+    const told = ends.get(message.callId)?.[0]?.result.status ?? message.status;
+    const { callId, status } = message;
+    return told === status ? [] : [`${run.id}: ${callId} was told to be ${told}, and is ${status}`];
+  });
+  return [...twice, ...other];
 }
