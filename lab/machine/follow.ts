@@ -5,8 +5,19 @@ import type { SimulatedRun } from "../../src/eval/simulate/simulated-run.ts";
 import { isFact } from "../../src/event/event.ts";
 import { callsOf, type Message } from "../../src/message/message.ts";
 import { often, phases, verdicts } from "./table.ts";
-import { outermost, runsOf, type TracedCall, type TracedRun, type TracedTools } from "./trace.ts";
+import {
+  approvalOf,
+  outermost,
+  runsOf,
+  saysYes,
+  statusIn,
+  takenBy,
+  type TracedCall,
+  type TracedRun,
+  type TracedTools,
+} from "./trace.ts";
 import { Twin } from "./twin.ts";
+import { Unkept } from "./unkept.ts";
 
 /** More processes and losses than a schedule has. */
 const many = 200;
@@ -37,12 +48,6 @@ export function follow(
   return followed.flatMap(({ moves }) => moves);
 }
 
-/** The run that a process takes: one of a store there, one without a store where it begins. */
-function takenBy(happening: Happening): string | undefined {
-  if (happening.type === "stored" && happening.change.type === "taken") return happening.runId;
-  return undefined;
-}
-
 function shown(happening: Happening): string {
   if (happening.type === "tells") return `tells ${happening.event.type} of ${happening.event.runId}`;
   if (happening.type === "stored") return `stored ${happening.change.type}`;
@@ -64,6 +69,7 @@ class FollowedRun {
   private readonly lastFact = new Map<number, number>();
   /** Calls whose end was told, and is not kept yet. */
   private readonly toldFirst = new Set<number>();
+  private readonly unkept: Unkept;
 
   constructor(run: TracedRun, owners: number, tools: TracedTools) {
     const { runId, calls } = run;
@@ -71,6 +77,7 @@ class FollowedRun {
     this.run = run;
     this.tools = tools;
     this.outer = outermost(runId);
+    this.unkept = new Unkept(runId);
     this.twin = new Twin({ calls: calls.length, owners, crashes: many, thefts: many });
     calls.forEach(({ verdict, often }, place) => this.twin.take(`choose - ${place}`, verdict * 3 + often));
   }
@@ -114,6 +121,7 @@ class FollowedRun {
 
   private seeStored(change: Extract<Happening, { readonly type: "stored" }>["change"]): void {
     this.isDurable = true;
+    this.unkept.see(change);
     if (this.twin.hasEnded) return;
     switch (change.type) {
       case "taken":
@@ -185,7 +193,8 @@ class FollowedRun {
 
   private seeTold(event: AgentEvent, owner: number): void {
     if (!isFact(event) || this.wasTold(event, owner)) return;
-    if (event.type === "run-end" && !this.isOutermostDurable) this.finish(owner, event.outcome.type);
+    if (event.type === "run-end" && !this.isOutermostDurable)
+      this.unkept.take(() => this.finish(owner, event.outcome.type));
     if (!("callId" in event)) return;
     const call = this.placeOf(({ id }) => id === event.callId);
     if (call === undefined || this.twin.hasEnded) return;
@@ -195,8 +204,9 @@ class FollowedRun {
   }
 
   private seeEnd(at: At, status: string): void {
-    const isKept = this.isDurable && (hasRun.has(status) || this.phase(at) >= phases.begun); // it is told before it is kept
-    if (this.value("claim") === at.owner + 1 && !isKept) this.ends(at, status);
+    if (this.value("claim") !== at.owner + 1) return;
+    const isLater = this.isDurable && (keptLater.has(status) || this.phase(at) >= phases.begun); // it is told before it is kept
+    if (!isLater) this.unkept.take(() => this.ends(at, status));
   }
 
   private isToldAgain(at: At): boolean {
@@ -336,6 +346,9 @@ class FollowedRun {
 /** Ends of calls that ran. */
 const hasRun: ReadonlySet<string> = new Set(["ok", "error", "timeout", "unknown"]);
 
+/** Ends that count once they are kept: where the process dies between the two, the next one carries the call out as if it had never ended. */
+const keptLater: ReadonlySet<string> = new Set([...hasRun, "cancelled"]);
+
 /** A call of one owner. */
 interface At {
   readonly owner: number;
@@ -344,19 +357,4 @@ interface At {
 
 function callsIn(message: Message): readonly string[] {
   return message.role === "assistant" ? callsOf(message).map(({ id }) => id) : [];
-}
-
-/** The key of the question about a call. */
-function approvalOf(key: string): string {
-  return key.replace(/call\/(\d+)$/, "approval/$1");
-}
-
-function saysYes(json: string): boolean {
-  const { approved } = JSON.parse(json) as { readonly approved?: boolean }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- an answer
-  return approved === true;
-}
-
-function statusIn(json: string): string {
-  const { result } = JSON.parse(json) as { readonly result?: { readonly status?: string } }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the record of a call
-  return result?.status ?? "";
 }

@@ -99,3 +99,26 @@ function oftenOf(tool: Tool | undefined): number {
   if (tool === undefined || tool.isAgent === true || mayRunAgain(tool)) return often.again;
   return tool.reconcile === undefined ? often.once : often.lookedUp;
 }
+
+/** True of the record of an answer that is a yes. */
+export function saysYes(json: string): boolean {
+  const { approved } = JSON.parse(json) as { readonly approved?: boolean }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- an answer
+  return approved === true;
+}
+
+/** The status of the result in the record of a call; empty where it has none. */
+export function statusIn(json: string): string {
+  const { result } = JSON.parse(json) as { readonly result?: { readonly status?: string } }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the record of a call
+  return result?.status ?? "";
+}
+
+/** The run that a process takes: one of a store there, one without a store where it begins. */
+export function takenBy(happening: Happening): string | undefined {
+  if (happening.type === "stored" && happening.change.type === "taken") return happening.runId;
+  return undefined;
+}
+
+/** The key of the question about a call. */
+export function approvalOf(key: string): string {
+  return key.replace(/call\/(\d+)$/, "approval/$1");
+}

@@ -43,16 +43,10 @@ describe("the machine of a run", () => {
 
 describe("traces of the simulator", { timeout: 600_000 }, () => {
   it("are ways of the machine, and take each of its transitions", async () => {
-    const { refused, traces, moves } = await traced({ traces: 2500, seed: 200 });
+    const { refused, traces, moves } = await traced({ traces: 2500, seed: 1 });
     expect(refused).toBeUndefined();
     expect(traces).toBe(2500);
     expect(transitions.map(({ name }) => name).filter((name) => moves[name] === undefined)).toEqual([]);
-  });
-
-  // Open: the table knows of no process that cancels what waits beside a question when its time ends, and dies before it keeps that; the next one begins it.
-  it.fails("are ways of the machine where a process died after it had cancelled what waited", async () => {
-    const { refused } = await traced({ traces: 2500, seed: 1 });
-    expect(refused).toBeUndefined();
   });
 
   it("take a look at a call that another process began, however few are drawn", async () => {
