@@ -19,7 +19,6 @@ export function withEnd(
     outcome,
     at: run?.endedAt ?? 0,
     open,
-    count: ended.length,
     stop: outcome,
     ...(open.length > 0 || last === undefined ? {} : { after: last }),
   };

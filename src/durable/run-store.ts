@@ -132,7 +132,7 @@ export type Erased =
 export interface RunJournal extends Journal, AsyncDisposable {
   /** The run as it was when it was taken. */
   readonly run: StoredRun;
-  /** Ends the run for good and gives it up. The end of a run that was cancelled meanwhile stays. @throws WritError `run-taken` */
+  /** Ends the run for good and gives it up; its questions go. The end of a run that was cancelled meanwhile stays. @throws WritError `run-taken` */
   end(end: RunEnd): Promise<void>;
   /** Gives the run up until somebody answers a question of it. One that was answered since the run was taken lets it go on at once. */
   wait(): Promise<void>;

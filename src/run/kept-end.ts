@@ -20,8 +20,6 @@ export interface KeptEnd {
   readonly at: number;
   /** The steps that were under way when it was stopped, or that left no result. */
   readonly open: readonly string[];
-  /** The number of steps, those of runs inside among them, that had ended by then. */
-  readonly count: number;
   /** Of a run that was stopped between two steps: the last that had ended. Left out before the first. */
   readonly after?: string;
   /** The reason for which it was stopped from outside its own course. */

@@ -10,16 +10,15 @@ interface OpenStep {
 }
 
 /** The place at which a run was stopped, or left. */
-export type StandsAt = Pick<KeptEnd, "open" | "after" | "count">;
+export type StandsAt = Pick<KeptEnd, "open" | "after">;
 
 /** The steps of a run that are at work, with what they told, and the last that had a result. */
 export class Standing {
   private readonly open = new Map<string, OpenStep>();
   private readonly handedOver = new Set<string>();
   private readonly told = new Map<string, RunEvent[]>();
-  /** The last step that had a result, and the number of those that had one. */
+  /** The last step that had a result. */
   private last: string | undefined;
-  private count = 0;
 
   begin({ key, lost, isOuter }: Step<unknown>): void {
     this.open.set(key, { isOnce: lost !== undefined, isOuter: isOuter === true });
@@ -29,7 +28,6 @@ export class Standing {
   end(steps: readonly Step<unknown>[]): void {
     for (const { key } of steps) {
       this.last = key;
-      this.count += 1;
       this.open.delete(key);
       this.told.delete(key);
     }
@@ -59,9 +57,9 @@ export class Standing {
   }
 
   place(): StandsAt {
-    const { count, last } = this;
+    const { last } = this;
     const open = [...this.open.keys()];
-    return open.length > 0 || last === undefined ? { open, count } : { open, count, after: last };
+    return open.length > 0 || last === undefined ? { open } : { open, after: last };
   }
 
   /** The steps that are left to another process. */

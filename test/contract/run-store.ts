@@ -385,6 +385,16 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
         });
       });
 
+      it("go with the end of their run", async () => {
+        await store.begin(newRun("r"));
+        const journal = await store.claim(["a"]);
+        if (journal === undefined) throw new Error("nothing to claim");
+        await ask(journal, "q");
+        await journal.end(answeredEnd);
+        expect(await other.questions()).toEqual([]);
+        await expect(other.answer("r", "q", yes("q"))).rejects.toMatchObject({ code: "question-unknown" });
+      });
+
       it("that are answered while the run is carried out let it go on at once", async () => {
         await store.begin(newRun("r"));
         const journal = await store.claim(["a"]);

@@ -185,9 +185,10 @@ function journalOf(file: RunFile, taken: Taken): RunJournal {
 }
 
 /** @throws WritError `run-taken` */
-function endOf({ rows, refusal }: RunFile, taken: Taken, end: RunEnd): void {
+function endOf({ rows, questions, refusal }: RunFile, taken: Taken, end: RunEnd): void {
   rows.end(taken.runId, end, taken);
   const refused = refusal(taken);
   if (refused.code === "run-taken") throw refused;
+  questions.forget(taken.runId);
   rows.leave(taken, false);
 }

@@ -1,6 +1,5 @@
 import type { Inside } from "../../run/inside.ts";
 import { openCallScope, type OpenScope } from "../../run/scope.ts";
-import { RunWaits } from "../../run/waits.ts";
 import { openCall } from "../../run/around.ts";
 import type { Gate } from "../../run/gate.ts";
 import type { Journal } from "../../journal/journal.ts";
@@ -50,11 +49,9 @@ export interface CompositeRun {
   /**
    * Runs a member until it ends or is stopped; what happened is told and counted by `book`.
    *
-   * @throws only the error of a journal that failed inside
+   * @throws only the error of a journal that failed inside, and RunWaits with what happened
    */
   perform(job: Job, stop: Interrupt<StopReason>): Promise<Ran>;
-  /** Closes a place. What happened in one that waits counts, and is told when it goes on. */
-  close(opened: OpenScope): Promise<Inside | undefined>;
   /** Counts what happened inside a place, and tells nothing. */
   count(inside: Inside | undefined): void;
   /** Tells of the runs inside a place, and counts what they spent. */
@@ -111,9 +108,8 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
       (result) => ({ result }),
       (error: unknown) => ({ thrown: { error } }),
     );
-    return { ...ended, inside: await close(opened) };
+    return { ...ended, inside: await opened.close() };
   }
-  const close = (opened: OpenScope): Promise<Inside | undefined> => closedOr(opened, count);
   function book(callId: string, inside: Inside | undefined): void {
     for (const delegation of inside?.delegations ?? [])
       tell?.({ type: "delegation-end", turn: 0, callId, delegation });
@@ -133,22 +129,11 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
     stop,
     open,
     perform,
-    close,
     count,
     book,
     spend: (spending) => own.spend(fromJson(spending)),
     soFar: () => ({ usage, ledger, acts, label }),
   };
-}
-
-/** Closes a place, and hands over what happened in one that waits. */
-async function closedOr(opened: OpenScope, left: (inside: Inside) => void): Promise<Inside | undefined> {
-  try {
-    return await opened.close();
-  } catch (error) {
-    if (error instanceof RunWaits) error.inside.forEach(left);
-    throw error;
-  }
 }
 
 /** JSON has no endless number; only an unknown price is one. */

@@ -2,8 +2,10 @@ import { messageOf, WritError } from "../../error/writ-error.ts";
 import type { Outcome } from "../../event/outcome.ts";
 import { fatalOf } from "../../call/fatal.ts";
 import { exhausted, failed, type End, type StopReason } from "../../run/end.ts";
+import { RunWaits } from "../../run/waits.ts";
 import type { CallScope } from "../../tool/call-scope.ts";
 import { type Interrupt, untilStopped } from "../../util/interrupt.ts";
+import type { Maybe } from "../../util/maybe.ts";
 import type { CompositeRun, Job, Ran } from "./composite-run.ts";
 import type { Member } from "./members.ts";
 
@@ -35,9 +37,19 @@ export function unanswered(error: WritError): Unanswered {
 /** Runs a member and gives its output. @throws Unanswered when it does not answer, and what its run throws */
 export async function runMember(job: Job, run: CompositeRun): Promise<unknown> {
   throwIfStopped(run.stop);
-  const ran = await run.perform(job, run.stop);
+  const ran = await countedIfLeft(run, () => run.perform(job, run.stop));
   run.book(job.place, ran.inside);
   return outputOf(ran, job, run.name);
+}
+
+/** Counts what happened in a place that waits: it is told when the run goes on. */
+async function countedIfLeft<Value>(run: CompositeRun, ending: () => Maybe<Value>): Promise<Value> {
+  try {
+    return await ending();
+  } catch (error) {
+    if (error instanceof RunWaits) error.inside.forEach(run.count);
+    throw error;
+  }
 }
 
 /** A question to the author's code. */
@@ -64,7 +76,7 @@ export async function askAuthor<Value>(
   } catch (error) {
     throw authorFailed(error, { name: run.name, function: name });
   } finally {
-    run.book(place, await run.close(opened));
+    run.book(place, await countedIfLeft(run, () => opened.close()));
   }
 }
 

@@ -98,6 +98,7 @@ async function runAll(
   const ran: Ran[] = [];
   let decided: number | undefined;
   let last = 0;
+  const waiting: RunWaits[] = [];
   let hasLostJournal = false;
   async function one(job: Job, index: number): Promise<void> {
     const leave = await turns.enter(undefined);
@@ -115,18 +116,21 @@ async function runAll(
       }
     } catch (error) {
       hasLostJournal = true; // what has begun ends, and is recorded if it can be; nothing else begins
-      throw error;
+      if (!(error instanceof RunWaits)) throw error;
+      ran[index] = { inside: error.inside[0] };
+      waiting[index] = error;
     } finally {
       leave?.();
     }
   }
   try {
     await waitForAll(jobs.map(one));
-  } catch (error) {
-    if (error instanceof RunWaits) ran.forEach(({ inside }) => run.count(inside)); // told when it goes on
-    throw error;
   } finally {
     unlink();
+  }
+  if (decided === undefined && waiting.length > 0) {
+    ran.forEach(({ inside }) => run.count(inside)); // told when it goes on
+    throw waiting.reduce((all, each) => all.and(each));
   }
   return { ran, last, ...(decided === undefined ? {} : { decided }) };
 }

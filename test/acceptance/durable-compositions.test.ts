@@ -1,0 +1,61 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { parallel, race } from "../../src/compose.ts";
+import { durableRuns, type RunWorker } from "../../src/durable.ts";
+import { agent, type Policy } from "../../src/index.ts";
+import { fakeTool, scripted } from "../../src/testing.ts";
+import { durablePlaces, storesIn } from "./durable-place.ts";
+
+const asks: Policy = () => ({ verdict: "ask", rule: "money", reason: "money leaves" });
+const usage = { inputTokens: 10, outputTokens: 1 };
+
+/** An agent that wants to pay, which a person is asked about. */
+const payer = (name: string) =>
+  agent({
+    name,
+    model: scripted([
+      { calls: [{ name: "pay", arguments: { by: name } }], usage },
+      { text: `${name} paid`, usage },
+    ]),
+    tools: [fakeTool("pay", "paid")],
+    policy: asks,
+  });
+
+describe.each(durablePlaces)("compositions that wait, in %s", (where) => {
+  const open = storesIn(where);
+  const workers: RunWorker[] = [];
+  afterEach(async () => {
+    for (const worker of workers.splice(0)) await worker.drain();
+  });
+
+  it("answer where one of a race has answered: nobody waits for a loser's person, and what that used counts", async () => {
+    const asked = Promise.withResolvers<void>();
+    const quick = agent({
+      name: "quick",
+      async model() {
+        await asked.promise;
+        return { text: "here", usage };
+      },
+    });
+    const racing = race([payer("slow"), quick]);
+    const runs = durableRuns({ store: open(), agents: [racing] });
+    workers.push(runs.work());
+    await runs.start(racing, "go", { id: "r" });
+    await expect.poll(() => runs.waiting("r")).toHaveLength(1);
+    asked.resolve();
+    const end = await runs.result("r");
+    expect(end).toMatchObject({ output: "here", usage: { inputTokens: 20, outputTokens: 2 } });
+    expect((await runs.replay("r")).usage).toEqual(end.usage);
+    expect(await runs.waiting("r")).toEqual([]);
+  });
+
+  it("tell all questions of their members", async () => {
+    const both = parallel([payer("one"), payer("two")]);
+    const runs = durableRuns({ store: open(), agents: [both] });
+    workers.push(runs.work());
+    await runs.start(both, "go", { id: "r" });
+    await expect.poll(async () => (await runs.show("r"))?.status).toBe("waiting");
+    const { outcome, questions } = await runs.replay("r");
+    expect(outcome).toMatchObject({ type: "suspended", field: "answers", used: 2 });
+    expect(questions?.map(({ key }) => key)).toEqual((await runs.waiting("r")).map(({ key }) => key));
+  });
+});
