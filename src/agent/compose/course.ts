@@ -47,7 +47,7 @@ async function countedIfLeft<Value>(run: CompositeRun, ending: () => Maybe<Value
   try {
     return await ending();
   } catch (error) {
-    if (error instanceof RunWaits) error.inside.forEach(run.count);
+    if (error instanceof RunWaits) error.inside.forEach((inside) => run.count(inside));
     throw error;
   }
 }
