@@ -37,7 +37,8 @@ interface InSession extends Pick<Frame, "stop"> {
 
 /** Does the work of a run while it has its session to itself. One that can do nothing more needs no turn. */
 export function inSession(handle: SessionHandle, run: SessionUser, doing: InSession): Promise<Finished> {
-  return run.base.journal.mode === "replay" ? opened(handle, run, doing) : holding(handle, run, doing);
+  const isDone = run.base.journal.mode === "replay" && handle.keepsReplay !== true;
+  return isDone ? opened(handle, run, doing) : holding(handle, run, doing);
 }
 
 async function opened(
@@ -116,7 +117,8 @@ export function keep(
   return finishing(ended, { plan, inside }, async () => {
     const key = keyOfSave(base.journal, `session/save/${ledger.turns}`, print);
     const step = { key, run: saving, lost: saving };
-    const keeping = base.journal.step(step).catch((error: unknown) => {
+    const doing = session.handle.keepsReplay === true ? saving() : base.journal.step(step);
+    const keeping = doing.catch((error: unknown) => {
       if (isWritError(error, "run-ended")) return saving(); // it was cancelled, and nobody else has it: what it did is told all the same
       throw error;
     });

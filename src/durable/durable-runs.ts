@@ -1,7 +1,7 @@
 import type { Runnable, RunResult } from "../agent/runnable.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
-import { wakeAfter } from "./after-others.ts";
+import { cancelRun } from "./cancel.ts";
 import { checkDurable, type DurableOptions } from "./durable-options.ts";
 import { type FollowOptions, followRun, replayRun } from "./follow.ts";
 import { type RunForkOptions, forkOf } from "./fork.ts";
@@ -58,7 +58,8 @@ export interface DurableRuns {
   signal(id: string, signal: SentSignal): Promise<void>;
   /**
    * Cancels a run for good. That is kept first; then the worker that has the run stops it. Nobody is asked any more, no later answer counts, and no
-   * call begins that may not happen twice. Gives the run: one that had ended before keeps its end.
+   * call begins that may not happen twice. What the run did is told to its session: by the worker that has it, else here, where its agent and `sessions` are.
+   * Gives the run: one that had ended before keeps its end.
    *
    * @throws WritError `run-missing`
    */
@@ -151,11 +152,7 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
       await store.signal(id, signal);
       await wake(id);
     },
-    async cancel(id, reason = "it was cancelled") {
-      const run = await store.cancel(id, reason);
-      await wakeAfter(run, { ...options, host });
-      return run;
-    },
+    cancel: (id, reason = "it was cancelled") => cancelRun(id, reason, { ...options, host }),
     retry: async (id) => woken(await store.reopen(id)),
     list: (wanted) => store.list(wanted),
     show: (id) => store.read(id),

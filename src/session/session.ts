@@ -19,6 +19,8 @@ import { type Summarise, summaryOf } from "./summary.ts";
 /** A session as a run is given it, in `agent.run(input, { session })`. */
 export interface SessionHandle {
   readonly id: string;
+  /** A run that is replayed is kept too: it was ended where nobody carried it out. */
+  readonly keepsReplay?: true;
   /**
    * Waits until no other run uses the session, and keeps others out until what it gives is called.
    *

@@ -104,6 +104,49 @@ describe("an end that is kept in a session", () => {
     expect(await told(sessions)).toEqual([["cancelled"], expect.any(Array)]);
   });
 
+  it("is that of the run that was cancelled while it waited: the next one is told what it did, and what ran beside the question", async () => {
+    using store = sqliteRuns(":memory:");
+    const sessions = inMemorySessions();
+    const [note, post] = ["note", "post"].map((name) => fakeTool(name, `${name} done`, { effect: "write" }));
+    const replies = [{ calls: [{ name: "note" }] }, { calls: [{ name: "post" }, { name: "pay" }] }, "Well."];
+    const model = scripted(replies);
+    const policy: Policy = ({ tool: name }) => ({
+      verdict: name === "pay" ? "ask" : "allow",
+      rule: name,
+      reason: "",
+    });
+    const tools = [note, post, fakeTool("pay", "paid", { effect: "irreversible" })].flatMap((one) => one ?? []);
+    const one = agent({ name: "clerk", model, tools, policy });
+    const runs = durableRuns({ store, agents: [one], sessions: (id) => session(sessions, id) });
+    await using _worker = runs.work();
+    await runs.start(one, "Go", { id: "r", session: "kim" });
+    await expect.poll(async () => (await runs.show("r"))?.status).toBe("waiting");
+    await runs.start(one, "And?", { id: "after", session: "kim", whenWaiting: "after" });
+    await expect.poll(async () => (await runs.show("after"))?.status).toBe("waiting");
+    await runs.cancel("r");
+    expect((await runs.result("after")).output).toBe("Well.");
+    const words = JSON.stringify(model.requests.at(-1)?.messages);
+    expect([words.includes("note done"), words.includes("post done"), words.includes("paid")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    await runs.cancel("r"); // changes nothing
+    const [first] = (await sessions.read("kim")).runs;
+    expect(first).toMatchObject({ runId: "r", outcome: { type: "cancelled" } });
+    expect(first?.usage).toEqual((await runs.replay("r")).usage);
+  });
+
+  it("is not changed by a run that was cancelled before it began", async () => {
+    using store = sqliteRuns(":memory:");
+    const sessions = inMemorySessions();
+    const one = agent({ name: "clerk", model: scripted([]) });
+    const runs = durableRuns({ store, agents: [one], sessions: (id) => session(sessions, id) });
+    await runs.start(one, "Go", { id: "r", session: "kim" });
+    await runs.cancel("r");
+    expect(await sessions.list()).toEqual([]);
+  });
+
   it("is that of the run that failed, was tried again and answered", async () => {
     using store = sqliteRuns(":memory:");
     const sessions = inMemorySessions();
