@@ -115,7 +115,9 @@ describe("an end that is kept in a session", () => {
       rule: name,
       reason: "",
     });
-    const tools = [note, post, fakeTool("pay", "paid", { effect: "irreversible" })].flatMap((one) => one ?? []);
+    const tools = [note, post, fakeTool("pay", "paid", { effect: "irreversible" })].flatMap(
+      (one) => one ?? [],
+    );
     const one = agent({ name: "clerk", model, tools, policy });
     const runs = durableRuns({ store, agents: [one], sessions: (id) => session(sessions, id) });
     await using _worker = runs.work();
