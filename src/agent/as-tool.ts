@@ -1,14 +1,15 @@
 import { WritError } from "../error/writ-error.ts";
 import { roomIn, type Room } from "../schema/room.ts";
 import type { Schema } from "../schema/schema.ts";
-import { toSchema } from "../schema/to-schema.ts";
-import { refusingUnknown } from "../schema/unknown-fields.ts";
 import type { Capability } from "../tool/capability.ts";
-import { checkToolName, type Effect, type Tool } from "../tool/tool.ts";
+import { checkToolName, type Effect, effectShape, timeoutShape, type Tool } from "../tool/tool.ts";
 import { withFiles } from "../tool/with-files.ts";
-import { unknownTool } from "../error/check-shape.ts";
+import { checkShape, closed, unknownTool } from "../error/check-shape.ts";
+import { anything, boolean, list, optional, type Shape, string } from "../util/shape.ts";
 import { type AgentInside, setInside } from "./describe/manifest-origin.ts";
 import { aboutOf, type Runnable } from "./runnable.ts";
+import { toolInput, toolInputSchema } from "./tool-input.ts";
+import type { JsonObject } from "../util/json.ts";
 
 /** Options of an agent as a tool. */
 export interface AsToolOptions {
@@ -39,14 +40,6 @@ interface Behind {
   readonly grants?: readonly Capability[];
 }
 
-/** The input of an agent that takes text, as a tool has it. */
-export const textInput = {
-  type: "object",
-  properties: { input: { type: "string", description: "What the agent is asked" } },
-  required: ["input"],
-  additionalProperties: false,
-} as const;
-
 /**
  * An agent as a tool. Each call is a run inside the one that calls: a conversation of its own, the caller's bounds and policy over it. What
  * the model is told is the answer alone; a run that does not answer is a failed call.
@@ -58,15 +51,11 @@ export function agentAsTool(agent: Runnable, options: AsToolOptions & Behind): T
   checkToolName(name);
   if (options.fresh === true) checkFresh(agent.name, options.outputs);
   const tools = allowedInside(agent.name, options);
-  const takesObject = options.input?.jsonSchema["type"] === "object";
-  const input =
-    takesObject && options.input !== undefined
-      ? refusingUnknown(options.input)
-      : toSchema(textInput, { name, role: "input" });
+  const { inputOf } = toolInput(options.input);
   const made: Tool = {
     name,
     description,
-    input,
+    input: toolInputSchema(options.input, name),
     effect,
     timeoutMs,
     needs: options.grants,
@@ -75,10 +64,9 @@ export function agentAsTool(agent: Runnable, options: AsToolOptions & Behind): T
     exclusiveKey: () => undefined,
     isAgent: true,
     retry: "always", // its own steps are recorded: those that may not happen twice do not
-    async execute(args: { readonly input?: unknown }, { run: parent, signal }) {
-      const asked = takesObject ? args : args.input;
+    async execute(args: JsonObject, { run: parent, signal }) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the input schema of the agent parses it
-      const result = await agent.run(asked as never, { parent, signal, tools });
+      const result = await agent.run(inputOf(args) as never, { parent, signal, tools });
       const { files } = result;
       if (result.outcome.type === "answered")
         return files.length === 0 ? result.output : withFiles(result.output, files);
@@ -97,19 +85,20 @@ export function agentAsTool(agent: Runnable, options: AsToolOptions & Behind): T
 /** The origin of the agent, with the options of the tool that it became. */
 function asMade({ madeOf }: AgentInside, options: AsToolOptions): Pick<AgentInside, "madeOf"> {
   if (madeOf === undefined) return {};
-  const own = Object.entries(options).filter(([field]) => known.has(field));
+  const own = Object.entries(options).filter(([field]) => Object.hasOwn(fields, field));
   return { madeOf: { ...madeOf, options: Object.fromEntries(own) } };
 }
 
-const known: ReadonlySet<string> = new Set([
-  "name",
-  "description",
-  "allow",
-  "deny",
-  "effect",
-  "timeoutMs",
-  "fresh",
-] satisfies (keyof AsToolOptions)[]);
+const fields: { readonly [Field in keyof Required<AsToolOptions>]: Shape<unknown> } = {
+  name: anything,
+  description: anything,
+  allow: optional(list(string)),
+  deny: optional(list(string)),
+  effect: effectShape,
+  timeoutMs: timeoutShape,
+  fresh: optional(boolean),
+};
+const shape = closed(fields);
 
 /**
  * Checks the options: a misspelt one would not narrow the powers of the agent.
@@ -117,16 +106,7 @@ const known: ReadonlySet<string> = new Set([
  * @throws WritError `definition-invalid`
  */
 export function checkAsTool(options: AsToolOptions, agent: string): void {
-  const where = `asTool() of agent "${agent}"`;
-  const unknown = Object.keys(options).find((field) => !known.has(field));
-  if (unknown !== undefined)
-    throw new WritError("definition-invalid", {
-      where,
-      reason: `there is no option "${unknown}": ${[...known].join(", ")}.`,
-    });
-  const { allow = [], deny = [] } = options;
-  if (!Array.isArray(allow) || !Array.isArray(deny))
-    throw new WritError("definition-invalid", { where, reason: "`allow` and `deny` are lists of names." });
+  checkShape(`asTool() of agent "${agent}"`, options, shape);
 }
 
 /** So much may come out of a fresh run in one answer: what eight letters say. */

@@ -1,7 +1,7 @@
 import { checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
-import { anything } from "../util/shape.ts";
-import { checkToolName, type Effect, type Tool } from "../tool/tool.ts";
+import { anything, list, shapeOf } from "../util/shape.ts";
+import { checkToolName, type Effect, effectShape, timeoutShape, type Tool } from "../tool/tool.ts";
 import { toSchema } from "../schema/to-schema.ts";
 import type { Agent } from "./agent.ts";
 import { insideOf, setInside } from "./describe/manifest-origin.ts";
@@ -64,13 +64,25 @@ export function subagents(agents: readonly Subagent[], options: SubagentsOptions
   return setInside(made, [...tools.values()].flatMap(insideOf));
 }
 
-const optionsShape = closed({ name: anything, description: anything, effect: anything, timeoutMs: anything });
+const optionsShape = closed({
+  name: anything,
+  description: anything,
+  effect: effectShape,
+  timeoutMs: timeoutShape,
+});
+
+const asTool = shapeOf(
+  "an agent, or a composition with a name",
+  (value) => typeof value === "function" && "asTool" in value,
+);
+const agentList = list(asTool, "a list of agents");
 
 const handOver =
   "Hand a task to one of these agents and get its answer. It sees the prompt and nothing of this conversation.";
 
 function toolsOf(agents: readonly Subagent[], name: string): ReadonlyMap<string, Tool> {
   const where = `Tool "${name}"`;
+  checkShape(where, agents, agentList);
   if (agents.length === 0)
     throw new WritError("definition-invalid", { where, reason: "`subagents` needs at least one agent." });
   const tools = new Map<string, Tool>();

@@ -323,13 +323,20 @@ export function tool<
 
 const definitionLike = named("an object like { name, description, inputSchema, execute }", record);
 
+export const effectShape: Shape<unknown> = optional(
+  oneOf("none", "read", "write", "irreversible", "undeclared"),
+);
+export const timeoutShape: Shape<unknown> = optional(
+  shapeOf("a positive number", (value) => fits(number, value) && value > 0, shownValue),
+);
+
 const fields: { readonly [Field in keyof Required<AnyToolDefinition>]: Shape<unknown> } = {
   name: anything,
   description: anything,
   inputSchema: anything,
   outputSchema: anything,
   execute: callable,
-  effect: optional(oneOf("none", "read", "write", "irreversible", "undeclared")),
+  effect: effectShape,
   exclusive: anything,
   notation: anything,
   recover: anything,
@@ -338,7 +345,7 @@ const fields: { readonly [Field in keyof Required<AnyToolDefinition>]: Shape<unk
   resolves: anything,
   retry: optional(oneOf("always", "keyed", "never")),
   reconcile: optional(either(callable, oneOf("person"))),
-  timeoutMs: optional(shapeOf("a positive number", (value) => fits(number, value) && value > 0, shownValue)),
+  timeoutMs: timeoutShape,
   providerOptions: optional(map(record)),
   ...securityFields,
 };

@@ -212,7 +212,7 @@ describe("bounds", () => {
 
   it("options of asTool that do not exist give no powers", () => {
     const child = agent({ name: "child", model: () => "ok", tools: [fakeTool("publish", 1)] });
-    expect(() => child.asTool({ alow: [] } as object)).toThrow('there is no option "alow"');
+    expect(() => child.asTool({ alow: [] } as object)).toThrow('has the unknown field "alow"');
   });
 
   it("a routing model that names no skill leaves it to `otherwise`", async () => {

@@ -1,6 +1,8 @@
 import { WritError } from "../../error/writ-error.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
-import { isJsonObject, type Json } from "../../util/json.ts";
+import { isJsonObject, type Json, toJson } from "../../util/json.ts";
+import { checkShape, closed } from "../../error/check-shape.ts";
+import { anything, callable, kindOf, named, record } from "../../util/shape.ts";
 import { aboutOf, type Runnable } from "../runnable.ts";
 import type { CompositeRun } from "./composite-run.ts";
 import { type Composite, composite } from "./composite.ts";
@@ -91,22 +93,18 @@ export function branch<
 >(
   definition: OpenBranchDefinition<Input, Value, Given, Other>,
 ): Composite<Input & InputOfAll<Given[keyof Given] | Other>, OutputOfOne<Given[keyof Given] | Other>>;
-export function branch({
-  on,
-  cases,
-  otherwise,
-}: {
+export function branch(definition: {
   readonly on: BranchOn<never, CaseValue>;
   readonly cases: Cases;
   readonly otherwise?: Runnable;
 }): Composite {
   const where = "branch()";
+  checkShape(where, definition, shape);
+  const { on, cases, otherwise } = definition;
   const members = membersOf(cases, where);
   const names = members.map(({ name }) => name);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a runnable made by this package has data about it
   const decides = aboutOf(on) === undefined ? undefined : memberOf(on as Runnable, where);
-  if (typeof on !== "function")
-    throw new WritError("definition-invalid", { where, reason: "`on` must be an agent or a function." });
   const rest = otherwise === undefined ? undefined : memberOf(otherwise, where, "otherwise");
   if (decides !== undefined) checkCases(decides, { names, isOpen: rest !== undefined });
   const agents = rest === undefined ? members : ([...members, rest] as const);
@@ -137,15 +135,27 @@ export function branch({
   });
 }
 
+const shape = closed({
+  on: named("an agent or a function", callable),
+  cases: record,
+  otherwise: anything,
+});
+
 type AnyFunction = (input: unknown, inside: RunInside) => unknown;
 
 /** A value as the name of its case; what can have none is shown as it is, and finds none. */
 function textOf(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" ? value : shownText(value);
+}
+
+/** JSON where it is some: a program's own function may give anything. */
+function shownText(value: unknown): string {
+  const json = toJson(value);
+  return value === undefined || !json.ok ? kindOf(value) : JSON.stringify(json.value);
 }
 
 function caseMissing(value: unknown, names: readonly string[], name: string): Unanswered {
-  const shown = JSON.stringify(value).slice(0, 200);
+  const shown = shownText(value).slice(0, 200);
   return unanswered(new WritError("case-missing", { name, value: shown, cases: names.join(", ") }));
 }
 

@@ -102,7 +102,7 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
     const opened = open(place, until);
     const told = [options.instructions ?? "", instructions ?? ""].filter((text) => text !== "").join("\n\n");
     const tools = options.tools?.filter((tool) => member.about.tools.includes(tool));
-    const inner = { parent: opened.run, tools, instructions: told };
+    const inner = { parent: opened.run, tools, instructions: told, retry: options.retry };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each agent checks its input itself
     const ended = await member.agent.run(input as never, inner).then(
       (result) => ({ result }),

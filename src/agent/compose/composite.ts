@@ -11,7 +11,7 @@ import { type Budget, type Limits, limitsOf } from "../../policy/account/budget.
 import { checkName, type Tool } from "../../tool/tool.ts";
 import { type Json, toJson } from "../../util/json.ts";
 import { questionJson, readQuestion } from "../question.ts";
-import { agentAsTool, type AsToolOptions } from "../as-tool.ts";
+import { agentAsTool, type AsToolOptions, checkAsTool } from "../as-tool.ts";
 import { type About, type Begun, frameOf, type Runnable, runnable, type RunFrame } from "../runnable.ts";
 import type { RunOptions } from "../run-options.ts";
 import { type CompositeRun, compositeRun } from "./composite-run.ts";
@@ -76,6 +76,7 @@ export function composite<Input, Output>(
       begin({ composition, name, limits, tools: new Set(tools) }, { given, options, watched }),
   });
   function asTool(options: AsToolOptions = {}): Tool {
+    checkAsTool(options, name);
     if (input !== "various")
       return agentAsTool(base, { input, skills: [{ tools }], outputs, grants, ...options });
     const reason = "its agents take different things, so that no tool can say what it takes.";

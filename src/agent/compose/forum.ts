@@ -1,5 +1,7 @@
 import { contentText } from "../../message/message.ts";
 import { type Json, toJson } from "../../util/json.ts";
+import { checkShape, closed } from "../../error/check-shape.ts";
+import { anything, list } from "../../util/shape.ts";
 import type { Runnable } from "../runnable.ts";
 import { type Composite, composite } from "./composite.ts";
 import { runMember } from "./course.ts";
@@ -57,11 +59,11 @@ export interface ForumDefinition<Speakers extends readonly Participant[], Output
  * console.log(await council("Shall we rewrite it?"));
  * ```
  */
-export function forum<const Speakers extends readonly [Participant, ...Participant[]], Output>({
-  participants,
-  captain,
-  rounds = 1,
-}: ForumDefinition<Speakers, Output>): Composite<string | Discussion, Output> {
+export function forum<const Speakers extends readonly [Participant, ...Participant[]], Output>(
+  definition: ForumDefinition<Speakers, Output>,
+): Composite<string | Discussion, Output> {
+  checkShape("forum()", definition, shape);
+  const { participants, captain, rounds = 1 } = definition;
   const members = membersOf(participants, "forum()");
   checkNames(members, "forum()");
   checkCount(rounds, "`rounds`", "forum()");
@@ -88,6 +90,12 @@ export function forum<const Speakers extends readonly [Participant, ...Participa
     },
   });
 }
+
+const shape = closed({
+  participants: list(anything, "a list of agents"),
+  captain: anything,
+  rounds: anything,
+});
 
 /** An answer is JSON by now: its run made an outcome of it. */
 function jsonOf(output: unknown): Json {

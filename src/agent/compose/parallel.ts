@@ -13,7 +13,7 @@ import {
 } from "./members.ts";
 import { together } from "./together.ts";
 import { checkShape, closed } from "../../error/check-shape.ts";
-import { anything } from "../../util/shape.ts";
+import { anything, callable, either, having, optional } from "../../util/shape.ts";
 
 /** Agents that run beside each other: a list, or by names of one's own. */
 export type ParallelAgents = readonly Runnable[] | Readonly<Record<string, Runnable>>;
@@ -131,4 +131,5 @@ function checkAggregate(
   throw new WritError("definition-invalid", { where, reason });
 }
 
-const shape = closed({ concurrency: anything, aggregate: anything });
+const selects = either(callable, having("majorityVote(), bestOf() or weighted()", "pick"));
+const shape = closed({ concurrency: anything, aggregate: optional(selects) });

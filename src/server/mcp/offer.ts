@@ -1,6 +1,6 @@
 import type { Agent } from "../../agent/agent.ts";
 import { aboutOf, type Runnable } from "../../agent/runnable.ts";
-import { textInput } from "../../agent/as-tool.ts";
+import { toolInput } from "../../agent/tool-input.ts";
 import { unknownTool } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
@@ -115,17 +115,16 @@ function byName<Each extends Offered>(kind: string, all: readonly Each[]): Reado
 function agentOf(runner: Runnable): OfferedTool {
   const { name, description } = runner;
   const { input, outputs = [] } = aboutOf(runner) ?? {};
-  const own = input === "various" ? undefined : input?.jsonSchema;
-  const takesObject = own?.["type"] === "object";
+  const { jsonSchema, inputOf } = toolInput(input === "various" ? undefined : input);
   return {
     name,
     description,
     owner: name,
     runner,
     isCall: false,
-    inputSchema: takesObject ? own : textInput,
     ...structured(outputs.length === 1 ? outputs[0]?.jsonSchema : undefined),
-    inputOf: takesObject ? (args) => args : ({ input: text }) => text ?? null,
+    inputSchema: jsonSchema,
+    inputOf,
   };
 }
 

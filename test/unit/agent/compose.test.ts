@@ -20,6 +20,7 @@ import {
   session,
   skill,
 } from "../../../src/index.ts";
+import { WritError } from "../../../src/error/writ-error.ts";
 import type { SchemaSource } from "../../../src/tools.ts";
 import { fakeTool, scripted, type ScriptStep } from "../../../src/testing.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
@@ -59,6 +60,16 @@ describe("the definition of a composition", () => {
       ["forum(): `rounds` must be", () => forum({ participants: [a], captain: b, rounds: 0 })],
       ["branch(): it has no agents", () => branch({ on: (text: string): string => text, cases: {} })],
       ["branch(): `on` must be an agent or a function", () => branch({ on: "x", cases: { a } } as never)],
+      ["branch(): `cases` must be an object", () => branch({ on: (): string => "x" } as never)],
+      [
+        'branch(): it has the unknown field "otherwize"; did you mean "otherwise"?',
+        () => branch({ on: (): string => "x", cases: { a }, otherwize: b } as never),
+      ],
+      [
+        'forum(): it has the unknown field "round"',
+        () => forum({ participants: [a], captain: b, round: 2 } as never),
+      ],
+      ["parallel(): `aggregate` must be", () => parallel([a, b], { aggregate: "majority" } as never)],
       ['weighted(): the weight of "a" must be a number from 0 on, and is -1', () => weighted({ a: -1 })],
       ['weighted(): the weight of "a" must be', () => weighted({ a: Number.NaN })],
       ['A composition has the name "a b", which cannot be called', () => pipe(a, b).with({ name: "a b" })],
@@ -275,6 +286,28 @@ describe("the bounds of a composition", () => {
           .run("go")
       ).transcript.messages,
     ).toContainEqual(expect.objectContaining({ role: "tool", status: "ok", text: '["B"]' }));
+  });
+
+  it("tell of a value that can be no case, whatever a function gives", async () => {
+    for (const [value, shown] of [
+      [undefined, "nothing"],
+      [1n, '"1"'],
+      [new Map(), "{}"],
+    ] as const) {
+      const { error } = await branch({ on: () => value as never, cases: { a } as never }).run("go");
+      expect(error?.code).toBe("case-missing");
+      expect(error?.message).toContain(`has no case for ${shown}.`);
+    }
+  });
+
+  it("hand the pace of asking a model again on to the runs inside", async () => {
+    let asked = 0;
+    const busy = says("busy", () => {
+      asked += 1;
+      throw new WritError("provider-unreachable", { provider: "busy", url: "", reason: "", advice: "" });
+    });
+    await expect(pipe(busy, a).run("go", { retry: false })).rejects.toThrow();
+    expect(asked).toBe(1);
   });
 
   it("let agents in a tool of another call no more than the tool allows", async () => {
