@@ -29,7 +29,7 @@ export function readCallExpression(cursor: Cursor): WrittenCall | undefined {
 type Arguments = Pick<WrittenCall, "named" | "placed">;
 
 function readArguments(cursor: Cursor): Arguments | undefined {
-  const named: [string, Json][] = [];
+  const named = new Map<string, Json>();
   const placed: Json[] = [];
   for (;;) {
     skipBlanks(cursor);
@@ -37,19 +37,19 @@ function readArguments(cursor: Cursor): Arguments | undefined {
     const key = attempt(cursor, readArgumentName);
     const isSpread = key === undefined && takeSign(cursor, "**");
     const value = readLiteral(cursor);
-    if (value === undefined || (key !== undefined && (pollutes(key, value) || isNamed(named, key))))
+    if (value === undefined || (key !== undefined && (pollutes(key, value) || named.has(key))))
       return undefined;
-    if (key === undefined && !isSpread && named.length > 0) return undefined; // as in `amount=1,000`
-    if (key !== undefined) named.push([key, value]);
-    else if (isSpread && isJsonObject(value)) named.push(...Object.entries(value));
+    if (key === undefined && !isSpread && named.size > 0) return undefined; // as in `amount=1,000`
+    if (key !== undefined) named.set(key, value);
+    else if (isSpread && isJsonObject(value)) addAll(named, value);
     else placed.push(value);
     skipBlanks(cursor);
     if (!takeSign(cursor, ",") && cursor.text[cursor.at] !== ")") return undefined;
   }
 }
 
-function isNamed(named: readonly (readonly [string, Json])[], key: string): boolean {
-  return named.some(([name]) => name === key);
+function addAll(named: Map<string, Json>, fields: JsonObject): void {
+  for (const [name, value] of Object.entries(fields)) named.set(name, value);
 }
 
 /** `a=`, `a:`, `"a"=`, and `a: int =` as in a signature that was filled in. */

@@ -6,13 +6,15 @@ export interface Cursor {
   readonly text: string;
   at: number;
   work: number;
+  /** The place of the last line break: behind it there is not a comment, which ends with its line. */
+  readonly lastBreak: number;
   /** The mendings on the way. */
   readonly repairs: Set<string>;
 }
 
 /** A cursor at the beginning of a text. */
 export function cursorOf(text: string, repairs: Set<string> = new Set()): Cursor {
-  return { text, at: 0, work: 40 * text.length + 4000, repairs };
+  return { text, at: 0, work: 40 * text.length + 4000, lastBreak: text.lastIndexOf("\n"), repairs };
 }
 
 /** The text that a sticky pattern has where the cursor stands; the cursor moves behind it. Undefined when there is none. */
@@ -24,6 +26,16 @@ export function take(cursor: Cursor, pattern: RegExp): string | undefined {
   return match;
 }
 
+/** The text before a sign, wherever that comes; the cursor moves behind the sign. Undefined when it never comes. */
+export function takeUpTo(cursor: Cursor, sign: string): string | undefined {
+  const { text, at } = cursor;
+  const end = text.indexOf(sign, at);
+  cursor.work -= (end === -1 ? text.length : end) - at;
+  if (end === -1) return undefined;
+  cursor.at = end + sign.length;
+  return text.slice(at, end);
+}
+
 /** Moves behind the sign, if it is the next one. */
 export function takeSign(cursor: Cursor, sign: string): boolean {
   cursor.work -= 1;
@@ -32,12 +44,14 @@ export function takeSign(cursor: Cursor, sign: string): boolean {
   return true;
 }
 
-/** Also line breaks that were escaped once too often. A comment ends with its line. */
-const blank = /(?:\s+|\\[nrt](?=[\s"'{}[\]\\])|(?:#|\/\/)[^\n]*\n)+/y;
+/** Also line breaks that were escaped once too often. */
+const blank = /(?:\s+|\\[nrt](?=[\s"'{}[\]\\]))+/y;
+const comment = /(?:#|\/\/)[^\n]*\n/y;
 
 /** Moves over blanks and comments. */
 export function skipBlanks(cursor: Cursor): void {
-  take(cursor, blank);
+  do take(cursor, blank);
+  while (cursor.at < cursor.lastBreak && take(cursor, comment) !== undefined);
 }
 
 /** Reads a value; when there is none, the cursor goes back to where it stood. */

@@ -67,9 +67,17 @@ function fenced(cursor: Cursor, known: KnownTools): readonly Group[] {
   return groups;
 }
 
+/** A name that begins a word, perhaps escaped as Markdown has it, before what follows. It begins at one place of a run: each beginning goes on to its end. */
+function calledBefore(after: RegExp): RegExp {
+  return new RegExp(
+    String.raw`(?<![\w./-])(?<!\\(?=_))(?:[A-Za-z_]|\\_)(?:[\w./-]|\\_)*${after.source}`,
+    "g",
+  );
+}
+
 /** The name of a tool, and an object. */
 function named(cursor: Cursor, known: KnownTools): readonly Group[] {
-  for (const start of places(cursor, /(?<![\w./-])[A-Za-z_](?:[\w./-]|\\_)*\s*(?=\{)/g)) {
+  for (const start of places(cursor, calledBefore(/\s*(?=\{)/))) {
     const written = cursor.text.slice(start, cursor.at);
     const name = written.trim();
     const isCalled =
@@ -99,7 +107,7 @@ function lineUpTo(text: string, end: number): string {
 /** Anywhere at the beginning of a line, for tools that are known. What is read as a value and says no call is passed over whole. */
 function bare(cursor: Cursor, known: KnownTools): readonly Group[] {
   const groups: Group[] = [];
-  for (const start of places(cursor, /(?<![\w./-])[A-Za-z_](?:[\w./-]|\\_)*(?=\()|[[{]/g)) {
+  for (const start of places(cursor, calledBefore(/(?=\()|[[{]/))) {
     const sign = cursor.text.slice(start, cursor.at);
     const isValue = sign === "[" || sign === "{";
     if (!isValue && (known.find(sign) === undefined || !beginsLine(cursor.text, start))) continue;

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from "../../util/json.ts";
 import type { WrittenCall } from "./call-expression.ts";
-import { attempt, type Cursor, take } from "./cursor.ts";
+import { attempt, type Cursor, take, takeUpTo } from "./cursor.ts";
 import { readLiteral } from "./literal.ts";
 
 /**
@@ -26,13 +26,11 @@ function readXml(cursor: Cursor): WrittenCall | undefined {
     for (;;) {
       const parameter = take(inner, /<parameter(?:=|\s+name=)["']?[\w.-]+["']?[^>]*>/y);
       if (parameter === undefined) break;
-      const end = inner.text.indexOf("</parameter>", inner.at);
-      inner.work -= (end === -1 ? inner.text.length : end) - inner.at;
-      if (end === -1) return undefined;
+      const value = takeUpTo(inner, "</parameter>");
+      if (value === undefined) return undefined;
       const [, key = ""] = /(?:=|name=)["']?([\w.-]+)/.exec(parameter) ?? [];
-      entries.push([key, inner.text.slice(inner.at, end).replace(/^\n/, "").replace(/\n$/, "")]);
-      inner.at = end;
-      take(inner, /<\/parameter>\s*/y);
+      entries.push([key, value.replace(/^\n/, "").replace(/\n$/, "")]);
+      take(inner, /\s*/y);
     }
     if (take(inner, /<\/(?:function|invoke)>/y) === undefined) return undefined;
     return { name, named: Object.fromEntries(entries), placed: [] };
@@ -46,15 +44,13 @@ function readKeyed(cursor: Cursor): WrittenCall | undefined {
     if (name === undefined) return undefined;
     const entries: [string, Json][] = [];
     for (;;) {
-      const pair = take(
-        inner,
-        /\s*<arg_key>[^<]*<\/arg_key>\s*<arg_value>(?:(?!<\/arg_value>)[^])*<\/arg_value>/y,
-      );
-      if (pair === undefined) break;
-      const [, key = "", value = ""] =
-        /<arg_key>([^<]*)<\/arg_key>\s*<arg_value>([^]*)<\/arg_value>/.exec(pair) ?? [];
-      entries.push([key.trim(), value]);
+      const key = take(inner, /\s*<arg_key>[^<]*<\/arg_key>\s*<arg_value>/y);
+      if (key === undefined) break;
+      const value = takeUpTo(inner, "</arg_value>");
+      if (value === undefined) return undefined;
+      entries.push([key.replaceAll(/\s*<\/?arg_\w+>\s*/g, ""), value]);
     }
+    if (take(inner, /\s*<arg_key>/y) !== undefined) return undefined;
     return { name, named: Object.fromEntries(entries), placed: [] };
   });
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { driversByName } from "../../../src/driver/choose.ts";
 import { commandDriver } from "../../../src/driver/command.ts";
+import { recogniser } from "../../../src/drivers.ts";
 import { tool } from "../../../src/index.ts";
 import { fakeTool } from "../../../src/testing.ts";
 import { replyOf, turnOf } from "./turn.ts";
@@ -45,6 +46,21 @@ describe("replies of 60 kB that are nothing", () => {
       for (const driver of [...Object.values(driversByName), commandDriver({ prose: "keep" })])
         expect(driver.read(replyOf(text), page).message.parts.length).toBeGreaterThan(0);
     };
+    expect(cpuMs(4000, work)).toBeLessThan(4000);
+  });
+});
+
+describe("texts of 200 kB in which the recogniser finds nothing", () => {
+  const finder = recogniser([fakeTool("add", 1)]);
+  it.each([
+    ["", "\\_", ""],
+    ["", "\\_a", "{"],
+    ["", "_#{", ""],
+    ["", "<tool_call>add<arg_key>a</arg_key><arg_value>", ""],
+    ["", "<invoke name=add><parameter name=a>", ""],
+  ])("are read at once: %j, many times %j, and %j", (before, unit, after) => {
+    const text = before + unit.repeat(200_000 / unit.length) + after;
+    const work = (): void => expect(finder.read(text).calls).toEqual([]);
     expect(cpuMs(4000, work)).toBeLessThan(4000);
   });
 });

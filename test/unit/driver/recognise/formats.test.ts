@@ -169,3 +169,12 @@ describe("what was mended", () => {
     ]);
   });
 });
+
+describe("a call that is cut off between its arguments", () => {
+  it.each([
+    "<tool_call>get_weather<arg_key>city</arg_key><arg_value>Lima</arg_value><arg_key>days</arg_key><arg_value>3",
+    "<tool_call>get_weather<arg_key>city</arg_key><arg_value>Lima</arg_value><arg_key>da",
+  ])("is not taken with those that it has: %s", (text) => {
+    expect(recogniser(tools).read(text).calls).toEqual([]);
+  });
+});
