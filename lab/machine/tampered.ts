@@ -38,6 +38,9 @@ const beganAndRan = (happening: Happening, place: number, all: readonly Happenin
   happening.execution.tookEffect &&
   isKept(all[place - 1] ?? happening, "beginning");
 
+const keyOf = (one: Happening | undefined): string | undefined =>
+  one?.type === "stored" && one.change.type === "kept" ? one.change.record.key : undefined;
+
 const isAnswer = (one: Happening): boolean =>
   one.type === "stored" && one.change.type === "answered" && one.change.key.includes("approval/");
 
@@ -59,8 +62,9 @@ export const tamperings: readonly Tampering[] = [
   {
     says: "a call that may not happen twice runs without a record of it",
     tamper: (all) => {
-      const place = all.findLastIndex(beganAndRan);
-      return place === -1 ? undefined : all.toSpliced(place - 1, 1);
+      const begun = keyOf(all[all.findLastIndex(beganAndRan) - 1]);
+      if (begun === undefined) return undefined;
+      return all.filter((one) => !isKept(one, "beginning") || keyOf(one) !== begun); // it may have begun twice: the second time after a look
     },
   },
   {

@@ -16,6 +16,7 @@ import type { Executor } from "../run/executor.ts";
 import { applyMode } from "../run/gate.ts";
 import { outerBound } from "../run/outer-bound.ts";
 import type { Inside } from "../run/inside.ts";
+import { RunWaits } from "../run/waits.ts";
 import type { Mode } from "../tool/tool.ts";
 import { after, inOrder, type Maybe } from "../util/maybe.ts";
 import { questionsBehind } from "./ahead.ts";
@@ -23,9 +24,9 @@ import type { Batch, Call, CallRecord, Fate, Ready } from "./call.ts";
 import { carryOutBy } from "./handed.ts";
 import { judge, startedEarly } from "./judge.ts";
 import { keepRefusals } from "./keep-refusals.ts";
-import { skipped, skippedResult, unfinishedResult } from "./refused.ts";
+import { brokenResult, skipped } from "./refused.ts";
 import { type BatchEnd, type BatchJudging, groupsOf, RunningBatch } from "./running.ts";
-import { haltedBy } from "./settle.ts";
+import { haltedBy, tellNotBegun } from "./settle.ts";
 
 /** The end of a batch: one result for each call, in the order of the calls. */
 export interface Executed extends BatchEnd {
@@ -66,11 +67,20 @@ export function execute(batch: Batch): Maybe<Executed> {
   );
 }
 
-/** The end of a batch where something failed while it was decided about: none of its calls has begun, but for those that began with the reply. */
+/**
+ * The end of a batch where something failed while it was decided about: none of its calls has begun, but for those that began with the reply.
+ *
+ * @throws RunWaits where the run was handed over meanwhile
+ */
 function notBegun(cause: unknown, batch: Batch, { fates, ledger, limits }: BatchJudging): Executed {
-  const skip = skippedResult("the run ended before it");
+  if (cause instanceof RunWaits) throw cause;
   return {
-    results: batch.calls.map((call) => (startedEarly(batch, call) === undefined ? skip : unfinishedResult)),
+    results: batch.calls.map((call, index) => {
+      const hasBegun = startedEarly(batch, call) !== undefined;
+      const result = brokenResult(`turn/${batch.turn}/call/${index}`, batch.run, hasBegun);
+      tellNotBegun(batch, call, result);
+      return result;
+    }),
     ledger,
     limits,
     modes: [],

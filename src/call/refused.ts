@@ -3,7 +3,8 @@ import type { Decision } from "../policy/decision.ts";
 import type { Issue } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import { wrongArguments } from "../tool/wrong-values.ts";
-import type { Refused } from "./call.ts";
+import type { RunContext } from "../run/context.ts";
+import type { CallRecord, Refused } from "./call.ts";
 
 /** A call that does not run, by a decision. */
 export function refused(call: ToolCall, decision: Decision, result: ToolResult): Refused {
@@ -53,6 +54,19 @@ export const unfinishedResult: ToolResult = {
   status: "unknown",
   text: "Not known: the run ended while the call was carried out.",
 };
+
+/** The result of a call of which this process has none when its run cannot go on: the one that an earlier process kept, where one did. */
+export function brokenResult(
+  key: string,
+  { journal }: Pick<RunContext, "journal">,
+  hasBegun: boolean,
+): ToolResult {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call of this key wrote it
+  const kept = journal.find?.(key) as CallRecord | undefined;
+  if (kept !== undefined) return kept.result;
+  const isOpen = hasBegun || journal.hasBegun?.(key) === true;
+  return isOpen ? unfinishedResult : skippedResult("the run ended before it");
+}
 
 /** The result of a call that the run lost sight of. */
 export const lostResult: ToolResult = { status: "unknown", text: "No result." };

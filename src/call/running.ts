@@ -12,7 +12,7 @@ import type { Fatal } from "./fatal.ts";
 import type { ResultFault } from "./given.ts";
 import { runLost } from "./lost.ts";
 import { paidKey, retell, runCall } from "./run.ts";
-import { cancelledResult, overtakenResult, skippedResult, unfinishedResult } from "./refused.ts";
+import { brokenResult, cancelledResult, overtakenResult, skippedResult } from "./refused.ts";
 import { asTold, haltedBy, notRun, tellEnd } from "./settle.ts";
 import { stepOf } from "./step.ts";
 
@@ -195,14 +195,14 @@ export class RunningBatch {
     });
   }
 
-  /** Gives the calls without a record one, where the run cannot go on: nothing tells of it, since another process may carry them out. */
+  /** Ends the calls that have no record, where the run cannot go on in this process. */
   breakOff(cause: unknown): void {
     this.brokenBy ??= { cause };
-    this.eachOpen(({ early }, index) => {
-      const mayHaveBegun = this.begun?.has(index) ?? this.batch.run.journal === directJournal;
-      const result =
-        mayHaveBegun || early !== undefined ? unfinishedResult : skippedResult("the run ended before it");
-      this.records[index] = { result, startedAt: 0, endedAt: 0, inside: this.left.get(index)?.[0] };
+    const { run } = this.batch;
+    this.eachOpen(({ early, at }, index) => {
+      const hasBegun = early !== undefined || (this.begun?.has(index) ?? run.journal === directJournal);
+      const result = brokenResult(at.key, run, hasBegun);
+      this.end(index, { result, startedAt: 0, endedAt: 0, inside: this.left.get(index)?.[0] });
     });
   }
 
@@ -317,8 +317,15 @@ async function recorded(
     return await journal.all(noted);
   } catch (error) {
     const ended = await Promise.allSettled(running);
-    throw error instanceof RunWaits ? ended.reduce(alsoWaiting, error) : error;
+    if (!(error instanceof RunWaits)) throw error;
+    const broken = journal.mode === "replay" ? undefined : ended.find(isBroken);
+    throw broken === undefined ? ended.reduce(alsoWaiting, error) : broken.reason;
   }
+}
+
+/** True of a call that the journal kept nothing of any more. */
+function isBroken(ended: PromiseSettledResult<unknown>): ended is PromiseRejectedResult {
+  return ended.status === "rejected" && !(ended.reason instanceof RunWaits);
 }
 
 /** The questions of a call that has no end for their sake. */

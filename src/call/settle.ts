@@ -207,6 +207,16 @@ export function tellEnd({ run, turn }: Batch, fate: Fate, record: CallRecord): v
   tell(endFact(fate, record, { turn, runStartedAt: run.startedAt }));
 }
 
+/** Tells the end of a call that was not begun, and about which nothing was decided to the end. */
+export function tellNotBegun(
+  { run, turn }: Pick<Batch, "run" | "turn">,
+  { id: callId, name, arguments: args }: ToolCall,
+  result: ToolResult,
+): void {
+  const about = { turn, callId, name, arguments: args, result };
+  run.tell?.({ type: "tool-end", ...about, durationMs: 0, startedMs: 0 });
+}
+
 function endFact(
   fate: Fate,
   { result, startedAt, endedAt }: CallRecord,

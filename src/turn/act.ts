@@ -30,7 +30,7 @@ export function act({ state, message, early }: Acting, run: Run): Maybe<NextStat
   const calls = callsOf(message);
   const circle = circleOf(state, calls);
   if (circle.type === "end")
-    return skipAll(state, { open, reason: circle.excess.message, end: exhausted(run, circle.excess) });
+    return skipAll(state, { open, reason: circle.excess.message, end: exhausted(run, circle.excess) }, run);
   const opened = { state, early, open, calls, circle };
   return run.options.beforeEffect === undefined ? carryOut(opened, run) : carryOutChecked(opened, run);
 }
@@ -44,9 +44,9 @@ interface OpenedBatch extends Pick<Acting, "state" | "early"> {
 async function carryOutChecked(opened: OpenedBatch, run: Run): Promise<NextState> {
   const { state, open, calls } = opened;
   const end = await beforeEffects(calls, run);
-  return end === undefined
-    ? carryOut(opened, run)
-    : skipAll(state, { open, reason: "the run had to end before it", end });
+  if (end === undefined) return carryOut(opened, run);
+  const goesOn = end.questions !== undefined; // the run was handed over: another process carries its calls out
+  return goesOn ? { state, end } : skipAll(state, { open, reason: "the run had to end before it", end }, run);
 }
 
 function carryOut(opened: OpenedBatch, run: Run): Maybe<NextState> {

@@ -1,5 +1,6 @@
 import type { Executed } from "../call/batch.ts";
-import { unfinishedResult } from "../call/refused.ts";
+import { skippedResult, unfinishedResult } from "../call/refused.ts";
+import { tellNotBegun } from "../call/settle.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { ToolCall } from "../message/message.ts";
 import { type OpenTranscript, settleAll } from "../message/transcript.ts";
@@ -55,8 +56,12 @@ interface Skipping {
 }
 
 /** Skips the calls of a reply, for an end that came before them. */
-export function skipAll(state: State, { open, reason, end }: Skipping): NextState {
-  const transcript = settleAll(open, () => ({ status: "skipped", text: `Not run: ${reason}.` }));
+export function skipAll(state: State, { open, reason, end }: Skipping, run: Run): NextState {
+  const result = skippedResult(reason);
+  const transcript = settleAll(open, (call) => {
+    tellNotBegun({ run, turn: state.ledger.turns }, call, result);
+    return result;
+  });
   return { state: { ...state, transcript, violations: 0, pending: 0 }, end };
 }
 

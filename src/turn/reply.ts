@@ -188,7 +188,7 @@ function stopOnReason(
   const reason = `Finish reason "${reply.finishReason}" matched stop condition`;
   const end = authorStopped(run, reason);
   const added = addReply(state.transcript, reply.message);
-  if (added.state === "open") return skipAll(state, { open: added, reason, end });
+  if (added.state === "open") return skipAll(state, { open: added, reason, end }, run);
   return { state: { ...state, transcript: added }, end };
 }
 
@@ -278,6 +278,6 @@ function filtered(
   const end: End = { outcome: { type: "refused", code: error.code, message: error.message }, error };
   const added = addReply(state.transcript, message);
   if (added.state === "open")
-    return skipAll(state, { open: added, reason: "the provider filtered the reply", end });
+    return skipAll(state, { open: added, reason: "the provider filtered the reply", end }, run);
   return { state: { ...state, transcript: added }, end };
 }

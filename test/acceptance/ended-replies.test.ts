@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { agent, tool } from "../../src/index.ts";
 import type { Delta, FinishReason, Model } from "../../src/model/model.ts";
-import { scripted } from "../../src/testing.ts";
+import { fakeTool, scripted } from "../../src/testing.ts";
+import { ofType, watch } from "./watching.ts";
 
 /** A model whose replies are these parts, one a request, the last one again and again. */
 function replying(...replies: readonly (readonly [readonly Delta[], FinishReason])[]): Model & {
@@ -128,5 +129,27 @@ describe.each(["native", "json"] as const)("a reply without words (%s)", (driver
     expect(outcome).toMatchObject({ type: "refused", code: "run-refused" });
     expect(JSON.stringify(outcome)).toContain("the provider filtered the answer");
     expect(JSON.stringify(outcome)).not.toContain("(empty)");
+  });
+});
+
+describe("a reply whose calls an end comes before", () => {
+  const look = fakeTool("look", "seen", { effect: "read" });
+  const calls = [{ name: "look" }, { name: "look" }];
+  const again = Array.from({ length: 9 }, () => ({ calls: [{ name: "look" }] }));
+
+  it.each<[string, Parameters<typeof scripted>[0], Partial<Parameters<typeof agent>[0]>]>([
+    ["a finish reason in `endOn`", [{ calls, finishReason: "length" }], { endOn: ["length"] }],
+    ["a provider that filtered it", [{ calls, finishReason: "content-filter" }], {}],
+    ["going in circles", again, { budget: { repeats: 2 } }],
+  ])("tells of each call that it was skipped: %s", async (_name, steps, options) => {
+    const running = agent({ name: "a", model: scripted(steps), tools: [look], ...options });
+    const { events, result } = await watch(running.stream("x"));
+    const ends = ofType(events, "tool-end").map(({ callId, result: { status } }) => `${callId} ${status}`);
+    const kept = result.transcript.messages.flatMap((message) =>
+      message.role === "tool" ? [`${message.callId} ${message.status}`] : [],
+    );
+    expect(result.outcome.type).not.toBe("answered");
+    expect(ends.at(-1)).toContain("skipped");
+    expect(ends).toEqual(kept);
   });
 });

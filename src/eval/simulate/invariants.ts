@@ -8,6 +8,7 @@ import type { Evidence, Told } from "./evidence.ts";
 import { heardMs } from "./durable-run.ts";
 import { isNotHigher, joined, risen } from "./labels.ts";
 import { resultFaults, transcriptFaults } from "./transcript-faults.ts";
+import { orderFaults } from "./order-faults.ts";
 import type { Execution } from "./execution.ts";
 import type { Answered, World } from "./world.ts";
 
@@ -17,6 +18,7 @@ export const runtimeInvariants: Readonly<Record<string, (evidence: Evidence) => 
   "the transcript is valid": ({ told }) =>
     told.flatMap(({ run }) => transcriptFaults(run.result?.transcript.messages ?? [])),
   "each call has one result": ({ told }) => told.flatMap(resultFaults),
+  "what is told is in order": ({ told }) => told.flatMap(orderFaults),
   "a result tells what happened": (evidence) => evidence.told.flatMap((told) => truthFaults(told, evidence)),
   "a skill calls what it lists": listFaults,
   "the policy holds": policyFaults,

@@ -4,6 +4,7 @@ import { runtimeInvariants } from "../../../../src/eval/simulate/invariants.ts";
 import { play } from "../../../../src/eval/simulate/play.ts";
 import { known } from "../../../../src/eval/simulate/schedule.ts";
 import { settingOf } from "../../../../src/eval/simulate/stage.ts";
+import type { AgentEvent } from "../../../../src/event/event.ts";
 import type { Label } from "../../../../src/message/label.ts";
 import { clerk } from "./scene.ts";
 
@@ -59,4 +60,31 @@ it("notices that a run forgets what the run before it in its session has seen", 
       /^labels never rise: run-2: its label .* is better than that of the run before it$/,
     ),
   ]);
+});
+
+it("notices facts that are missing or out of order, ends that are told otherwise than kept, and usage that does not add up", async () => {
+  const evidence = await quiet();
+  const [one] = evidence.told;
+  if (one === undefined) throw new Error("one run");
+  const withFacts = (facts: readonly AgentEvent[]): Evidence => ({ ...evidence, told: [{ ...one, facts }] });
+  const numbered = (facts: readonly AgentEvent[]): readonly AgentEvent[] =>
+    facts.map((fact, index): AgentEvent => Object.assign({}, fact, { seq: index + 1 }));
+  const order = (facts: readonly AgentEvent[]): readonly string[] =>
+    faultsIn(withFacts(facts)).filter((fault) => fault.startsWith("what is told is in order"));
+  expect(order(numbered(one.facts.filter(({ type }) => type !== "tool-end")))).toEqual([
+    "what is told is in order: run-1: turn 1 ends without c1_0",
+  ]);
+  expect(order(one.facts.slice(1)).length).toBe(one.facts.length - 1);
+  const twice = one.facts.flatMap((fact): readonly AgentEvent[] =>
+    fact.type === "usage-add" ? [fact, fact] : [fact],
+  );
+  expect(order(numbered(twice))).toEqual([
+    expect.stringMatching(/it used \{.*, and what was told adds up to \{/),
+  ]);
+  const denied = one.facts.map((fact) =>
+    fact.type === "tool-end" ? { ...fact, result: { ...fact.result, status: "unknown" as const } } : fact,
+  );
+  expect(faultsIn(withFacts(denied))).toContain(
+    "each call has one result: run-1: c1_0 was told to be unknown, and is ok",
+  );
 });
