@@ -331,13 +331,26 @@ const noParameters = {};
 /** The rule of a policy that gives nothing that can be a decision. */
 const policyError = "policy-error";
 
+/** The decision of a function in plain JavaScript that does not say why: people and models are told both. */
+function wordless(decision: Decision): Decision {
+  const { rule, reason }: { readonly rule?: unknown; readonly reason?: unknown } = decision;
+  return {
+    ...decision,
+    rule: typeof rule === "string" ? rule : "policy",
+    reason: typeof reason === "string" ? reason : "the policy gives no reason",
+  };
+}
+
 /** Whatever is not clearly a decision is a no: a policy that throws, and one that gives something else. */
 function decisionOf(policy: Policy, request: CallRequest): Decision {
   try {
     const decision: Decision | undefined = policy(request);
     const known =
       decision?.verdict === "allow" || decision?.verdict === "ask" || decision?.verdict === "deny";
-    if (known) return decision;
+    if (known)
+      return typeof decision.rule === "string" && typeof decision.reason === "string"
+        ? decision
+        : wordless(decision);
     const gave =
       (decision as unknown) instanceof Promise
         ? "a promise: it must answer at once"

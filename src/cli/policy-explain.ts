@@ -1,5 +1,5 @@
 import { asTool } from "../policy/rules/annotate.ts";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { nodeHost } from "../adapters/clock.ts";
 import { recordedFacts } from "../durable/follow.ts";
 import { WritError } from "../error/writ-error.ts";
@@ -8,12 +8,14 @@ import type { Decision } from "../policy/decision.ts";
 import { explain } from "../policy/study/explain.ts";
 import type { DescribedTool, RecordedEvent, SimulatedCall } from "../policy/study/simulate.ts";
 import { toSchema } from "../schema/to-schema.ts";
+import { isLabel } from "../message/label.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
+import { fits, object, oneOf, optional, shapeOf, string } from "../util/shape.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { loadAgent } from "./load-agent.ts";
 import { jsonLine, oneLine, printable, processOutput } from "./output.ts";
 import { readPolicy } from "./read-policy.ts";
-import { readTools } from "./read-tools.ts";
+import { readText, readTools } from "./read-tools.ts";
 import { knownStore, type StoreFlags } from "./run-store.ts";
 
 /** The options of `writ policy explain`. */
@@ -55,7 +57,7 @@ export async function explainRun(run: string, flags: ExplainFlags): Promise<Exit
 
 /** The events of a file, a line each. Lines that are none are left out, as is the result at the end. */
 function eventsOf(path: string): readonly RecordedEvent[] {
-  const events = readFileSync(path, "utf8").split("\n").map(parseJson);
+  const events = readText(path).split("\n").map(parseJson);
   const known = events.flatMap((line) => (line.ok && isEvent(line.value) ? [line.value] : []));
   if (known.length > 0) return known;
   const advice =
@@ -99,10 +101,21 @@ function decisionsIn(
   });
 }
 
-/** A decision as events tell it. What a file says is shown, and nothing is done by it. */
+/** A decision as events tell it. What a file says is shown, and nothing is done by it; what is none is left out. */
 function isDecided(event: RecordedEvent): event is Extract<AgentEvent, { readonly type: "call-decided" }> {
-  return event.type === "call-decided" && "decision" in event && isJsonObject(event.decision);
+  return event.type === "call-decided" && fits(decided, event);
 }
+
+const decided = object({
+  callId: string,
+  name: string,
+  decision: object({
+    verdict: oneOf("allow", "ask", "deny"),
+    rule: string,
+    reason: string,
+    evidence: optional(object({ label: shapeOf("a label", isLabel) })),
+  }),
+});
 
 function callText({ tool, arguments: args, decision, would }: ExplainedCall, index: number): string {
   const lines = [

@@ -35,7 +35,8 @@ export async function readTools(path: string, definitionTools?: string): Promise
   return "run" in found ? toolsOfAgent(found) : { name, tools: found.map(toolAsDrafted) };
 }
 
-function readText(path: string): string {
+/** The text of a file. @throws WritError `file-unreadable` */
+export function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (cause) {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { agent, ask, inMemorySessions, policy, session, tool } from "../../src/index.ts";
+import { explain } from "../../src/policy.ts";
 import { scripted } from "../../src/testing.ts";
 
 const pay = tool({
@@ -178,6 +179,25 @@ describe("warnings", () => {
         "WRIT_POLICY_FAILED",
       ],
     ]);
+  });
+
+  it("tell that a policy in plain JavaScript says yes or no, and not why", async () => {
+    warnings();
+    for (const given of [{ verdict: "deny" }, { verdict: "deny", rule: 7, reason: undefined }]) {
+      const model = scripted([{ calls: [{ name: "read" }] }, "Done."]);
+      const { calls } = await agent({ name: "a", model, tools: [read], policy: (() => given) as never }).run(
+        "Go",
+        {
+          onEvent: (event) => {
+            if (event.type !== "call-decided") return;
+            expect(explain(event.decision, "people")).toMatch(
+              /^Denied: the policy gives no reason\nrule: policy$/,
+            );
+          },
+        },
+      );
+      expect(calls[0]?.reason).toBe("Tool 'read' was denied: the policy gives no reason");
+    }
   });
 
   it("tell what listens to one run and throws, at once or later: the run goes on", async () => {

@@ -138,6 +138,21 @@ describe("writ policy", () => {
     );
     expect(await writ(["policy", "explain", "none"])).toMatchObject({ code: 2 });
     expect(await writ(["policy", "explain", tools])).toMatchObject({ code: 2 });
+    const folderRead = await writ(["policy", "explain", folder]);
+    expect(folderRead).toMatchObject({ code: 2 });
+    expect(folderRead.stderr).toContain("file-unreadable");
+    const spoilt = { type: "call-decided", runId: "r", callId: "c", name: "send_mail" };
+    const decisions = [
+      { verdict: "deny" },
+      { verdict: "no", rule: "r", reason: "x" },
+      { verdict: "deny", rule: "r", reason: "x", evidence: {} },
+    ];
+    const lines = [
+      ...decisions.map((decision) => ({ ...spoilt, decision })),
+      { ...spoilt, name: 7, decision: {} },
+    ];
+    const cut = write("cut.jsonl", `${run.stdout}\n${lines.map((line) => JSON.stringify(line)).join("\n")}`);
+    expect(await writ(["policy", "explain", cut])).toEqual({ code: 0, stdout, stderr: "" });
   });
 
   it("explains a durable run", async () => {

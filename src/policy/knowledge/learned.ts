@@ -10,7 +10,7 @@ import {
 } from "../../message/message.ts";
 import { propertyNames } from "../../schema/property-names.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
-import type { Parameters, ValueSource, ValueType } from "../../tool/parameters.ts";
+import type { Parameters, ParameterWords, ValueSource, ValueType } from "../../tool/parameters.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import { remembered } from "../../util/remembered.ts";
 import type { AllowList } from "../allow-list.ts";
@@ -172,18 +172,22 @@ function withLookUp(learned: Learned, message: Message, { calls, allowed }: Said
   return { ...learned, lookedUp: new LookUp(message, isChosen, learned.lookedUp) };
 }
 
-/** True if somebody chose each argument of a look-up: its content need not be chosen, nor what was left out. */
+/** True if somebody chose each value in the arguments of a look-up: its content need not be chosen, nor what was left out. */
 function isChosenIn(learned: Learned, args: Json, parameters: Parameters): boolean {
   if (!isJsonObject(args)) return false;
-  return Object.entries(args).every(([name, value]) => {
-    const said = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+  const isChosen = (value: Json, path: string, around: ParameterWords | undefined): boolean => {
+    const said = Object.hasOwn(parameters, path) ? parameters[path] : around;
     const words = typeof said === "string" ? { role: said } : said;
-    if (words?.role === "content" || isBoundIn(learned, value, { type: words?.type })) return true;
-    const { constants = [], from = [], type } = words ?? {};
+    if (Array.isArray(value)) return value.every((each: Json) => isChosen(each, path, words));
+    if (isJsonObject(value))
+      return Object.entries(value).every(([name, each]) => isChosen(each, `${path}.${name}`, words));
+    const { role, constants = [], from = [], type } = words ?? {};
+    if (role === "content" || isBoundIn(learned, value, { type })) return true;
     const isPlain = typeof value === "string" || typeof value === "number";
     if (isPlain && constants.includes(String(value))) return true;
     return from.some((source) => isFoundIn(learned, value, { source, type }));
-  });
+  };
+  return Object.entries(args).every(([name, value]) => isChosen(value, name, undefined));
 }
 
 /** The texts that the user said and the author vouches for. */

@@ -13,5 +13,9 @@ export function hasForm(result: Json, type: ValueType): boolean {
   if (result === null || typeof result === "boolean") return true;
   if (type === "identifier" || type === "text")
     return name.test(typeof result === "string" ? result : JSON.stringify(result));
-  return canonical(type, result) !== undefined;
+  const isSentence = places.has(type) && typeof result === "string" && /\s/u.test(result);
+  return !isSentence && canonical(type, result) !== undefined;
 }
+
+/** Types of values that may have any words beside the place that they name: `Ada Byron <ada@x.example>`, `a letter to Ada.txt`. */
+const places: ReadonlySet<ValueType> = new Set(["email", "path"]);

@@ -61,7 +61,7 @@ function judgeAct(request: CallRequest, act: PlannedAct, { policy, tool }: Judgi
   const sight = sightOf(call);
   const wrong = free.find((argument) => !mayBeOpen(call, argument));
   if (wrong !== undefined) {
-    const reason = `${named}: \`free\` leaves open ${JSON.stringify(wrong.slice(0, 100))}, which says whom, what or how much; only content and identifiers with a type can be left open`;
+    const reason = `${named}: \`free\` leaves open ${JSON.stringify(wrong.slice(0, 100))}, which says whom, what or how much; only whole arguments with nothing but content and identifiers with a type can be left open`;
     return { verdict: "deny", rule: "plan", reason };
   }
   const { verdict, rule, reason, evidence } = policy({ ...call, arguments: sight.args() });
@@ -71,11 +71,14 @@ function judgeAct(request: CallRequest, act: PlannedAct, { policy, tool }: Judgi
     : { verdict, rule, reason: `${named}: ${reason}`, ...(evidence === undefined ? {} : { evidence }) };
 }
 
-/** True for an argument that a plan may leave open: content, or a record that a type says. */
+/** True for an argument that a plan may leave open: content, or a record that a type says, with nothing else in any field of it. */
 function mayBeOpen({ parameters }: CallRequest, argument: string): boolean {
-  const said = Object.hasOwn(parameters, argument) ? parameters[argument] : undefined;
-  const { role, type } = typeof said === "string" ? { role: said, type: undefined } : (said ?? {});
-  return role === "content" || (role === "id" && type !== undefined);
+  if (argument.includes(".") || !Object.hasOwn(parameters, argument)) return false; // a field within another is not left open by itself
+  return Object.entries(parameters).every(([path, said]) => {
+    if (path !== argument && !path.startsWith(`${argument}.`)) return true;
+    const { role, type } = typeof said === "string" ? { role: said, type: undefined } : said;
+    return role === "content" || (role === "id" && type !== undefined);
+  });
 }
 
 /** The arguments of a call that a person may leave open, and those that it was not given. */

@@ -5,7 +5,7 @@ import { takenBy } from "../rules/annotate.ts";
 import { countedBy, type DeclaredPolicy, policyIdentity, rulePolicyOf } from "../rules/identity.ts";
 import { rulesOf } from "../rules/policy-json.ts";
 import { ruleCode } from "../rules/code.ts";
-import type { Annotation, PolicyJson, Rule } from "../rules/rule.ts";
+import type { Annotation, Condition, PolicyJson, Rule } from "../rules/rule.ts";
 
 /**
  * A policy that is held to a second one: for each call the stricter of both decides. During a run a policy can only be exchanged in this way, so that
@@ -106,7 +106,7 @@ function joinSecrecy(second: AnnotatedSecrecy, first: AnnotatedSecrecy = second)
 
 /**
  * The parts of a policy that may allow more than another one did: rules that allow and were not there, rules
- * that asked or denied and are gone, constants and annotations that changed, skills that list more tools. Where it finds nothing, no call
+ * that asked or denied and are gone, rules that ask where silence may have denied, constants and annotations that changed, skills that list more tools. Where it finds nothing, no call
  * gets a weaker verdict; what it finds need not be weaker. For a review, or a check of what is in a
  * repository.
  *
@@ -123,15 +123,50 @@ function joinSecrecy(second: AnnotatedSecrecy, first: AnnotatedSecrecy = second)
 export function widenings(before: PolicyJson, after: PolicyJson): readonly string[] {
   const [was, is] = [rulesByText(before), rulesByText(after)];
   const added = [...is].filter(([text, { verdict }]) => verdict === "allow" && !was.has(text));
+  const asking = [...is].filter(
+    ([text, { verdict, tools }]) => verdict === "ask" && !was.has(text) && !isNeverSilent(before, tools),
+  );
   const gone = [...was].filter(([text, { verdict }]) => verdict !== "allow" && !is.has(text));
-  const constants = (after.constants ?? []).filter((value) => before.constants?.includes(value) !== true);
+  const [constants, lost] = [missingIn(before, after), missingIn(after, before)];
+  const areStricter = rulesOf(after).some(isStricterByConstants);
   return [
     ...added.map(([, rule]) => `allows: ${ruleCode(rule)}`),
+    ...asking.map(([, rule]) => `asks, where no rule may have allowed it: ${ruleCode(rule)}`),
     ...gone.map(([, rule]) => `does without: ${ruleCode(rule)}`),
     ...constants.map((value) => `vouches for: ${JSON.stringify(value)}`),
+    ...lost.flatMap((value) => (areStricter ? [`vouches no more for: ${JSON.stringify(value)}`] : [])),
     ...changedTools(before, after).map((tool) => `says otherwise of the tool: ${tool}`),
     ...widerSkills(before, after).map((skill) => `gives more tools to the skill: ${skill}`),
   ];
+}
+
+/** True if some rule speaks of every call of these tools, as those of a preset do together: else an effect may be denied since none does. */
+function isNeverSilent(policy: PolicyJson, named: readonly string[]): boolean {
+  const always = rulesOf(policy).filter(({ when, unless }) => when === undefined && unless === undefined);
+  const isAlways = (tool: string): boolean =>
+    always.some(({ tools }) => tools.includes(tool) || tools.includes("*"));
+  return typeof policy.rules === "string" || named.every(isAlways);
+}
+
+/** The constants of the second policy that the first does not have. */
+function missingIn({ constants: had = [] }: PolicyJson, { constants = [] }: PolicyJson): readonly string[] {
+  return constants.filter((value) => !had.includes(value));
+}
+
+/** True if a rule asks, denies or does not allow what the author vouches for: without the constant it is weaker. */
+function isStricterByConstants({ verdict, when, unless }: Rule): boolean {
+  const [strict, lax] = verdict === "allow" ? [unless, when] : [when, unless];
+  return needsConstants(strict, true) || needsConstants(lax, false);
+}
+
+/** True if a condition may hold, or not hold, for the constants alone. */
+function needsConstants(condition: Condition | undefined, holds: boolean): boolean {
+  if (condition === undefined) return false;
+  const { type } = condition;
+  if (type === "not") return needsConstants(condition.of, !holds);
+  if (type === "all" || type === "any") return condition.of.some((each) => needsConstants(each, holds));
+  if (type === "argument" || type === "roles") return holds && condition.is.type === "bound";
+  return !holds && (type === "unknown-links" || type === "secrecy-exceeds-targets");
 }
 
 /** The skills that may use more: what is not named may use everything. */

@@ -20,7 +20,8 @@ export interface FoldedText {
 /** Days and months have capital letters and belong to no name. */
 const calendar =
   "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December";
-const capital = `(?!(?:${calendar})(?![\\p{L}\\p{M}]))\\p{Lu}[\\p{L}\\p{M}\\-]*(?:['\u{2019}]\\p{Lu}[\\p{L}\\p{M}]*)*`;
+/** Bounded, since a search that fails begins again behind each dash and apostrophe. */
+const capital = `(?!(?:${calendar})(?![\\p{L}\\p{M}]))\\p{Lu}[\\p{L}\\p{M}\\-]{0,100}(?:['\u{2019}]\\p{Lu}[\\p{L}\\p{M}]{0,100}){0,4}`;
 const run = new RegExp(`(?<![\\p{L}\\p{M}\\p{N}])${capital}(?: ${capital})+`, "gu");
 
 /** The longer names in a text: what stands between quotes, and where it is wanted runs of words with capital letters. In their order, none within another. Linear. */

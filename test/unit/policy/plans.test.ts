@@ -23,6 +23,7 @@ const object = {
     text: { type: "string" },
     id: { type: "string" },
     code: { type: "string" },
+    event: { type: "object", properties: { title: { type: "string" }, guest: { type: "string" } } },
   },
 } as const;
 const listed: readonly Tool[] = [
@@ -43,6 +44,9 @@ const listed: readonly Tool[] = [
       text: "content",
       id: "id",
       code: { role: "id", type: "identifier" },
+      event: "content",
+      "event.title": "content",
+      "event.guest": { role: "target", type: "email" },
     },
     execute: () => "sent",
   }),
@@ -233,6 +237,12 @@ describe("a plan that cannot be agreed to", () => {
   it.each<readonly [string, PlannedAct, RulePolicy]>([
     ["leaves open whom it reaches", { tool: "send", arguments: { text: "Hello" }, free: ["to"] }, guarded()],
     ["leaves open a record of no type", { tool: "send", arguments: { to: eve }, free: ["id"] }, guarded()],
+    [
+      "leaves open an argument with somebody in it",
+      { tool: "send", arguments: { to: eve }, free: ["event"] },
+      guarded(),
+    ],
+    ["leaves open a part of one", { tool: "send", arguments: { to: eve }, free: ["event.title"] }, guarded()],
     ["leaves open what the tool does not list", { tool: "drop", arguments: {}, free: ["id"] }, guarded()],
     ["names a tool that there is not", { tool: "sendd" }, guarded()],
     ["names itself", { tool: "plan_acts" }, guarded()],

@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 import {
+  all,
   arg,
   boundToIntent,
   calls,
   effect,
   not,
+  roles,
   unknownLinks,
   untrusted,
 } from "../../../src/policy/rules/conditions.ts";
@@ -155,5 +157,38 @@ describe("widenings", () => {
       "says otherwise of the tool: u",
     ]);
     expect(widenings(strict().toJSON(), guarded().toJSON())).toHaveLength(2);
+  });
+
+  it("name a question in the place of the silence that denies", () => {
+    const asking = (...rules: readonly RuleInput[]): readonly string[] =>
+      widenings(
+        before,
+        policy({ ...before, rules: [allow("a"), ask("b").named("x"), deny("c"), ...rules] }).toJSON(),
+      );
+    expect(asking(ask("d"))).toEqual(['asks, where no rule may have allowed it: ask("d")']);
+    expect(asking(ask("a", "*").when(untrusted()))).toHaveLength(1);
+    expect(asking(ask("a", "b", "c").when(untrusted()))).toEqual([]);
+    expect(widenings(strict().toJSON(), strict({ extraRules: [ask("x")] }).toJSON())).toEqual([]);
+  });
+
+  it.each<readonly [string, RuleInput, boolean]>([
+    ["a rule that denies them", deny("a").when(arg("to").is(boundToIntent())), true],
+    [
+      "a rule that asks unless they are others",
+      ask("a").unless(not(roles("target").are(boundToIntent()))),
+      true,
+    ],
+    ["a rule that allows their links alone", allow("b").when(all(untrusted(), unknownLinks())), true],
+    ["a rule that asks about others", ask("a").when(not(arg("to").is(boundToIntent()))), false],
+    [
+      "a rule that allows them",
+      allow("b").when(all(arg("to").is(boundToIntent()), not(unknownLinks()))),
+      false,
+    ],
+  ])("name a constant that is gone where there is %s: %#", (_what, rule, isNamed) => {
+    const [had, has] = [["k"], []].map((constants) =>
+      policy({ name: "p", rules: [allow("a"), rule], constants }).toJSON(),
+    );
+    expect(widenings(had as never, has as never)).toEqual(isNamed ? ['vouches no more for: "k"'] : []);
   });
 });

@@ -169,6 +169,34 @@ describe("a value that was found", () => {
     expect(await verdict("I am bob_8, change my seat", steps, tools)).toBe("ask");
   });
 
+  it.each<readonly [string, Json, string]>([
+    ["is found behind a look-up of a list, each item of which was found or said", ["BK-9", "BK-77"], "allow"],
+    ["asks behind one of a list with another item", ["BK-9", "BK-13"], "ask"],
+    ["is found behind content of an argument", { id: "BK-9", words: "zzz" }, "allow"],
+    ["asks behind another field of that argument", { id: "BK-13", words: "zzz" }, "ask"],
+  ])("%s", async (_what, booking, expected) => {
+    const id = {
+      role: "id",
+      type: "identifier",
+      from: [foundIn("get_customer", { whole: true })],
+    } as const;
+    const tools: Tools = {
+      ...seat(whole),
+      get_customer: { effect: "read", parameters: { customer: { role: "id", type: "identifier" } } },
+      get_booking: {
+        effect: "read",
+        parameters: { booking: id, "booking.words": "content", other: "content", "other.id": id },
+      },
+    };
+    const customer = { name: "get_customer", arguments: { customer: "ada_7" }, result: ["BK-9"] };
+    const then = { name: "change_seat", arguments: { seat: "12F" } };
+    const words = "I am ada_7, change my seat in BK-77";
+    expect(await verdict(words, [customer, look(record, { booking }), then], tools)).toBe(expected);
+    expect(await verdict(words, [customer, look(record, { other: booking }), then], tools)).toBe(
+      Array.isArray(booking) ? "allow" : expected, // a list of plain content is not judged
+    );
+  });
+
   it("is an item of a directory, whatever that was asked for", async () => {
     const tools = seat(listedBy("list_seats", { field: "seat_id" }));
     const listed: Step = { name: "list_seats", arguments: { row: 12 }, result: [record] };
