@@ -65,7 +65,8 @@ async function edited(workspace: Workspace, args: EditArguments, fs: Handles["fs
     throw new Error(`${shown} is no text in UTF-8: an edit would break what stands in it.`);
   const text = Buffer.from(bytes).toString("utf8");
   const { old, new: replacement } = inBreaksOf(text, args);
-  const places = placesOf(text, old);
+  const apart = placesOf(text, old);
+  const places = args.all === true ? apart : withOverlap(apart, text, old);
   if (places.length === 0) throw new Error(notThere(text, args));
   const lines = places.slice(0, 10).map((place) => lineAt(text, place));
   if (places.length > 1 && args.all !== true)
@@ -94,10 +95,18 @@ function windowsBreaks(text: string): string {
   return text.replaceAll(/\r?\n/g, "\r\n");
 }
 
+/** The places of a text, each behind the end of the one before it. */
 function placesOf(text: string, old: string): readonly number[] {
   const places: number[] = [];
   for (let at = text.indexOf(old); at !== -1; at = text.indexOf(old, at + old.length)) places.push(at);
   return places;
+}
+
+/** Where there is one such place, also one that begins in it: the text stands there twice. */
+function withOverlap(places: readonly number[], text: string, old: string): readonly number[] {
+  const [first] = places;
+  const other = first === undefined || places.length > 1 ? -1 : text.indexOf(old, first + 1);
+  return other === -1 ? places : [...places, other];
 }
 
 function lineAt(text: string, place: number): number {

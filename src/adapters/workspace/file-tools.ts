@@ -1,7 +1,7 @@
 import "../check-node.ts";
 import { checkShape, closed } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
-import { anything, boolean, optional, type Shape } from "../../util/shape.ts";
+import { anything, boolean, list, optional, type Shape, string } from "../../util/shape.ts";
 import { fs } from "../../tool/capability.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { editFileTool } from "./edit-file.ts";
@@ -85,7 +85,7 @@ const fields: { readonly [Field in keyof Required<FileToolsOptions>]: Shape<unkn
   root: anything,
   write: optional(boolean),
   trusted: optional(boolean),
-  skip: anything,
+  skip: optional(list(string, "a list of names")),
   outputChars: anything,
   timeMs: anything,
 };

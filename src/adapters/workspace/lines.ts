@@ -26,7 +26,8 @@ export type Visited =
   | { readonly type: "text"; readonly lines: number; readonly leftBytes: number };
 
 const windowBytes = 1_000_000;
-const keptBytes = 100_000;
+/** The bytes of a line that are kept. */
+export const keptBytes = 100_000;
 /** The first bytes of a file, which are looked at for a NUL: a text has none. */
 const judgedBytes = 8_000;
 

@@ -43,17 +43,26 @@ async function listed(
   if (stats.type !== "folder")
     throw new Error(`${JSON.stringify(path)} is no folder; read_file reads files.`);
   const entries = await told(path, () => fs.list(folder));
-  const shown = entries.slice(offset, offset + page);
-  const sizes = await Promise.all(shown.map((entry) => sizeOf(entry, posix.join(folder, entry.name), fs)));
+  const asked = entries.slice(offset, offset + page);
+  const sizes = await Promise.all(asked.map((entry) => sizeOf(entry, posix.join(folder, entry.name), fs)));
+  const lines = asked.map((entry, index) => `${entry.name}${sizes[index] ?? ""}`);
+  const shown = firstOf(lines, workspace.outputChars);
   const left = entries.length - offset - shown.length;
   return [
-    ...shown.map((entry, index) => `${entry.name}${sizes[index] ?? ""}`),
+    ...shown,
     entries.length === 0
       ? "[the folder is empty]"
       : left > 0
         ? `[${left} more; go on with offset ${offset + shown.length}]`
         : `[${count(entries.length, "name")} in all]`,
   ].join("\n");
+}
+
+/** The first lines that fit into so many characters, and one at least. */
+function firstOf(lines: readonly string[], outputChars: number): readonly string[] {
+  let chars = 0;
+  const end = lines.findIndex((line, index) => (chars += line.length + 1) > outputChars + 1 && index > 0);
+  return end === -1 ? lines : lines.slice(0, end);
 }
 
 async function sizeOf({ type }: DirectoryEntry, path: string, fs: ReadFiles): Promise<string> {

@@ -2,7 +2,7 @@ import { isWritError } from "../../error/writ-error.ts";
 import { fs as files } from "../../tool/capability.ts";
 import type { ReadFiles } from "../../tool/handles.ts";
 import { tool, type Tool } from "../../tool/tool.ts";
-import { cutText, eachLine, type Line } from "./lines.ts";
+import { cutText, eachLine, keptBytes, type Line } from "./lines.ts";
 import { pageOf, type Page } from "./page.ts";
 import { finderOf, type Finder, globMatcher } from "./patterns.ts";
 import { walk } from "./walk.ts";
@@ -60,6 +60,8 @@ interface Search {
   leftBytes: number;
   binary: number;
   unread: number;
+  /** Lines without a find of which only the beginning was looked at. */
+  long: number;
 }
 
 async function searched(workspace: Workspace, args: SearchArguments, fs: ReadFiles): Promise<string> {
@@ -69,7 +71,7 @@ async function searched(workspace: Workspace, args: SearchArguments, fs: ReadFil
   const find = await finderOf({ text, isPattern: pattern, ignoresCase: ignoreCase });
   const fits = glob === undefined ? () => true : await globMatcher(glob);
   const page = pageOf(offset, workspace.outputChars);
-  const search: Search = { workspace, fs, find, page, leftBytes: mostBytes, binary: 0, unread: 0 };
+  const search: Search = { workspace, fs, find, page, leftBytes: mostBytes, binary: 0, unread: 0, long: 0 };
   const start = await told(path, () => fs.stat(pathIn(workspace, path)));
   if (start === undefined) throw new Error(await missing(workspace, path, fs));
   if (start.type !== "folder") {
@@ -104,6 +106,7 @@ async function searchFile(search: Search, path: string): Promise<boolean> {
   const visited = await eachLine({ path: place, bytes, fs }, (line) => {
     const at = find(line.text);
     if (at >= 0) hasRoom = page.add(`${path}:${line.number}: ${partOf(line, at)}`);
+    else if (line.leftOut > 0) search.long += 1;
     return hasRoom;
   });
   if (visited.type === "binary") search.binary += 1;
@@ -118,10 +121,13 @@ function partOf({ text }: Line, at: number): string {
   return `${from > 0 ? "…" : ""}${part}${to < text.length ? "…" : ""}`;
 }
 
-function notesOf({ leftBytes, binary, unread }: Search): readonly string[] {
+function notesOf({ leftBytes, binary, unread, long }: Search): readonly string[] {
   return [
     ...(binary === 0 ? [] : [`${count(binary, "binary file")} passed over`]),
     ...(unread === 0 ? [] : [`${count(unread, "file")} could not be read`]),
+    ...(long === 0
+      ? []
+      : [`of ${count(long, "very long line")} only the first ${keptBytes} bytes were looked at`]),
     ...(leftBytes > 0 ? [] : [`stopped after ${mostBytes} bytes: give a path or a glob to look in less`]),
   ];
 }

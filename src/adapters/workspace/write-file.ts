@@ -64,7 +64,7 @@ async function written(
 
 /** Makes the folders above a file; those outside of the workspace are for the handle to refuse. */
 async function makeFolders(workspace: Workspace, name: string, fs: Handles["fs"]): Promise<void> {
-  if (name.startsWith("..")) return;
+  if (name === ".." || name.startsWith("../")) return;
   const folders = posix.dirname(name).split("/");
   for (const [index, folder] of folders.entries()) {
     if (folder === ".") continue;

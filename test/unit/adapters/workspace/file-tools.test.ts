@@ -22,6 +22,42 @@ const call = (name: string, args: object = {}, options: Partial<FileToolsOptions
 const lines = (count: number): string =>
   Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join("");
 
+describe("file tools at their edges", () => {
+  it("change no text that stands twice, where the second time begins in the first", async () => {
+    write("a.js", "}\n}\n}\n");
+    const edit = { path: "a.js", old: "}\n}", new: "X" };
+    expect(await call("edit_file", edit)).toContain('The text stands 2 times in "a.js": in the lines 1, 2.');
+    expect(content("a.js")).toBe("}\n}\n}\n");
+    expect(await call("edit_file", { ...edit, all: true })).toBe("ok: Replaced it in line 1 of a.js.");
+    expect(content("a.js")).toBe("X\n}\n");
+  });
+
+  it("show no more of a folder than a result may have", async () => {
+    for (let at = 0; at < 30; at += 1) write(`${"n".repeat(100)}${at}`, "");
+    const listed = await call("list_files", {}, { outputChars: 1000 });
+    expect(listed.length).toBeLessThan(1100);
+    expect(listed).toMatch(/\[21 more; go on with offset 9\]$/);
+  });
+
+  it("say that a search did not look at the whole of a line", async () => {
+    write("one-line.json", JSON.stringify({ text: "x".repeat(150_000), needle: 1 }));
+    expect(await call("search_files", { text: "needle" })).toBe(
+      "ok: [nothing was found; of 1 very long line only the first 100000 bytes were looked at]",
+    );
+    expect(await call("search_files", { text: "text" })).not.toContain("very long");
+  });
+
+  it("write into a folder whose name begins with two dots", async () => {
+    expect(await call("write_file", { path: "..cache/a.txt", content: "x" })).toContain(
+      "ok: Wrote ..cache/a.txt",
+    );
+  });
+
+  it("refuse names to skip that are no list", () => {
+    expect(() => fileTools({ root, skip: "dist" as never })).toThrow("`skip` must be a list of names");
+  });
+});
+
 describe("read_file [C38]", () => {
   it("gives lines with their numbers, and says how to read on", async () => {
     write("a.txt", lines(10));
