@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { WritError } from "../error/writ-error.ts";
+import { messageOf, WritError } from "../error/writ-error.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { type OutputFlags, wordOf } from "./options.ts";
-import { countText, oneLine, processOutput } from "./output.ts";
+import { countText, oneLine, printable, processOutput, shellWord } from "./output.ts";
 import { packageVersion } from "./package-version.ts";
 
 /** The options of `writ init`. */
@@ -88,9 +88,14 @@ export async function init(folder: string, flags: InitFlags): Promise<ExitCode> 
     const advice = `It has ${taken.join(", ")} already; nothing was written. Name a folder without them.`;
     throw new WritError("option-invalid", { option: "<folder>", value: folder, advice });
   }
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text, { flag: "wx" });
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text, { flag: "wx" });
+    }
+  } catch (cause) {
+    const advice = `It cannot be written: ${messageOf(cause)}. Name a folder that this process may make.`;
+    throw new WritError("option-invalid", { option: "<folder>", value: folder, advice }, { cause });
   }
   await processOutput.answer(nextSteps(folder, template, Object.keys(files)));
   return exitCodes.answered;
@@ -161,7 +166,7 @@ function nextSteps(folder: string, template: keyof typeof templates, files: read
   const { styleAnswer } = processOutput;
   const shown = oneLine(folder);
   const steps = [
-    ...(resolve(folder) === process.cwd() ? [] : [`cd ${shown}`]),
+    ...(resolve(folder) === process.cwd() ? [] : [`cd ${printable(shellWord(folder))}`]),
     "npm install",
     "npm test",
     commandOf(template),

@@ -46,6 +46,16 @@ export async function loadAgent(path: string, { tools, model }: DefinitionFlags 
   return agentAmong(path, await importFile(path));
 }
 
+/** True for an agent that `agent()` made: a composition of agents has no definition. */
+export const isSingle = (agent: Partial<AnyAgent>): boolean => typeof agent.manifest === "function";
+
+/** Gives an agent that `agent()` made, to a command that needs its definition. @throws WritError `definition-invalid` for a composition */
+export function single(agent: AnyAgent, command: string): AnyAgent {
+  if (isSingle(agent)) return agent;
+  const reason = "it is put together of agents. Name the file of one of them.";
+  throw new WritError("definition-invalid", { where: `${command} of "${agent.name}"`, reason });
+}
+
 /** The agents of several files. @throws WritError as {@link loadAgent} */
 export function loadAgents(paths: readonly string[]): Promise<readonly AnyAgent[]> {
   return Promise.all(paths.map((path) => loadAgent(path)));

@@ -7,9 +7,9 @@ import { manifestText } from "../agent/describe/manifest.ts";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import { isJsonObject, parseJson } from "../util/json.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
-import { loadAgent } from "./load-agent.ts";
+import { loadAgent, single } from "./load-agent.ts";
 import type { OutputFlags } from "./options.ts";
-import { countText, jsonLine, printable, processOutput } from "./output.ts";
+import { countText, jsonLine, printable, processOutput, shellWord } from "./output.ts";
 
 /** The options of `writ manifest`, as they stand on the command line. */
 export interface ManifestFlags extends OutputFlags {
@@ -32,7 +32,7 @@ export async function manifest(file: string, flags: ManifestFlags): Promise<Exit
   }
   const model = flags.model === undefined ? undefined : modelNamed(flags.model);
   const baseline = check === undefined ? undefined : await readManifest(check);
-  const loaded = await loadAgent(file, { tools, model });
+  const loaded = single(await loadAgent(file, { tools, model }), "The manifest");
   const agent = model === undefined ? loaded : loaded.with({ model });
   const now = await agent.manifest();
   if (check !== undefined && baseline !== undefined)
@@ -115,6 +115,6 @@ async function writeManifest(path: string, text: string): Promise<void> {
 }
 
 function noManifest(path: string, reason: string, cause?: unknown): WritError {
-  const advice = `It is no manifest (${reason}). Write one: writ manifest <file> --write ${path}`;
+  const advice = `It is no manifest (${reason}). Write one: writ manifest <file> --write ${shellWord(path)}`;
   return new WritError("option-invalid", { option: "--check", value: path, advice }, { cause });
 }

@@ -111,3 +111,13 @@ export function sizeText(bytes: number): string {
 export function countText(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }
+
+/** A text that a shell takes as it is. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** A text as a word of a command that is printed for a person to copy: in quotes where a shell would take it otherwise. */
+export function shellWord(text: string): string {
+  return /^[\w./:@%+=,-]+$/.test(text) ? text : quoted(text);
+}

@@ -5,7 +5,7 @@ import { messageOf, WritError } from "../error/writ-error.ts";
 import type { DraftedTool } from "../policy/study/draft.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject, own, parseJson } from "../util/json.ts";
-import { type AnyAgent, checkFile, loadAgent, loadAgentOrTools } from "./load-agent.ts";
+import { type AnyAgent, checkFile, loadAgent, loadAgentOrTools, single } from "./load-agent.ts";
 
 /** Tools as a file describes them. */
 export interface ToolsFile {
@@ -69,7 +69,7 @@ function invalid(path: string, advice: string): WritError {
 
 function toolsOfAgent(agent: AnyAgent): ToolsFile {
   let definition: AnyDefinition | undefined;
-  agent.with((held) => {
+  single(agent, "The tools").with((held) => {
     definition = held;
     return {};
   });

@@ -11,7 +11,7 @@ import { type ExitCode, exitCodes } from "./exit-code.ts";
 import type { PrintedEnd } from "./follow-run.ts";
 import { listenForInterrupts } from "./interrupts.ts";
 import type { AnyAgent } from "./load-agent.ts";
-import { jsonLine, oneLine, processOutput } from "./output.ts";
+import { jsonLine, oneLine, printable, processOutput, shellWord } from "./output.ts";
 import { outcomeError } from "./outcome-error.ts";
 import { printer } from "./printer.ts";
 import { type Format, printEnd, resultObject } from "./print-run.ts";
@@ -98,7 +98,7 @@ async function tellWaiting(
   store: RunStore,
   { id, place }: { readonly id: string; readonly place?: string },
 ): Promise<ExitCode> {
-  const where = place === undefined ? "" : ` --store ${oneLine(place)}`;
+  const where = place === undefined ? "" : ` --store ${typed(place)}`;
   const questions = await store.questions(id);
   if (questions.length === 0)
     processOutput.progress(
@@ -111,9 +111,16 @@ async function tellWaiting(
 
 function waitingText({ runId, key, request, until = 0 }: WaitingQuestion, where: string): string {
   const { tool, unsettled, waitsFor } = request;
+  const run = typed(runId);
   if (waitsFor === "time") return `sleeps in ${oneLine(tool)} until ${new Date(until).toISOString()}`;
   if (waitsFor !== undefined)
-    return `waits for a signal in ${oneLine(tool)}: npx writ runs signal ${oneLine(runId)} ${oneLine(waitsFor.signal)}${where}`;
-  const command = unsettled === true ? "runs settle" : "approvals approve";
-  return `waits for an answer about ${oneLine(tool)}: npx writ ${command} ${oneLine(runId)} ${key}${where}`;
+    return `waits for a signal in ${oneLine(tool)}: npx writ runs signal ${run} ${typed(waitsFor.signal)}${where}`;
+  const answer =
+    unsettled === true
+      ? `runs settle ${run} ${typed(key)} --happened …`
+      : `approvals approve ${run} ${typed(key)}`;
+  return `waits for an answer about ${oneLine(tool)}: npx writ ${answer}${where}`;
 }
+
+/** A word of a command as it is printed: whole, since it is copied. */
+const typed = (word: string): string => printable(shellWord(word));

@@ -54,9 +54,8 @@ export async function listRuns({
 
 function cells(run: StoredRun): readonly string[] {
   const { id, status, agent, session, begunAt, input } = run;
-  return [id, status, agent, session ?? "", agoText(begunAt), JSON.stringify(input)].map((cell) =>
-    oneLine(cell, 60),
-  );
+  const about = [status, agent, session ?? "", agoText(begunAt), JSON.stringify(input)];
+  return [printable(id), ...about.map((cell) => oneLine(cell, 60))]; // other commands take the whole id
 }
 
 /** `writ runs show <id>`: one run with its questions and the keys of its steps. */
@@ -95,10 +94,14 @@ export async function cancelRun(
   return tellRun(run, flags);
 }
 
-/** `writ runs retry <id>`. */
+/** `writ runs retry <id>`. A run that keeps its end is a failure of the command. */
 export async function retryRun(id: string, flags: StoreFlags): Promise<ExitCode> {
   await using store = await knownStore(flags);
-  return tellRun(await store.reopen(id), flags);
+  const run = await store.reopen(id);
+  await tellRun(run, flags);
+  if (run.end === undefined) return exitCodes.answered;
+  processOutput.progress("It keeps its end: what was answered or cancelled does not go on.\n");
+  return exitCodes.failed;
 }
 
 /** Says how a run stands now. */

@@ -52,7 +52,12 @@ export async function makeToken(name: string, flags: TokenFlags): Promise<ExitCo
   } catch (error) {
     throw new WritError("tokens-invalid", { path, reason: messageOf(error) });
   }
-  writeFileSync(path, `${JSON.stringify({ principals }, undefined, 2)}\n`, { mode: 0o600 });
+  try {
+    writeFileSync(path, `${JSON.stringify({ principals }, undefined, 2)}\n`, { mode: 0o600 });
+  } catch (cause) {
+    const advice = `It cannot be written: ${messageOf(cause)}. Name a file that this process may write.`;
+    throw new WritError("option-invalid", { option: "--tokens", value: path, advice }, { cause });
+  }
   await processOutput.answer(flags.json === true ? jsonLine({ type: "token", name, token }) : `${token}\n`);
   processOutput.progress(`Its hash is in ${path}; the token itself is nowhere else.\n`);
   return exitCodes.answered;

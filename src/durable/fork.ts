@@ -5,7 +5,7 @@ import { startKey } from "../journal/record-form.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
 import { endKey } from "../run/kept-end.ts";
 import { isJsonObject, type Json, toJson } from "../util/json.ts";
-import { list, map, optional, shapeOf, string } from "../util/shape.ts";
+import { filled, list, map, optional, shapeOf, string } from "../util/shape.ts";
 import { forkKey, turnOf } from "./forked-journal.ts";
 import type { ForkOrigin, MovedRun, RunStore } from "./run-store.ts";
 
@@ -29,7 +29,7 @@ export interface RunForkOptions {
 
 const shape = closed({
   beforeTurn: fromOne,
-  id: optional(string),
+  id: filled,
   agent: optional(shapeOf("an agent", (value) => typeof Object(value).name === "string")),
   instructions: optional(string),
   model: optional(string),
@@ -47,7 +47,7 @@ export async function forkOf(
   { id, ...options }: RunForkOptions & { readonly id: string },
   store: Pick<RunStore, "read" | "records">,
 ): Promise<MovedRun> {
-  checkShape("The options of fork()", options, shape);
+  checkShape("The options of fork()", { id, ...options }, shape);
   const { beforeTurn, agent, results = {}, instructions, model, again } = options;
   const run = await store.read(from);
   if (run === undefined) throw new WritError("run-missing", { id: from });

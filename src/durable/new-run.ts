@@ -6,7 +6,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { Capability } from "../tool/capability.ts";
 import { type Json, toJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
-import { list, oneOf, optional, record, shapeOf, string } from "../util/shape.ts";
+import { filled, list, oneOf, optional, record, string } from "../util/shape.ts";
 import { type CallerTool, withCallerTools } from "./caller-tools.ts";
 import { protocol } from "./protocol.ts";
 import type { NewRun, StoredRun } from "./run-store.ts";
@@ -36,8 +36,6 @@ export interface StartOptions {
   /** Tools beside the agent's own whose calls wait for a signal of whoever began the run. */
   readonly callerTools?: readonly CallerTool[];
 }
-
-const filled = shapeOf("a text that is not empty", (value) => typeof value === "string" && value !== "");
 
 const shape = closed({
   id: filled,

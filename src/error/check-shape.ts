@@ -24,15 +24,18 @@ export function checkCount(count: number, where: string): void {
   checkShape(where, count, fromOne);
 }
 
-/** An object with these fields and no others. */
+/** An object with these fields and no others. It may have those of `taken` too, which nobody is told of. */
 export function closed<const Of extends Readonly<Record<string, Shape<unknown>>>>(
   fields: Of,
+  taken: readonly string[] = [],
 ): Shape<{ readonly [Name in keyof Of]: Fitting<Of[Name]> }> {
   const { wanted, misfit } = object(fields);
   return {
     wanted,
     misfit(value) {
-      const other = Object.keys(Object(value)).find((key) => !Object.hasOwn(fields, key));
+      const other = Object.keys(Object(value)).find(
+        (key) => !Object.hasOwn(fields, key) && !taken.includes(key),
+      );
       if (other === undefined || typeof value !== "object" || Array.isArray(value)) return misfit(value);
       const known = Object.keys(fields);
       const near = didYouMean(other, known) || `; known are ${known.join(", ")}`;

@@ -12,7 +12,7 @@ import { playRoutes } from "./play-routes.ts";
 import { replayAgain } from "./replay-run.ts";
 import type { RunIndex } from "./run-index.ts";
 import { RunsBegunHere } from "./runs-begun-here.ts";
-import type { ListedRun } from "./view.ts";
+import type { ListedRun, RunChange } from "./view.ts";
 
 /** The parts of an inspector that its routes act on. */
 export interface Inspecting {
@@ -191,10 +191,11 @@ function changes({ openStream, served }: Asked, { index }: Inspecting): Response
 }
 
 async function* changed(index: RunIndex, signal: AbortSignal): AsyncGenerator<Sent, void> {
-  const waiting = new Map<string, ListedRun>();
+  const waiting = new Map<string, ListedRun | undefined>(); // undefined: it was erased
   let more = Promise.withResolvers<void>();
-  const leave = index.watch((runs) => {
+  const leave = index.watch(({ runs, erased }) => {
     for (const run of runs) waiting.set(run.id, run);
+    for (const id of erased) waiting.set(id, undefined);
     more.resolve();
   });
   const onAbort = (): void => more.resolve();
@@ -203,9 +204,11 @@ async function* changed(index: RunIndex, signal: AbortSignal): AsyncGenerator<Se
     while (!signal.aborted) {
       await more.promise;
       more = Promise.withResolvers();
-      const runs = [...waiting.values()];
+      if (waiting.size === 0) continue;
+      const runs = [...waiting.values()].filter((run) => run !== undefined);
+      const erased = [...waiting].flatMap(([id, run]) => (run === undefined ? [id] : []));
       waiting.clear();
-      if (runs.length > 0) yield { event: "runs", data: JSON.stringify(runs) };
+      yield { event: "runs", data: JSON.stringify({ runs, erased } satisfies RunChange) };
     }
   } finally {
     leave();

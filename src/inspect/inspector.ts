@@ -134,7 +134,7 @@ function lookAtChanges(store: RunStore, index: RunIndex, host: Host): () => void
     isMore = false;
     const wanted = ids;
     ids = new Set();
-    await index.look(wanted).catch(() => undefined); // a store that fails is asked again at the next change
+    await index.look(wanted).catch(() => (ids = undefined)); // a store that fails is asked again at the next change, about all
     host.timer(pauseMs, () => {
       isLooking = false;
       if (isMore) void look();

@@ -1,7 +1,7 @@
 import type { RunStore, StoredRun, WaitingQuestion } from "../durable/run-store.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
 import { listRun } from "./list-run.ts";
-import type { ListedRun } from "./view.ts";
+import type { ListedRun, RunChange } from "./view.ts";
 
 /** The runs that are kept in mind, the latest first; older ones are not listed. */
 export const mostRuns = 20_000;
@@ -9,6 +9,12 @@ export const mostRuns = 20_000;
 const mostText = 20_000;
 /** The runs that are looked at again when a store does not say which one has changed. */
 const mostRecent = 200;
+
+/** Runs of the store as they were found, and the ids of those that are not there. */
+interface Looked {
+  readonly runs: readonly StoredRun[];
+  readonly erased: readonly string[];
+}
 
 interface Entry {
   readonly run: StoredRun;
@@ -24,7 +30,7 @@ interface Entry {
 export class RunIndex {
   private readonly store: RunStore;
   private readonly entries = new Map<string, Entry>();
-  private readonly listeners = new Set<(runs: readonly ListedRun[]) => void>();
+  private readonly listeners = new Set<(change: RunChange) => void>();
   private reading: Promise<void> = Promise.resolve();
   private isClosed = false;
 
@@ -58,30 +64,43 @@ export class RunIndex {
     );
   }
 
-  /** Calls `onChange` with the runs that have changed. What it returns ends that. */
-  watch(onChange: (runs: readonly ListedRun[]) => void): () => void {
+  /** Calls `onChange` with what has changed. What it returns ends that. */
+  watch(onChange: (change: RunChange) => void): () => void {
     this.listeners.add(onChange);
     return () => void this.listeners.delete(onChange);
   }
 
   /** Looks again at runs: at those of these ids, or at the latest and those that go on. */
   async look(ids?: ReadonlySet<string>): Promise<void> {
-    const runs = ids === undefined ? await this.recent() : await this.named(ids);
+    const { runs, erased } = ids === undefined ? await this.recent() : await this.named(ids);
     const changed = runs.filter((run) => isOpen(run) || !isSame(run, this.entries.get(run.id)?.run));
     this.readSoon(changed);
+    this.reading = this.reading.then(() => this.forget(erased)); // behind what was read of them before
     await this.reading;
   }
 
-  private async recent(): Promise<readonly StoredRun[]> {
+  private async recent(): Promise<Looked> {
     const latest = await this.store.list({ limit: mostRecent });
     const seen = new Set(latest.map(({ id }) => id));
-    const older = [...this.entries.values()].filter(({ run }) => isOpen(run) && !seen.has(run.id));
-    return [...latest, ...(await this.named(new Set(older.slice(0, mostRecent).map(({ run }) => run.id))))];
+    const from = latest.length < mostRecent ? 0 : (latest.at(-1)?.begunAt ?? 0);
+    const others = [...this.entries.values()].flatMap(({ run }) => (seen.has(run.id) ? [] : [run]));
+    const missed = others.filter(({ begunAt }) => begunAt >= from); // they would stand among the latest
+    const older = others.filter((run) => isOpen(run) && run.begunAt < from).slice(0, mostRecent);
+    const named = await this.named(new Set([...missed, ...older].map(({ id }) => id)));
+    return { runs: [...latest, ...named.runs], erased: named.erased };
   }
 
-  private async named(ids: ReadonlySet<string>): Promise<readonly StoredRun[]> {
-    const runs = await Promise.all([...ids].map((id) => this.store.read(id)));
-    return runs.filter((run) => run !== undefined);
+  private async named(ids: ReadonlySet<string>): Promise<Looked> {
+    const found = await Promise.all([...ids].map(async (id) => ({ id, run: await this.store.read(id) })));
+    return {
+      runs: found.flatMap(({ run }) => (run === undefined ? [] : [run])),
+      erased: found.flatMap(({ id, run }) => (run === undefined ? [id] : [])),
+    };
+  }
+
+  private forget(erased: readonly string[]): void {
+    const gone = erased.filter((id) => this.entries.delete(id));
+    if (gone.length > 0) for (const listener of this.listeners) listener({ runs: [], erased: gone });
   }
 
   private readSoon(runs: readonly StoredRun[]): void {
@@ -98,7 +117,7 @@ export class RunIndex {
         ]);
         changed.push(this.take(run, records, questions));
       }
-      for (const listener of this.listeners) listener(changed);
+      for (const listener of this.listeners) listener({ runs: changed, erased: [] });
       await new Promise<void>((resolve) => void setImmediate(resolve));
     }
   }

@@ -32,6 +32,12 @@ export interface ListedRun {
   readonly tokens?: number;
 }
 
+/** What has changed: runs as they stand now, and the ids of those that were erased. */
+export interface RunChange {
+  readonly runs: readonly ListedRun[];
+  readonly erased: readonly string[];
+}
+
 /** One run, as it is shown. `source` says what it was made of: the records alone know less than a replay with the agent's program. */
 export interface InspectedRun {
   readonly run: ListedRun;

@@ -1,4 +1,19 @@
+import type { RunStatus } from "../durable/run-store.ts";
 import type { JsonSchema } from "../schema/schema.ts";
+
+/** All that the status of a run can be. */
+const runStatuses: readonly RunStatus[] = [
+  "ready",
+  "running",
+  "waiting",
+  "moved",
+  "answered",
+  "failed",
+  "cancelled",
+  "refused",
+  "exhausted",
+  "suspended",
+];
 
 const text = { type: "string", minLength: 1, maxLength: 500 } as const;
 const words = { type: "string", maxLength: 100_000 } as const;
@@ -170,7 +185,7 @@ export const response: JsonSchema = {
 export const nothing: JsonSchema = object({}, []);
 
 export const filter: Readonly<Record<string, JsonSchema>> = {
-  status: text,
+  status: { enum: runStatuses },
   agent: text,
   session: text,
   before: { ...text, description: "The id of a run: only those that were begun before it" },
@@ -199,18 +214,7 @@ export const run: JsonSchema = {
     input: {},
     session: { type: "string" },
     status: {
-      enum: [
-        "ready",
-        "running",
-        "waiting",
-        "moved",
-        "answered",
-        "exhausted",
-        "suspended",
-        "refused",
-        "cancelled",
-        "failed",
-      ],
+      enum: runStatuses,
     },
     begunAt: { type: "number", description: "Milliseconds since 1970" },
     endedAt: { type: "number" },

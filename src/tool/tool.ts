@@ -330,7 +330,8 @@ export const timeoutShape: Shape<unknown> = optional(
   shapeOf("a positive number", (value) => fits(number, value) && value > 0, shownValue),
 );
 
-const fields: { readonly [Field in keyof Required<AnyToolDefinition>]: Shape<unknown> } = {
+/** The fields of a definition. */
+export const toolFields: { readonly [Field in keyof Required<AnyToolDefinition>]: Shape<unknown> } = {
   name: anything,
   description: anything,
   inputSchema: anything,
@@ -351,7 +352,7 @@ const fields: { readonly [Field in keyof Required<AnyToolDefinition>]: Shape<unk
 };
 /** A definition may begin with what tool() gave, `{ ...other, execute }`: its other fields are made anew. */
 const made: {
-  readonly [Field in Exclude<keyof TypedTool<never, never>, keyof typeof fields>]: Shape<unknown>;
+  readonly [Field in Exclude<keyof TypedTool<never, never>, keyof typeof toolFields>]: Shape<unknown>;
 } = {
   input: anything,
   output: anything,
@@ -369,7 +370,9 @@ const made: {
   isAgent: anything,
   types: anything,
 };
-const shape = closed({ ...made, ...fields });
+/** The names of these fields. */
+export const madeFields: readonly string[] = Object.keys(made);
+const shape = closed(toolFields, madeFields);
 
 /** The fields that other libraries name otherwise, with their names there. */
 const otherWords = {

@@ -71,6 +71,10 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 export const anything: Shape<unknown> = shapeOf("anything", () => true);
 export const string: Shape<string> = shapeOf("a string", (value) => typeof value === "string");
+export const filled: Shape<string> = shapeOf(
+  "a text that is not empty",
+  (value) => typeof value === "string" && value !== "",
+);
 export const boolean: Shape<boolean> = shapeOf("true or false", (value) => typeof value === "boolean");
 export const number: Shape<number> = shapeOf("a number", (value) => typeof value === "number");
 export const finite: Shape<number> = shapeOf("a finite number", Number.isFinite, shownValue);

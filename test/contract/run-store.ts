@@ -241,6 +241,11 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
         await expect
           .poll(() => [...heard], { timeout: 1000 })
           .toEqual(expect.arrayContaining(["r", "other"]));
+        heard.length = 0;
+        await store.erase({ id: "r" });
+        await expect
+          .poll(() => [...heard], { timeout: 60_000 })
+          .toEqual(expect.arrayContaining(["r", "other"]));
         unwatch.forEach((leave) => leave());
         expect(quiet.count).toBe(0);
       });

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -101,6 +102,20 @@ export default agent({ name: "busy", tools: [look], model: () => ({ calls: [{ na
     ]);
   });
 
+  it("prints commands that a shell takes as they are, and lists ids whole", async () => {
+    store = `kim's runs ${count}.db`;
+    const id = `invoice 20 ${"of this year ".repeat(6)}!`;
+    const begun = await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", id]);
+    const told = /: npx writ (approvals approve .+)\n/.exec(begun.stderr)?.[1] ?? "";
+    const script = join(import.meta.dirname, "../../dist/cli/main.js");
+    const answered = execFileSync("sh", ["-c", `"$0" "$1" ${told}`, process.execPath, script], {
+      cwd: project.folder,
+      encoding: "utf8",
+    });
+    expect(answered).toBe(`approved: pay of ${id}\n`);
+    expect((await writ(["runs", "list"])).stdout).toContain(`${id}  ready`);
+  });
+
   it("wants an id with something in it", async () => {
     const { code, stderr } = await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", ""]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("`id` must be a text that is not empty")]);
@@ -187,7 +202,12 @@ describe("writ runs", () => {
   it("cancels, tries again, erases, and says what is not there", async () => {
     await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "r", "--session", "kim"]);
     expect((await writ(["runs", "cancel", "r", "--reason", "too dear"])).stdout).toBe("r: cancelled\n");
-    expect((await writ(["runs", "retry", "r"])).stdout).toBe("r: cancelled\n");
+    const kept = await writ(["runs", "retry", "r"]);
+    expect(kept).toMatchObject({ code: 1, stdout: "r: cancelled\n" });
+    expect(kept.stderr).toContain("It keeps its end");
+    const fork = ["runs", "fork", "r", "--before-turn", "1", "--as"];
+    expect((await writ([...fork, "r"])).stderr).toContain("Give a fork another id.");
+    expect(await writ([...fork, ""])).toMatchObject({ code: 2, stdout: "" });
     expect((await writ(["runs", "list", "--status", "cancelled", "--json"])).stdout).toContain(
       '"reason":"too dear"',
     );

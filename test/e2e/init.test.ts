@@ -71,7 +71,7 @@ describe("writ init", () => {
       const made = await writ(parent, "init", `My ${template}`, "--template", template);
       expect(made.stderr).toBe("");
       expect(made.stdout).toContain(
-        `  cd My ${template}\n  npm install\n  npm test\n  ${commandOf(template)}\n`,
+        `  cd 'My ${template}'\n  npm install\n  npm test\n  ${commandOf(template)}\n`,
       );
       const folder = join(parent, `My ${template}`);
       const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
@@ -129,6 +129,10 @@ describe("writ init", () => {
       stdout: "",
       files: ["agent.ts"],
     });
+    const inFile = await writ(folder, "init", "agent.ts");
+    expect(inFile.stderr).toContain(
+      'error[option-invalid] <folder> cannot be "agent.ts".\n  It cannot be written: ',
+    );
     const unknown = await writ(folder, "init", "x", "--template", "magic");
     expect(unknown.stderr).toContain(`It is one of: ${templateNames.join(", ")}.`);
   });

@@ -37,6 +37,27 @@ describe("writ manifest", () => {
     expect((await writ("manifest", path)).stdout).toBe(stdout);
   });
 
+  it("is none of a composition, which has no conversation either: both commands say so", async () => {
+    const path = project.file(
+      "both.ts",
+      `import { agent } from "writ";
+import { pipe } from "writ/compose";
+const one = agent({ name: "one", model: () => "x" });
+export default pipe(one, one).with({ name: "both" });
+`,
+    );
+    for (const words of [
+      ["manifest"],
+      ["chat"],
+      ["policy", "draft"],
+      ["run", "-m", "ollama/x", "-f", "both.ts"],
+    ]) {
+      const { code, stderr } = await writ(...words, path);
+      expect(stderr).toMatch(/error\[definition-invalid\] .*"both".* put together of agents/);
+      expect(code).toBe(2);
+    }
+  });
+
   it("writes out what would steer a terminal, or is not seen", async () => {
     const path = program("strange.ts", {
       rest: String.raw`policy: policy({ name: "\u001b[2J\u009b2J\u202eon", rules: [] })`,

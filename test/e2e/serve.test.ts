@@ -158,6 +158,7 @@ describe("writ serve", () => {
     [["serve", "clerk.ts", "--tokens", "none.json"], "writ token"],
     [["serve", "none.ts"], "none.ts"],
     [["token", "a/b"], "without `/`"],
+    [["token", "web", "--tokens", "none/tokens.json"], "It cannot be written: "],
   ])("says what does not fit: %j", async (words, advice) => {
     const { code, stderr } = await writIn(words, { cwd: project.folder });
     expect(code).toBe(2);

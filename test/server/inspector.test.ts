@@ -137,6 +137,20 @@ describe("an inspector", () => {
     expect(await found("nothing of this")).toEqual({ ids: [] });
   });
 
+  it("forgets a run that was erased, and tells its readers", async () => {
+    const store = await waitingRun();
+    const inspector = await inspect(store);
+    const search = async (): Promise<unknown> => (await ask(inspector, "/api/search?text=cost")).json();
+    await expect.poll(search, { timeout: 60_000 }).toEqual({ ids: ["mail-1"] });
+    const changes = (await ask(inspector, "/api/changes")).body?.pipeThrough(new TextDecoderStream());
+    let told = "";
+    void changes?.pipeTo(new WritableStream({ write: (text) => void (told += text) })).catch(() => undefined);
+    await store.erase({ id: "mail-1" });
+    await expect.poll(() => told, { timeout: 60_000 }).toContain('{"runs":[],"erased":["mail-1"]}');
+    expect(await search()).toEqual({ ids: [] });
+    expect(await (await ask(inspector, "/api/runs")).json()).toMatchObject({ runs: [] });
+  });
+
   it("says what another policy would say of the calls of a run, and calls nothing", async () => {
     const store = await waitingRun();
     const inspector = await inspect(store);

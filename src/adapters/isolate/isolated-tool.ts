@@ -1,3 +1,4 @@
+import { checkShape, closed } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import type { SchemaSource } from "../../schema/to-schema.ts";
@@ -6,13 +7,26 @@ import type { Enforcement } from "../../tool/enforcement.ts";
 import type { HandlesOf } from "../../tool/handles.ts";
 import {
   type ArgumentsOf,
+  madeFields,
   type SentTo,
   tool,
   type ToolContext,
   type ToolDefinition,
+  toolFields,
   type TypedTool,
 } from "../../tool/tool.ts";
 import type { Json } from "../../util/json.ts";
+import {
+  boolean,
+  fits,
+  list,
+  number,
+  optional,
+  type Shape,
+  shapeOf,
+  shownValue,
+  string,
+} from "../../util/shape.ts";
 import { handleNames } from "./broker.ts";
 import { type Boxes, boxes } from "./bubblewrap.ts";
 import { callCell, warmPool } from "./call-cell.ts";
@@ -84,7 +98,7 @@ export async function isolatedTool<
   const { module, export: _name, files, memoryBytes: _bytes, allowUnenforced, ...rest } = definition;
   const { processes = 2, idleMs = 30_000, fresh = false, ...about } = rest;
   const { name, timeoutMs = 30_000 } = about;
-  checkBounds(definition);
+  checkShape(`Isolated tool "${name}"`, definition, shape);
   const layout = layoutOf({ name, module, files });
   const start = async (): Promise<Cell> => startCell(cellOptions(definition, layout, await boxes()));
   const pool = openPool({ start, processes, idleMs, fresh });
@@ -141,15 +155,26 @@ function enforcementOf(found: Boxes, unenforced: string | undefined): Enforcemen
   };
 }
 
-function checkBounds(definition: CellDefinition): void {
-  for (const [field, least] of [
-    ["memoryBytes", 16_000_000],
-    ["processes", 1],
-    ["idleMs", 0],
-  ] as const) {
-    const value = definition[field];
-    if (value === undefined || (Number.isFinite(value) && value >= least)) continue;
-    const reason = `\`${field}\` must be a number of at least ${least}.`;
-    throw new WritError("definition-invalid", { where: `Isolated tool "${definition.name}"`, reason });
-  }
-}
+const atLeast = (least: number): Shape<number> =>
+  shapeOf(`a number of at least ${least}`, (value) => fits(number, value) && value >= least, shownValue);
+const file = shapeOf(
+  "a path or a URL",
+  (value) => typeof value === "string" || value instanceof URL,
+  shownValue,
+);
+
+const { execute: _execute, ...aboutTool } = toolFields;
+const shape = closed(
+  {
+    module: file,
+    export: optional(string),
+    files: optional(list(file, "a list of paths and URLs")),
+    memoryBytes: optional(atLeast(16_000_000)),
+    processes: optional(atLeast(1)),
+    idleMs: optional(atLeast(0)),
+    fresh: optional(boolean),
+    allowUnenforced: optional(string),
+    ...aboutTool,
+  },
+  madeFields,
+);

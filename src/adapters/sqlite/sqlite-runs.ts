@@ -118,14 +118,14 @@ export function sqliteRuns(path: string): SqliteRuns {
         forgotten(file, moved.run.id);
         return moves.in(moved);
       }),
-    erase: async (which) =>
-      database.write(
-        () => {
-          const ids = "id" in which ? [which.id] : rows.ids(which);
-          return ids.map((id) => forgotten(file, id)).filter(Boolean).length;
-        },
-        "endedBefore" in which ? "NORMAL" : "FULL",
-      ), // what is old is found again
+    async erase(which) {
+      const ids = database.write(
+        () => ("id" in which ? [which.id] : rows.ids(which)).filter((id) => forgotten(file, id)),
+        "endedBefore" in which ? "NORMAL" : "FULL", // what is old is found again
+      );
+      ids.forEach((id) => changes.told(id));
+      return ids.length;
+    },
     watch: changes.watch,
     close,
     [Symbol.dispose]: close,

@@ -1,3 +1,4 @@
+import { checkShape, closed } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { withoutSecrets } from "../../run/secrets.ts";
 import { endBy, failed } from "../../run/end.ts";
@@ -10,6 +11,7 @@ import { addAnswer, addSaid, emptyTranscript, type ReadyTranscript } from "../..
 import { type Budget, type Limits, limitsOf } from "../../policy/account/budget.ts";
 import { checkName, type Tool } from "../../tool/tool.ts";
 import { type Json, toJson } from "../../util/json.ts";
+import { anything, optional, record, string } from "../../util/shape.ts";
 import { questionJson, readQuestion } from "../question.ts";
 import { agentAsTool, type AsToolOptions, checkAsTool } from "../as-tool.ts";
 import { type About, type Begun, frameOf, type Runnable, runnable, type RunFrame } from "../runnable.ts";
@@ -82,10 +84,14 @@ export function composite<Input, Output>(
     const reason = "its agents take different things, so that no tool can say what it takes.";
     throw new WritError("definition-invalid", { where: `asTool() of ${name}`, reason });
   }
-  const withChanges = (more: CompositeChanges): Composite<Input, Output> =>
-    composite(composition, { ...changes, ...more, budget: { ...budget, ...more.budget } });
+  const withChanges = (more: CompositeChanges): Composite<Input, Output> => {
+    checkShape(`with() of "${name}", which is put together of agents`, more, shape);
+    return composite(composition, { ...changes, ...more, budget: { ...budget, ...more.budget } });
+  };
   return Object.freeze(Object.assign(base, { asTool, with: withChanges }));
 }
+
+const shape = closed({ name: anything, description: optional(string), budget: optional(record) });
 
 const bounds: ReadonlySet<string> = new Set<keyof CompositeBudget>([
   "toolCalls",

@@ -5,6 +5,7 @@ import type { SessionRecord } from "../../session/session-store.ts";
 import { errorText } from "../error-text.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-code.ts";
 import { type AgentFlags, agentLoader } from "../given-agent.ts";
+import { single } from "../load-agent.ts";
 import { countText, oneLine, processOutput } from "../output.ts";
 import { chatCommand } from "./commands.ts";
 import { type ChatLines, pipedLines, typedLines } from "./lines.ts";
@@ -31,7 +32,7 @@ export async function chat(file: string, flags: ChatFlags): Promise<ExitCode> {
     throw new WritError("option-invalid", { option: "--id", value: id, advice });
   }
   const load = agentLoader(file, flags);
-  const agent = await load();
+  const agent = single(await load(), "A conversation");
   using kept = path === undefined ? undefined : sqliteSessions(path);
   const place: ChatPlace = { store: kept ?? inMemorySessions(), output: processOutput, verbose };
   const before = (await place.store.list()).includes(id) ? await place.store.read(id) : { runs: [] };

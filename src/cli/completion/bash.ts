@@ -1,4 +1,5 @@
-import { type CommandPlace, type Completion, quoted } from "./places.ts";
+import { quoted } from "../output.ts";
+import type { CommandPlace, Completion } from "./places.ts";
 
 /** The script for bash. */
 export function bashScript(places: readonly CommandPlace[]): string {

@@ -1,4 +1,5 @@
-import { type CommandPlace, quoted } from "./places.ts";
+import { quoted } from "../output.ts";
+import type { CommandPlace } from "./places.ts";
 
 /** The script for fish. */
 export function fishScript(places: readonly CommandPlace[]): string {

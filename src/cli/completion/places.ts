@@ -26,8 +26,3 @@ export function placesOf(program: Command, place = ""): readonly CommandPlace[] 
   const deeper = inside.flatMap((command) => placesOf(command, `${place} ${command.name()}`.trim()));
   return [{ place, commands, options }, ...deeper];
 }
-
-/** A text that a shell takes as it is. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
-}

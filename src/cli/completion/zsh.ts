@@ -1,4 +1,5 @@
-import { type Completion, type CommandPlace, quoted } from "./places.ts";
+import { quoted } from "../output.ts";
+import type { CommandPlace, Completion } from "./places.ts";
 
 /** The script for zsh. */
 export function zshScript(places: readonly CommandPlace[]): string {

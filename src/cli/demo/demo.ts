@@ -8,7 +8,7 @@ import { WritError } from "../../error/writ-error.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import type { AnyAgent } from "../load-agent.ts";
 import { formatOf, type OutputFlags } from "../options.ts";
-import { countText, oneLine, processOutput } from "../output.ts";
+import { countText, printable, processOutput, shellWord } from "../output.ts";
 import type { Format } from "../print-run.ts";
 import { questionText } from "../question-text.ts";
 import { runDurably } from "../run-durably.ts";
@@ -58,7 +58,7 @@ export async function demo({ keep, dieIn, ...flags }: DemoFlags): Promise<ExitCo
   const next =
     keep === undefined
       ? "writ demo --keep runs.db keeps these runs"
-      : `writ inspect --store ${oneLine(keep)}`;
+      : `writ inspect --store ${printable(shellWord(keep))}`;
   progress(
     `\n${style("dim", `Look closer: ${next}. With a model of your own: writ init, then writ doctor`)}\n`,
   );

@@ -1,4 +1,12 @@
-import type { InspectedRun, ListedRun, PlayableTool, PlayedCall, ReplayedRun, TriedCall } from "../view.ts";
+import type {
+  InspectedRun,
+  ListedRun,
+  PlayableTool,
+  PlayedCall,
+  ReplayedRun,
+  RunChange,
+  TriedCall,
+} from "../view.ts";
 import type { WaitingQuestion } from "../../durable/run-store.ts";
 
 /** The acts that the page may do, and the runs as they stand. */
@@ -35,6 +43,13 @@ export class RefusedRequest extends Error {
 /** An error in words, with what to do. */
 export const troubleText = (error: unknown): string =>
   error instanceof RefusedRequest ? `${error.message} ${error.hint}` : String(error);
+
+/** The listeners of what is followed. */
+export interface Following {
+  readonly onOverview: (overview: Overview) => void;
+  readonly onChange: (change: RunChange) => void;
+  readonly onTrouble: (error: unknown) => void;
+}
 
 /** The server of the page. */
 export class Api {
@@ -116,17 +131,18 @@ export class Api {
     return (await this.fetch(`/api/export?id=${encodeURIComponent(id)}`)).blob();
   }
 
-  /** Tells the runs that change, until the signal; connects again when the stream breaks. */
-  async changes(onRuns: (runs: readonly ListedRun[]) => void, signal: AbortSignal): Promise<void> {
+  /** Tells the runs, then what changes, until the signal. When the stream breaks it connects again, and tells the runs again. */
+  async follow({ onOverview, onChange, onTrouble }: Following, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
         const { body } = await this.fetch("/api/changes", { signal });
+        onOverview(await this.overview()); // after the stream was opened: nothing happens between the two
         for await (const text of eventsIn(body)) {
           // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server of this page wrote it
-          onRuns(JSON.parse(text) as readonly ListedRun[]);
+          onChange(JSON.parse(text) as RunChange);
         }
-      } catch {
-        // the server has gone, or comes back
+      } catch (error) {
+        if (!signal.aborted) onTrouble(error); // the server has gone, or comes back
       }
       await new Promise((resolve) => setTimeout(resolve, 1000));
     }

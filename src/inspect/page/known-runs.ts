@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { InspectedRun, ListedRun } from "../view.ts";
+import type { InspectedRun, ListedRun, RunChange } from "../view.ts";
 import { type Api, type Overview, RefusedRequest } from "./api.ts";
 
 /** The runs of the store, and what can be done. */
@@ -16,26 +16,26 @@ export function useRuns(api: Api): KnownRuns {
   const [known, setKnown] = useState<KnownRuns>({ runs: [], change: 0 });
   useEffect(() => {
     const leaving = new AbortController();
-    const begin = async (): Promise<void> => {
-      const overview = await api.overview();
-      setKnown(({ change }) => ({ overview, runs: overview.runs, change }));
-      await api.changes(take, leaving.signal);
-    };
-    const take = (changed: readonly ListedRun[]): void =>
+    const onOverview = (overview: Overview): void =>
+      setKnown(({ change }) => ({ overview, runs: overview.runs, change: change + 1 }));
+    const onChange = (changed: RunChange): void =>
       setKnown((before) => ({
         ...before,
         runs: merged(before.runs, changed),
         change: before.change + 1,
       }));
-    begin().catch((error: unknown) => setKnown((before) => ({ ...before, trouble: troubleOf(error) })));
+    const onTrouble = (error: unknown): void =>
+      setKnown((before) => ({ ...before, trouble: troubleOf(error) }));
+    void api.follow({ onOverview, onChange, onTrouble }, leaving.signal);
     return () => leaving.abort();
   }, [api]);
   return known;
 }
 
-function merged(runs: readonly ListedRun[], changed: readonly ListedRun[]): readonly ListedRun[] {
-  const byId = new Map(runs.map((run) => [run.id, run]));
-  for (const run of changed) byId.set(run.id, run);
+function merged(known: readonly ListedRun[], { runs, erased }: RunChange): readonly ListedRun[] {
+  const byId = new Map(known.map((run) => [run.id, run]));
+  for (const run of runs) byId.set(run.id, run);
+  for (const id of erased) byId.delete(id);
   return [...byId.values()].toSorted((one, other) => other.begunAt - one.begunAt);
 }
 
@@ -43,6 +43,8 @@ function merged(runs: readonly ListedRun[], changed: readonly ListedRun[]): read
 const troubleOf = (error: unknown): string => {
   if (error instanceof RefusedRequest && error.status === 401)
     return "This page needs the address that `writ inspect` printed, with its token. Open that address again.";
+  if (error instanceof TypeError)
+    return "The inspector does not answer: it has ended, or cannot be reached. What it told last stands here.";
   return error instanceof Error ? error.message : String(error);
 };
 

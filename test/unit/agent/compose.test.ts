@@ -72,6 +72,10 @@ describe("the definition of a composition", () => {
       ["parallel(): `aggregate` must be", () => parallel([a, b], { aggregate: "majority" } as never)],
       ['weighted(): the weight of "a" must be a number from 0 on, and is -1', () => weighted({ a: -1 })],
       ['weighted(): the weight of "a" must be', () => weighted({ a: Number.NaN })],
+      [
+        'with() of "pipe(a, b)", which is put together of agents: it has the unknown field "model"',
+        () => pipe(a, b).with({ model: () => "x" } as never),
+      ],
       ['A composition has the name "a b", which cannot be called', () => pipe(a, b).with({ name: "a b" })],
       ['The budget of "pipe(a, b)" has tokens = -1', () => pipe(a, b).with({ budget: { tokens: -1 } })],
       ['The budget of "pipe(a, b)" has turns = ', () => pipe(a, b).with({ budget: { turns: 1 } as never })],

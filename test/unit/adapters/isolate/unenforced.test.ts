@@ -26,6 +26,21 @@ describe("where nothing isolates", () => {
     });
   });
 
+  it.each([
+    ["another field", { foo: 1 }, /unknown field "foo"; known are module, export, files, (?!.*isCatalogued)/],
+    ["a misspelt one", { allowUnenforce: "x" }, /did you mean "allowUnenforced"\?/],
+    ["a function beside the module", { execute: () => 1 }, /unknown field "execute"/],
+    ["no module", { module: undefined }, /`module` must be a path or a URL/],
+    ["files that are no list", { files: "x" }, /`files` must be a list of paths and URLs/],
+    ["a name of an export that is none", { export: 4 }, /`export` must be a string/],
+  ])("a definition with %s is refused, and says what it may have", async (_, more, message) => {
+    const wrong = { ...definition, ...more } as unknown as typeof definition; // as plain JavaScript may have it
+    await expect(isolatedTool(wrong)).rejects.toMatchObject({
+      code: "definition-invalid",
+      message: expect.stringMatching(message),
+    });
+  });
+
   it("it runs in a plain process when the author says why, without any claim", async () => {
     const made = await isolatedTool({ ...definition, allowUnenforced: "a demonstration on my laptop" });
     expect(await made.execute({ words: ["a", "b"] }, contextOf())).toEqual({ text: "a b", calls: 1 });
