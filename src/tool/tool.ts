@@ -351,27 +351,23 @@ export const toolFields: { readonly [Field in keyof Required<AnyToolDefinition>]
   ...securityFields,
 };
 /** A definition may begin with what tool() gave, `{ ...other, execute }`: its other fields are made anew. */
-const made: {
-  readonly [Field in Exclude<keyof TypedTool<never, never>, keyof typeof toolFields>]: Shape<unknown>;
-} = {
-  input: anything,
-  output: anything,
-  exclusiveKey: anything,
-  kind: anything,
-  unenforced: anything,
-  isFresh: anything,
-  plans: anything,
-  trustedForm: anything,
-  origin: anything,
-  page: anything,
-  enforcement: anything,
-  mode: anything,
-  isCatalogued: anything,
-  isAgent: anything,
-  types: anything,
-};
-/** The names of these fields. */
-export const madeFields: readonly string[] = Object.keys(made);
+export const madeFields: readonly string[] = Object.keys({
+  input: true,
+  output: true,
+  exclusiveKey: true,
+  kind: true,
+  unenforced: true,
+  isFresh: true,
+  plans: true,
+  trustedForm: true,
+  origin: true,
+  page: true,
+  enforcement: true,
+  mode: true,
+  isCatalogued: true,
+  isAgent: true,
+  types: true,
+} satisfies Record<Exclude<keyof TypedTool<never, never>, keyof typeof toolFields>, true>);
 const shape = closed(toolFields, madeFields);
 
 /** The fields that other libraries name otherwise, with their names there. */
