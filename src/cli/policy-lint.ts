@@ -27,7 +27,11 @@ export async function lintPolicy(path: string, { tools, json = false }: LintFlag
 }
 
 function lintedTools({ tools }: ToolsFile): readonly LintedTool[] {
-  return tools.map(({ name, schema }) => ({ name, input: toSchema(schema, { name, role: "input" }) }));
+  return tools.map(({ name, schema, said }) => ({
+    name,
+    input: toSchema(schema, { name, role: "input" }),
+    ...(said?.effect === undefined ? {} : { effect: said.effect }),
+  }));
 }
 
 /** `writ policy diff <before> <after>`: what the second may allow more. @throws WritError `file-unreadable`, `policy-invalid` */

@@ -28,7 +28,13 @@ export async function readTools(path: string, definitionTools?: string): Promise
     if (!parsed.ok) throw invalid(path, `It cannot be read as JSON: ${parsed.reason}.`);
     const list = listOf(parsed.value);
     if (list !== undefined)
-      return { name, tools: list.map((entry, index) => describedTool(path, entry, index)) };
+      return {
+        name,
+        tools: named(
+          path,
+          list.map((entry, index) => describedTool(path, entry, index)),
+        ),
+      };
   }
   if (/\.(?:json|md)$/.test(path)) return toolsOfAgent(await loadAgent(path, { tools: definitionTools }));
   const found = await loadAgentOrTools(path);
@@ -61,6 +67,14 @@ function describedTool(path: string, entry: Json, index: number): DraftedTool {
     .map((key) => own(tool, key))
     .find(isJsonObject);
   return { name, description: typeof description === "string" ? description : "", schema: schema ?? {} };
+}
+
+/** Two tools of one name would be one in a policy, with the words of either. */
+function named(path: string, tools: readonly DraftedTool[]): readonly DraftedTool[] {
+  const names = tools.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice === undefined) return tools;
+  throw invalid(path, `The tool ${JSON.stringify(twice)} stands in it twice.`);
 }
 
 function invalid(path: string, advice: string): WritError {

@@ -49,7 +49,7 @@ const agentFile = write(
   `import { agent, guarded, tool } from ${JSON.stringify(join(import.meta.dirname, "../../dist/index.js"))};
 import { scripted } from ${JSON.stringify(join(import.meta.dirname, "../../dist/testing.js"))};
 const inputSchema = { type: "object", properties: { to: { type: "string" } } };
-const read = tool({ name: "read_mail", description: "Reads", inputSchema: { type: "object" }, effect: "read", execute: () => "eve@evil.example" });
+const read = tool({ name: "read_mail", description: "Reads", inputSchema: { type: "object", properties: {} }, effect: "read", execute: () => "eve@evil.example" });
 const send = tool({ name: "send_mail", description: "Sends", inputSchema, execute: () => "sent" });
 const calls = (name, args = {}) => ({ calls: [{ name, arguments: args }] });
 export default agent({ name: "clerk", policy: guarded(), tools: [read, send],
@@ -82,6 +82,17 @@ describe("writ policy", () => {
     expect(policyFromJson(left.stdout).tools["read_mail"]).toEqual({ effect: "read" });
   });
 
+  it("drafts nothing of two tools with one name: a policy would have the words of either for both", async () => {
+    const delete_ = { name: "note", description: "Deletes a note.", inputSchema: { type: "object" } };
+    const twice = write("twice.json", [delete_, { ...delete_, description: "Reads a note." }]);
+    const { code, stdout, stderr } = await writ(["policy", "draft", twice, "--no-ask"]);
+    expect([code, stdout, stderr]).toEqual([
+      2,
+      "",
+      expect.stringContaining('The tool "note" stands in it twice.'),
+    ]);
+  });
+
   it("drafts from an agent, and repeats nothing that its tools say", async () => {
     const { stdout } = await writ(["policy", "draft", agentFile]);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -95,6 +106,9 @@ describe("writ policy", () => {
     const policy = { name: "p", rules: [{ verdict: "allow", tools: ["sendmail"] }] };
     const { code, stdout } = await writ(["policy", "lint", write("typo.json", policy), "--tools", tools]);
     expect([code, stdout]).toEqual([1, expect.stringContaining('"send_mail" is meant?')]);
+    const when = { type: "roles", roles: ["target"], is: { type: "bound" } };
+    const chosen = write("chosen.json", { name: "p", rules: [{ verdict: "allow", tools: ["*"], when }] });
+    expect(await writ(["policy", "lint", chosen, "--tools", agentFile])).toMatchObject({ code: 0 }); // what has no arguments only looks
     const draft = await writ(["policy", "draft", tools, "--write", "lint.json"]);
     expect(draft.code).toBe(0);
     expect(await writ(["policy", "lint", "lint.json", "--tools", tools])).toMatchObject({ code: 0 });

@@ -58,7 +58,7 @@ export interface Simulated {
  * Decides anew about each call that the policy of a run decided, given what the run knew then. Each call is
  * judged as it was made: what the model would have done after another decision, nobody knows. Runs inside the
  * run are runs of their own and left out, and so are calls that no policy was asked about (allow-list,
- * arguments, hooks, constraints).
+ * arguments, hooks, constraints), and plans that were judged by their acts. No call counts as planned.
  */
 export function simulateRun(
   simulated: Simulated,
@@ -167,6 +167,7 @@ const otherRules: ReadonlySet<string> = new Set([
   "hook-failed",
   "max-calls",
   "only-after",
+  "plan",
   "repeats",
 ]);
 

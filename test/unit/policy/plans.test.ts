@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { agent } from "../../../src/adapters/node.ts";
 import { scripted } from "../../../src/model/scripted.ts";
 import type { Decision } from "../../../src/policy/decision.ts";
+import type { AgentEvent } from "../../../src/event/event.ts";
 import { ask, deny } from "../../../src/policy/rules/builders.ts";
 import { explain } from "../../../src/policy/study/explain.ts";
 import { guarded, strict } from "../../../src/policy/study/guarded.ts";
@@ -284,4 +285,23 @@ it("a plan, and what was carried out of it, outlast a checkpoint", async () => {
     ({ checkpoint } = result);
   }
   expect(asked).toEqual(["send"]);
+});
+
+it("a plan is nothing that a recorded run is judged by anew", async () => {
+  const calls = [read, plan(known), send(eve)].map(({ name, arguments: args = {} }) => ({
+    calls: [{ name, arguments: args }],
+  }));
+  const events: AgentEvent[] = [];
+  await agent({ name: "a", model: scripted([...calls, "Done."]), tools: listed, policy: guarded() }).run(
+    "Do it",
+    {
+      approve: () => true,
+      onEvent: (event) => void events.push(event),
+    },
+  );
+  const judged = guarded().simulate(events, { tools: listed });
+  expect(judged.map(({ tool: name, was, would }) => `${name} ${was.verdict} ${would.verdict}`)).toEqual([
+    "read_mail allow allow",
+    "send allow ask",
+  ]);
 });
