@@ -27,12 +27,16 @@ export const filterFields: readonly string[] = Object.keys(fields);
 
 const has = (text: string, part: string): boolean => text.toLowerCase().includes(part);
 
-/** `>3`, `<3`, `3`. */
+/** `>3`, `>=3`, `<3`, `<=3`, `3`. */
 function isWithin(count: number, value: string): boolean {
-  const bound = Number(value.replace(/^[<>]/, ""));
-  if (value.startsWith(">")) return count > bound;
-  return value.startsWith("<") ? count < bound : count === bound;
+  const [, sign = "", isAlso = "", text = ""] = /^([<>]?)(=?)(.*)$/.exec(value) ?? [];
+  const bound = Number(text);
+  if (count === bound) return sign === "" || isAlso !== "";
+  return sign === ">" ? count > bound : sign === "<" && count < bound;
 }
+
+/** An address, `https://…`, is a word. */
+const field = /^([a-z]+):(?!\/\/)(.*)$/;
 
 /** Reads a filter: `status:waiting tool:send_mail invoice`. */
 export function readFilter(text: string): WantedRuns {
@@ -41,12 +45,12 @@ export function readFilter(text: string): WantedRuns {
     .split(/\s+/)
     .filter((part) => part !== "");
   const named = parts.flatMap((part) => {
-    const [, name = "", value = ""] = /^([a-z]+):(.*)$/.exec(part) ?? [];
+    const [, name = "", value = ""] = field.exec(part) ?? [];
     return name === "" ? [] : [{ name, value }];
   });
   return {
     fields: named.filter(({ name, value }) => Object.hasOwn(fields, name) && value !== ""),
-    words: parts.filter((part) => !/^[a-z]+:/.test(part)),
+    words: parts.filter((part) => !field.test(part)),
     unknown: named.filter(({ name }) => !Object.hasOwn(fields, name)).map(({ name }) => name),
   };
 }

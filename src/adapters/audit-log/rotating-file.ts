@@ -1,4 +1,4 @@
-import { appendFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, renameSync, rmSync, statSync, truncateSync } from "node:fs";
 
 /** The place of a file of lines, and the bounds of its size. */
 export interface RotatingOptions {
@@ -11,9 +11,20 @@ export interface RotatingOptions {
 
 /** Adds text to the file, which is put aside first when it would become too large. @throws what the disk says */
 export function appendRotating(text: string, { path, rotateBytes, keepFiles }: RotatingOptions): void {
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > 0 && size + Buffer.byteLength(text) > rotateBytes) putAside(path, keepFiles);
-  appendFileSync(path, text, { mode: 0o600 });
+  const size = sizeOf(path);
+  const isFull = size > 0 && size + Buffer.byteLength(text) > rotateBytes;
+  if (isFull) putAside(path, keepFiles);
+  try {
+    appendFileSync(path, text, { mode: 0o600 });
+  } catch (error) {
+    const before = isFull ? 0 : size;
+    if (sizeOf(path) > before) truncateSync(path, before); // a full disk took the beginning, which is written again
+    throw error;
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function putAside(path: string, keepFiles: number): void {

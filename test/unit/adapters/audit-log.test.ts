@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -100,6 +100,23 @@ describe("auditLog()", () => {
     one2.flush();
     expect(existsSync(path)).toBe(true);
   });
+
+  it.runIf(spawnSync("prlimit", ["--version"]).status === 0)(
+    "leaves no half of a line where the disk is full: what waits is written again, whole",
+    () => {
+      const file = JSON.stringify(
+        join(import.meta.dirname, "../../../src/adapters/audit-log/rotating-file.ts"),
+      );
+      const line = (word: string): string => JSON.stringify({ word: word.repeat(50) });
+      const options = JSON.stringify({ path, rotateBytes: 1000, keepFiles: 1 });
+      const program = `import { appendRotating } from ${file};
+        appendRotating('${line("a")}\\n', ${options});
+        try { appendRotating('${line("b")}\\n', ${options}); } catch ({ code }) { console.log(code); }`;
+      const limited = ["--fsize=100", process.execPath, "--input-type=module", "--eval", program];
+      expect(execFileSync("prlimit", limited, { encoding: "utf8" })).toBe("EFBIG\n");
+      expect(readFileSync(path, "utf8")).toBe(`${line("a")}\n`);
+    },
+  );
 
   it("does not disturb a run when the disk fails, and writes what waited when it is back", async () => {
     const folder = join(dirname(path), "gone");

@@ -149,7 +149,7 @@ const listed = (id: string, fields: Partial<ListedRun>): ListedRun => ({
 
 describe("the filter of runs", () => {
   const runs = [
-    listed("a", { status: "waiting", tools: ["send_mail"], asked: "Pay Ada" }),
+    listed("a", { status: "waiting", tools: ["send_mail"], asked: "Pay Ada: https://rivals.example/x?y:" }),
     listed("b", { refused: 2, calls: 9, told: "Paid." }),
     listed("c", { agent: "payer", session: "s-1", forkOf: "a" }),
   ];
@@ -161,6 +161,11 @@ describe("the filter of runs", () => {
     ["refused:yes", "b"],
     ["refused:no", "ac"],
     ["calls:>8", "b"],
+    ["calls:>9", ""],
+    ["calls:>=9", "b"],
+    ["calls:<=8", "ac"],
+    ["calls:9", "b"],
+    ["https://rivals.example/x?y:", "a"],
     ["agent:payer fork:yes", "c"],
     ["pa", "abc"],
     ["PAID", "b"],
