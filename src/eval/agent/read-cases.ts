@@ -27,7 +27,7 @@ export const recordedEnding = ".recorded.json";
 /**
  * Reads the cases of a file, or of all `.json`, `.yaml` and `.yml` files of a folder, in the order of their
  * names; hidden files, folders in it and `*.recorded.json` are left alone. A file holds one case, or several
- * under `cases`. A case without `name` has that of its file.
+ * under `cases`. A case that is alone in its file may leave its `name` out, and has that of the file.
  *
  * @throws WritError `eval-cases-invalid` with everything that is wrong in all files, each with its line and
  * field

@@ -54,6 +54,20 @@ describe("the entry of an account", () => {
     expect(after).toMatchObject({ ok: true, outputTokens: 40 });
   });
 
+  it("lets nothing pass where it may have nothing, but for what costs nothing where it may have no dollars", () => {
+    const empty = entryAt(undefined, "day", 0);
+    const passes = (limits: AccountLimits, price = (): number | undefined => 0): boolean =>
+      reserveIn(empty, { runs: 1, toolCalls: 1, reply: { ...reply, price } }, limits).ok;
+    expect([{ tokens: 0 }, { runs: 0 }, { toolCalls: 0 }].map((limits) => passes(limits))).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect(passes({ costUsd: 0 })).toBe(true);
+    expect(passes({ costUsd: 0 }, () => 0.000_001)).toBe(false);
+    expect(passes({ costUsd: 0 }, () => undefined)).toBe(false);
+  });
+
   it("never spends more than its bounds while usages stay within what was reserved [Y17]", () => {
     const step = fc.record({
       inputTokens: fc.nat(300),
