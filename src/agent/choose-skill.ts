@@ -198,9 +198,15 @@ function readRoute(text: string, names: readonly string[]): Omit<Route, "usage">
   const { skillName, confidence, rationale } = parsed.value;
   return {
     skill: typeof skillName === "string" ? skillName : "",
-    confidence: typeof confidence === "number" ? Math.min(1, Math.max(0, confidence)) : 1,
+    confidence: confidence === undefined ? 1 : sureness(confidence),
     ...(typeof rationale === "string" ? { rationale } : {}),
   };
+}
+
+/** Weak models write a number as text. What says no number says nothing that a threshold could be held against: 0. */
+function sureness(given: Json): number {
+  const number = typeof given === "string" && given.trim() !== "" ? Number(given) : given;
+  return typeof number === "number" && !Number.isNaN(number) ? Math.min(1, Math.max(0, number)) : 0;
 }
 
 function routeSchema(names: readonly string[]): JsonSchema {

@@ -21,13 +21,14 @@ const leastPrefix = 3;
 /**
  * Makes an index of entries by their words: the entries that fit a query come best first. Rare words count
  * more than frequent ones, and a word that stands often counts less each time. Case, accents and the usual
- * endings make no difference; names are taken apart at capitals, `_`, `-`, `.` and `/`.
+ * endings make no difference; names are taken apart at capitals, `_`, `-`, `.` and `/`. Of languages that are
+ * written without spaces, pairs of signs are compared.
  */
 export function wordIndex(entries: readonly (readonly Weighed[])[]): (query: string) => readonly Hit[] {
   const places = new Map<string, Map<number, number>>();
   entries.forEach((texts, index) => {
     for (const { text, weight } of texts)
-      for (const word of wordsIn(text)) {
+      for (const word of wordsIn(text).flatMap((each) => partsOf(each, 1))) {
         const counts = places.get(word) ?? new Map<number, number>();
         counts.set(index, (counts.get(index) ?? 0) + weight);
         places.set(word, counts);
@@ -38,7 +39,7 @@ export function wordIndex(entries: readonly (readonly Weighed[])[]): (query: str
 
   return (query) => {
     const scores = new Map<number, number>();
-    for (const wanted of new Set(wordsIn(query))) {
+    for (const wanted of new Set(wordsIn(query).flatMap((each) => partsOf(each, 2)))) {
       const best = new Map<number, number>();
       for (const [word, counts] of places) {
         const fit = fitOf(wanted, word);
@@ -76,6 +77,24 @@ function wordsIn(text: string): readonly string[] {
     .replaceAll(/\p{M}/gu, "");
   const words = apart.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.filter((word) => !frequent.has(word)).map(stemOf);
+}
+
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/u;
+const unspacedParts = new RegExp(`(${unspaced.source})`, "u");
+
+/**
+ * A word as it is. Where words are written without spaces, as in Chinese, its pairs of signs: they find a word anywhere in a sentence. `least` is
+ * 1 for single signs beside the pairs, 2 for single signs where there is not a pair.
+ */
+function partsOf(word: string, least: 1 | 2): readonly string[] {
+  if (!unspaced.test(word)) return [word];
+  return word.split(unspacedParts).flatMap((part) => {
+    if (!unspaced.test(part)) return part === "" ? [] : [part];
+    const signs = Array.from(part);
+    const pairs = signs.slice(1).map((sign, index) => `${signs[index] ?? ""}${sign}`);
+    return least === 1 || pairs.length === 0 ? [...signs, ...pairs] : pairs;
+  });
 }
 
 /** A word without the usual endings of English, so that "searches" finds "search". */

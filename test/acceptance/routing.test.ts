@@ -201,6 +201,8 @@ describe("the choice of a skill", () => {
       confidence: 0.5,
     });
     expect(await chosen('{"skillName":"writer","confidence":7}')).toEqual(writes);
+    expect(await chosen('{"skillName":"writer","confidence":"0.3"}')).toEqual({ ...writes, confidence: 0.3 });
+    expect(await chosen('{"skillName":"writer","confidence":"low"}')).toEqual({ ...writes, confidence: 0 });
     for (const text of ["I think the writer.", "{}", "Writer", "constructor", "[]"])
       await expect(chosen(text)).rejects.toMatchObject({
         code: "skill-unknown",

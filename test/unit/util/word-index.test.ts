@@ -15,6 +15,28 @@ const texts = [
 const search = wordIndex(texts.map((text) => [{ text, weight: 1 }]));
 const found = (query: string): readonly string[] => search(query).map(({ index }) => texts[index] ?? "");
 
+describe("an index of words that are written without spaces", () => {
+  const sentences = [
+    "明天下午三点在东京开会",
+    "お茶は四時に出ます。2024年の予定",
+    "พรุ่งนี้ประชุมที่กรุงเทพ",
+    "Tea at four",
+  ];
+  const inSentences = wordIndex(sentences.map((text) => [{ text, weight: 1 }]));
+  it.each([
+    ["东京", [0]],
+    ["开会 明天", [0]],
+    ["四時", [1]],
+    ["茶", [1]],
+    ["2024", [1]],
+    ["กรุงเทพ", [2]],
+    ["北京", []],
+    ["tea", [3]],
+  ])("finds %j anywhere in a sentence", (query, indices) => {
+    expect(inSentences(query).map(({ index }) => index)).toEqual(indices);
+  });
+});
+
 describe("an index of words [C35]", () => {
   it.each([
     ["searching file", ["Search the files of a folder"]],
