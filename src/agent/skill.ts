@@ -4,7 +4,7 @@ import type { InferOutput, SchemaSource } from "../schema/to-schema.ts";
 import { isKnowledge, type Knowledge } from "../tool/knowledge.ts";
 import { checkName, type Tool } from "../tool/tool.ts";
 import { checkShape, closed } from "../error/check-shape.ts";
-import { anything, named, record, type Shape } from "../util/shape.ts";
+import { anything, boolean, callable, named, optional, record, type Shape } from "../util/shape.ts";
 
 /**
  * Tools as a skill lists them: what `tool()` gave, and collections of it. A name of a tool that the agent has is deprecated: it works, and a process
@@ -164,10 +164,10 @@ const fields: { readonly [Field in SkillField]: Shape<unknown> } = {
   instructions: anything,
   tools: anything,
   output: anything,
-  parse: anything,
-  memory: anything,
-  execute: anything,
-  trusted: anything,
+  parse: optional(callable),
+  memory: optional(boolean),
+  execute: optional(callable),
+  trusted: optional(boolean),
 };
 type SkillField = SkillDefinition extends infer Kind ? (Kind extends unknown ? keyof Kind : never) : never;
 const known = closed(fields);

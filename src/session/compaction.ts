@@ -1,4 +1,4 @@
-import { checkCount } from "../error/check-shape.ts";
+import { checkCount, checkShape, closed } from "../error/check-shape.ts";
 import type { Compact, Compacted, CompactedActs } from "../turn/options.ts";
 import { isPlain, joinLabels } from "../message/label.ts";
 import {
@@ -13,6 +13,7 @@ import {
 import { countTurns, dropTurns, type ReadyTranscript } from "../message/transcript.ts";
 import { estimateTokens } from "../message/usage.ts";
 import { actsIn, actsMessage, isDeclared } from "../tool/acts.ts";
+import { anything, callable, optional } from "../util/shape.ts";
 import { type Summarise, summaryMessage, summaryOf } from "./summary.ts";
 
 /** Bounds by which the oldest turns are taken out of requests. Tokens are estimates: 4 characters each. */
@@ -37,7 +38,9 @@ export interface Compaction extends Compacted {
  * @throws WritError `definition-invalid` for numbers that are not whole numbers of at least 1; a compaction fails with `summary-failed` when
  * there is no summary.
  */
-export function compactor({ atTokens, keepTurns = 2, summarise }: CompactionOptions): Compact {
+export function compactor(options: CompactionOptions): Compact {
+  checkShape("A compaction", options, optionsShape);
+  const { atTokens, keepTurns = 2, summarise } = options;
   checkCount(atTokens, "`atTokens` of a compaction");
   checkCount(keepTurns, "`keepTurns` of a compaction");
   async function compact({ transcript, droppedTurns, known }: Compacting, once: Once): Promise<Compaction> {
@@ -68,6 +71,8 @@ export function compactor({ atTokens, keepTurns = 2, summarise }: CompactionOpti
     return most < 1 ? undefined : compact({ transcript, droppedTurns: fewest(most, fits), known }, once);
   };
 }
+
+const optionsShape = closed({ atTokens: anything, keepTurns: anything, summarise: optional(callable) });
 
 interface Compacting {
   readonly transcript: ReadyTranscript;

@@ -8,6 +8,7 @@ import type { Schema } from "../schema/schema.ts";
 import { type InferInput, type InferOutput, type SchemaSource, toSchema } from "../schema/to-schema.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import {
+  boolean,
   callable,
   fits,
   map,
@@ -338,12 +339,12 @@ export const toolFields: { readonly [Field in keyof Required<AnyToolDefinition>]
   outputSchema: anything,
   execute: callable,
   effect: effectShape,
-  exclusive: anything,
+  exclusive: optional(either(boolean, callable)),
   notation: anything,
   recover: anything,
   constraints: anything,
-  trusted: anything,
-  resolves: anything,
+  trusted: optional(boolean),
+  resolves: optional(boolean),
   retry: optional(oneOf("always", "keyed", "never")),
   reconcile: optional(either(callable, oneOf("person"))),
   timeoutMs: timeoutShape,

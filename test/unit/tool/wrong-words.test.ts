@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { agent, skill, tool } from "../../../src/index.ts";
+import { scripted } from "../../../src/testing.ts";
+
+const made = (words: object) => () =>
+  tool({ name: "t", description: "", inputSchema: { type: "object" }, execute: () => 1, ...words });
+
+describe("words that plain JavaScript gets wrong", () => {
+  it.each([
+    ["`trusted` must be true or false", made({ trusted: "false" })],
+    ["`resolves` must be true or false", made({ resolves: "no" })],
+    ["`exclusive` must be true or false or a function", made({ exclusive: "yes" })],
+    [
+      "`trusted` must be true or false",
+      () => skill({ name: "s", description: "", execute: () => 1, trusted: "false" } as never),
+    ],
+    [
+      "`memory` must be true or false",
+      () => skill({ name: "s", description: "", tools: [], memory: "no" } as never),
+    ],
+    [
+      "`parse` must be a function",
+      () => skill({ name: "s", description: "", tools: [], parse: "x" } as never),
+    ],
+    ["`execute` must be a function", () => skill({ name: "s", description: "", execute: "x" } as never)],
+    [
+      'A compaction: it has the unknown field "keepTurn"; did you mean "keepTurns"?',
+      () => agent({ name: "a", model: scripted([]), compaction: { atTokens: 9, keepTurn: 1 } as never }),
+    ],
+    [
+      "`summarise` must be a function",
+      () => agent({ name: "a", model: scripted([]), compaction: { atTokens: 9, summarise: "x" } as never }),
+    ],
+  ])("are refused, and trust or guard nothing: %s", (fault, define) => {
+    expect(define).toThrow(fault);
+  });
+});
