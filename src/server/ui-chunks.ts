@@ -20,6 +20,8 @@ export class UiChunks {
   private open: Writing | undefined;
   private count = 0;
   private readonly calls = new Set<string>();
+  /** Those of the reply that is written. */
+  private readonly writing = new Set<string>();
   /** The calls of the last reply. */
   private reply: readonly string[] = [];
   private readonly pages: ToolPages;
@@ -64,12 +66,14 @@ export class UiChunks {
   }
 
   private isEmpty(): boolean {
-    return this.shown.text === "" && this.shown.reasoning === "";
+    return this.shown.text === "" && this.shown.reasoning === "" && this.writing.size === 0;
   }
 
   private again(): UiChunk[] {
     this.shown.text = "";
     this.shown.reasoning = "";
+    for (const callId of this.writing) this.calls.delete(callId);
+    this.writing.clear();
     this.open = undefined;
     return [{ type: "reset-step" }];
   }
@@ -110,6 +114,7 @@ export class UiChunks {
     const delta = { type: "tool-input-delta", toolCallId: callId, inputTextDelta: text };
     if (this.calls.has(callId)) return [delta];
     this.calls.add(callId);
+    this.writing.add(callId);
     return [
       ...this.close(),
       { type: "tool-input-start", toolCallId: callId, toolName: name, ...this.about(name) },
@@ -125,21 +130,22 @@ export class UiChunks {
   private message({ parts }: ReplyMessage): UiChunk[] {
     const whole = (kind: Writing): string =>
       parts.flatMap((part) => (part.type === kind && "text" in part ? [part.text] : [])).join("");
-    const isAsShown = (["text", "reasoning"] as const).every((kind) =>
-      whole(kind).startsWith(this.shown[kind]),
-    );
+    const calls = parts.filter((part) => part.type === "tool-call");
+    this.reply = calls.map(({ id }) => id);
+    const isAsShown =
+      (["text", "reasoning"] as const).every((kind) => whole(kind).startsWith(this.shown[kind])) &&
+      this.writing.isSubsetOf(new Set(this.reply));
     const chunks = isAsShown ? [] : this.again();
     for (const kind of ["reasoning", "text"] as const)
       chunks.push(...this.write(kind, whole(kind).slice(this.shown[kind].length)));
     chunks.push(...this.close());
-    const calls = parts.filter((part) => part.type === "tool-call");
-    this.reply = calls.map(({ id }) => id);
     for (const { id: toolCallId, name: toolName, arguments: input } of calls) {
       this.calls.add(toolCallId);
       chunks.push({ type: "tool-input-available", toolCallId, toolName, input, ...this.about(toolName) });
     }
     this.shown.text = "";
     this.shown.reasoning = "";
+    this.writing.clear();
     return chunks;
   }
 }
