@@ -62,7 +62,7 @@ export function chooseSkill(choosing: Choosing): Maybe<Choice> {
 /** The skill that the author's function names. @throws WritError `function-failed` */
 function selectedBy({ name, selectSkill }: AgentPlan, input: Json): string | undefined {
   try {
-    return selectSkill?.(input);
+    return selectSkill?.(input) ?? undefined; // a program without types may say null
   } catch (cause) {
     throw new WritError(
       "function-failed",

@@ -1,6 +1,7 @@
-import { checkCount } from "../error/check-shape.ts";
+import { checkCount, checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import { estimateTokens } from "../message/usage.ts";
+import { anything, callable } from "../util/shape.ts";
 
 /**
  * The lines that stay of a text, asked at each write with all lines. An error leaves the memory as it was.
@@ -83,13 +84,9 @@ export function tokenBudget(tokens: number): Retention {
  * });
  * ```
  */
-export function summarised({
-  keepRecent,
-  digest,
-}: {
-  readonly keepRecent: number;
-  readonly digest: Digest;
-}): Retention {
+export function summarised(options: { readonly keepRecent: number; readonly digest: Digest }): Retention {
+  checkShape("`summarised`", options, summarisedShape);
+  const { keepRecent, digest } = options;
   checkCount(keepRecent, "`summarised`");
   return async (lines) => {
     if (lines.length <= keepRecent) return lines;
@@ -99,6 +96,8 @@ export function summarised({
     return [...linesOf(text), ...lines.slice(-keepRecent)];
   };
 }
+
+const summarisedShape = closed({ keepRecent: anything, digest: callable });
 
 /** The lines of a text. The line break at its end ends the last line and begins no other; an empty text has no lines. */
 export function linesOf(text: string): readonly string[] {

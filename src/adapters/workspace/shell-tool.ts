@@ -1,7 +1,7 @@
 import "../check-node.ts";
 import { checkShape, closed } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
-import { anything, boolean, optional, type Shape } from "../../util/shape.ts";
+import { anything, boolean, optional, type Shape, shapeOf } from "../../util/shape.ts";
 import { type Capability, exec, fs } from "../../tool/capability.ts";
 import type { ExecResult, Handles, Secret } from "../../tool/handles.ts";
 import { type Effect, tool, type Tool } from "../../tool/tool.ts";
@@ -124,7 +124,10 @@ export function shellTool(options: ShellToolOptions): Tool {
 
 const fields: { readonly [Field in keyof Required<ShellToolOptions>]: Shape<unknown> } = {
   name: anything,
-  programs: anything,
+  programs: shapeOf(
+    "a list of programs, or an object of them",
+    (value) => typeof value === "object" && value !== null,
+  ),
   cwd: anything,
   env: anything,
   timeMs: anything,

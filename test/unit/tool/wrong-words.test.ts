@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { agent, skill, tool } from "../../../src/index.ts";
+import { summarised } from "../../../src/session.ts";
 import { scripted } from "../../../src/testing.ts";
+import { shellTool } from "../../../src/workspace.ts";
 
 const made = (words: object) => () =>
   tool({ name: "t", description: "", inputSchema: { type: "object" }, execute: () => 1, ...words });
@@ -27,6 +29,8 @@ describe("words that plain JavaScript gets wrong", () => {
       'A compaction: it has the unknown field "keepTurn"; did you mean "keepTurns"?',
       () => agent({ name: "a", model: scripted([]), compaction: { atTokens: 9, keepTurn: 1 } as never }),
     ],
+    ["`digest` must be a function", () => summarised({ keepRecent: 1 } as never)],
+    ["`programs` must be a list of programs", () => shellTool({} as never)],
     [
       "`summarise` must be a function",
       () => agent({ name: "a", model: scripted([]), compaction: { atTokens: 9, summarise: "x" } as never }),
@@ -34,4 +38,11 @@ describe("words that plain JavaScript gets wrong", () => {
   ])("are refused, and trust or guard nothing: %s", (fault, define) => {
     expect(define).toThrow(fault);
   });
+});
+
+it("takes null of `selectSkill` for nothing", async () => {
+  const skills = ["a", "b"].map((name) =>
+    skill({ name, description: "", trusted: true, execute: () => name }),
+  );
+  expect(await agent({ name: "x", skills, selectSkill: () => null as never })("go")).toBe("a");
 });
