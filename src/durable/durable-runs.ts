@@ -159,8 +159,10 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
     erase: (which) => store.erase(which),
     events: (id, wanted = {}) => followRun(id, { ...options, host }, wanted),
     replay: (id) => replayRun(id, { ...options, host }),
-    fork: async (id, wanted) =>
-      woken(await store.moveIn(await forkOf(id, { ...wanted, id: wanted.id ?? host.randomId() }, store))),
+    fork: async (id, wanted) => {
+      const given = { ...wanted, id: wanted.id ?? host.randomId() };
+      return woken(await store.moveIn(await forkOf(id, given, { store, now: host.now() })));
+    },
     export: async (id) => runText(await store.moveOut(id)),
     import: async (text) => woken(await store.moveIn(readRunText(text))),
     check: () => strandedRuns({ ...options, host }),

@@ -45,7 +45,7 @@ const shape = closed({
 export async function forkOf(
   from: string,
   { id, ...options }: RunForkOptions & { readonly id: string },
-  store: Pick<RunStore, "read" | "records">,
+  { store, now }: { readonly store: Pick<RunStore, "read" | "records">; readonly now: number },
 ): Promise<MovedRun> {
   checkShape("The options of fork()", { id, ...options }, shape);
   const { beforeTurn, agent, results = {}, instructions, model, again } = options;
@@ -68,7 +68,7 @@ export async function forkOf(
   };
   const { end: _end, endedAt: _endedAt, moves: _moves, fork: _fork, ...begun } = run;
   return {
-    run: { ...begun, id, agent: name, status: "ready", fork },
+    run: { ...begun, id, agent: name, status: "ready", begunAt: now, fork },
     records: [...copied, { key: forkKey, fingerprint: "", json: JSON.stringify(answers) }],
     questions: [],
   };

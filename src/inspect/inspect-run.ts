@@ -18,6 +18,7 @@ export function inspectRun(known: KnownRun): InspectedRun {
   const read = readRecords(records);
   const facts = known.facts === undefined ? undefined : readFacts(known.facts);
   const messages = firstMessages(run.input, instructions);
+  const from = read.begunAt ?? run.begunAt; // a fork has the times of its run until its turn
   const making: Making = {
     prefix: "",
     read,
@@ -28,13 +29,12 @@ export function inspectRun(known: KnownRun): InspectedRun {
     messages,
     input: run.input,
     isOver: run.end !== undefined,
-    begunAt: run.begunAt,
+    begunAt: from,
     now,
     dropped: 0,
   };
   const turns = inspectTurns(making);
   const inside = inspectSteps(making);
-  const from = read.begunAt ?? run.begunAt;
   const usage = run.end?.usage ?? facts?.end?.usage;
   return {
     run: summaryOf(run, read, questions),

@@ -84,7 +84,7 @@ export class RunIndex {
     const seen = new Set(latest.map(({ id }) => id));
     const from = latest.length < mostRecent ? 0 : (latest.at(-1)?.begunAt ?? 0);
     const others = [...this.entries.values()].flatMap(({ run }) => (seen.has(run.id) ? [] : [run]));
-    const missed = others.filter(({ begunAt }) => begunAt >= from); // they would stand among the latest
+    const missed = others.filter(({ begunAt }) => begunAt >= from).slice(0, mostRecent); // they would stand among the latest
     const older = others.filter((run) => isOpen(run) && run.begunAt < from).slice(0, mostRecent);
     const named = await this.named(new Set([...missed, ...older].map(({ id }) => id)));
     return { runs: [...latest, ...named.runs], erased: named.erased };

@@ -126,6 +126,13 @@ describe("the fork of a run", () => {
     expect(await runs.show("r")).toEqual(before);
   });
 
+  it("was begun when it was forked, not when its run was: lists show the latest first", async () => {
+    const { runs } = await ended();
+    const { endedAt = Infinity } = (await runs.show("r")) ?? {};
+    await expect.poll(() => Date.now(), { timeout: 60_000 }).toBeGreaterThan(endedAt);
+    expect((await runs.fork("r", { id: "f", beforeTurn: 2 })).begunAt).toBeGreaterThan(endedAt);
+  });
+
   it("goes its own way from its turn on, and what the run did not ask is skipped", async () => {
     const other = one.with({
       name: "other",

@@ -1,5 +1,9 @@
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import { durableRuns } from "../../src/durable.ts";
+import { sqliteRuns } from "../../src/sqlite.ts";
+import { clerk } from "../unit/inspect/scene.ts";
 import { chromiumPath } from "./browser.ts";
 import { goTo, inspecting, look, patience } from "./inspector-scene.ts";
 import { clerkProgram } from "../unit/inspect/programs.ts";
@@ -49,6 +53,27 @@ describe.skipIf(chromiumPath === undefined)("writ inspect without a program, in 
     const stranger = await (await seen.browser.newContext()).newPage();
     await stranger.goto(new URL("/", page.url()).href);
     expect(await notice(stranger)).toContain("needs the address that `writ inspect` printed, with its token");
+  });
+
+  it("says that nobody answers while its stream is cut, reads the runs anew after it, and drops one that was erased", async () => {
+    const page = await seen.open();
+    const token = await page.evaluate<string>("sessionStorage.getItem('writ-token')");
+    const cut = await (await seen.browser.newContext()).newPage();
+    let isCut = true;
+    await cut.route("**/api/changes", (route) => (isCut ? route.abort() : route.continue()));
+    await cut.goto(new URL(`/#token=${token}`, page.url()).href);
+    expect(await cut.locator(".notice.trouble").innerText(patience)).toContain("does not answer");
+
+    using store = sqliteRuns(join(seen.project.folder, "runs.db"));
+    await durableRuns({ store }).start(clerk(), "Answer mail m-1", { id: "missed" });
+    await page.waitForSelector('.run-row:has-text("missed")', patience);
+    isCut = false;
+    await cut.waitForSelector('.run-row:has-text("missed")', patience);
+    expect(await cut.locator(".notice.trouble").count()).toBe(0);
+
+    await store.erase({ id: "missed" });
+    for (const each of [page, cut])
+      await expect.poll(() => each.locator(".run-row").count(), patience).toBe(1);
   });
 
   it.each([
