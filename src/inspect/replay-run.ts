@@ -23,7 +23,8 @@ export async function replayAgain(id: string, around: RunsToInspect): Promise<Re
   const read = readRecords(await around.store.records(id));
   const { facts, error } = await replayedFacts(id, around);
   const told = readFacts(facts.flatMap((event) => (isFact(event) ? [event] : [])));
-  const difference = inCalls(read, told) ?? inSteps(run, told, error) ?? inEnd(run, told);
+  const difference =
+    inCalls(read, told, error !== undefined) ?? inSteps(run, told, error) ?? inEnd(run, told);
   return {
     facts: facts.length,
     calls: [...told.turns.values()].reduce((sum, { calls }) => sum + calls.size, 0),
@@ -32,15 +33,15 @@ export async function replayAgain(id: string, around: RunsToInspect): Promise<Re
   };
 }
 
-/** The first call about which the program decides otherwise than it is recorded. */
-function inCalls(read: ReadRecords, told: ReadFacts): ReplayDifference | undefined {
+/** The first call about which the program decides otherwise than it is recorded. A replay that broke off tells ends of calls that it did not come to. */
+function inCalls(read: ReadRecords, told: ReadFacts, isBroken: boolean): ReplayDifference | undefined {
   for (const [turn, asked] of [...read.models].toSorted(([one], [other]) => one - other)) {
     const reply = asked.at(-1)?.message;
     for (const [index, { id, name }] of (reply === undefined ? [] : callsOf(reply)).entries()) {
       const call = `turn/${turn}/call/${index}`;
       const kept = read.calls.get(call) ?? read.refusals.get(call);
       const facts = told.turns.get(turn)?.calls.get(id);
-      const found = kept && facts && ofCall(kept, facts);
+      const found = kept && facts && ofCall(kept, facts, isBroken);
       if (found !== undefined) return { at: `turn ${turn}, ${name}`, call, ...found };
     }
   }
@@ -55,12 +56,14 @@ interface KeptCall {
 function ofCall(
   { decision, result }: KeptCall,
   { decided, ended }: CallFacts,
+  isBroken: boolean,
 ): Pick<ReplayDifference, "recorded" | "replayed"> | undefined {
   const now = decided.at(-1)?.decision;
   if (decision !== undefined && now !== undefined && ruling(decision) !== ruling(now))
     return { recorded: ruling(decision), replayed: ruling(now) };
   const status = ended?.result.status;
   if (status === undefined || status === result.status) return undefined;
+  if (isBroken && (status === "skipped" || status === "unknown")) return undefined;
   return { recorded: `result ${result.status}`, replayed: `result ${status}` };
 }
 
