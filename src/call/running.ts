@@ -177,10 +177,9 @@ export class RunningBatch {
   waits(): RunWaits | undefined {
     if (this.waiting === undefined) return undefined;
     if (this.batch.run.stop.reason === undefined)
-      return this.waiting.leaving(
-        ...this.fates.map(({ inside }) => inside),
-        ...this.records.map((record) => record?.inside),
-      );
+      return this.waiting
+        .leaving(...this.fates.map(({ inside }) => inside), ...this.records.map((record) => record?.inside))
+        .beside(this.records.map((record) => record?.result));
     this.endStopped();
     return undefined;
   }

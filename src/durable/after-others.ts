@@ -25,7 +25,7 @@ const nameOf = (id: string): string => `end of ${id}`;
 export async function waitsForOthers(journal: RunJournal, { store }: DurableAround): Promise<boolean> {
   const { run } = journal;
   const isPatient = run.options["whenWaiting"] === "after" && journal.find?.(startKey) === undefined;
-  if (!isPatient || run.session === undefined || journal.ask === undefined) return false;
+  if (!isPatient || journal.ask === undefined) return false;
   for (const other of await othersBefore(run, store)) {
     const request = requestOf(run, other.id);
     const asked = await journal.ask({ key: keyAfter(other.id), request, signal: nameOf(other.id) });
@@ -87,10 +87,12 @@ async function hasEnded(id: string, store: RunStore): Promise<boolean> {
   return run === undefined || run.end !== undefined || run.status === "moved";
 }
 
-async function othersBefore(
+/** The runs of the session of a run that were begun before it and have not ended. */
+export async function othersBefore(
   { id: before, session }: StoredRun,
   store: RunStore,
 ): Promise<readonly StoredRun[]> {
+  if (session === undefined) return [];
   const lists = unended.map((status) => store.list({ session, status, before, limit: most }));
   return (await Promise.all(lists)).flat();
 }

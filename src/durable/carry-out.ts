@@ -6,6 +6,7 @@ import { toJson } from "../util/json.ts";
 import { waitsForOthers, wakeAfter } from "./after-others.ts";
 import type { DurableAround } from "./durable-options.ts";
 import { journalOfRun } from "./forked-journal.ts";
+import { isPassed } from "../run/recorded-end.ts";
 import { askedRun } from "./run-of.ts";
 import type { RunEnd, RunJournal } from "./run-store.ts";
 import { tellStoreFailed } from "./store-failed.ts";
@@ -79,15 +80,23 @@ async function leavingAfter(
 ): Promise<() => Promise<void>> {
   const { agent, input, options } = askedRun(journal.run, around);
   const { onEvent } = around;
-  return leavingFor(await agent.run(input, { ...options, ...given, onEvent }), journal);
+  return leavingFor(await agent.run(input, { ...options, ...given, onEvent }), journal, around);
 }
 
 /** The act that gives a run up which came so far: to its end, to a question, or to another worker. */
-function leavingFor(result: RunResult<unknown>, journal: RunJournal): () => Promise<void> {
+function leavingFor(
+  result: RunResult<unknown>,
+  journal: RunJournal,
+  { store }: DurableAround,
+): () => Promise<void> {
   const { outcome, questions } = result;
   if (questions === undefined) return () => journal.end(endOf(result));
   const isHandedOver = outcome.type === "suspended" && outcome.field === "handover";
-  return () => (isHandedOver ? journal.close() : journal.wait());
+  if (isHandedOver) return () => journal.close();
+  return async () => {
+    const keys = (await store.questions(journal.run.id)).map(({ key }) => key);
+    return journal.wait(keys.filter((key) => isPassed(key, journal)));
+  };
 }
 
 /** True where the run could not go on for its journal's sake: it has no end, and another process, or this one later, goes on with it. */

@@ -7,7 +7,7 @@ import { endKey } from "../run/kept-end.ts";
 import { isJsonObject, type Json, toJson } from "../util/json.ts";
 import { filled, list, map, optional, shapeOf, string } from "../util/shape.ts";
 import { forkKey, turnOf } from "./forked-journal.ts";
-import type { ForkOrigin, MovedRun, RunStore } from "./run-store.ts";
+import type { ForkOrigin, MovedRun, RunStore, StoredRun } from "./run-store.ts";
 
 /** Options of a fork. */
 export interface RunForkOptions {
@@ -62,6 +62,7 @@ export async function forkOf(
   const fork: ForkOrigin = {
     run: from,
     beforeTurn,
+    ...(agent === undefined ? changesOf(run) : {}), // a fork of a fork goes on as that did
     ...(instructions === undefined ? {} : { instructions }),
     ...(model === undefined ? {} : { model }),
     ...(again === undefined ? {} : { again }),
@@ -71,6 +72,15 @@ export async function forkOf(
     run: { ...begun, id, agent: name, status: "ready", begunAt: now, fork },
     records: [...copied, { key: forkKey, fingerprint: "", json: JSON.stringify(answers) }],
     questions: [],
+  };
+}
+
+/** The changes with which a run was forked itself. */
+function changesOf({ fork }: StoredRun): Pick<ForkOrigin, "instructions" | "model"> {
+  const { instructions, model } = fork ?? {};
+  return {
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(model === undefined ? {} : { model }),
   };
 }
 

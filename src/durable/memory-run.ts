@@ -196,7 +196,10 @@ export class MemoryRun {
         this.note({ type: "ended", epoch });
         this.leave(epoch, false);
       },
-      wait: async () => this.leave(epoch, true),
+      wait: async (passed = []) => {
+        if (this.epoch === epoch) for (const key of passed) this.questions.delete(key);
+        this.leave(epoch, true);
+      },
       close,
       [Symbol.asyncDispose]: close,
     };

@@ -134,8 +134,11 @@ export interface RunJournal extends Journal, AsyncDisposable {
   readonly run: StoredRun;
   /** Ends the run for good and gives it up; its questions go. The end of a run that was cancelled meanwhile stays. @throws WritError `run-taken` */
   end(end: RunEnd): Promise<void>;
-  /** Gives the run up until somebody answers a question of it. One that was answered since the run was taken lets it go on at once. */
-  wait(): Promise<void>;
+  /**
+   * Gives the run up until somebody answers a question of it. One that was answered since the run was taken lets it go on at once. The questions of these keys
+   * go: nothing waits for them any more.
+   */
+  wait(passed?: readonly string[]): Promise<void>;
   /** Gives the run up: any process may take it. Does nothing where it was given up, ended or taken. */
   close(): Promise<void>;
 }

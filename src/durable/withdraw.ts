@@ -1,4 +1,5 @@
 import { isWritError } from "../error/writ-error.ts";
+import { othersBefore } from "./after-others.ts";
 import type { RunStore, StoredRun, WaitingQuestion } from "./run-store.ts";
 
 /** The ways in which a question is not to be withdrawn any more: somebody was faster. */
@@ -10,17 +11,10 @@ const settled: ReadonlySet<string> = new Set([
   "run-moved",
 ]);
 
-/** The most runs of one session that are looked at. */
-const most = 1000;
-
-/** Answers the questions with no that the runs of a session before this one wait for, and gives the ids of those runs. Questions that name who may answer stand. */
-export async function withdrawQuestions(
-  { id: before, session }: Pick<StoredRun, "id" | "session">,
-  store: RunStore,
-): Promise<readonly string[]> {
-  if (session === undefined) return [];
+/** Answers the questions with no that runs of a session have asked before this one, and gives the ids of those runs. Questions that name who may answer stand. */
+export async function withdrawQuestions(begun: StoredRun, store: RunStore): Promise<readonly string[]> {
   const withdrawn: string[] = [];
-  for (const run of await store.list({ session, status: "waiting", before, limit: most }))
+  for (const run of await othersBefore(begun, store))
     for (const question of await store.questions(run.id))
       if (isFree(question) && (await withdraw(question, store))) withdrawn.push(run.id);
   return withdrawn;

@@ -172,6 +172,18 @@ export function isTakenOver(key: string, { find }: Pick<Journal, "find">): boole
   );
 }
 
+/** True of a question that nothing waits for any more: what is around it has ended without it, or its run is a turn further. */
+export function isPassed(key: string, journal: Pick<Journal, "find">): boolean {
+  const has = (other: string): boolean => journal.find?.(other) !== undefined;
+  const isLate = [...key.matchAll(/(?<=^|\/)turn\/(\d+)(?=\/)/g)].some(({ 1: turn, index }) =>
+    has(`${key.slice(0, index)}turn/${Number(turn) + 1}/model`),
+  );
+  const isLoser = [...key.matchAll(/(?<=^|~[^/]*\/\d+\/)\d+(\/\d+)?(?=\/[^/]*~)/g)].some(
+    ({ 1: round = "", index }) => has(`${key.slice(0, index)}settled${round}`),
+  );
+  return isLate || isLoser || isTakenOver(key, journal);
+}
+
 /** The step as it may be looked up: it does nothing where it has no record. */
 export function lookUp<Result>({ lost: _lost, ...step }: Step<Result>, why: () => Error): Step<Result> {
   return { ...step, run: () => Promise.reject(why()) };

@@ -1,3 +1,4 @@
+import type { ToolResult } from "../message/message.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { Inside } from "./inside.ts";
 
@@ -18,6 +19,8 @@ export class RunWaits extends Error {
   readonly isHandedOver: boolean;
   /** The runs inside the calls that it leaves without a record, with what they spent. */
   readonly inside: readonly Inside[];
+  /** The results of the calls beside that have ended, by their places in the reply. */
+  results: readonly (ToolResult | undefined)[] = [];
 
   constructor(questions: readonly OpenQuestion[], isHandedOver = false, inside: readonly Inside[] = []) {
     super(isHandedOver ? "the run is handed over" : "the run waits for an answer");
@@ -42,5 +45,12 @@ export class RunWaits extends Error {
     return more.length === 0
       ? this
       : new RunWaits(this.questions, this.isHandedOver, [...this.inside, ...more]);
+  }
+
+  /** The same, and how the calls of its reply have ended that have. */
+  beside(results: readonly (ToolResult | undefined)[]): RunWaits {
+    const waits = new RunWaits(this.questions, this.isHandedOver, this.inside);
+    waits.results = results;
+    return waits;
   }
 }

@@ -9,6 +9,7 @@ import { learn } from "../policy/knowledge/learned.ts";
 import { type End, endBy, exhausted, failed } from "../run/end.ts";
 import { RunWaits } from "../run/waits.ts";
 import type { Maybe } from "../util/maybe.ts";
+import { type Act, actsIn } from "../tool/acts.ts";
 import { bookInside, type NextState, type Run, type State } from "./state.ts";
 
 /** A state, and the reply whose calls have no results yet. */
@@ -19,7 +20,7 @@ interface OpenCalls {
 
 /** The end of a run whose calls have no result: it waits, or nobody knows what became of them. */
 export function leftOpen(error: unknown, { state, open }: OpenCalls, run: Run): Maybe<NextState> {
-  if (error instanceof RunWaits) return keepPlace(state, error, run);
+  if (error instanceof RunWaits) return keepPlace({ state, open }, error, run);
   const transcript = settleAll(open, () => unfinishedResult);
   const learned = learn(state.learned, transcript.since(state.transcript.length), state.gate.allowed);
   return { state: { ...state, transcript, learned }, end: endBy(error, run) };
@@ -42,11 +43,18 @@ async function forbidden(run: Run): Promise<End | undefined> {
 }
 
 /** Asks before the run waits too, and once: others may use its session meanwhile, and the call that somebody approved must run. */
-async function keepPlace(state: State, waits: RunWaits, run: Run): Promise<NextState> {
+async function keepPlace({ state, open }: OpenCalls, waits: RunWaits, run: Run): Promise<NextState> {
+  const booked = { ...state, ...bookInside(state, waits.inside) };
   return {
-    state: { ...state, ...bookInside(state, waits.inside) },
+    state: { ...booked, acts: [...booked.acts, ...actsBeside(waits, { state, open })] },
     end: (await forbidden(run)) ?? endBy(waits, run),
   };
+}
+
+/** The acts of the calls that have ended in a turn in which the run waits: its transcript has none of them yet. */
+function actsBeside({ results }: RunWaits, { state, open }: OpenCalls): readonly Act[] {
+  const settled = settleAll(open, (_call, index) => results[index] ?? { status: "skipped", text: "" });
+  return actsIn(settled.since(state.transcript.length), effectIn(state.gate.allowed));
 }
 
 interface Skipping {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { parallel, race } from "../../src/compose.ts";
+import { parallel, pipe, race } from "../../src/compose.ts";
 import { durableRuns, type RunWorker } from "../../src/durable.ts";
 import { agent, type Policy } from "../../src/index.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
@@ -46,6 +46,35 @@ describe.each(durablePlaces)("compositions that wait, in %s", (where) => {
     expect(end).toMatchObject({ output: "here", usage: { inputTokens: 20, outputTokens: 2 } });
     expect((await runs.replay("r")).usage).toEqual(end.usage);
     expect(await runs.waiting("r")).toEqual([]);
+  });
+
+  it("withdraw the question of what has ended without it, and keep the others", async () => {
+    const asked = Promise.withResolvers<void>();
+    const quick = agent({
+      name: "quick",
+      async model() {
+        await asked.promise;
+        return { text: "here", usage };
+      },
+    });
+    const racing = pipe(race([payer("slow"), quick]), payer("after"));
+    const runs = durableRuns({ store: open(), agents: [racing] });
+    workers.push(runs.work());
+    await runs.start(racing, "go", { id: "r" });
+    await expect.poll(() => runs.waiting("r")).toHaveLength(1);
+    const [question] = await runs.waiting("r");
+    asked.resolve();
+    await expect
+      .poll(async () => (await runs.waiting("r")).map(({ request }) => request.path))
+      .toEqual([expect.arrayContaining(["after"])]);
+    await expect.poll(async () => (await runs.show("r"))?.status).toBe("waiting");
+    const { key = "", request } = question ?? {};
+    await expect(runs.answer("r", key, { approved: true, hash: request?.hash ?? "" })).rejects.toMatchObject({
+      code: "question-unknown",
+    });
+    for (const next of await runs.waiting("r"))
+      await runs.answer("r", next.key, { approved: true, hash: next.request.hash });
+    expect((await runs.result("r")).output).toBe("after paid");
   });
 
   it("tell all questions of their members", async () => {

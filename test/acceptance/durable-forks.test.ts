@@ -171,6 +171,10 @@ describe("the fork of a run", () => {
     expect(asked.map(({ messages }) => messages[0])).toEqual([
       expect.objectContaining({ role: "system", text: expect.stringContaining("Be brief.") }),
     ]);
+    asked.length = 0;
+    await runs.fork("f", { id: "again", beforeTurn: 4 }); // a fork of that goes on as it did
+    await settled(runs, "again");
+    expect(JSON.stringify(asked[0]?.messages[0])).toContain("Be brief.");
     await runs.fork("r", { id: "strict", beforeTurn: 2, agent: strict });
     expect((await settled(runs, "strict")).output).toContain("denied: too dear");
     await runs.fork("r", { id: "named", beforeTurn: 2, model: "nobody/has-it" });

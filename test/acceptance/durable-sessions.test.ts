@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { textOf } from "../../src/doors.ts";
 import { durableRuns, memoryRuns } from "../../src/durable.ts";
-import { agent, inMemorySessions, type Policy, session } from "../../src/index.ts";
+import { agent, type AgentEvent, inMemorySessions, type Policy, session } from "../../src/index.ts";
 import type { ModelFunction } from "../../src/models.ts";
 import type { Approvals } from "../../src/run/approval.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
@@ -137,6 +137,45 @@ describe("an end that is kept in a session", () => {
     const [first] = (await sessions.read("kim")).runs;
     expect(first).toMatchObject({ runId: "r", outcome: { type: "cancelled" } });
     expect(first?.usage).toEqual((await runs.replay("r")).usage);
+  });
+
+  it("tells what an agent inside did beside a question of its own, where the run is cancelled meanwhile", async () => {
+    using store = sqliteRuns(":memory:");
+    const sessions = inMemorySessions();
+    const post = fakeTool("post", "posted", { effect: "irreversible" });
+    const slow = fakeTool("slow", () => new Promise(() => undefined), { effect: "read" });
+    const asks: Policy = ({ tool: name }) => ({
+      verdict: name === "pay" ? "ask" : "allow",
+      rule: name,
+      reason: "",
+    });
+    const inner = agent({
+      name: "inner",
+      model: scripted([{ calls: [{ name: "post" }, { name: "pay" }] }]),
+      tools: [post, fakeTool("pay", "paid", { effect: "irreversible" })],
+      policy: asks,
+    });
+    const calls = [{ name: "inner", arguments: { input: "x" } }, { name: "slow" }];
+    const tools = [inner.asTool(), slow];
+    const boss = agent({ name: "boss", model: scripted([{ calls }]), tools, policy: asks });
+    const waits = Promise.withResolvers<void>();
+    const onEvent = ({ type, parentRunId }: AgentEvent): void => {
+      if (type === "run-end" && parentRunId !== undefined) waits.resolve();
+    };
+    const opening = (id: string) => session(sessions, id);
+    const runs = durableRuns({ store, agents: [boss], sessions: opening, onEvent });
+    await using _worker = runs.work();
+    await runs.start(boss, "Go", { id: "r", session: "kim" });
+    await waits.promise;
+    await expect.poll(() => slow.calls.length).toBe(1);
+    await runs.cancel("r");
+    await expect.poll(() => sessions.list()).toEqual(["kim"]);
+    await expect.poll(async () => (await sessions.read("kim")).runs.length).toBe(1);
+    const [run] = (await sessions.read("kim")).runs;
+    expect(run?.acts).toContainEqual(
+      expect.objectContaining({ tool: "post", status: "ok", result: "posted" }),
+    );
+    expect(run?.acts?.map(({ tool: name }) => name)).not.toContain("pay");
   });
 
   it("is not changed by a run that was cancelled before it began", async () => {
@@ -277,6 +316,26 @@ describe("a message while a question waits", () => {
       runs.answer("pays", question?.key ?? "", { approved: true, hash: question?.request.hash ?? "" }),
     ).rejects.toMatchObject({ code: expect.stringMatching(/^question-/) });
     expect((await runs.show("other"))?.status).toBe("waiting");
+  });
+
+  it("withdraws what is left of several questions, of which one was answered", async () => {
+    using store = sqliteRuns(":memory:");
+    const calls = ["a", "b"].map((to) => ({ name: "pay", arguments: { to } }));
+    const clerk = agent({
+      name: "clerk",
+      model: scripted([{ calls }]),
+      tools: [fakeTool("pay", "paid")],
+      policy: () => money,
+    });
+    const runs = durableRuns({ store, agents: [clerk] });
+    const worker = runs.work();
+    await runs.start(clerk, "Pay both", { id: "pays", session: "kim" });
+    await expect.poll(async () => (await runs.show("pays"))?.status).toBe("waiting");
+    await worker.drain();
+    const [question] = await runs.waiting("pays");
+    await runs.answer("pays", question?.key ?? "", { approved: true, hash: question?.request.hash ?? "" });
+    await runs.start(clerk, "Leave it", { id: "leaves", session: "kim", whenWaiting: "withdraw" });
+    expect([(await runs.show("pays"))?.status, await runs.waiting()]).toEqual(["ready", []]);
   });
 
   it("keeps it by default, and its end comes behind what was said meanwhile", async () => {

@@ -387,14 +387,15 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
         });
       });
 
-      it("go with the end of their run", async () => {
+      it("go where their run waits without them, or ends", async () => {
         await store.begin(newRun("r"));
         const journal = await store.claim(["a"]);
-        if (journal === undefined) throw new Error("nothing to claim");
-        await ask(journal, "q");
-        await journal.end(answeredEnd);
-        expect(await other.questions()).toEqual([]);
-        await expect(other.answer("r", "q", yes("q"))).rejects.toMatchObject({ code: "question-unknown" });
+        for (const key of ["q", "p"]) await (journal && ask(journal, key));
+        await journal?.wait(["q", "nothing"]);
+        expect((await other.questions("r")).map(({ key }) => key)).toEqual(["p"]);
+        await (await other.open("r")).end(answeredEnd);
+        await journal?.wait(["q"]);
+        await expect(other.answer("r", "p", yes("p"))).rejects.toMatchObject({ code: "question-unknown" });
       });
 
       it("that are answered while the run is carried out let it go on at once", async () => {

@@ -122,9 +122,9 @@ async function journalOf(server: RunServer, taken: Taken): Promise<RunJournal> {
   const { rows, steps, questions, changes } = server;
   const { id, release } = taken;
   const keep = steps.keeper(taken);
-  async function leave(waits: boolean): Promise<void> {
+  async function leave(waits: boolean, passed: readonly string[] = []): Promise<void> {
     try {
-      await rows.leave(taken, waits);
+      await rows.leave(taken, waits, passed);
     } finally {
       await release();
     }
@@ -156,7 +156,7 @@ async function journalOf(server: RunServer, taken: Taken): Promise<RunJournal> {
         await release();
       }
     },
-    wait: () => leave(true),
+    wait: (passed) => leave(true, passed),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -21,8 +21,8 @@ export interface RunRows {
   erase(which: Erased): Promise<number>;
   /** Ends the run of a claim, where it has not ended. False where it was taken. */
   end(claim: Claim, end: RunEnd): Promise<boolean>;
-  /** Gives the run of a claim up. It waits where it `waits` and nobody has answered since it was taken. */
-  leave(claim: Claim, waits: boolean): Promise<void>;
+  /** Gives the run of a claim up, without the questions that are passed. It waits where it `waits` and nobody has answered since it was taken. */
+  leave(claim: Claim, waits: boolean, passed: readonly string[]): Promise<void>;
 }
 
 export function runRows(database: PostgresDatabase, tables: RunTables): RunRows {
@@ -42,8 +42,10 @@ export function runRows(database: PostgresDatabase, tables: RunTables): RunRows 
   const finish =
     withoutQuestions(`UPDATE ${runs} SET owner = NULL, status = CASE WHEN ended IS NULL THEN $4 ELSE status END,
     finish = coalesce(finish, $5), ended = coalesce(ended, ${nowMs}) WHERE number = $2 AND epoch = $3`);
-  const leave = `UPDATE ${runs} SET owner = NULL, status = CASE WHEN ended IS NOT NULL THEN status WHEN $3 AND NOT woken THEN 'waiting'
-    ELSE 'ready' END WHERE number = $1 AND epoch = $2 RETURNING ${told("$4")}`;
+  const leave = `WITH leaving AS (UPDATE ${runs} SET owner = NULL, status = CASE WHEN ended IS NOT NULL THEN status WHEN $3 AND NOT woken THEN 'waiting'
+      ELSE 'ready' END WHERE number = $1 AND epoch = $2 RETURNING number),
+    gone AS (DELETE FROM ${questions} USING leaving WHERE run = leaving.number AND key = ANY($5::text[]))
+    SELECT ${told("$4")} FROM leaving`;
   const reopen = `UPDATE ${runs} SET status = 'ready', ended = NULL, finish = NULL
     WHERE id = $1 AND ended IS NOT NULL AND status NOT IN ('answered', 'cancelled', 'moved') RETURNING ${told("$2")}`;
 
@@ -89,8 +91,8 @@ export function runRows(database: PostgresDatabase, tables: RunTables): RunRows 
       const values = [changeOf(id), number, epoch, end.outcome.type, JSON.stringify(end)];
       return (await query(finish, values)).length > 0;
     },
-    async leave({ id, number, epoch }, waits) {
-      await query(leave, [number, epoch, waits, changeOf(id)]);
+    async leave({ id, number, epoch }, waits, passed) {
+      await query(leave, [number, epoch, waits, changeOf(id), passed.map(toKey)]);
     },
   };
 }

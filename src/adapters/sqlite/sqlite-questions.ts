@@ -22,6 +22,8 @@ export interface Questions {
   /** Answers the questions whose time is over. Gives their runs. */
   expire(): readonly string[];
   forget(runId: string): void;
+  /** Withdraws questions that nothing waits for any more. */
+  withdraw(claim: Claim, keys: readonly string[]): void;
 }
 
 /** Table of {@link questionsOf}, beside those of the runs and their steps. `last` is the answer when the time is over. */
@@ -64,6 +66,9 @@ export function questionsOf(database: Database): Questions {
     return String(row["json"]);
   }
   const remove = database.prepare("DELETE FROM writ_questions WHERE run = ?");
+  const withdraw = database.prepare(
+    "DELETE FROM writ_questions WHERE run = ?1 AND key = ?3 AND EXISTS (SELECT 1 FROM writ_runs WHERE id = ?1 AND epoch = ?2)",
+  );
   const refusal = refusalIn(database);
   return {
     keep(claim, question) {
@@ -116,6 +121,9 @@ export function questionsOf(database: Database): Questions {
         return fromKey(run);
       }),
     forget: (runId) => void remove.run(toKey(runId)),
+    withdraw({ runId, epoch }, keys) {
+      for (const key of keys) withdraw.run(toKey(runId), epoch, toKey(key));
+    },
   };
 }
 

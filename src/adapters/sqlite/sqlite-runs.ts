@@ -169,8 +169,11 @@ function journalOf(file: RunFile, taken: Taken): RunJournal {
     (record, mustLast) => keeper.keep({ claim: taken, record, mustLast }),
     (question) => database.write(() => questions.keep(taken, question), "NORMAL"), // it is asked again where it is lost
   );
-  async function leave(waits: boolean): Promise<void> {
-    database.write(() => rows.leave(taken, waits), "NORMAL");
+  async function leave(waits: boolean, passed: readonly string[] = []): Promise<void> {
+    database.write(() => {
+      questions.withdraw(taken, passed);
+      rows.leave(taken, waits);
+    }, "NORMAL");
     changes.told(runId);
   }
   const close = (): Promise<void> => leave(false);
@@ -178,7 +181,7 @@ function journalOf(file: RunFile, taken: Taken): RunJournal {
     ...journal,
     run,
     end: async (end: RunEnd) => changing(file, runId, () => endOf(file, taken, end)),
-    wait: () => leave(true),
+    wait: (passed) => leave(true, passed),
     close,
     [Symbol.asyncDispose]: close,
   };
