@@ -56,10 +56,10 @@ async function complete(asked: Asked, opened: OpenStream): Promise<Response> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
   const { stream, stream_options: options, ...wanted } = asked.body as unknown as Wanted;
   const run = await openAiRun(asked, wanted, opened);
-  const { key, begunAt, model, words, end } = run;
+  const { key, begunAt, model, end } = run;
   const head = { id: `chatcmpl-${key}`, created: Math.floor(begunAt / 1000), model };
   if (stream !== true) return json(wholeOf(await wholeWords(run), head));
-  return eventStream(chunksOf(words, head, options?.include_usage === true), {
+  return eventStream(chunksOf(run.words("piece"), head, options?.include_usage === true), {
     timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
     onEnd: end,
     failure: (error) => sent(envelope(error).body), // of a server that leaves, too: half an answer would be taken for a whole one

@@ -9,14 +9,15 @@ import { questionId, questionOf } from "./page-questions.ts";
 import { problemHeaders, problemOf } from "./problems.ts";
 import { agentsOf, type Asked, json, type OpenStream } from "./route.ts";
 import { runEvents } from "./run-events.ts";
-import { UiChunks } from "./ui-chunks.ts";
+import { type UiChunk, UiChunks } from "./ui-chunks.ts";
 
 /** A run for a client of OpenAI's protocols, under way: `key` is the part of its id that the client may know. */
 export interface OpenAiRun {
   readonly key: string;
   readonly begunAt: number;
   readonly model: string;
-  readonly words: AsyncGenerator<string, Ended>;
+  /** Its words: as they are written, or each turn's once they are whole. */
+  readonly words: (by: "piece" | "turn") => AsyncGenerator<string, Ended>;
   /** Called once, when nobody reads the words any more. */
   readonly end: () => void;
 }
@@ -90,12 +91,16 @@ export function openAiRunOf(
   { stream: { signal, end }, after = 0 }: { readonly stream: OpenStream; readonly after?: number },
 ): OpenAiRun {
   const events = runEvents(id, served, { after, signal, untilItWaits: true });
-  const words = wordsOf(events, { name: model, after, waiting: () => runs.waiting(id) });
+  const words = (by: Wording["by"]): AsyncGenerator<string, Ended> =>
+    wordsOf(events, { name: model, after, by, waiting: () => runs.waiting(id) });
   return { key: id.slice(`${caller.prefix}v1/`.length), begunAt, model, words, end };
 }
 
-/** The words of a run until it has ended, and how. @throws WritError `run-unanswered`, `reply-began-anew` */
-export async function wholeWords({ words, end }: OpenAiRun): Promise<Ended & { readonly text: string }> {
+/** The words of a run until it has ended, and how. @throws WritError `run-unanswered` */
+export async function wholeWords(
+  run: Pick<OpenAiRun, "words" | "end">,
+): Promise<Ended & { readonly text: string }> {
+  const words = run.words("turn");
   let text = "";
   try {
     for (;;) {
@@ -104,7 +109,7 @@ export async function wholeWords({ words, end }: OpenAiRun): Promise<Ended & { r
       text += next.value;
     }
   } finally {
-    end();
+    run.end();
   }
 }
 
@@ -130,39 +135,72 @@ export interface Ended {
 interface Wording {
   readonly name: string;
   readonly after: number;
+  readonly by: "piece" | "turn";
   readonly waiting: () => Promise<readonly WaitingQuestion[]>;
 }
 
 /**
  * The words of a run, those of its turns a paragraph apart; returns how it ended.
  *
- * @throws WritError for a run that did not answer, or that waits for somebody else
+ * @throws WritError for a run that did not answer, or that waits for somebody else; by the piece also where a reply began anew after words of it were given
  */
 async function* wordsOf(
   events: AsyncIterable<AgentEvent>,
-  { name, after, waiting }: Wording,
+  { name, after, by, waiting }: Wording,
 ): AsyncGenerator<string, Ended> {
   const chunks = new UiChunks();
-  let isLater = false;
-  let gap = "";
+  const words = new Words(name, by);
   let last = after;
   let usage = noUsage;
   for await (const event of events) {
     if (isFact(event)) last = event.seq;
     if (event.type === "usage-add") usage = addUsage(usage, event.usage);
     if (event.type === "run-end") return endedAs(event, after === 0 ? event.usage : usage);
-    if (event.type === "turn-start" && isLater) gap = "\n\n";
-    for (const { type, delta } of chunks.of(event)) {
-      if (type === "reset-step") throw new WritError("reply-began-anew", { name });
-      if (type !== "text-delta") continue;
-      yield gap + String(delta);
-      isLater = true;
-      gap = "";
-    }
+    yield* chunks.of(event).flatMap((chunk) => words.of(chunk));
   }
+  yield* words.rest(); // the run waits in the middle of a turn
   const calls = (await waiting()).flatMap((question) => clientCall(question, last));
   if (calls.length > 0) return { finish: "tool_calls", usage, calls };
   throw new WritError("run-unanswered", { name, reason: "it waits for an answer to a question" });
+}
+
+/** The words of turns, a paragraph apart. */
+class Words {
+  private readonly name: string;
+  private readonly by: Wording["by"];
+  private turn = "";
+  private gap = "";
+
+  constructor(name: string, by: Wording["by"]) {
+    this.name = name;
+    this.by = by;
+  }
+
+  of({ type, delta }: UiChunk): readonly string[] {
+    if (type === "text-delta") return this.write(String(delta));
+    if (type === "reset-step") this.takeBack();
+    return type === "finish-step" ? this.rest() : [];
+  }
+
+  /** The words of the turn that are not given yet. */
+  rest(): readonly string[] {
+    const { turn, gap } = this;
+    if (turn === "") return [];
+    this.turn = "";
+    this.gap = "\n\n";
+    return this.by === "turn" ? [gap + turn] : [];
+  }
+
+  private write(delta: string): readonly string[] {
+    const gap = this.turn === "" ? this.gap : "";
+    this.turn += delta;
+    return this.by === "piece" ? [gap + delta] : [];
+  }
+
+  private takeBack(): void {
+    if (this.by === "piece" && this.turn !== "") throw new WritError("reply-began-anew", { name: this.name });
+    this.turn = "";
+  }
 }
 
 function clientCall(question: WaitingQuestion, after: number): ClientCall[] {

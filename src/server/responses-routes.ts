@@ -129,9 +129,10 @@ async function* eventsOf(run: OpenAiRun): AsyncGenerator<Sent, void> {
   const begun = { ...headOf(run), status: "in_progress", output: [], usage: null };
   yield event({ type: "response.created", response: begun });
   yield event({ type: "response.in_progress", response: begun });
+  const words = run.words("piece");
   let text = "";
   for (;;) {
-    const next = await run.words.next();
+    const next = await words.next();
     if (next.done === true) {
       const whole = wholeOf(run, { ...next.value, text });
       for (const one of endOf(run, { text, calls: next.value.calls })) yield event(one);

@@ -1,6 +1,7 @@
 import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
-import { agent, type Model } from "../../src/index.ts";
+import { agent, type Model, WritError } from "../../src/index.ts";
+import type { Delta } from "../../src/model/model.ts";
 import type { Server } from "../../src/server.ts";
 import { fakeTool } from "../../src/testing.ts";
 import { ask, payer, questionsOf, runsFile, serving, talker, told, until } from "./scene.ts";
@@ -56,6 +57,49 @@ describe("OpenAI's own client", () => {
       };
       await expect(read(await ask(clientOf(server)))).rejects.toThrow("The server is about to end");
     }
+  });
+
+  /** An agent whose model breaks its first reply off after a part of it, once the gate opens. */
+  const breaking = (part: Delta, gate: Promise<unknown>) => {
+    let asked = 0;
+    const model: Model = {
+      id: "m",
+      features: { tools: true },
+      async *stream() {
+        asked += 1;
+        if (asked === 1) {
+          yield part;
+          await gate;
+          throw new WritError("provider-failed", { provider: "p", model: "m", reason: "busy" });
+        }
+        yield { type: "text-delta", text: "Done." };
+        yield { type: "end", finishReason: "stop" };
+      },
+    };
+    const retry = { attempts: 2, firstDelayMs: 1 };
+    return agent({ name: "one", model, tools: [fakeTool("look", "seen")], retry });
+  };
+
+  it.each<[string, Delta]>([
+    ["thoughts", { type: "reasoning-delta", text: "Hm" }],
+    ["the beginning of a call", { type: "call-start", id: "c", name: "look" }],
+    ["words, which are sent once they are whole", { type: "text-delta", text: "Let me" }],
+  ])("is answered where a reply began anew of which it had read nothing: after %s", async (_what, part) => {
+    const shown = new Promise((resolve) => setTimeout(resolve, 100));
+    const client = clientOf(serving(runsFile(), { agents: [breaking(part, shown)] }));
+    const { choices } = await client.chat.completions.create({ model: "one", messages: [user] });
+    expect(choices[0]?.message.content).toBe("Done.");
+  });
+
+  it("is told that a reply began anew of which it has read words", async () => {
+    const gate = Promise.withResolvers<void>();
+    const agents = [breaking({ type: "text-delta", text: "Let me" }, gate.promise)];
+    const client = clientOf(serving(runsFile(), { agents }));
+    const reading = async (): Promise<void> => {
+      const stream = await client.chat.completions.create({ model: "one", messages: [user], stream: true });
+      for await (const { choices } of stream) if (choices[0]?.delta.content === "Let me") gate.resolve();
+    };
+    await expect(reading()).rejects.toThrow("began its reply");
   });
 
   it("is told what of its usage came from a cache, and what was thought", async () => {
