@@ -41,6 +41,7 @@ export function actsIn(messages: readonly Message[], effectOf: EffectOf): readon
     const made = calls.get(message.callId);
     const effect = effectOf(message.name);
     if (made === undefined || effect === "none" || effect === "read") return [];
+    if (message.status === "cancelled" && effect !== "undeclared") return []; // a declared change that was stopped at work is `unknown`
     const label = joinLabels(made.label, labelOf(message));
     const { callId, name, status, text } = message;
     const told = { arguments: cut(JSON.stringify(made.call.arguments)), status, result: cut(text) };

@@ -1,7 +1,7 @@
 import type { Erased, NewRun, RunEnd, RunFilter, StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { runIn, startOf } from "../stored-run.ts";
-import { toKey, toKeyPrefix } from "../stored-text.ts";
+import { fromKey, toKey, toKeyPrefix } from "../stored-text.ts";
 import type { PostgresDatabase, Query } from "./database.ts";
 import { claimedBy } from "./run-claims.ts";
 import type { Claim } from "./run-steps.ts";
@@ -122,6 +122,7 @@ async function erased(
   await query(`DELETE FROM ${steps} WHERE run = ANY($1)`, [numbers]);
   await query(`DELETE FROM ${questions} WHERE run = ANY($1)`, [numbers]);
   await query(`DELETE FROM ${runs} WHERE number = ANY($1)`, [numbers]);
-  await query(`SELECT ${told("''")}`);
+  const changed = "endedBefore" in which ? [""] : rows.map(({ id }) => changeOf(fromKey(String(id)))); // of very many runs no ids are told
+  await query(`SELECT ${told("id")} FROM unnest($1::text[]) AS id`, [changed]);
   return rows.length;
 }
