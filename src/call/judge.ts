@@ -10,7 +10,7 @@ import { knowing, withPlan } from "../policy/knowledge/learned.ts";
 import { planAt, type PlanAtCall } from "../policy/knowledge/plan.ts";
 import { fitsOpen, judgePlan } from "../policy/rules/judge-plan.ts";
 import { judgeOf } from "../run/gate.ts";
-import { propertyNames } from "../schema/property-names.ts";
+import { argumentNames, propertyNames } from "../schema/property-names.ts";
 import type { ParseResult } from "../schema/schema.ts";
 import { actsOf } from "../tool/plan-tool.ts";
 import { isReader, readResult } from "../tool/read-result.ts";
@@ -307,6 +307,10 @@ class JudgedCall implements CallRequest {
 
   get fields(): ReadonlySet<string> {
     return propertyNames(this.#input.jsonSchema);
+  }
+
+  get declared(): ReadonlySet<string> {
+    return argumentNames(this.#input.jsonSchema);
   }
 
   get knows(): RunKnowledge {

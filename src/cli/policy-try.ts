@@ -2,7 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { CallRequest } from "../policy/decision.ts";
 import { explain } from "../policy/study/explain.ts";
 import { caseRequest } from "../policy/study/test-policy.ts";
-import { propertyNames } from "../schema/property-names.ts";
+import { namesIn } from "../schema/property-names.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
 import { didYouMean } from "../util/nearest.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
@@ -56,7 +56,7 @@ async function requestOf(
   if (tools === undefined) return caseRequest(call, constants);
   const { schema, said } = await describedTool(tools, tool);
   const { effect, parameters } = said ?? {};
-  return { ...caseRequest({ ...call, effect, parameters }, constants), fields: propertyNames(schema) };
+  return { ...caseRequest({ ...call, effect, parameters }, constants), ...namesIn(schema) };
 }
 
 function argumentsOf(words: string): JsonObject {

@@ -17,6 +17,8 @@ export interface CallRequest {
   readonly arguments: Json;
   /** The names that the tool's schema gives to fields. Any other name in the arguments was chosen by the model: it is a value. Default: what looks like a name is one. */
   readonly fields?: ReadonlySet<string>;
+  /** The names that the schema gives to the arguments themselves, without those of fields within them. Default: `fields`. */
+  readonly declared?: ReadonlySet<string>;
   /** Roles of the arguments, as the tool declares them. */
   readonly parameters: Parameters;
   /** `knowledge` and `memory` are the author's and the agent's own: no effect outside. */

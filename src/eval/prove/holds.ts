@@ -5,7 +5,7 @@ import { sightOf } from "../../policy/rules/condition/sight.ts";
 import type { Leaf } from "../../policy/rules/condition/values.ts";
 import { rulePolicyOf } from "../../policy/rules/identity.ts";
 import { valuesIn } from "../../policy/values/bound-values.ts";
-import { propertyNames } from "../../schema/property-names.ts";
+import { namesIn } from "../../schema/property-names.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import { sameJson } from "../../util/same-json.ts";
@@ -149,7 +149,7 @@ function strangersOf(
     kind: tool.kind,
     parameters: tool.parameters ?? {},
     arguments: args,
-    fields: propertyNames(tool.input.jsonSchema),
+    ...namesIn(tool.input.jsonSchema),
     knows: {
       intent: noIntent(way.agent),
       label: { integrity: "untrusted", secrecy: "private", sources: [] },

@@ -11,7 +11,7 @@ import { sensible } from "../../policy/rules/sensible.ts";
 import { type NamedRule, ruleBook, verdictOf } from "../../policy/rules/verdict.ts";
 import { actsOfTool } from "../../policy/values/acts.ts";
 import { narrowedParts } from "../../policy/study/narrow.ts";
-import { propertyNames } from "../../schema/property-names.ts";
+import { namesIn } from "../../schema/property-names.ts";
 import type { ParameterRole } from "../../tool/parameters.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
@@ -103,7 +103,7 @@ function callOf({ agent, skill }: Way, tool: Tool, { label, calls, args = {} }: 
     parameters,
     kind,
     arguments: args,
-    fields: propertyNames(input.jsonSchema),
+    ...namesIn(input.jsonSchema),
     knows: {
       intent: noIntent(agent),
       label,

@@ -2,7 +2,7 @@ import { asTool as annotatedAs } from "../rules/annotate.ts";
 import type { Fact } from "../../event/event.ts";
 import { joinLabels, type Label } from "../../message/label.ts";
 import { type Message, type ReplyMessage, userMessage } from "../../message/message.ts";
-import { propertyNames } from "../../schema/property-names.ts";
+import { namesIn } from "../../schema/property-names.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Json } from "../../util/json.ts";
@@ -196,7 +196,7 @@ function requestOf(
     effect,
     arguments: args,
     parameters,
-    ...(input === undefined ? {} : { fields: propertyNames(input.jsonSchema) }),
+    ...(input === undefined ? {} : namesIn(input.jsonSchema)),
     ...(kind === undefined ? {} : { kind }),
     knows: { ...knowing(scene.intent, learned), calls },
   };

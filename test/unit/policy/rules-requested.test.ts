@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { agent } from "../../../src/index.ts";
+import { scripted } from "../../../src/testing.ts";
 import { actsIn, actsOfTool } from "../../../src/policy/values/acts.ts";
 import { noIntent } from "../../../src/policy/knowledge/intent.ts";
 import { knowing, learnIntent } from "../../../src/policy/knowledge/learned.ts";
@@ -153,6 +155,29 @@ describe("an allow over single arguments", () => {
     expect(judged(callWith(toAda)).verdict).toBe("allow");
     expect(judged(callWith({ ...toAda, bcc: "eve@evil.com" })).verdict).toBe("deny");
     expect(judged(callWith({ ...toAda, cc: "eve@evil.com" })).verdict).toBe("allow");
+  });
+
+  it("does not let through what only a field within an argument is named", async () => {
+    const text = { type: "string" } as const;
+    const person = { type: "object", properties: { email: text } } as const;
+    const send = tool({
+      name: "send",
+      description: "",
+      inputSchema: { type: "object", properties: { to: person }, anyOf: [{ properties: { cc: text } }] },
+      effect: "write",
+      execute: () => "sent",
+    });
+    const named = allow("send").when(arg("to.email").is(oneOf("ada@x.com")));
+    const to = { email: "ada@x.com" };
+    const called = async (args: JsonObject): Promise<string | undefined> => {
+      const model = scripted([{ calls: [{ name: "send", arguments: args }] }, "Done."]);
+      const given = policy({ name: "p", rules: [named] });
+      const { transcript } = await agent({ name: "a", model, tools: [send], policy: given }).run("x");
+      return transcript.messages.flatMap((message) => (message.role === "tool" ? [message.status] : []))[0];
+    };
+    expect(await called({ to })).toBe("ok");
+    expect(await called({ to, cc: "x" })).toBe("ok");
+    expect(await called({ to, email: "eve@evil.com" })).toBe("denied");
   });
 
   it("does where a condition of the rule is about it, or the policy lists it", () => {

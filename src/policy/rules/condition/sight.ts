@@ -57,7 +57,7 @@ export function sightOf(call: CallRequest, annotation: Annotation = {}, most?: n
   const lists = [annotation.parameters, call.parameters];
   const reading: ReadingOfArguments = {
     sortOf: (name) => sortIn(lists[0], name) ?? sortIn(lists[1], name) ?? rest(),
-    isName: namesOf(call, lists),
+    isName: namesOf(call.fields, lists),
     ...(lists.some(hasInner)
       ? { sortWithin: (path) => sortIn(lists[0], path) ?? sortIn(lists[1], path) }
       : {}),
@@ -72,7 +72,10 @@ export function sightOf(call: CallRequest, annotation: Annotation = {}, most?: n
     reachesOutside,
     args,
     leaves,
-    undeclared: once(() => Object.keys(args() ?? {}).filter((name) => !reading.isName(name))),
+    undeclared: once(() => {
+      const isDeclared = call.declared === undefined ? reading.isName : namesOf(call.declared, lists);
+      return Object.keys(args() ?? {}).filter((name) => !isDeclared(name));
+    }),
     at: (path) => kept(paths, path, () => leavesAt(args(), path, reading)),
     ...memoryOf({ knows, tool: call.tool, effect, leaves }),
   };
@@ -89,7 +92,7 @@ const innerIn = remembered((list: Parameters) => Object.keys(list).some((name) =
 
 /** The names that are the author's. Where no schema is known, the form of a name must say it. */
 function namesOf(
-  { fields }: CallRequest,
+  fields: CallRequest["fields"],
   lists: readonly (Parameters | undefined)[],
 ): ReadingOfArguments["isName"] {
   if (fields === undefined) return looksLikeName;
