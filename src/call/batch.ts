@@ -11,6 +11,7 @@ import {
 import { countCall, countSuccess } from "../policy/account/constraints.ts";
 import type { Purse } from "../policy/account/purse.ts";
 import { toldBetween } from "../policy/allow-list.ts";
+import { endsRun } from "../run/end.ts";
 import { meetBound } from "../run/bounds.ts";
 import type { Executor } from "../run/executor.ts";
 import { applyMode } from "../run/gate.ts";
@@ -74,11 +75,12 @@ export function execute(batch: Batch): Maybe<Executed> {
  */
 function notBegun(cause: unknown, batch: Batch, { fates, ledger, limits }: BatchJudging): Executed {
   if (cause instanceof RunWaits) throw cause;
+  const isOver = endsRun(cause, batch.run);
   return {
     results: batch.calls.map((call, index) => {
       const hasBegun = startedEarly(batch, call) !== undefined;
       const result = brokenResult(`turn/${batch.turn}/call/${index}`, batch.run, hasBegun);
-      tellNotBegun(batch, call, result);
+      if (isOver) tellNotBegun(batch, call, result);
       return result;
     }),
     ledger,

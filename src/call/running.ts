@@ -3,6 +3,7 @@ import { type Journal, type Step, withWork } from "../journal/journal.ts";
 import type { ToolCall } from "../message/message.ts";
 import type { Excess, Ledger, Limits } from "../policy/account/budget.ts";
 import { StepsOfRun } from "../run/steps-of-run.ts";
+import { endsRun } from "../run/end.ts";
 import { RunWaits } from "../run/waits.ts";
 import { after, type Maybe, rescue } from "../util/maybe.ts";
 import type { Ordering } from "../run/context.ts";
@@ -194,14 +195,17 @@ export class RunningBatch {
     });
   }
 
-  /** Ends the calls that have no record, where the run cannot go on in this process. */
+  /** Gives the calls without a record one, where the run cannot go on. Where it may go on later, or in another process, nothing is told: they are told of then. */
   breakOff(cause: unknown): void {
     this.brokenBy ??= { cause };
     const { run } = this.batch;
+    const isOver = endsRun(cause, run);
     this.eachOpen(({ early, at }, index) => {
       const hasBegun = early !== undefined || (this.begun?.has(index) ?? run.journal === directJournal);
       const result = brokenResult(at.key, run, hasBegun);
-      this.end(index, { result, startedAt: 0, endedAt: 0, inside: this.left.get(index)?.[0] });
+      const record = { result, startedAt: 0, endedAt: 0, inside: this.left.get(index)?.[0] };
+      if (isOver) this.end(index, record);
+      else this.records[index] = record;
     });
   }
 

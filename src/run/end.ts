@@ -179,6 +179,14 @@ export function endBy(cause: unknown, run: Ending & { readonly stop: Interrupt<S
   return reason === undefined ? thrownEnd(cause, run.gate.agent) : stopped(run, reason);
 }
 
+/** True of what was thrown in a run that is over by it: it is not tried again, and does not go on elsewhere. */
+export function endsRun(cause: unknown, { stop }: { readonly stop: Interrupt<unknown> }): boolean {
+  const { reason } = stop;
+  const failed = isJsonObject(reason) && reason["type"] === "failed" ? reason["cause"] : undefined;
+  if (reason !== undefined && failed === undefined) return true;
+  return thrownEnd(failed ?? cause, "").throws !== true;
+}
+
 /** The end when the run was stopped from outside, or by its time. */
 export function stopped(run: Ending, reason: StopReason): End {
   if (reason.type === "failed") return thrownEnd(reason.cause, run.gate.agent);

@@ -67,7 +67,7 @@ interface Skipping {
 export function skipAll(state: State, { open, reason, end }: Skipping, run: Run): NextState {
   const result = skippedResult(reason);
   const transcript = settleAll(open, (call) => {
-    tellNotBegun({ run, turn: state.ledger.turns }, call, result);
+    if (end.throws !== true) tellNotBegun({ run, turn: state.ledger.turns }, call, result); // else they are told of when the run is tried again
     return result;
   });
   return { state: { ...state, transcript, violations: 0, pending: 0 }, end };

@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
 import { agent, type AgentEvent, isFact, type Policy, tool } from "../../src/index.ts";
 import { durableRuns, memoryRuns } from "../../src/durable.ts";
+import { nodeHost } from "../../src/adapters/clock.ts";
+import { pastOf, recordedFacts } from "../../src/durable/follow.ts";
 import { scripted } from "../../src/testing.ts";
 
 const inputSchema = { type: "object", properties: {} } as const;
@@ -61,3 +63,28 @@ async function until<Value>(look: () => Promise<readonly Value[]>): Promise<read
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
+
+it("tells of no end of a call that is answered and still to be carried out", async () => {
+  const clerk = agent({
+    name: "clerk",
+    model: scripted([{ calls: [{ name: "pay" }] }]),
+    tools: [pay],
+    policy,
+  });
+  const store = memoryRuns();
+  const runs = durableRuns({ store, agents: [clerk] });
+  const worker = runs.work();
+  await runs.start(clerk, "Pay", { id: "r" });
+  await expect.poll(() => runs.waiting("r"), { timeout: 60_000 }).toHaveLength(1);
+  await expect.poll(async () => (await runs.show("r"))?.status, { timeout: 60_000 }).toBe("waiting");
+  await worker.drain();
+  const [question] = await runs.waiting("r");
+  if (question === undefined) throw new Error("one question");
+  await runs.answer("r", question.key, { approved: true, hash: question.request.hash });
+  const past: string[] = [];
+  const around = { store, agents: [clerk], host: nodeHost };
+  for await (const { type } of pastOf("r", around)) past.push(type);
+  expect(past).toContain("approval-answer");
+  expect(past).not.toContain("tool-end");
+  expect((await recordedFacts("r", around)).map(({ type }) => type)).not.toContain("tool-end");
+});

@@ -18,10 +18,12 @@ export function orderFaults({ run, facts }: Told): readonly string[] {
   return faults.map((what) => `${run.id}: ${what}`);
 }
 
-/** True of an end behind which calls may be open: the run goes on from its journal, or somebody else ended it, or has it. */
+/** Ends behind which calls may be open: somebody else ended the run, or has it, or it may be tried again. */
+const leaving: ReadonlySet<string> = new Set(["run-ended", "run-taken", "session-conflict"]);
+
+/** True of an end behind which a run may go on. */
 function isLeft(outcome: Outcome): boolean {
-  const code = outcome.type === "failed" ? outcome.code : undefined;
-  return outcome.type === "suspended" || code === "run-ended" || code === "run-taken";
+  return outcome.type === "suspended" || (outcome.type === "failed" && leaving.has(outcome.code));
 }
 
 function numberFaults(facts: readonly AgentEvent[]): readonly string[] {
