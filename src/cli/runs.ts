@@ -1,6 +1,6 @@
 import { nodeHost } from "../adapters/clock.ts";
 import { wakeAfter } from "../durable/after-others.ts";
-import type { RunFilter, StoredRun } from "../durable/run-store.ts";
+import { type RunFilter, runStatuses, type StoredRun } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { countOf, wordOf } from "./options.ts";
@@ -17,19 +17,6 @@ export interface ListFlags extends StoreFlags {
   readonly limit: string;
 }
 
-const statuses = [
-  "ready",
-  "running",
-  "waiting",
-  "moved",
-  "answered",
-  "failed",
-  "cancelled",
-  "refused",
-  "exhausted",
-  "suspended",
-] as const satisfies readonly StoredRun["status"][];
-
 /** `writ runs list`: the runs of a store, the latest first. */
 export async function listRuns({
   status,
@@ -40,7 +27,7 @@ export async function listRuns({
   ...flags
 }: ListFlags): Promise<ExitCode> {
   const wanted: RunFilter = {
-    ...(status === undefined ? {} : { status: wordOf("--status", status, statuses) }),
+    ...(status === undefined ? {} : { status: wordOf("--status", status, runStatuses) }),
     ...(agent === undefined ? {} : { agent }),
     ...(session === undefined ? {} : { session }),
     ...(before === undefined ? {} : { before }),

@@ -37,6 +37,21 @@ export interface ForkOrigin {
  */
 export type RunStatus = "ready" | "running" | "waiting" | "moved" | Outcome["type"];
 
+/** Each status once. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `satisfies` holds the keys to the statuses
+export const runStatuses = Object.keys({
+  ready: true,
+  running: true,
+  waiting: true,
+  moved: true,
+  answered: true,
+  failed: true,
+  cancelled: true,
+  refused: true,
+  exhausted: true,
+  suspended: true,
+} satisfies Record<RunStatus, true>) as readonly RunStatus[];
+
 /** The end of a stored run. */
 export interface RunEnd {
   readonly outcome: Outcome;

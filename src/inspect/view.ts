@@ -32,7 +32,7 @@ export interface ListedRun {
   readonly tokens?: number;
 }
 
-/** What has changed: runs as they stand now, and the ids of those that were erased. */
+/** A change of the list: runs as they stand now, and the ids of those that were erased. */
 export interface RunChange {
   readonly runs: readonly ListedRun[];
   readonly erased: readonly string[];

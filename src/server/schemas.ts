@@ -1,19 +1,5 @@
-import type { RunStatus } from "../durable/run-store.ts";
+import { runStatuses } from "../durable/run-store.ts";
 import type { JsonSchema } from "../schema/schema.ts";
-
-/** All that the status of a run can be. */
-const runStatuses: readonly RunStatus[] = [
-  "ready",
-  "running",
-  "waiting",
-  "moved",
-  "answered",
-  "failed",
-  "cancelled",
-  "refused",
-  "exhausted",
-  "suspended",
-];
 
 const text = { type: "string", minLength: 1, maxLength: 500 } as const;
 const words = { type: "string", maxLength: 100_000 } as const;

@@ -20,6 +20,10 @@ const payer = (name: string) =>
     policy: asks,
   });
 
+/** An agent that answers once it may. */
+const quickAfter = (gate: Promise<void>) =>
+  agent({ name: "quick", model: () => gate.then(() => ({ text: "here", usage })) });
+
 describe.each(durablePlaces)("compositions that wait, in %s", (where) => {
   const open = storesIn(where);
   const workers: RunWorker[] = [];
@@ -29,13 +33,7 @@ describe.each(durablePlaces)("compositions that wait, in %s", (where) => {
 
   it("answer where one of a race has answered: nobody waits for a loser's person, and what that used counts", async () => {
     const asked = Promise.withResolvers<void>();
-    const quick = agent({
-      name: "quick",
-      async model() {
-        await asked.promise;
-        return { text: "here", usage };
-      },
-    });
+    const quick = quickAfter(asked.promise);
     const racing = race([payer("slow"), quick]);
     const runs = durableRuns({ store: open(), agents: [racing] });
     workers.push(runs.work());
@@ -50,13 +48,7 @@ describe.each(durablePlaces)("compositions that wait, in %s", (where) => {
 
   it("withdraw the question of what has ended without it, and keep the others", async () => {
     const asked = Promise.withResolvers<void>();
-    const quick = agent({
-      name: "quick",
-      async model() {
-        await asked.promise;
-        return { text: "here", usage };
-      },
-    });
+    const quick = quickAfter(asked.promise);
     const racing = pipe(race([payer("slow"), quick]), payer("after"));
     const runs = durableRuns({ store: open(), agents: [racing] });
     workers.push(runs.work());

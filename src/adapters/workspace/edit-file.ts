@@ -102,7 +102,7 @@ function placesOf(text: string, old: string): readonly number[] {
   return places;
 }
 
-/** Where there is one such place, also one that begins in it: the text stands there twice. */
+/** The places, with one that begins within the only one there is: the text stands there twice. */
 function withOverlap(places: readonly number[], text: string, old: string): readonly number[] {
   const [first] = places;
   const other = first === undefined || places.length > 1 ? -1 : text.indexOf(old, first + 1);
