@@ -77,7 +77,6 @@ describe.each(durablePlaces)("compositions that wait, in %s", (where) => {
     await expect.poll(async () => (await runs.show("r"))?.status).toBe("waiting");
     const { outcome, questions } = await runs.replay("r");
     expect(outcome).toMatchObject({ type: "suspended", field: "answers", used: 2 });
-    const waiting = await runs.waiting("r"); // two that are asked at once stand in either order
-    expect(questions?.map(({ key }) => key).toSorted()).toEqual(waiting.map(({ key }) => key).toSorted());
+    expect(questions?.map(({ key }) => key)).toEqual((await runs.waiting("r")).map(({ key }) => key));
   });
 });

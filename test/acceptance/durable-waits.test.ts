@@ -236,6 +236,15 @@ describe.each(durablePlaces)("a tool that waits in a durable run, in %s", (where
     }
   });
 
+  it("asks at once, and the questions stand in the order in which they came", async () => {
+    await using journal = await openStore().open("r");
+    const keys = Array.from({ length: 30 }, (_, index) => `k${index}`);
+    await Promise.all(
+      keys.map(async (key) => journal.ask?.({ key, signal: "go", request: { waitsFor: { signal: "go" } } })),
+    );
+    expect((await openStore().questions("r")).map(({ key }) => key)).toEqual(keys);
+  });
+
   it("begins while its model still writes, and waits at the place of its call", async () => {
     const model = scripted([{ calls: [{ name: "both" }] }, "done"]);
     const who = agent({ name: "clerk", model, tools: [both], policy: free });

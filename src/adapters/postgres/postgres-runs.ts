@@ -3,7 +3,7 @@ import { optional, record, shapeOf, string } from "../../util/shape.ts";
 import { protocol } from "../../durable/protocol.ts";
 import type { RunEnd, RunJournal, RunStore } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
-import { recordedJournal } from "../../journal/recorded-journal.ts";
+import { type KeptQuestion, recordedJournal } from "../../journal/recorded-journal.ts";
 import { postgresDatabase } from "./database.ts";
 import type { PostgresOptions } from "./options.ts";
 import { quoted } from "./pool.ts";
@@ -122,6 +122,7 @@ async function journalOf(server: RunServer, taken: Taken): Promise<RunJournal> {
   const { rows, steps, questions, changes } = server;
   const { id, release } = taken;
   const keep = steps.keeper(taken);
+  const keepQuestion = oneByOne((question: KeptQuestion) => questions.keep(taken, question));
   async function leave(waits: boolean, passed: readonly string[] = []): Promise<void> {
     try {
       await rows.leave(taken, waits, passed);
@@ -141,7 +142,7 @@ async function journalOf(server: RunServer, taken: Taken): Promise<RunJournal> {
       changes.tell(id);
     },
     async (question) => {
-      const kept = await questions.keep(taken, question);
+      const kept = await keepQuestion(question);
       if (kept === false) throw await steps.refusal(taken);
       return typeof kept === "string" ? kept : undefined;
     },
@@ -159,5 +160,15 @@ async function journalOf(server: RunServer, taken: Taken): Promise<RunJournal> {
     wait: (passed) => leave(true, passed),
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Does one piece of work at a time, so that of those given at once the first is done first. */
+function oneByOne<Item, Result>(work: (item: Item) => Promise<Result>): (item: Item) => Promise<Result> {
+  let before: Promise<unknown> = Promise.resolve();
+  return (item) => {
+    const done = before.then(() => work(item));
+    before = done.catch(() => undefined);
+    return done;
   };
 }
