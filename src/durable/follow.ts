@@ -26,9 +26,6 @@ export interface FollowOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The delay after which a new record is noticed. */
-const lookMs = 100;
-
 /** Tells the facts of a run, those of its past first, until it ends. @throws WritError `run-missing`, `run-agent-missing`; the reason of the signal */
 export async function* followRun(
   id: string,
@@ -39,7 +36,7 @@ export async function* followRun(
   const news = new NewFacts(id, after, inside);
   const left = new AbortController();
   const ending = signal === undefined ? left.signal : AbortSignal.any([left.signal, signal]);
-  const following = await followingJournal(id, { ...around, signal: ending, lookMs });
+  const following = await followingJournal(id, { ...around, signal: ending });
   const journal: Journal = inside ? { ...following, tellsInside: true } : following;
   const events = agent.stream(input, { ...options, journal, signal: ending });
   try {
@@ -147,26 +144,34 @@ async function outcomeOf(id: string, { store }: DurableAround, replayed: Outcome
 
 /** A journal that does nothing: each step waits for its record, which whoever carries out the run makes. */
 async function followingJournal(id: string, waiter: Waiter): Promise<Journal> {
-  const known = new Map<string, string>();
+  const known = new Map<string, JournalRecord>();
+  let last: string | undefined; // of those that stay where they stand: what is only begun goes behind them with its result
   const take = (records: readonly JournalRecord[]): void => {
-    for (const { key, json } of records) if (json !== undefined) known.set(key, json);
+    for (const record of records) {
+      known.delete(record.key);
+      known.set(record.key, record);
+      if (record.json !== undefined) last = record.key;
+    }
   };
   /** True once there will be no more records here. */
   async function look(): Promise<boolean> {
     const run = await waiter.store.read(id); // first: a run that has ended gets no more records
-    take(withEnd(await waiter.store.records(id), run));
+    take(await waiter.store.records(id, last));
+    if (run?.end !== undefined)
+      for (const record of withEnd([...known.values()], run)) known.set(record.key, record);
     return run === undefined || run.end !== undefined || run.status === "moved";
   }
   await look();
   /** The record of a step, once it is there; null where there will be none. */
   const recordOf = (key: string): Promise<string | null> =>
     untilChanged(id, waiter, async () => {
-      if (known.has(key)) return known.get(key);
+      const json = known.get(key)?.json;
+      if (json !== undefined) return json;
       const isOver = await look();
-      return known.get(key) ?? (isOver || isTakenOver(key, { find }) ? null : undefined);
+      return known.get(key)?.json ?? (isOver || isTakenOver(key, { find }) ? null : undefined);
     });
   function find(key: string): Json | undefined {
-    const json = known.get(key);
+    const json = known.get(key)?.json;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step wrote it
     return json === undefined ? undefined : (JSON.parse(json) as Json);
   }

@@ -96,8 +96,9 @@ class MemoryRuns implements MortalRuns {
     return copyOfPlain(older.filter(isWanted).toReversed().slice(0, limit));
   }
 
-  async records(id: string): Promise<readonly JournalRecord[]> {
-    return [...(this.runs.get(id)?.records.values() ?? [])];
+  async records(id: string, after?: string): Promise<readonly JournalRecord[]> {
+    const all = [...(this.runs.get(id)?.records.values() ?? [])];
+    return all.slice(all.findIndex(({ key }) => key === after) + 1);
   }
 
   async questions(id?: string): Promise<readonly WaitingQuestion[]> {

@@ -182,8 +182,11 @@ export interface RunStore {
   claim(agents: readonly string[], id?: string): Promise<RunJournal | undefined>;
   read(id: string): Promise<StoredRun | undefined>;
   list(wanted?: RunFilter): Promise<readonly StoredRun[]>;
-  /** The records of a run, in the order in which they were made. Whoever carries it out is not disturbed. */
-  records(id: string): Promise<readonly JournalRecord[]>;
+  /**
+   * The records of a run, in the order in which they were made; with `after` those behind the one of this key alone, or all where there is none. One of a step that
+   * is only begun goes behind the others with its result. Whoever carries the run out is not disturbed.
+   */
+  records(id: string, after?: string): Promise<readonly JournalRecord[]>;
   /** The questions that runs wait for, or one run, the oldest first. */
   questions(id?: string): Promise<readonly WaitingQuestion[]>;
   /**
@@ -232,7 +235,8 @@ export interface RunStore {
   /** Forgets runs with all that was recorded of them. Gives their number. @throws WritError `run-claimed` while a process that lives has one of them */
   erase(which: Erased): Promise<number>;
   /**
-   * Calls `onChange` soon after something may have happened to a run (within 0.1 s), whoever did it; with its id where that is known. It may be called for nothing.
+   * Calls `onChange` soon after something may have happened to a run or a record of it was kept (within 0.1 s), whoever did it; with its id where that is known. It
+   * may be called for nothing.
    * The function that it returns ends that.
    */
   watch(onChange: (id?: string) => void): () => void;

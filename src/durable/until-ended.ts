@@ -8,9 +8,10 @@ export interface Waiter {
   readonly host: Host;
   /** Ends the waiting. */
   readonly signal?: AbortSignal;
-  /** The delay after which a change is noticed that a store did not tell of. Default 1 000. */
-  readonly lookMs?: number;
 }
+
+/** The delay after which a change is noticed that a store did not tell of. */
+const lookMs = 1000;
 
 /** Calls `look` now, and whenever something may have happened to a run, until it gives a value. @throws the reason of the signal */
 export async function untilChanged<Value>(
@@ -34,7 +35,7 @@ export async function untilChanged<Value>(
 /** Listens for the next thing that may happen to a run. */
 function nextChange(
   id: string,
-  { store, host, signal, lookMs = 1000 }: Waiter,
+  { store, host, signal }: Waiter,
 ): { readonly came: Promise<void>; readonly leave: () => void } {
   const { promise: came, resolve } = Promise.withResolvers<void>();
   const wake = (): void => resolve();

@@ -81,7 +81,7 @@ export function postgresRuns(url?: string, options: PostgresOptions = {}): Postg
     },
     read: (id) => rows.find(id),
     list: (wanted = {}) => rows.list(wanted),
-    records: (id) => steps.list(id),
+    records: (id, after) => steps.list(id, after),
     questions: (id) => questions.list(id),
     answer: (id, key, answer) => told(id, questions.answer(id, key, answer)),
     signal: (id, signal) => told(id, questions.signal(id, signal)),

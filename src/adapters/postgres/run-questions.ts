@@ -24,7 +24,7 @@ export interface RunQuestions {
 
 export function runQuestions({ query, transaction }: PostgresDatabase, tables: RunTables): RunQuestions {
   const { runs, steps, questions, told } = tables;
-  const mine = `SELECT ended FROM ${runs} WHERE number = $1 AND epoch = $2 FOR SHARE`; // from here on no answer comes
+  const mine = `SELECT ended FROM ${runs} WHERE number = $1 AND epoch = $2 FOR NO KEY UPDATE`; // from here on no answer comes, and no record
   const known = `SELECT json FROM ${steps} WHERE run = $1 AND key = $2 AND fingerprint = $3`;
   const insert = `WITH clock AS MATERIALIZED (SELECT ${nowMs} AS now)
     INSERT INTO ${questions} (run, key, fingerprint, request, since, until, last, people)

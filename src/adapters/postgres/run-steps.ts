@@ -14,7 +14,8 @@ export interface Claim {
 
 /** The records of the runs in a database. */
 export interface RunSteps {
-  list(id: string): Promise<readonly JournalRecord[]>;
+  /** All, or those behind the one of a key. */
+  list(id: string, after?: string): Promise<readonly JournalRecord[]>;
   /** A function that keeps the records of one run. What is given while it writes goes together in the next statement. */
   keeper(claim: Claim): (record: JournalRecord) => Promise<void>;
   /** The reason for which nothing was written: the run was taken, or it has ended. */
@@ -22,8 +23,10 @@ export interface RunSteps {
 }
 
 export function runSteps(query: Query, { runs, steps }: RunTables): RunSteps {
-  const select = `SELECT key, fingerprint, json FROM ${steps}
-    WHERE run = (SELECT number FROM ${runs} WHERE id = $1) ORDER BY place`;
+  // All who write a record hold the run's row before its place is drawn: none comes to stand before one that could be read.
+  const select = `WITH mine AS (SELECT number FROM ${runs} WHERE id = $1)
+    SELECT key, fingerprint, json FROM ${steps} WHERE run = (SELECT number FROM mine)
+      AND place > coalesce((SELECT place FROM ${steps} WHERE run = (SELECT number FROM mine) AND key = $2), 0) ORDER BY place`;
   // The lock on the run's row stands until the records do: who takes the run waits for it, and then reads them. An epoch that was only looked at
   // could be the one of before, and its records would come after the next owner has read.
   const insert = (fresh: string): string => `INSERT INTO ${steps} AS kept (run, key, fingerprint, json)
@@ -67,8 +70,8 @@ export function runSteps(query: Query, { runs, steps }: RunTables): RunSteps {
   }
 
   return {
-    async list(id) {
-      return (await query(select, [toKey(id)])).map(recordIn);
+    async list(id, after) {
+      return (await query(select, [toKey(id), after === undefined ? null : toKey(after)])).map(recordIn);
     },
     keeper(claim) {
       const inBatches = gathered((records: readonly JournalRecord[]) => write(claim, records));

@@ -5,11 +5,13 @@ import type { Database } from "./database.ts";
 export interface RunChanges extends Pick<RunStore, "watch"> {
   /** Something happened to a run in this process. */
   told(runId: string): void;
+  /** A record of a run was kept in this process: told soon, once for all of that while. */
+  kept(runId: string): void;
   /** Looks no more: the file is about to be closed. */
   stop(): void;
 }
 
-/** The delay after which what other processes did is noticed. A look at a file that nobody changed takes some microseconds. */
+/** The delay after which records that were kept, and what other processes did, are told. A look at a file that nobody changed takes some microseconds. */
 const lookMs = 50;
 
 /** The changes of the runs in a file: those of this store at once, those of others by a look at the file. */
@@ -24,9 +26,12 @@ export function runChanges(database: Database): RunChanges {
     }
   };
   const watching = new Set<(id?: string) => void>();
+  const changed = new Set<string>();
   let seen: unknown;
   let timer: ReturnType<typeof setInterval> | undefined;
   const look = (): void => {
+    for (const runId of changed) for (const onChange of watching) onChange(runId);
+    changed.clear();
     const now = versionNow();
     if (now === seen) return;
     seen = now;
@@ -39,6 +44,9 @@ export function runChanges(database: Database): RunChanges {
   return {
     told(runId) {
       if (watching.size > 0) queueMicrotask(() => watching.forEach((onChange) => onChange(runId)));
+    },
+    kept(runId) {
+      if (watching.size > 0) changed.add(runId);
     },
     watch(onChange) {
       const own = (id?: string): void => onChange(id); // the same function may watch twice

@@ -12,7 +12,8 @@ export interface Claim {
 
 /** The records of the runs in a file. Its functions are parts of a transaction. */
 export interface RunSteps {
-  list(runId: string): readonly JournalRecord[];
+  /** All, or those behind the one of a key. */
+  list(runId: string, after?: string): readonly JournalRecord[];
   /**
    * Keeps a record. Of a run that has ended it keeps only the result of a step that stands there as begun.
    *
@@ -32,7 +33,8 @@ export const stepTable = `
 /** The records in a file. */
 export function runSteps(database: Database): RunSteps {
   const select = database.prepare(
-    "SELECT key, fingerprint, json FROM writ_steps WHERE run = ? ORDER BY place",
+    `SELECT key, fingerprint, json FROM writ_steps WHERE run = ?1
+      AND place > coalesce((SELECT place FROM writ_steps WHERE run = ?1 AND key = ?2), 0) ORDER BY place`,
   );
   const put = database.prepare(
     `INSERT OR REPLACE INTO writ_steps (run, key, fingerprint, json) SELECT ?1, ?3, ?4, ?5 WHERE EXISTS (
@@ -42,12 +44,14 @@ export function runSteps(database: Database): RunSteps {
   const forget = database.prepare("DELETE FROM writ_steps WHERE run = ?");
   const refusal = refusalIn(database);
   return {
-    list: (runId) =>
-      select.all(toKey(runId)).map(({ key, fingerprint, json }) => ({
-        key: fromKey(key),
-        fingerprint: fromKey(fingerprint),
-        ...(json === null ? {} : { json: String(json) }),
-      })),
+    list: (runId, after) =>
+      select
+        .all(toKey(runId), after === undefined ? null : toKey(after))
+        .map(({ key, fingerprint, json }) => ({
+          key: fromKey(key),
+          fingerprint: fromKey(fingerprint),
+          ...(json === null ? {} : { json: String(json) }),
+        })),
     keep(claim, { key, fingerprint, json = null }) {
       const { runId, epoch } = claim;
       if (put.run(toKey(runId), epoch, toKey(key), toKey(fingerprint), json).changes === 0)

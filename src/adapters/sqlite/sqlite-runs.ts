@@ -74,7 +74,7 @@ export function sqliteRuns(path: string): SqliteRuns {
       }, "NORMAL"),
     read: async (id) => database.read(() => rows.find(id)),
     list: async (wanted = {}) => database.read(() => rows.list(wanted)),
-    records: async (id) => database.read(() => steps.list(id)),
+    records: async (id, after) => database.read(() => steps.list(id, after)),
     questions: async (id) => database.read(() => questions.list(id)),
     answer: async (id, key, answer) =>
       changing(file, id, () => {
@@ -166,7 +166,10 @@ function journalOf(file: RunFile, taken: Taken): RunJournal {
   const { run, runId } = taken;
   const journal = recordedJournal(
     steps.list(runId),
-    (record, mustLast) => keeper.keep({ claim: taken, record, mustLast }),
+    async (record, mustLast) => {
+      await keeper.keep({ claim: taken, record, mustLast });
+      changes.kept(runId);
+    },
     (question) => database.write(() => questions.keep(taken, question), "NORMAL"), // it is asked again where it is lost
   );
   async function leave(waits: boolean, passed: readonly string[] = []): Promise<void> {
