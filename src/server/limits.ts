@@ -23,7 +23,9 @@ export const defaultBounds: Bounds = {
   streams: 1000,
 };
 
-/** The use of each caller. */
+const minuteMs = 60_000;
+
+/** The use of each caller, for as long as it counts: of one who has asked nothing for a minute nothing is kept. */
 export class Usages {
   private readonly bounds: Bounds;
   private readonly host: Host;
@@ -40,12 +42,17 @@ export class Usages {
     const { requestsAMinute: limit } = this.bounds;
     const now = this.host.now();
     const known = this.left.get(caller) ?? { count: limit, at: now };
-    const count = Math.min(limit, known.count + ((now - known.at) * limit) / 60_000);
+    const count = Math.min(limit, known.count + ((now - known.at) * limit) / minuteMs);
     if (count < 1) {
-      const retryAfterMs = Math.ceil(((1 - count) * 60_000) / limit);
+      const retryAfterMs = Math.ceil(((1 - count) * minuteMs) / limit);
       throw new WritError("request-too-many", { limit, what: "requests in a minute" }, { retryAfterMs });
     }
+    this.left.delete(caller); // those who asked last stand last
     this.left.set(caller, { count: count - 1, at: now });
+    for (const [name, { at }] of this.left) {
+      if (now - at < minuteMs) break;
+      this.left.delete(name);
+    }
   }
 
   /** Counts a stream until what it returns is called. @throws WritError `request-too-many` */
@@ -57,8 +64,11 @@ export class Usages {
     this.open.set(caller, count + 1);
     let isOpen = true;
     return () => {
-      if (isOpen) this.open.set(caller, (this.open.get(caller) ?? 1) - 1);
+      if (!isOpen) return;
       isOpen = false;
+      const others = (this.open.get(caller) ?? 1) - 1;
+      if (others > 0) this.open.set(caller, others);
+      else this.open.delete(caller);
     };
   }
 }

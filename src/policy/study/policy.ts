@@ -155,7 +155,7 @@ export function policyFromJson(json: unknown): RulePolicy {
 }
 
 function parsedPolicy(text: string): Json {
-  const parsed = parseJson(text);
+  const parsed = parseJson(text.replace(/^\ufeff/, "")); // some editors begin a file with it
   if (parsed.ok) return parsed.value;
   throw new WritError("policy-invalid", { name: "?", reason: `it cannot be read as JSON: ${parsed.reason}` });
 }

@@ -260,6 +260,7 @@ describe("a policy from JSON", () => {
     });
     const text = JSON.stringify(made);
     expect(JSON.parse(text)).toEqual(made.toJSON());
+    expect(policyFromJson(`\ufeff${text}`).toJSON()).toEqual(made.toJSON());
     expect(policyFromJson(JSON.parse(text)).toJSON()).toStrictEqual(made.toJSON());
     expect(made.rules).toEqual([...presetRules.guarded(), { verdict: "ask", tools: ["y"], show: ["z"] }]);
   });

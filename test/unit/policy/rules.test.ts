@@ -356,6 +356,9 @@ describe("conditions", () => {
     expect(told(null, "private")).toBe(false);
     expect(told("ada@example.com", readers)).toBe(false);
     expect(told("Ada@Example.com", readers)).toBe(false);
+    expect(told("ada@example.com", { readers: ["Ada <Ada@Example.COM>"] })).toBe(false);
+    expect(told("https://example.org/x", { readers: ["Example.ORG."] })).toBe(false);
+    expect(told("https://example.org/x", { readers: ["https://example.org/y"] })).toBe(true);
     expect(told(["ada@example.com", "eve@example.net"], readers)).toBe(true);
     expect(told("eve@example.org", readers)).toBe(true);
     expect(told("https://example.org/x", readers)).toBe(false);

@@ -148,8 +148,9 @@ const nobody: ReadonlySet<string | undefined> = new Set(["path", "date", "number
 function exceedsTargets(sight: Sight): Truth {
   const { secrecy } = sight.knows().label;
   if (secrecy === "public") return false;
-  const readers: unknown = typeof secrecy === "object" ? secrecy.readers : [];
-  if (!Array.isArray(readers)) return undefined;
+  const named: unknown = typeof secrecy === "object" ? secrecy.readers : [];
+  if (!Array.isArray(named)) return undefined;
+  const readers = named.map(asPlace);
   const leaves = sight.leaves();
   if (leaves === undefined) return undefined;
   if (leaves.every((leaf) => isUsersOwn(leaf, sight))) return false;
@@ -173,6 +174,12 @@ function isUsersOwn(leaf: Leaf, sight: Sight): boolean {
 
 /** The values in what the user said and the author vouches for. Depends on: the intent. */
 const wordsOf = remembered(({ text, constants }: Intent) => valuesIn([text, ...constants]));
+
+/** A reader as an address is compared: whoever named it may have written it otherwise. A link stays one: it is less than its host. */
+function asPlace(reader: unknown): unknown {
+  const place = typeof reader === "string" && !reader.includes("://") ? placeOf(reader) : undefined;
+  return place === undefined ? reader : (place.address ?? place.host);
+}
 
 function isReader({ value }: Leaf, readers: readonly unknown[]): boolean {
   if (typeof value !== "string") return false;
