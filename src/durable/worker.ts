@@ -22,13 +22,16 @@ export interface RunWorker extends AsyncDisposable {
   readonly runs: readonly string[];
   /**
    * Takes no more runs, lets the calls and replies that are at work end, and gives its runs up where they are: other workers go on with them.
-   * Resolves when that is done, or after `graceMs` (default 10 000): what is at work then is taken as if the process had died.
+   * Resolves when that is done, or after `graceMs` (default 10 000): what is at work then is taken as if the process had died. Time in which the
+   * process stood still, as on a machine that was paused, counts for a tenth of it at most.
    */
   drain(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 /** The delay after which a dead process is noticed, and a change that the store did not tell of. */
 const lookMs = 200;
+
+const graceParts = 10;
 
 const shape = closed({ concurrency: optional(fromOne) });
 
@@ -87,15 +90,26 @@ export class RunsWorker implements RunWorker, Workplace {
   async drain({ graceMs = 10_000 }: { readonly graceMs?: number } = {}): Promise<void> {
     this.isLeaving = true;
     for (const carrying of this.carried.values()) carrying.leave();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const stopTimer = this.around.host.timer(graceMs, resolve);
-    await Promise.race([promise, this.left()]);
-    stopTimer();
+    const grace = this.graceOf(graceMs);
+    await Promise.race([grace.over, this.left()]);
+    grace.stop();
     for (const stop of this.stops.splice(0)) stop();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.drain();
+  }
+
+  /** A time in parts: each begins when the process has seen the end of the one before, so that what came due meanwhile is done first. */
+  private graceOf(graceMs: number): { readonly over: Promise<void>; readonly stop: () => void } {
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    let stop = (): void => undefined;
+    const wait = (parts: number): void => {
+      if (parts === 0) return resolve();
+      stop = this.around.host.timer(graceMs / graceParts, () => wait(parts - 1));
+    };
+    wait(graceParts);
+    return { over, stop: () => stop() };
   }
 
   private async left(): Promise<void> {

@@ -74,9 +74,13 @@ interface Arriving {
 export interface StepKeeper {
   /** Resolves when the record is kept. @throws WritError `run-taken`, `run-ended`, `database-failed` */
   keep(arriving: Omit<Arriving, "done">): Promise<void>;
-  /** Keeps at once what is on its way. */
+  /** Keeps at once what is on its way, or says why not. */
   flush(): void;
 }
+
+/** Another program can lock a file for longer than SQLite waits: a copy of a large one, a `VACUUM`. What is known by then is kept after it. */
+const patienceMs = 60_000;
+const pauseMs = 500;
 
 /** Keeps records together that come in one turn of the event loop, of whatever runs: the disk is waited for once. One that need not last waits for no other. */
 export function stepKeeper(database: Database, steps: Pick<RunSteps, "keep">): StepKeeper {
@@ -96,13 +100,22 @@ export function stepKeeper(database: Database, steps: Pick<RunSteps, "keep">): S
     }, firmness);
     for (const each of records) each.done(refused.get(each));
   }
-  function flush(): void {
+  let lockedAt: number | undefined;
+  function flush(isLast: boolean): void {
     const records = coming;
     if (records.length === 0) return;
     coming = [];
     try {
       write(records);
+      lockedAt = undefined;
     } catch (error) {
+      const isLocked = isWritError(error, "database-failed") && error.retryable;
+      lockedAt = isLocked ? (lockedAt ?? Date.now()) : undefined;
+      if (!isLast && lockedAt !== undefined && Date.now() - lockedAt < patienceMs) {
+        coming = [...records, ...coming];
+        setTimeout(flush, pauseMs, false);
+        return;
+      }
       for (const { done } of records) done(asError(error));
     }
   }
@@ -111,10 +124,10 @@ export function stepKeeper(database: Database, steps: Pick<RunSteps, "keep">): S
       new Promise((resolve, reject) => {
         const done = (error?: Error): void => (error === undefined ? resolve() : reject(error));
         const isFirst = coming.push({ ...arriving, done }) === 1;
-        if (isFirst && arriving.mustLast) setImmediate(flush);
-        else if (isFirst) flush();
+        if (isFirst && arriving.mustLast) setImmediate(flush, false);
+        else if (isFirst) flush(false);
       }),
-    flush,
+    flush: () => flush(true),
   };
 }
 
