@@ -2,6 +2,7 @@ import { checkShape, closed, fromOne } from "../error/check-shape.ts";
 import { optional } from "../util/shape.ts";
 import { carryOut, type Carrying } from "./carry-out.ts";
 import type { Serving, Workplace } from "./dispatcher.ts";
+import type { Host } from "../journal/host.ts";
 import type { DurableAround } from "./durable-options.ts";
 import { wakeForgotten } from "./after-others.ts";
 import { keepTidy } from "./retention.ts";
@@ -90,7 +91,7 @@ export class RunsWorker implements RunWorker, Workplace {
   async drain({ graceMs = 10_000 }: { readonly graceMs?: number } = {}): Promise<void> {
     this.isLeaving = true;
     for (const carrying of this.carried.values()) carrying.leave();
-    const grace = this.graceOf(graceMs);
+    const grace = graceOf(graceMs, this.around.host);
     await Promise.race([grace.over, this.left()]);
     grace.stop();
     for (const stop of this.stops.splice(0)) stop();
@@ -98,18 +99,6 @@ export class RunsWorker implements RunWorker, Workplace {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.drain();
-  }
-
-  /** A time in parts: each begins when the process has seen the end of the one before, so that what came due meanwhile is done first. */
-  private graceOf(graceMs: number): { readonly over: Promise<void>; readonly stop: () => void } {
-    const { promise: over, resolve } = Promise.withResolvers<void>();
-    let stop = (): void => undefined;
-    const wait = (parts: number): void => {
-      if (parts === 0) return resolve();
-      stop = this.around.host.timer(graceMs / graceParts, () => wait(parts - 1));
-    };
-    wait(graceParts);
-    return { over, stop: () => stop() };
   }
 
   private async left(): Promise<void> {
@@ -156,4 +145,19 @@ export class RunsWorker implements RunWorker, Workplace {
     if (this.isLeaving) carrying.leave();
     return carrying;
   }
+}
+
+/** A time in parts: each begins when the process has seen the end of the one before, so that what came due meanwhile is done first. */
+function graceOf(
+  graceMs: number,
+  host: Pick<Host, "timer">,
+): { readonly over: Promise<void>; readonly stop: () => void } {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  let stopTimer: () => void;
+  const wait = (parts: number): void => {
+    if (parts === 0) return resolve();
+    stopTimer = host.timer(graceMs / graceParts, () => wait(parts - 1));
+  };
+  wait(graceParts);
+  return { over, stop: () => stopTimer() };
 }
