@@ -1,4 +1,11 @@
-import { type Counter, type Histogram, metrics, type MetricOptions, type Tracer } from "@opentelemetry/api";
+import {
+  type Counter,
+  type Histogram,
+  type MeterProvider,
+  metrics,
+  type MetricOptions,
+  type Tracer,
+} from "@opentelemetry/api";
 
 /** The instruments of one listener, shared by its runs. */
 export interface Telling {
@@ -18,7 +25,7 @@ const inSeconds = (description: string): MetricOptions => ({
   advice: { explicitBucketBoundaries: seconds },
 });
 
-/** The instruments of all runs. Names that begin with `gen_ai` are those of the conventions. */
+/** The instruments of a meter provider. Names that begin with `gen_ai` are those of the conventions. */
 export class Measures {
   readonly asked: Histogram;
   readonly firstChunk: Histogram;
@@ -30,8 +37,11 @@ export class Measures {
   readonly decisions: Counter;
   readonly retries: Counter;
 
-  constructor() {
-    const meter = metrics.getMeter("writ");
+  private readonly provider: MeterProvider;
+
+  private constructor(provider: MeterProvider) {
+    this.provider = provider;
+    const meter = provider.getMeter("writ");
     const histogram = (name: string, description: string): Histogram =>
       meter.createHistogram(name, inSeconds(description));
     this.asked = histogram("gen_ai.client.operation.duration", "Time of a request to a model");
@@ -55,5 +65,11 @@ export class Measures {
     this.retries = meter.createCounter("writ.retries", {
       description: "Requests to models that were made again",
     });
+  }
+
+  /** Those of the provider that is registered now. A tracer hands on to one that is registered later, a meter does not. */
+  static now(before: Measures | undefined): Measures {
+    const provider = metrics.getMeterProvider();
+    return before?.provider === provider ? before : new Measures(provider);
   }
 }

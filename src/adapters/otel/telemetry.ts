@@ -18,8 +18,8 @@ const mostWaiting = 10_000;
 
 /**
  * A listener for `onEvent` of agents, runs, servers and `durableRuns`, which tells OpenTelemetry of what they do: spans of runs, turns, requests to models,
- * calls and approvals, and metrics, by the conventions for generative AI. It takes the providers that the program has registered; without any it does
- * nothing. Make one and give it to all: what two listeners hear is told twice.
+ * calls and approvals, and metrics, by the conventions for generative AI. It takes the providers that the program has registered when a run begins;
+ * without any it does nothing. Make one and give it to all: what two listeners hear is told twice.
  *
  * @example
  * ```ts
@@ -30,7 +30,8 @@ const mostWaiting = 10_000;
  * ```
  */
 export function telemetry({ content = false }: TelemetryOptions = {}): (event: AgentEvent) => void {
-  const telling: Telling = { tracer: trace.getTracer("writ"), measures: new Measures(), content };
+  const tracer = trace.getTracer("writ");
+  let measures: Measures | undefined;
   const runs = new Map<string, RunSpans>();
   const waiting = new Map<string, SpanContext>();
 
@@ -39,6 +40,8 @@ export function telemetry({ content = false }: TelemetryOptions = {}): (event: A
     let run = runs.get(runId);
     if (event.type === "run-start" && run === undefined) {
       const around = parentRunId === undefined ? undefined : runs.get(parentRunId);
+      measures = Measures.now(measures);
+      const telling: Telling = { tracer, measures, content };
       run = new RunSpans(event, { telling, around, before: waiting.get(runId) });
       runs.set(runId, run);
       waiting.delete(runId);
