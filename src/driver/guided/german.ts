@@ -15,6 +15,7 @@ export const german: LanguageTable = {
   numbers:
     "null:0 zwei:2 drei:3 vier:4 funf:5 sechs:6 sieben:7 acht:8 neun:9 zehn:10 elf:11 zwolf:12 dutzend:12 dreizehn:13 vierzehn:14 funfzehn:15 sechzehn:16 " +
     "siebzehn:17 achtzehn:18 neunzehn:19 zwanzig:20 dreissig:30 vierzig:40 funfzig:50 sechzig:60 siebzig:70 achtzig:80 neunzig:90",
+  digits: "1.234,5",
   one: "ein eins",
   scales:
     "hundert:100 tausend:1000 million:1000000 millionen:1000000 milliarde:1000000000 milliarden:1000000000",

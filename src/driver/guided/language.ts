@@ -9,6 +9,8 @@ export interface LanguageTable {
   readonly endings: string;
   /** Words that say a number: `two:2 dozen:12`. */
   readonly numbers: string;
+  /** The form in which it writes a number in digits. */
+  readonly digits: "1,234.5" | "1.234,5" | "1 234,5";
   /** Words for one that have other meanings too: they are a number beside another number word alone. */
   readonly one: string;
   /** Words behind a number that make it so many times larger: `hundred:100 million:1000000`. */
@@ -44,6 +46,7 @@ export interface Language {
   readonly name: string;
   readonly stop: ReadonlySet<string>;
   readonly numbers: ReadonlyMap<string, number>;
+  readonly digits: LanguageTable["digits"];
   readonly one: ReadonlySet<string>;
   readonly scales: ReadonlyMap<string, number>;
   readonly and: ReadonlySet<string>;
@@ -74,6 +77,7 @@ export function languageOf(table: LanguageTable): Language {
     name: table.name,
     stop: words(table.stop),
     numbers: numbersOf(table.numbers),
+    digits: table.digits,
     one: words(table.one),
     scales: numbersOf(table.scales),
     and: words(table.and),

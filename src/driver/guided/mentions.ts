@@ -43,7 +43,9 @@ export interface Near {
 export function mentionsIn(text: string, source: number, language?: Language): readonly Mention[] {
   const wording = wordsIn(text, language);
   const dates = datesIn(wording.text);
-  const numbers = numbersIn(wording).filter((number) => !dates.some((date) => overlap(date, number)));
+  const numbers = numbersIn(wording, wordsIn(text).language).filter(
+    (number) => !dates.some((date) => overlap(date, number)),
+  );
   const quotes = quotesIn(wording.text);
   const free = (place: Place): boolean => ![...dates, ...quotes].some((other) => overlap(other, place));
   const names = namesIn(wording).filter(free);

@@ -3,27 +3,49 @@ import type { Language } from "./language.ts";
 import { overlap, type Place } from "./places.ts";
 import type { Word, Wording } from "./words.ts";
 
-const numberPattern =
-  /(?<![\p{L}\p{N}_@\\/:.-]|\d,)[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\p{N}_@\\/:]|[-.,]\d|\p{L}{5}|\p{L}+\p{N}|-\p{L}\w*\d)/gu;
+const behindText = String.raw`(?<![\p{L}\p{N}_@\\/:.-]|\d,)`;
+const beforeText = String.raw`(?![\p{N}_@\\/:]|[-.,]\d|\p{L}{5}|\p{L}+\p{N}|-\p{L}\w*\d)`;
 
-/** Numbers in digits and in words. A number inside a word, a range or a path is none. */
-export function numbersIn(wording: Wording): readonly Place[] {
-  const digits = digitsIn(wording);
+/** Digits by the signs of a language: in "1.234,5" of German the groups stand between points, and the comma is before the fraction. */
+function numberPattern(group: string, point: string): RegExp {
+  const groups = String.raw`(?<groups>\d{1,3}(?:[${group}]\d{3})+)|\d+`;
+  return new RegExp(`${behindText}[-−]?(?:${groups})(?:[${point}]\\d+)?${beforeText}`, "gu");
+}
+
+/** The signs of programs, too. */
+const english = numberPattern(",", ".");
+/** A point that has no group behind it is one of programs: "1.5". */
+const patterns: Readonly<Record<Language["digits"], RegExp>> = {
+  "1,234.5": english,
+  "1.234,5": numberPattern(".'’\u00A0\u202F", ",."),
+  "1 234,5": numberPattern(" .\u00A0\u202F", ",."),
+};
+
+/** Numbers in digits, as the language writes them in which the text is `written`, and in words. A number inside a word, a range or a path is none. */
+export function numbersIn(wording: Wording, written: Language | undefined): readonly Place[] {
+  const digits = digitsIn(wording, written);
   return [...digits, ...spelledIn(wording).filter((place) => !digits.some((other) => overlap(other, place)))];
 }
 
-/** "3 million" is one number, and a percentage is told apart by the word or sign behind it. */
-function digitsIn({ text, language }: Wording): readonly Place[] {
-  return [...text.matchAll(numberPattern)].map((found): Place => {
-    const [written] = found;
-    const end = found.index + written.length;
+/** "3 million" is one number, and a percentage is told apart by the word or sign behind it. One of more digits than a number holds is text alone. */
+function digitsIn({ text, language }: Wording, written: Language | undefined): readonly Place[] {
+  const pattern = written === undefined ? english : patterns[written.digits];
+  return [...text.matchAll(pattern)].map((found): Place => {
+    const [digits] = found;
+    const end = found.index + digits.length;
     const [gap = "", behind = ""] = /^\s?(%|\p{L}+)/u.exec(text.slice(end, end + 20)) ?? [];
     const isPercent = behind === "%" || language?.percent.has(plain(behind)) === true;
     const scale = language?.scales.get(plain(behind));
-    const value = Number(written.replaceAll(",", "").replace("−", "-")) * (scale ?? 1);
+    const value = valueIn(digits, found.groups?.["groups"]) * (scale ?? 1);
     const place = { start: found.index, end: scale === undefined ? end : end + gap.length };
+    if (Number.isInteger(value) && !Number.isSafeInteger(value)) return { kind: "number", ...place };
     return { kind: "number", ...place, value, ...(isPercent ? { isPercent } : {}) };
   });
+}
+
+function valueIn(written: string, groups: string | undefined): number {
+  const joined = groups === undefined ? written : written.replace(groups, groups.replaceAll(/\D/g, ""));
+  return Number(joined.replace("−", "-").replace(",", "."));
 }
 
 /** The part of a word in a number: so much more, or so many times the number before it. */

@@ -33,7 +33,8 @@ export interface Wording {
   readonly language: Language | undefined;
 }
 
-const languages = lazy(() => [english, german, french].map(languageOf));
+/** The languages that have a table. */
+export const languages: () => readonly Language[] = lazy(() => [english, german, french].map(languageOf));
 
 /** More of a text is not looked at. */
 export const longestText = 6000;

@@ -3,6 +3,9 @@ import { readGbnf } from "../../gbnf.ts";
 import { type Driver, guidedDriver } from "../../../src/drivers.ts";
 import { agent, type Tool, tool } from "../../../src/index.ts";
 import type { AgentEvent } from "../../../src/event/event.ts";
+import { languageFor } from "../../../src/driver/guided/language.ts";
+import { mentionsOfResult } from "../../../src/driver/guided/mentions.ts";
+import { languages } from "../../../src/driver/guided/words.ts";
 import type { Model } from "../../../src/model/model.ts";
 import { scripted } from "../../../src/testing.ts";
 import type { Json, JsonObject } from "../../../src/util/json.ts";
@@ -244,6 +247,53 @@ describe("what a request says", () => {
     expect(await calls("Règle le minuteur sur vingt et un minutes.", [french])).toEqual([{ minutes: 21 }]);
     expect(await calls("Règle le minuteur sur quatre vingt dix minutes.", [french])).toEqual([]);
     expect(await calls("Stelle den Timer auf zwei hundert Minuten.", [german])).toEqual([{ minuten: 200 }]);
+  });
+
+  describe("in digits", () => {
+    const english = made("pay", "Pay an amount", [{ amount: number }]);
+    const german = made("zahlen", "Zahle einen Betrag", [{ betrag: number }]);
+    const french = made("payer", "Paie un montant", [{ montant: number }]);
+
+    it.each([
+      ["Zahle bitte einen Betrag von 1.000 Euro.", 1000],
+      ["Zahle bitte den Betrag von 1.234.567,89 Euro.", 1_234_567.89],
+      ["Zahle bitte einen Betrag von 12,50 Euro.", 12.5],
+      ["Zahle bitte einen Betrag von 12.5 Euro.", 12.5],
+      ["Zahle bitte einen Betrag von 2,5 Millionen Euro.", 2_500_000],
+      ["Zahle bitte einen Betrag von 1’000 Franken.", 1000],
+    ])("is read as German writes it: %s", async (said, betrag) => {
+      expect(await calls(said, [german])).toEqual([{ betrag }]);
+    });
+
+    it.each([
+      ["Paie un montant de 1 000 euros, s'il te plait.", 1000],
+      ["Paie un montant de 1\u202F234,5 euros, s'il te plait.", 1234.5],
+      ["Paie un montant de 12,50 euros, s'il te plait.", 12.5],
+    ])("is read as French writes it: %s", async (said, montant) => {
+      expect(await calls(said, [french])).toEqual([{ montant }]);
+    });
+
+    it.each([
+      ["Please pay an amount of 1,000 euros.", 1000],
+      ["Please pay an amount of 1,234,567.89 euros.", 1_234_567.89],
+      ["Please pay an amount of 1.005 euros.", 1.005],
+    ])("is read as English writes it: %s", async (said, amount) => {
+      expect(await calls(said, [english])).toEqual([{ amount }]);
+    });
+
+    it("is none where a number cannot hold all of them", async () => {
+      const card = "Please pay an amount of 9007199254740993 euros.";
+      expect(await calls(card, [english])).toEqual([]);
+    });
+
+    it("is read in a result as the language of that writes it", () => {
+      const german = languageFor(["bitte", "den", "zahle"], languages());
+      const valuesOf = (result: string) =>
+        mentionsOfResult(result, 1, german).flatMap(({ kind, value }) => (kind === "number" ? [value] : []));
+      expect(valuesOf("The price of it is 1,250 euros")).toEqual([1250]);
+      expect(valuesOf("Der Preis ist 1.250 Euro")).toEqual([1250]);
+      expect(valuesOf("1.250")).toEqual([1.25]);
+    });
   });
 
   it("is a number with the word that makes it larger", async () => {
