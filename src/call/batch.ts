@@ -25,9 +25,9 @@ import type { Batch, Call, CallRecord, Fate, Ready } from "./call.ts";
 import { carryOutBy } from "./handed.ts";
 import { judge, startedEarly } from "./judge.ts";
 import { keepRefusals } from "./keep-refusals.ts";
-import { brokenResult, skipped } from "./refused.ts";
+import { brokenRecord, skipped } from "./refused.ts";
 import { type BatchEnd, type BatchJudging, groupsOf, RunningBatch } from "./running.ts";
-import { haltedBy, tellNotBegun } from "./settle.ts";
+import { haltedBy, tellEnd } from "./settle.ts";
 
 /** The end of a batch: one result for each call, in the order of the calls. */
 export interface Executed extends BatchEnd {
@@ -76,17 +76,19 @@ export function execute(batch: Batch): Maybe<Executed> {
 function notBegun(cause: unknown, batch: Batch, { fates, ledger, limits }: BatchJudging): Executed {
   if (cause instanceof RunWaits) throw cause;
   const isOver = endsRun(cause, batch.run);
+  const records = batch.calls.map((call, index) => {
+    const hasBegun = startedEarly(batch, call) !== undefined;
+    const record = brokenRecord(`turn/${batch.turn}/call/${index}`, batch.run, hasBegun);
+    const { result } = record;
+    if (isOver) tellEnd(batch, fates[index] ?? { type: "refused", call, result }, record);
+    return record;
+  });
   return {
-    results: batch.calls.map((call, index) => {
-      const hasBegun = startedEarly(batch, call) !== undefined;
-      const result = brokenResult(`turn/${batch.turn}/call/${index}`, batch.run, hasBegun);
-      if (isOver) tellNotBegun(batch, call, result);
-      return result;
-    }),
+    results: records.map(({ result }) => result),
     ledger,
     limits,
     modes: [],
-    inside: fates.flatMap(({ inside }) => inside ?? []),
+    inside: [...fates, ...records].flatMap(({ inside }) => inside ?? []),
     endedAt: 0,
     activeMs: 0,
     brokenBy: { cause },

@@ -55,17 +55,18 @@ export const unfinishedResult: ToolResult = {
   text: "Not known: the run ended while the call was carried out.",
 };
 
-/** The result of a call of which this process has none when its run cannot go on: the one that an earlier process kept, where one did. */
-export function brokenResult(
+/** The record of a call of which this process has none when its run cannot go on: the one that an earlier process kept, where one did. */
+export function brokenRecord(
   key: string,
   { journal }: Pick<RunContext, "journal">,
   hasBegun: boolean,
-): ToolResult {
+): CallRecord {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call of this key wrote it
   const kept = journal.find?.(key) as CallRecord | undefined;
-  if (kept !== undefined) return kept.result;
+  if (kept !== undefined) return kept;
   const isOpen = hasBegun || journal.hasBegun?.(key) === true;
-  return isOpen ? unfinishedResult : skippedResult("the run ended before it");
+  const result = isOpen ? unfinishedResult : skippedResult("the run ended before it");
+  return { result, startedAt: 0, endedAt: 0 };
 }
 
 /** The result of a call that the run lost sight of. */

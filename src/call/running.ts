@@ -13,7 +13,7 @@ import type { Fatal } from "./fatal.ts";
 import type { ResultFault } from "./given.ts";
 import { runLost } from "./lost.ts";
 import { paidKey, retell, runCall } from "./run.ts";
-import { brokenResult, cancelledResult, overtakenResult, skippedResult } from "./refused.ts";
+import { brokenRecord, cancelledResult, overtakenResult, skippedResult } from "./refused.ts";
 import { asTold, haltedBy, notRun, tellEnd } from "./settle.ts";
 import { stepOf } from "./step.ts";
 
@@ -202,8 +202,7 @@ export class RunningBatch {
     const isOver = endsRun(cause, run);
     this.eachOpen(({ early, at }, index) => {
       const hasBegun = early !== undefined || (this.begun?.has(index) ?? run.journal === directJournal);
-      const result = brokenResult(at.key, run, hasBegun);
-      const record = { result, startedAt: 0, endedAt: 0, inside: this.left.get(index)?.[0] };
+      const record = { inside: this.left.get(index)?.[0], ...brokenRecord(at.key, run, hasBegun) };
       if (isOver) this.end(index, record);
       else this.records[index] = record;
     });

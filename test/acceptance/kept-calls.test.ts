@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { agent, type AgentEvent, type Policy, tool } from "../../src/index.ts";
+import { type Executor, type JournalRecord, recordedJournal } from "../../src/doors.ts";
+import { sqliteRuns } from "../../src/sqlite.ts";
+import { planned } from "./durable-place.ts";
+
+const usage = { inputTokens: 100, outputTokens: 10 };
+const inner = agent({
+  name: "inner",
+  description: "",
+  model: () => Promise.resolve({ text: "found", usage }),
+});
+const payWith = (properties: object) =>
+  tool({
+    name: "pay",
+    description: "",
+    inputSchema: { type: "object", properties },
+    effect: "irreversible",
+    execute: () => "paid",
+  });
+const asks: Policy = ({ tool: name }) =>
+  name === "pay"
+    ? { verdict: "ask", rule: "asks", reason: "a person decides" }
+    : { verdict: "allow", rule: "free", reason: "" };
+const to = { type: "string" };
+const calls = [
+  { name: "inner", arguments: { input: "x" } },
+  { name: "pay", arguments: { to: "kim" } },
+];
+
+/** The usage that is told at the end of a run, also of one that throws then. */
+async function usageTold(stream: AsyncGenerator<AgentEvent, unknown>): Promise<unknown> {
+  let used: unknown;
+  const read = async (): Promise<void> => {
+    for await (const event of stream) if (event.type === "run-end") used = event.usage;
+  };
+  await read().catch(() => undefined);
+  return used;
+}
+
+const both = { inputTokens: 101, outputTokens: 19, estimated: true };
+
+describe("the usage of an agent inside a call that an earlier process carried out", () => {
+  it("counts in a run that cannot go on before its calls begin", async () => {
+    const runs = sqliteRuns(":memory:");
+    const goOn = async (pay: ReturnType<typeof payWith>) => {
+      const boss = agent({ name: "boss", model: planned(calls), tools: [inner.asTool(), pay], policy: asks });
+      await using journal = await runs.open("r");
+      return usageTold(boss.stream("Go", { journal, runId: "r", accept: ["tools"] }));
+    };
+    expect(await goOn(payWith({ to }))).toEqual(both);
+    const [{ key, request } = { key: "", request: { hash: "" } }] = await runs.questions("r");
+    await runs.answer("r", key, { approved: true, hash: request.hash });
+    expect(await goOn(payWith({ to, currency: { type: "string", default: "EUR" } }))).toEqual(both); // not what was approved
+    runs.close();
+  });
+
+  it("counts in a run whose executor cannot be recorded", async () => {
+    const records: JournalRecord[] = [];
+    const full = (record: JournalRecord): void => {
+      if (record.key === "turn/1/executor") throw new Error("the disk is full");
+      records.push(record);
+    };
+    const executor: Executor = { execute: (handed, { run }) => Promise.all(handed.map((one) => run(one))) };
+    const boss = agent({
+      name: "boss",
+      model: planned(calls.slice(0, 1)),
+      tools: [inner.asTool()],
+      executor,
+    });
+    const goOn = () => usageTold(boss.stream("Go", { journal: recordedJournal([...records], full) }));
+    expect(await goOn()).toMatchObject({ inputTokens: 101 });
+    expect(await goOn()).toMatchObject({ inputTokens: 101 });
+  });
+});
