@@ -3,7 +3,7 @@ import { isPlain, type Label, readLabel, trustedLabel } from "../message/label.t
 import { parseJson } from "../util/json.ts";
 import { inMemorySlots, type MemoryStore } from "./memory-store.ts";
 import { keepAll, linesOf, type Retention } from "./retention.ts";
-import { anything, callable, optional } from "../util/shape.ts";
+import { anything, callable, list, optional, string } from "../util/shape.ts";
 
 /** A memory of agents across runs: one text a slot. Agents that share a bank have slots of their own. */
 export interface MemoryBank {
@@ -38,6 +38,7 @@ export interface MemoryBankOptions {
   readonly retention?: Retention;
 }
 
+const linesShape = list(string, "the lines that stay, a list of texts");
 const optionsShape = closed({ store: anything, maxLines: anything, retention: optional(callable) });
 
 /**
@@ -62,6 +63,7 @@ export function memoryBank(options: MemoryBankOptions = {}): MemoryBank {
 
   async function keep(slot: string, { text, label }: Remembered): Promise<string> {
     const retained = await retention(linesOf(text));
+    checkShape("What `retention` of a memory bank gave", retained, linesShape);
     const lines = retained.flatMap((line) => line.split("\n")); // what an author's function calls a line may be several
     const kept = withEnding(lines.slice(-maxLines), text);
     await store.write(slot, written({ text: kept, label }));

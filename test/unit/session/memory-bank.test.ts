@@ -47,6 +47,22 @@ describe("a memory bank", () => {
     expect(await bank.read("a")).toBe("newer");
   });
 
+  it.each<[string, unknown, string]>([
+    ["nothing", undefined, "it must be the lines that stay, a list of texts, got nothing"],
+    ["one text", "old", "it must be the lines that stay, a list of texts, got a string"],
+    ["what is no text", ["old", 7], "`[1]` must be a string, got a number"],
+  ])(
+    "says what is wrong with a retention that gives %s, and keeps what was there",
+    async (_what, given, said) => {
+      const bank = memoryBank({ retention: () => given as readonly string[] });
+      await expect(bank.write("a", "new")).rejects.toMatchObject({
+        code: "definition-invalid",
+        message: `What \`retention\` of a memory bank gave: ${said}.`,
+      });
+      expect(await bank.slots()).toEqual([]);
+    },
+  );
+
   it("writes in the order of the calls, whole, however long the retention of one takes", async () => {
     const gates: (() => void)[] = [];
     const retention = async (lines: readonly string[]): Promise<readonly string[]> => {
