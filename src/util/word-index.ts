@@ -71,17 +71,38 @@ const frequent = new Set(
 
 /** The words of a text, without those that say nothing, in the form in which they are compared. */
 function wordsIn(text: string): readonly string[] {
-  const apart = text
-    .replaceAll(/(\p{Ll}|\p{N})(?=\p{Lu})/gu, "$1 ")
-    .normalize("NFKD")
-    .replaceAll(/\p{M}/gu, "");
-  const words = apart.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const words = separateWords(text.replaceAll(/(\p{Ll}|\p{N})(?=\p{Lu})/gu, "$1 "));
   return words.filter((word) => !frequent.has(word)).map(stemOf);
+}
+
+/** The words of a text, in small letters and without accents. */
+function separateWords(text: string): readonly string[] {
+  return (
+    withoutMarks(text)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  );
+}
+
+function withoutMarks(text: string): string {
+  return text.normalize("NFKD").replaceAll(/\p{M}/gu, "");
 }
 
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/u;
 const unspacedParts = new RegExp(`(${unspaced.source})`, "u");
+
+/** The text without accents, for an index that knows words by the blanks between them: each sign of what is written without spaces is a word. */
+export function spreadSigns(text: string): string {
+  const parts = withoutMarks(text).split(unspacedParts);
+  return parts.map((part) => (unspaced.test(part) ? ` ${Array.from(part).join(" ")} ` : part)).join("");
+}
+
+/** The words of a query for such an index, each once: of what is written without spaces two signs that stand side by side, with a blank between them. */
+export function spreadWords(query: string): readonly string[] {
+  const parts = separateWords(query).flatMap((word) => partsOf(word, 2));
+  return [...new Set(parts.map((part) => spreadSigns(part).trim()))];
+}
 
 /**
  * A word as it is. Where words are written without spaces, as in Chinese, its pairs of signs: they find a word anywhere in a sentence. `least` is

@@ -2,8 +2,9 @@ import { randomBytes } from "node:crypto";
 import { readLabel } from "../../message/label.ts";
 import type { Note, NoteStore } from "../../session/note-store.ts";
 import { parseJson } from "../../util/json.ts";
+import { spreadSigns, spreadWords } from "../../util/word-index.ts";
 import { fromKey, toKey } from "../stored-text.ts";
-import { openDatabase, type OpenStore } from "./database.ts";
+import { type LaterColumns, openDatabase, type OpenStore } from "./database.ts";
 
 /** Notes in a SQLite file. */
 export interface SqliteNotes extends NoteStore, OpenStore {}
@@ -11,9 +12,13 @@ export interface SqliteNotes extends NoteStore, OpenStore {}
 const tables = `
   CREATE TABLE IF NOT EXISTS writ_notes (
     place INTEGER PRIMARY KEY AUTOINCREMENT, namespace TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, label TEXT NOT NULL,
-    UNIQUE (namespace, id)
+    spread INTEGER, UNIQUE (namespace, id)
   ) STRICT;
+  CREATE INDEX IF NOT EXISTS writ_notes_not_spread ON writ_notes (place) WHERE spread IS NULL;
   CREATE VIRTUAL TABLE IF NOT EXISTS writ_note_words USING fts5 (text, tokenize = 'porter unicode61 remove_diacritics 2');`;
+
+/** Tells that the words of a note are in the index as `spreadSigns` gives them. Not so of those that an earlier version kept. */
+const later: LaterColumns = { writ_notes: ["spread INTEGER"] };
 
 /** Words of a query that are searched for; the rest of a longer one says little. */
 const maxWords = 32;
@@ -33,14 +38,18 @@ const maxWords = 32;
  * ```
  */
 export function sqliteNotes(path: string): SqliteNotes {
-  const database = openDatabase(path, tables);
+  const database = openDatabase(path, tables, later);
   const statements = {
     count: database.prepare("SELECT count(*) AS count FROM writ_notes WHERE namespace = ?"),
     find: database.prepare("SELECT place FROM writ_notes WHERE namespace = ? AND id = ?"),
-    insert: database.prepare("INSERT INTO writ_notes (namespace, id, text, label) VALUES (?, ?, ?, ?)"),
+    insert: database.prepare(
+      "INSERT INTO writ_notes (namespace, id, text, label, spread) VALUES (?, ?, ?, ?, 1)",
+    ),
     remove: database.prepare("DELETE FROM writ_notes WHERE place = ?"),
     addWords: database.prepare("INSERT INTO writ_note_words (rowid, text) VALUES (?, ?)"),
     removeWords: database.prepare("DELETE FROM writ_note_words WHERE rowid = ?"),
+    notSpread: database.prepare("SELECT place, text FROM writ_notes WHERE spread IS NULL"),
+    markSpread: database.prepare("UPDATE writ_notes SET spread = 1 WHERE spread IS NULL"),
     latest: database.prepare(
       "SELECT id, text, label FROM writ_notes WHERE namespace = ? ORDER BY place DESC LIMIT ?",
     ),
@@ -58,6 +67,18 @@ export function sqliteNotes(path: string): SqliteNotes {
     return true;
   }
 
+  /** Takes the words of notes into the index anew that an earlier version kept, once. */
+  function spreadEarlier(): void {
+    if (database.read(() => statements.notSpread.get()) === undefined) return;
+    database.write(() => {
+      for (const { place, text } of statements.notSpread.all()) {
+        statements.removeWords.run(Number(place));
+        statements.addWords.run(Number(place), spreadSigns(fromKey(text)));
+      }
+      statements.markSpread.run();
+    });
+  }
+
   const { close, [Symbol.dispose]: dispose } = database;
   return {
     async put(namespace, { text, label, replaces }, most) {
@@ -66,12 +87,13 @@ export function sqliteNotes(path: string): SqliteNotes {
         if (replaces === undefined ? count >= most : !takeOut(namespace, replaces)) return undefined;
         const id = replaces ?? randomBytes(5).toString("hex");
         const values = [toKey(namespace), toKey(id), toKey(text), JSON.stringify(label)] as const;
-        statements.addWords.run(statements.insert.run(...values).lastInsertRowid, text);
+        statements.addWords.run(statements.insert.run(...values).lastInsertRowid, spreadSigns(text));
         return id;
       });
     },
     async search(namespace, query, limit) {
       const words = wordsOf(query);
+      spreadEarlier();
       const rows = database.read(() =>
         words === ""
           ? statements.latest.all(toKey(namespace), limit)
@@ -89,8 +111,7 @@ export function sqliteNotes(path: string): SqliteNotes {
 
 /** The words of a query as FTS5 is asked: each by its beginning, any of them. Nothing of the query is taken for its syntax. */
 function wordsOf(query: string): string {
-  const words = query.match(/[\p{L}\p{N}]+/gu) ?? [];
-  return words
+  return spreadWords(query)
     .slice(0, maxWords)
     .map((word) => `"${word}"*`)
     .join(" OR ");
