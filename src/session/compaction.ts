@@ -43,8 +43,10 @@ export function compactor(options: CompactionOptions): Compact {
   const { atTokens, keepTurns = 2, summarise } = options;
   checkCount(atTokens, "`atTokens` of a compaction");
   checkCount(keepTurns, "`keepTurns` of a compaction");
-  async function compact({ transcript, droppedTurns, known }: Compacting, once: Once): Promise<Compaction> {
-    const shorter = dropTurns(transcript, droppedTurns);
+  async function compact(
+    { transcript, shorter, droppedTurns, known }: Compacting,
+    once: Once,
+  ): Promise<Compaction> {
     const gone = removed(transcript.messages, shorter);
     const summary = summarise && (await once(() => summaryOf(gone, summarise)));
     const own = removed(sinceAsked(transcript.messages), shorter);
@@ -68,7 +70,11 @@ export function compactor(options: CompactionOptions): Compact {
     const most = countTurns(transcript) - keepTurns;
     const room = Math.min(tokens, atTokens) / 2;
     const fits = (count: number): boolean => tokensOf(dropTurns(transcript, count)) <= room;
-    return most < 1 ? undefined : compact({ transcript, droppedTurns: fewest(most, fits), known }, once);
+    if (most < 1) return undefined;
+    const droppedTurns = fewest(most, fits);
+    const shorter = dropTurns(transcript, droppedTurns);
+    if (countTurns(shorter) === countTurns(transcript)) return undefined; // all of those turns tell of tools, and stay
+    return compact({ transcript, shorter, droppedTurns, known }, once);
   };
 }
 
@@ -76,6 +82,7 @@ const optionsShape = closed({ atTokens: anything, keepTurns: anything, summarise
 
 interface Compacting {
   readonly transcript: ReadyTranscript;
+  readonly shorter: ReadyTranscript;
   readonly droppedTurns: number;
   readonly known: CompactedActs;
 }

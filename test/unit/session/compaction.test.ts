@@ -7,6 +7,7 @@ import {
   type Message,
   runtimeMessage,
   textOf,
+  type ToolResult,
   userMessage,
 } from "../../../src/message/message.ts";
 import {
@@ -36,9 +37,13 @@ async function compact(
 
 /** One turn that calls a tool, with `size` characters in its result. */
 function callTurn(transcript: ReadyTranscript, id: string, size = 40): ReadyTranscript {
+  return turnWith({ status: "ok", text: "x".repeat(size) }, transcript, id);
+}
+
+function turnWith(result: ToolResult, transcript: ReadyTranscript, id: string): ReadyTranscript {
   const call = { type: "tool-call", id, name: "look", arguments: {} } as const;
   const open = addReply(transcript, { role: "assistant", parts: [call] }) as OpenTranscript;
-  return settleAll(open, () => ({ status: "ok", text: "x".repeat(size) }));
+  return settleAll(open, () => result);
 }
 
 function textTurn(transcript: ReadyTranscript, text: string): ReadyTranscript {
@@ -145,6 +150,19 @@ describe("compaction", () => {
       await expect(compact(transcript, { atTokens: 10, summarise })).rejects.toMatchObject({
         code: "summary-failed",
       });
+  });
+
+  it("asks for no summary of nothing, where the only turns that may go tell of tools", async () => {
+    const offer = { status: "ok", text: "x".repeat(400), offers: ["find"] } as const;
+    const found = turnWith(offer, turnWith(offer, begin(), "a"), "b");
+    const transcript = callTurn(callTurn(found, "c"), "d");
+    const given: (readonly Message[])[] = [];
+    const summarise = (messages: readonly Message[]): string => `summary ${given.push(messages)}`;
+    expect(await compact(transcript, { atTokens: 20, summarise })).toBeUndefined();
+    expect(given).toEqual([]);
+    const longer = await compact(callTurn(transcript, "e"), { atTokens: 20, summarise });
+    expect(longer).toMatchObject({ droppedTurns: 1 });
+    expect(given).toEqual([transcript.messages.slice(6, 8)]); // of c
   });
 
   it("keeps what the user asked, not what the runtime said after it", async () => {
