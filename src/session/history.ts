@@ -1,3 +1,4 @@
+import { checkShape } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { fileText } from "../message/file-part.ts";
@@ -17,7 +18,7 @@ import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.
 import { messageShape } from "../message/message-shape.ts";
 import { isCut, withCallIds } from "../tool/read-result.ts";
 import { type Act, actsIn, actsMessage, isDeclared } from "../tool/acts.ts";
-import { fits } from "../util/shape.ts";
+import { anything, fits, list } from "../util/shape.ts";
 import type { SessionContents, SessionRun } from "./session-store.ts";
 import { summaryMessage } from "./summary.ts";
 
@@ -75,12 +76,17 @@ function chosenBy(history: Exclude<History, string>, contents: SessionContents):
   const own = [...messages, ...runs.flatMap((run) => run.messages)];
   const known = new Set(own.map((message) => JSON.stringify(message))); // before the function has them in its hands
   const read = joinLabels(joinLabels(summaryLabel, labelOfAll(own)), madeByHistory);
-  return history(contents).map((message) => {
+  const chosen = history(contents);
+  checkShape("What `history` of a session gave", chosen, messagesShape);
+  return chosen.map((message) => {
     const isBroken = !fits(messageShape, message); // told with its index when the transcript is read
     if (isBroken || message.role === "system" || known.has(JSON.stringify(message))) return message;
     return { ...message, label: joinLabels(labelOf(message), read) };
   });
 }
+
+/** The messages themselves are looked at when the transcript is read, which names those that do not fit. */
+const messagesShape = list(anything, "a list of messages");
 
 /** The label of a message with a source, which is not a word of the user's. */
 const madeByHistory: Label = { ...trustedLabel, sources: ["history"] };

@@ -121,6 +121,18 @@ describe("what of a session a run is sent", () => {
     expect(history).toHaveLength(4);
   });
 
+  it.each<[string, unknown, string]>([
+    ["nothing", undefined, "got nothing"],
+    ["a promise", Promise.resolve([]), "got an object"],
+  ])("no list of messages, where the author's function gives %s: it is told so", (_what, given, got) => {
+    expect(() => historyOf(contentsOf(storedRun("r")), () => given as readonly Message[])).toThrow(
+      expect.objectContaining({
+        code: "definition-invalid",
+        message: `What \`history\` of a session gave: it must be a list of messages, ${got}.`,
+      }),
+    );
+  });
+
   it("what compaction took out of a run, and nothing twice, where all is sent", () => {
     const act = {
       callId: "gone",
