@@ -42,7 +42,7 @@ export function restateDispatcher(options: RestateOptions): Dispatcher {
 /** Tells Restate of a run that can go on; under the same key once. Before there is a worker of its agent, nobody knows the service: the first one sweeps. */
 async function tell({ ingress, serviceOf }: RestateOptions, run: DispatchedRun, key?: string): Promise<void> {
   const { name } = serviceOf(run.agent);
-  const headers = key === undefined ? {} : { "idempotency-key": key };
+  const headers = key === undefined ? {} : { "idempotency-key": encodeURIComponent(key) }; // an id is any text
   const url = new URL(`${name}/${encodeURIComponent(run.id)}/advance/send`, ingress);
   await ask(url, { method: "POST", headers }, [404]);
 }
@@ -91,7 +91,7 @@ class RestateServing implements Serving {
       response.setHeader("connection", "close"); // the next run goes to any worker, and not to that of this connection
       handler(request, response);
     });
-    return server.listen({ port, reusePort: true }); // several workers of one machine share the port
+    return server.listen({ port, reusePort: process.platform === "linux" }); // several workers of one machine share the port
   }
 
   /** Carries a run out until it ends, waits or is given up. @throws where it can go on, but not here and now: Restate asks again */
