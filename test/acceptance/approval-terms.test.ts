@@ -152,6 +152,7 @@ describe("an approval whose call was changed in the store", () => {
     await expect(going).rejects.toMatchObject({
       code: "journal-mismatch",
       data: { key: asked.key, run: "r", parts: "arguments" },
+      hint: expect.stringContaining("holds for the arguments of then alone") as string,
     });
     expect(paid).toEqual([]);
   });
