@@ -8,7 +8,7 @@ import { contentText, labelOf, type UserMessage } from "../message/message.ts";
 import { addAnswer, addSaid, type ReadyTranscript } from "../message/transcript.ts";
 import type { Finished } from "../run/finished.ts";
 import type { Frame } from "../run/frame.ts";
-import { keepBeginning } from "../run/steps-of-run.ts";
+import { keepBeginning } from "../run/beginning.ts";
 import type { End } from "../run/end.ts";
 import { describeIssues } from "../schema/schema.ts";
 import { seenBy } from "../turn/reply.ts";

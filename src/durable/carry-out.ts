@@ -10,6 +10,7 @@ import { isPassed } from "../run/recorded-end.ts";
 import { askedRun } from "./run-of.ts";
 import type { RunEnd, RunJournal } from "./run-store.ts";
 import { tellStoreFailed } from "./store-failed.ts";
+import { toldOfEnd } from "./told-of-end.ts";
 
 /** A run that this process carries out. */
 export interface Carrying {
@@ -36,14 +37,17 @@ export function carryOut(journal: RunJournal, around: DurableAround): Carrying {
     if (outcome?.type === "cancelled") cancelling.abort(outcome.reason);
     if (run?.status === "moved") leaving.abort();
   };
+  const mayLook = (): Promise<void> => look().catch(() => undefined); // a store that fails is asked again at the next look
   return {
-    done: carry(journal, around, { cancelling: cancelling.signal, leaving: leaving.signal }),
+    done: carry(journal, around, { cancelling: cancelling.signal, leaving: leaving.signal, look: mayLook }),
     leave: () => leaving.abort(),
-    look: () => void look().catch(() => undefined), // a store that fails is asked again at the next look
+    look: () => void mayLook(),
   };
 }
 
 interface Signals {
+  /** Looks whether the run was cancelled or moved. */
+  readonly look: () => Promise<void>;
   readonly cancelling: AbortSignal;
   readonly leaving: AbortSignal;
 }
@@ -52,7 +56,8 @@ async function carry(journal: RunJournal, around: DurableAround, signals: Signal
   const { run } = journal;
   const { store } = around;
   let broken: unknown;
-  const watched = watchedJournal(journalOfRun(journal, run), (error) => (broken ??= error));
+  const own = toldOfEnd(journalOfRun(journal, run), signals.look);
+  const watched = watchedJournal(own, (error) => (broken ??= error));
   let leave: () => Promise<void>;
   try {
     const { cancelling: signal, leaving: handOver } = signals;

@@ -1,4 +1,4 @@
-import { isWritError, WritError } from "../error/writ-error.ts";
+import { isWritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
@@ -11,7 +11,7 @@ import {
   withWork,
 } from "../journal/journal.ts";
 import { recall } from "../journal/recalled.ts";
-import { recordForm, startKey } from "../journal/record-form.ts";
+import { checkForm, startKey } from "../journal/record-form.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { JsonObject } from "../util/json.ts";
 import { lazy } from "../util/remembered.ts";
@@ -37,6 +37,7 @@ export interface StepsOptions {
   readonly leaving?: AbortSignal;
 }
 
+type Ask = NonNullable<Journal["ask"]>;
 type Cancelled = StopReason & { readonly type: "cancelled" };
 
 /**
@@ -123,7 +124,7 @@ export class StepsOfRun implements Journal {
   begin(stop: Interrupt<StopReason>): void {
     const { journal } = this.options;
     this.stop = stop;
-    this.checkForm();
+    if (!this.isInside) checkForm(journal, this.options.runId);
     this.wasBegun = this.find?.(startKey) !== undefined;
     if (journal.mode === "replay" || keptEnd(journal, endKey) !== undefined)
       this.replay = new Replay(this.options, stop);
@@ -157,9 +158,12 @@ export class StepsOfRun implements Journal {
     const { find, replay } = this;
     if (find === undefined || replay !== undefined) return;
     const missing = kept.filter(({ key }) => find(key) === undefined);
-    await this.options.journal.all(
-      missing.map(({ key, value }) => ({ key, isOuter: true, run: () => Promise.resolve(value) })),
-    );
+    const steps = missing.map(({ key, value }) => ({
+      key,
+      isOuter: true,
+      run: () => Promise.resolve(value),
+    }));
+    await this.options.journal.all(steps).catch((error: unknown) => this.refused(error));
   }
 
   /** Takes down a fact that a step told before it had a result. */
@@ -182,13 +186,8 @@ export class StepsOfRun implements Journal {
    * another end, that.
    */
   async keep(end: End, run: Ending): Promise<End> {
-    await this.cancelling;
-    const cancelled = this.cancelling === undefined ? undefined : this.stop?.reason;
-    if (cancelled?.type === "cancelled" && end.throws !== true) {
-      const told = stopped(run, cancelled);
-      await this.keepStopInside(told);
-      return told;
-    }
+    const told = await this.cancelledEnd(end, run);
+    if (told !== undefined) return told;
     if (this.replay !== undefined) {
       const { reached } = this.replay;
       return reached === undefined || reached.stop !== undefined ? end : endFrom(reached, end);
@@ -198,8 +197,24 @@ export class StepsOfRun implements Journal {
     if (key === undefined) return end;
     const stop = this.stop?.reason;
     const isStop = stop !== undefined && stop.type !== "failed";
-    await this.write(key, { ...this.keptEnd(end), ...(isStop ? { stop } : {}) });
-    return end;
+    try {
+      await this.write(key, { ...this.keptEnd(end), ...(isStop ? { stop } : {}) });
+      return end;
+    } catch (error) {
+      const late = isWritError(error, "run-ended") ? await this.cancelledEnd(end, run) : undefined;
+      if (late === undefined) throw error;
+      return late;
+    }
+  }
+
+  /** The end of a run that was cancelled while it came to another one; undefined where it was not. */
+  private async cancelledEnd(end: End, run: Ending): Promise<End | undefined> {
+    await this.cancelling;
+    const reason = this.cancelling === undefined ? undefined : this.stop?.reason;
+    if (reason?.type !== "cancelled" || end.throws === true) return undefined;
+    const told = stopped(run, reason);
+    await this.keepStopInside(told);
+    return told;
   }
 
   /**
@@ -282,14 +297,6 @@ export class StepsOfRun implements Journal {
     await this.options.journal.step({ key, mustLast: true, run: () => Promise.resolve(kept) });
   }
 
-  private checkForm(): void {
-    const { runId } = this.options;
-    if (this.isInside) return;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run of any form wrote an object
-    const { form = 1 } = (this.find?.(startKey) ?? {}) as { readonly form?: number };
-    if (form > recordForm) throw new WritError("journal-newer", { run: runId, form, known: recordForm });
-  }
-
   /** Waits for results, and takes down which steps have ended: where one of several has none, those that are recorded. */
   private async taken<Value>(steps: readonly Step<unknown>[], recorded: Promise<Value>): Promise<Value> {
     try {
@@ -298,8 +305,14 @@ export class StepsOfRun implements Journal {
       return value;
     } catch (error) {
       this.standing.end(steps.filter(({ key }) => this.find?.(key) !== undefined));
-      throw error;
+      return this.refused(error);
     }
+  }
+
+  /** Throws what the journal threw. Where it refuses since the run was cancelled, the run has stopped by then. */
+  private async refused(error: unknown): Promise<never> {
+    if (isWritError(error, "run-ended")) await this.cancelling;
+    throw error;
   }
 
   private live<Result>(step: Step<Result>): Step<Result> {
@@ -350,11 +363,8 @@ export class StepsOfRun implements Journal {
     }
   }
 
-  private async askLive<Answer>(
-    ask: NonNullable<Journal["ask"]>,
-    question: Question,
-  ): Promise<Asked<Answer>> {
-    const asked = await ask<Answer>(this.onTerms(question));
+  private async askLive<Answer>(ask: Ask, question: Question): Promise<Asked<Answer>> {
+    const asked = await ask<Answer>(this.onTerms(question)).catch((error: unknown) => this.refused(error));
     if ("waitsAt" in asked) this.unanswered.add(question.key);
     return asked;
   }
@@ -367,15 +377,4 @@ function handedOver(): RunWaits {
 /** The steps of a run in its journal; a journal that records nothing stays as it is. */
 export function stepsIn(options: StepsOptions): Journal {
   return options.journal === directJournal ? directJournal : new StepsOfRun(options);
-}
-
-/** The fields that a run keeps with its beginning. */
-export function beginningIn(journal: Journal): JsonObject {
-  return StepsOfRun.of(journal)?.beginning ?? {};
-}
-
-/** Keeps the beginning of a run that has no turns, whose journal would not say what it was asked. */
-export async function keepBeginning(journal: Journal): Promise<void> {
-  const beginning = StepsOfRun.of(journal)?.beginning;
-  if (beginning !== undefined) await journal.step({ key: startKey, run: () => Promise.resolve(beginning) });
 }

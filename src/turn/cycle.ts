@@ -20,7 +20,7 @@ import type { Finished } from "../run/finished.ts";
 import type { Frame } from "../run/frame.ts";
 import type { Intent } from "../policy/knowledge/intent.ts";
 import { partsText } from "../journal/parts.ts";
-import { beginningIn } from "../run/steps-of-run.ts";
+import { beginningIn } from "../run/beginning.ts";
 import { moreTime } from "../run/bounds.ts";
 import type { LoopOptions } from "./options.ts";
 import { take } from "./reply.ts";

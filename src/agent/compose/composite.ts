@@ -2,7 +2,7 @@ import { checkShape, closed } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { withoutSecrets } from "../../run/secrets.ts";
 import { endBy, failed } from "../../run/end.ts";
-import { keepBeginning } from "../../run/steps-of-run.ts";
+import { keepBeginning } from "../../run/beginning.ts";
 import type { Finished } from "../../run/finished.ts";
 import { type Frame, frame } from "../../run/frame.ts";
 import type { End } from "../../run/end.ts";

@@ -1,0 +1,17 @@
+import { isWritError } from "../error/writ-error.ts";
+import type { Journal } from "../journal/journal.ts";
+
+/** The same journal. Where it refuses since somebody has ended the run meanwhile, `look` finds out why before the run is told of that. */
+export function toldOfEnd(journal: Journal, look: () => Promise<void>): Journal {
+  const known = async (error: unknown): Promise<never> => {
+    if (isWritError(error, "run-ended")) await look();
+    throw error;
+  };
+  const { ask } = journal;
+  return {
+    ...journal,
+    ...(ask === undefined ? {} : { ask: (question) => ask<never>(question).catch(known) }),
+    step: (step) => journal.step(step).catch(known),
+    all: (steps) => journal.all(steps).catch(known),
+  };
+}

@@ -1,0 +1,64 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { durableRuns, type RunWorker } from "../../src/durable.ts";
+import { agent, type AgentEvent, isFact, type Policy, tool } from "../../src/index.ts";
+import { durablePlaces, planned, storesIn } from "./durable-place.ts";
+
+const none = { type: "object" } as const;
+const policy: Policy = ({ tool: name }) => ({
+  verdict: name === "pay" ? "ask" : "allow",
+  rule: "",
+  reason: "",
+});
+
+describe.each(durablePlaces)("a run that another process cancels, in %s", (where) => {
+  const openStore = storesIn(where);
+  const workers: RunWorker[] = [];
+  afterEach(async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.drain({ graceMs: 100 })));
+  });
+
+  /** What is told where it is carried out, of calls and of its end, when its first call has it cancelled before it ends. */
+  async function told(...calls: readonly string[]): Promise<readonly unknown[]> {
+    const elsewhere = durableRuns({ store: openStore() });
+    const look = tool({
+      name: "look",
+      description: "",
+      inputSchema: none,
+      effect: "read",
+      async execute() {
+        await elsewhere.cancel("r", "too dear");
+        return "seen";
+      },
+    });
+    const pay = tool({
+      name: "pay",
+      description: "",
+      inputSchema: none,
+      effect: "write",
+      execute: () => "paid",
+    });
+    const model = planned(calls.map((name) => ({ name })));
+    const clerk = agent({ name: "clerk", model, tools: [look, pay], policy });
+    const events: AgentEvent[] = [];
+    const here = durableRuns({
+      store: openStore(),
+      agents: [clerk],
+      onEvent: (event) => void events.push(event),
+    });
+    workers.push(here.work());
+    await here.start(clerk, "Go", { id: "r" });
+    await expect.poll(() => events.at(-1)?.type).toBe("run-end");
+    return events.filter(isFact).flatMap((event): readonly unknown[] => {
+      if (event.type === "tool-end") return [event.name];
+      return event.type === "run-end" ? [event.outcome] : [];
+    });
+  }
+
+  it("tells so, with the ends of its calls, also where a record is refused before it hears of that", async () => {
+    expect(await told("look")).toEqual(["look", { type: "cancelled", reason: "too dear" }]);
+  });
+
+  it("tells so where a question is open", async () => {
+    expect(await told("look", "pay")).toEqual(["look", "pay", { type: "cancelled", reason: "too dear" }]);
+  });
+});
