@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { agent, type AgentEvent, type Policy, tool } from "../../src/index.ts";
 import { type Executor, type JournalRecord, recordedJournal } from "../../src/doors.ts";
+import { fix } from "../../src/tools.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import { planned } from "./durable-place.ts";
 
@@ -72,4 +73,25 @@ describe("the usage of an agent inside a call that an earlier process carried ou
     expect(await goOn()).toMatchObject({ inputTokens: 101 });
     expect(await goOn()).toMatchObject({ inputTokens: 101 });
   });
+});
+
+it("the usage of an agent that mended a call counts while the run waits for a person, with an executor too", async () => {
+  const fixer = agent({ name: "fixer", model: () => Promise.resolve({ text: '{"to":"kim"}', usage }) });
+  const pay = tool({
+    name: "pay",
+    description: "",
+    inputSchema: { type: "object", properties: { to }, required: ["to"] },
+    effect: "irreversible",
+    execute: () => "paid",
+    recover: { invalidArguments: () => fix(fixer) },
+  });
+  const executor: Executor = { execute: (handed, { run }) => Promise.all(handed.map((one) => run(one))) };
+  const boss = agent({ name: "boss", model: planned([{ name: "pay" }]), tools: [pay], policy: asks });
+  for (const who of [boss, boss.with({ executor })]) {
+    const runs = sqliteRuns(":memory:");
+    await using journal = await runs.open("r");
+    const { outcome, usage: used } = await who.run("Go", { journal, runId: "r" });
+    expect(outcome).toMatchObject({ type: "suspended", field: "answers" });
+    expect(used).toMatchObject({ inputTokens: 101 });
+  }
 });
