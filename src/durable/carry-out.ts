@@ -9,6 +9,7 @@ import { journalOfRun } from "./forked-journal.ts";
 import { isPassed } from "../run/recorded-end.ts";
 import { askedRun } from "./run-of.ts";
 import type { RunEnd, RunJournal } from "./run-store.ts";
+import { withdrawingPassed } from "./passed-questions.ts";
 import { tellStoreFailed } from "./store-failed.ts";
 import { toldOfEnd } from "./told-of-end.ts";
 
@@ -56,7 +57,7 @@ async function carry(journal: RunJournal, around: DurableAround, signals: Signal
   const { run } = journal;
   const { store } = around;
   let broken: unknown;
-  const own = toldOfEnd(journalOfRun(journal, run), signals.look);
+  const own = toldOfEnd(withdrawingPassed(journalOfRun(journal, run), journal), signals.look);
   const watched = watchedJournal(own, (error) => (broken ??= error));
   let leave: () => Promise<void>;
   try {

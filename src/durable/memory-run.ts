@@ -197,8 +197,12 @@ export class MemoryRun {
         this.leave(epoch, false);
       },
       wait: async (passed = []) => {
-        if (this.epoch === epoch) for (const key of passed) this.questions.delete(key);
+        this.withdraw(epoch, passed);
         this.leave(epoch, true);
+      },
+      withdraw: async (passed) => {
+        this.withdraw(epoch, passed);
+        this.around.told(this.id);
       },
       close,
       [Symbol.asyncDispose]: close,
@@ -247,6 +251,10 @@ export class MemoryRun {
     const [since, place] = [this.around.now(), this.around.nextPlace()];
     if (atLast === undefined) return { since, place };
     return { since, place, until: since + atLast.afterMs, last: JSON.stringify(atLast.answer) };
+  }
+
+  private withdraw(epoch: number, keys: readonly string[]): void {
+    if (this.epoch === epoch) for (const key of keys) this.questions.delete(key);
   }
 
   private leave(epoch: number, waits: boolean): void {

@@ -154,6 +154,8 @@ export interface RunJournal extends Journal, AsyncDisposable {
    * go: nothing waits for them any more.
    */
   wait(passed?: readonly string[]): Promise<void>;
+  /** Takes out the questions of these keys while the run is at work: nothing waits for them any more. Left out, they go when it waits or ends. */
+  withdraw?(passed: readonly string[]): Promise<void>;
   /** Gives the run up: any process may take it. Does nothing where it was given up, ended or taken. */
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { parallel, pipe, race } from "../../src/compose.ts";
 import { durableRuns, type RunWorker } from "../../src/durable.ts";
-import { agent, type Policy } from "../../src/index.ts";
+import { agent, type Policy, tool } from "../../src/index.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import { durablePlaces, storesIn } from "./durable-place.ts";
 
@@ -67,6 +67,39 @@ describe.each(durablePlaces)("compositions that wait, in %s", (where) => {
     for (const next of await runs.waiting("r"))
       await runs.answer("r", next.key, { approved: true, hash: next.request.hash });
     expect((await runs.result("r")).output).toBe("after paid");
+  });
+
+  it("withdraw it while they are at work: a signal reaches what waits for it next", async () => {
+    const [asked, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const parcel = tool({
+      name: "parcel",
+      description: "",
+      inputSchema: { type: "object" },
+      effect: "none",
+      execute: async (_nothing, { waitFor }) => waitFor("paid"),
+    });
+    const waiter = (name: string, gate: Promise<void>) =>
+      agent({
+        name,
+        model: ({ messages }) =>
+          gate.then(() => (messages.length > 1 ? `${name} done` : { calls: [{ name: "parcel" }] })),
+        tools: [parcel],
+        policy: () => ({ verdict: "allow", rule: "", reason: "" }),
+      });
+    const racing = pipe(
+      race([waiter("slow", Promise.resolve()), quickAfter(asked.promise)]),
+      waiter("after", written.promise),
+    );
+    const runs = durableRuns({ store: open(), agents: [racing] });
+    workers.push(runs.work());
+    await runs.start(racing, "go", { id: "r" });
+    await expect.poll(() => runs.waiting("r")).toHaveLength(1);
+    asked.resolve();
+    await expect.poll(() => runs.waiting("r")).toEqual([]);
+    expect(await runs.show("r")).toMatchObject({ status: "running" });
+    await runs.signal("r", { name: "paid" });
+    written.resolve();
+    expect((await runs.result("r")).output).toBe("after done");
   });
 
   it("tell all questions of their members", async () => {

@@ -390,8 +390,8 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
       it("go where their run waits without them, or ends", async () => {
         await store.begin(newRun("r"));
         const journal = await store.claim(["a"]);
-        for (const key of ["q", "p"]) await (journal && ask(journal, key));
-        await journal?.wait(["q", "nothing"]);
+        for (const key of ["q", "p", "o"]) await (journal && ask(journal, key));
+        await journal?.withdraw?.(["o", "nothing"]).then(() => journal.wait(["q", "nothing"]));
         expect((await other.questions("r")).map(({ key }) => key)).toEqual(["p"]);
         await (await other.open("r")).end(answeredEnd);
         await expect(other.answer("r", "p", yes("p"))).rejects.toMatchObject({ code: "question-unknown" });

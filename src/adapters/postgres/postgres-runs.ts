@@ -158,6 +158,7 @@ async function journalOf(server: RunServer, taken: Taken): Promise<RunJournal> {
       }
     },
     wait: (passed) => leave(true, passed),
+    withdraw: (passed) => questions.withdraw(taken, passed),
     close,
     [Symbol.asyncDispose]: close,
   };

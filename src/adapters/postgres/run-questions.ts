@@ -18,6 +18,8 @@ export interface RunQuestions {
   answer(id: string, key: string, answer: QuestionAnswer): Promise<void>;
   /** Answers what waits for a signal, or keeps it. @throws WritError `run-missing`, `run-moved`, `run-ended` */
   signal(id: string, signal: RunSignal): Promise<void>;
+  /** Takes out questions that nothing waits for any more. */
+  withdraw(claim: Claim, keys: readonly string[]): Promise<void>;
   /** Answers the questions whose time is over. Gives their runs. */
   expire(): Promise<readonly string[]>;
 }
@@ -39,6 +41,8 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
   const record = `INSERT INTO ${steps} (run, key, fingerprint, json) VALUES ($1, $2, $3, $4)`;
   const wake = `UPDATE ${runs} SET woken = true, status = CASE status WHEN 'waiting' THEN 'ready' ELSE status END
     WHERE number = $1 RETURNING ${told("$2")}`;
+  const gone = `DELETE FROM ${questions} USING ${runs} AS mine WHERE run = mine.number AND mine.number = $1 AND mine.epoch = $2
+    AND key = ANY($3::text[]) RETURNING ${told("$4")}`;
   const answered = `SELECT json FROM ${steps} WHERE run = $1 AND key = $2`;
 
   const kept = `SELECT key, json FROM ${steps} WHERE run = $1 AND fingerprint = $2 ORDER BY place LIMIT 1`;
@@ -105,6 +109,9 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
         await query(record, [number, toKey(question.key), row?.["fingerprint"], signalAnswer(signal)]);
         await query(wake, [number, changeOf(id)]);
       }),
+    async withdraw({ id, number, epoch }, keys) {
+      await query(gone, [number, epoch, keys.map(toKey), changeOf(id)]);
+    },
     async expire() {
       const ids = (await query(over)).map((row) => fromKey(row["id"]));
       for (const id of ids)

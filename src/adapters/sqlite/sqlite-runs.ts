@@ -185,6 +185,7 @@ function journalOf(file: RunFile, taken: Taken): RunJournal {
     run,
     end: async (end: RunEnd) => changing(file, runId, () => endOf(file, taken, end)),
     wait: (passed) => leave(true, passed),
+    withdraw: async (passed) => changing(file, runId, () => questions.withdraw(taken, passed)),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -73,6 +73,7 @@ export function dyingJournal(journal: RunJournal, machine: Machine, mortality: M
     },
     ...asking(journal, machine, mortality),
     end: async (end) => (process.isAlive ? journal.end(end) : never()),
+    withdraw: async (passed) => (process.isAlive ? journal.withdraw?.(passed) : never()),
     wait: async (passed) => (process.isAlive ? journal.wait(passed) : never()),
     close: async () => (process.isAlive ? journal.close() : never()),
   };
