@@ -65,7 +65,7 @@ export class MemoryRun {
     const moved = new MemoryRun(run, around);
     moved.run = copyOfPlain(run);
     for (const record of records) moved.records.set(record.key, record);
-    for (const question of copyOfPlain(questions))
+    for (const question of copyOfPlain(questions).filter(({ key }) => !moved.records.has(key)))
       moved.questions.set(question.key, { ...question, runId: run.id, place: around.nextPlace() });
     return moved;
   }
@@ -215,6 +215,7 @@ export class MemoryRun {
     this.checkOpen(epoch, isResult);
     this.records.delete(record.key); // they stand in the order of their results
     this.records.set(record.key, record);
+    this.questions.delete(record.key); // that process asked somebody itself
     this.note({ type: "kept", epoch, record });
     this.around.told(this.id);
   }

@@ -33,7 +33,8 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
     SELECT $1, $2, $3, $4, now, now + $5::bigint, $6, $7 FROM clock
     ON CONFLICT (run, key) DO UPDATE SET fingerprint = excluded.fingerprint, request = excluded.request, people = excluded.people`;
   const select = `SELECT id, ${columns} FROM ${questions} JOIN ${runs} ON number = run
-    WHERE ($1::text IS NULL OR id = $1) AND status <> 'moved' ORDER BY place`;
+    WHERE ($1::text IS NULL OR id = $1) AND status <> 'moved'
+      AND NOT EXISTS (SELECT FROM ${steps} AS given WHERE given.run = number AND given.key = ${questions}.key) ORDER BY place`;
   const lock = `SELECT number, status, ended FROM ${runs} WHERE id = $1 FOR UPDATE`;
   const take = `DELETE FROM ${questions} WHERE run = $1 AND key = $2 RETURNING fingerprint, ${columns}, ${nowMs} AS now`;
   const over = `SELECT id FROM ${questions} JOIN ${runs} ON number = run WHERE until <= ${nowMs} AND status <> 'moved' GROUP BY id LIMIT ${atOnce}`;
@@ -82,12 +83,10 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
       await transaction(async (query) => {
         const { number, status } = (await query(lock, [toKey(id)]))[0] ?? {};
         if (status === "moved") throw new WritError("run-moved", { id });
-        const [row] = await query(take, [number, toKey(key)]);
-        if (row === undefined) {
-          const json: unknown = (await query(answered, [number, toKey(key)]))[0]?.["json"];
-          if (written !== undefined && json === written) return;
-          throw notWaiting(id, key, json);
-        }
+        const known = (await query(answered, [number, toKey(key)]))[0];
+        if (written !== undefined && known?.["json"] === written) return;
+        const [row] = known === undefined ? await query(take, [number, toKey(key)]) : []; // who carries it out may have asked somebody itself
+        if (row === undefined) throw notWaiting(id, key, known?.["json"]);
         written = answerRecord(questionIn({ ...row, id: toKey(id) }), answer, Number(row["now"]));
         await query(record, [number, toKey(key), row["fingerprint"], written]);
         await query(wake, [number, changeOf(id)]);
@@ -119,7 +118,8 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
           const { number, status } = (await query(lock, [toKey(id)]))[0] ?? {};
           const rows = status === "moved" ? [] : await query(takeOver, [number]);
           for (const { key, fingerprint, last } of rows)
-            await query(record, [number, key, fingerprint, last]);
+            if ((await query(answered, [number, key])).length === 0)
+              await query(record, [number, key, fingerprint, last]);
           if (rows.length > 0) await query(wake, [number, changeOf(id)]);
         });
       return ids;

@@ -44,7 +44,8 @@ export function questionsOf(database: Database): Questions {
       ON CONFLICT (run, key) DO UPDATE SET fingerprint = excluded.fingerprint, request = excluded.request, people = excluded.people`,
   );
   const known = database.prepare("SELECT json FROM writ_steps WHERE run = ? AND key = ? AND fingerprint = ?");
-  const select = database.prepare(`SELECT * FROM writ_questions WHERE (?1 IS NULL OR run = ?1)
+  const select = database.prepare(`SELECT * FROM writ_questions AS asked WHERE (?1 IS NULL OR run = ?1)
+      AND NOT EXISTS (SELECT 1 FROM writ_steps WHERE run = asked.run AND key = asked.key)
       AND run NOT IN (SELECT id FROM writ_runs WHERE status = 'moved') ORDER BY place`);
   const take = database.prepare("DELETE FROM writ_questions WHERE run = ? AND key = ? RETURNING *");
   const isOver = "until <= ? AND run NOT IN (SELECT id FROM writ_runs WHERE status = 'moved')";
@@ -96,8 +97,9 @@ export function questionsOf(database: Database): Questions {
     list: (runId) => select.all(runId === undefined ? null : toKey(runId)).map(questionIn),
     answer(runId, key, answer) {
       const place = [toKey(runId), toKey(key)];
-      const taken = take.get(...place);
-      if (taken === undefined) throw notWaiting(runId, key, answered.get(...place)?.["json"]);
+      const known = answered.get(...place);
+      const taken = known === undefined ? take.get(...place) : undefined; // who carries it out may have asked somebody itself
+      if (taken === undefined) throw notWaiting(runId, key, known?.["json"]);
       const json = answerRecord(questionIn(taken), answer, Date.now());
       record.run(...place, String(taken["fingerprint"]), json);
     },
@@ -117,7 +119,8 @@ export function questionsOf(database: Database): Questions {
     areOver: () => over.get(Date.now()) !== undefined,
     expire: () =>
       takeOver.all(Date.now()).map(({ run, key, fingerprint, last }) => {
-        record.run(String(run), String(key), String(fingerprint), String(last));
+        const place = [String(run), String(key)];
+        if (answered.get(...place) === undefined) record.run(...place, String(fingerprint), String(last));
         return fromKey(run);
       }),
     forget: (runId) => void remove.run(toKey(runId)),
