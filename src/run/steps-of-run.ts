@@ -160,7 +160,7 @@ export class StepsOfRun implements Journal {
     const missing = kept.filter(({ key }) => find(key) === undefined);
     const steps = missing.map(({ key, value }) => ({
       key,
-      isOuter: true,
+      isOuter: true as const,
       run: () => Promise.resolve(value),
     }));
     await this.options.journal.all(steps).catch((error: unknown) => this.refused(error));

@@ -3,7 +3,8 @@ import { agent, type AgentEvent, type Policy, tool } from "../../src/index.ts";
 import { type Executor, type JournalRecord, recordedJournal } from "../../src/doors.ts";
 import { fix } from "../../src/tools.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
-import { planned } from "./durable-place.ts";
+import type { JsonObject } from "../../src/util/json.ts";
+import { planned, type PlannedCall } from "./durable-place.ts";
 
 const usage = { inputTokens: 100, outputTokens: 10 };
 const inner = agent({
@@ -11,7 +12,7 @@ const inner = agent({
   description: "",
   model: () => Promise.resolve({ text: "found", usage }),
 });
-const payWith = (properties: object) =>
+const payWith = (properties: JsonObject) =>
   tool({
     name: "pay",
     description: "",
@@ -24,7 +25,7 @@ const asks: Policy = ({ tool: name }) =>
     ? { verdict: "ask", rule: "asks", reason: "a person decides" }
     : { verdict: "allow", rule: "free", reason: "" };
 const to = { type: "string" };
-const calls = [
+const calls: readonly PlannedCall[] = [
   { name: "inner", arguments: { input: "x" } },
   { name: "pay", arguments: { to: "kim" } },
 ];
