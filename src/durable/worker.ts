@@ -92,9 +92,12 @@ export class RunsWorker implements RunWorker, Workplace {
     this.isLeaving = true;
     for (const carrying of this.carried.values()) carrying.leave();
     const grace = graceOf(graceMs, this.around.host);
-    await Promise.race([grace.over, this.left()]);
-    grace.stop();
-    for (const stop of this.stops.splice(0)) stop();
+    try {
+      await Promise.race([grace.over, this.left()]);
+    } finally {
+      grace.stop();
+      for (const stop of this.stops.splice(0)) stop();
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -102,8 +105,11 @@ export class RunsWorker implements RunWorker, Workplace {
   }
 
   private async left(): Promise<void> {
-    await this.serving.leave();
-    await Promise.all([...this.carried.values()].map(({ done }) => done));
+    try {
+      await this.serving.leave();
+    } finally {
+      await Promise.all([...this.carried.values()].map(({ done }) => done));
+    }
   }
 
   private changed(id: string | undefined): void {

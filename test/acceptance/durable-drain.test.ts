@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
-import { durableRuns } from "../../src/durable.ts";
+import { type Dispatcher, durableRuns, memoryRuns } from "../../src/durable.ts";
 import { agent, tool } from "../../src/index.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 
@@ -88,4 +88,29 @@ it("A payment has its result when another program had the file locked for longer
   onTestFinished(() => worker.drain());
   expect((await runs.result("r")).output).toContain('"status":"ok"');
   expect(paid()).toBe(1);
+});
+
+it("A drain whose dispatcher fails says so when the calls at work have ended, and leaves nothing that keeps the program going", async () => {
+  const clerk = agent({ name: "clerk", model: () => sleep(100).then(() => "done") });
+  let looks = 0;
+  const dispatcher: Dispatcher = {
+    wake: () => Promise.resolve(),
+    serve(place) {
+      void place.begin("r");
+      return {
+        look: () => void (looks += 1),
+        leave: () => Promise.reject(new Error("no line to the server")),
+      };
+    },
+  };
+  const store = memoryRuns();
+  const runs = durableRuns({ store, dispatcher, agents: [clerk] });
+  await runs.start(clerk, "Go", { id: "r" });
+  const worker = runs.work();
+  await expect.poll(() => worker.runs).toEqual(["r"]);
+  await expect(worker.drain()).rejects.toThrow("no line to the server");
+  expect(worker.runs).toEqual([]);
+  const before = looks;
+  await sleep(500);
+  expect(looks).toBe(before);
 });

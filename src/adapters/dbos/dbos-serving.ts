@@ -68,10 +68,13 @@ class DbosServing implements Serving {
     this.over.abort();
     await this.tending;
     await Promise.all(this.handing);
-    const { dbos } = await this.open();
-    await dbos.shutdown({ workflowCompletionTimeoutMS: pauseMs });
-    await this.guard.close();
-    atWork = undefined;
+    try {
+      const { dbos } = await this.open();
+      await dbos.shutdown({ workflowCompletionTimeoutMS: pauseMs });
+    } finally {
+      await this.guard.close();
+      atWork = undefined;
+    }
   }
 
   /** The step of a workflow: carries a run out until it ends or waits. What remains of it then is a workflow of its own. */
