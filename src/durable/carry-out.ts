@@ -6,6 +6,7 @@ import { toJson } from "../util/json.ts";
 import { waitsForOthers, wakeAfter } from "./after-others.ts";
 import type { DurableAround } from "./durable-options.ts";
 import { journalOfRun } from "./forked-journal.ts";
+import { isRunError } from "../run/run-error.ts";
 import { isPassed } from "../run/recorded-end.ts";
 import { askedRun } from "./run-of.ts";
 import type { RunEnd, RunJournal } from "./run-store.ts";
@@ -119,7 +120,8 @@ function failure(cause: unknown, name: string): RunEnd {
   const error = isWritError(cause)
     ? cause
     : new WritError("run-broken", { name, reason: messageOf(cause) }, { cause });
-  return { outcome: { type: "failed", code: error.code, message: error.message } };
+  const outcome = { type: "failed", code: error.code, message: error.message } as const;
+  return isRunError(cause) ? { outcome, usage: cause.usage } : { outcome };
 }
 
 /** Does what gives a run up, again and again while the store fails: nobody else could take the run. */

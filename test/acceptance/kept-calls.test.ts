@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { agent, type AgentEvent, type Policy, tool } from "../../src/index.ts";
 import { type Executor, type JournalRecord, recordedJournal } from "../../src/doors.ts";
 import { fix } from "../../src/tools.ts";
+import { durableRuns, memoryRuns } from "../../src/durable.ts";
+import { scripted } from "../../src/testing.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { planned, type PlannedCall } from "./durable-place.ts";
@@ -95,4 +97,20 @@ it("the usage of an agent that mended a call counts while the run waits for a pe
     expect(outcome).toMatchObject({ type: "suspended", field: "answers" });
     expect(used).toMatchObject({ inputTokens: 101 });
   }
+});
+
+it("the usage of a durable run stands in its end, also where a provider failed", async () => {
+  const look = tool({
+    name: "look",
+    description: "",
+    inputSchema: { type: "object" },
+    effect: "read",
+    execute: () => "seen",
+  });
+  const model = scripted([{ calls: [{ name: "look" }], usage }, new Error("no line")]);
+  const clerk = agent({ name: "clerk", model, tools: [look], retry: false });
+  const runs = durableRuns({ store: memoryRuns(), agents: [clerk] });
+  await runs.start(clerk, "Go", { id: "r" });
+  await using _worker = runs.work();
+  expect(await runs.result("r")).toMatchObject({ outcome: { type: "failed" }, usage });
 });
