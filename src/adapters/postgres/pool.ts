@@ -1,5 +1,6 @@
 import type pgTypes from "pg";
 import type { Client, ClientBase, ClientConfig, Pool } from "pg";
+import { messageOf, WritError } from "../../error/writ-error.ts";
 import { importInstalled, importPeer } from "../peer.ts";
 import { type DatabaseName, failureOf } from "./failures.ts";
 import type { PostgresOptions } from "./options.ts";
@@ -42,7 +43,7 @@ const connectMs = 10_000;
 /** Processes that begin at once make the tables one after the other: this is the number of the lock that they take. */
 const makersLock = 0x77726974;
 
-/** @throws WritError `peer-missing`, `postgres-unreachable`, `postgres-refused`, `postgres-forbidden`, `postgres-failed` */
+/** @throws WritError `definition-invalid` for an address that cannot be read, `peer-missing`, `postgres-unreachable`, `postgres-refused`, `postgres-forbidden`, `postgres-failed` */
 export async function openPool(place: Place): Promise<OpenPool> {
   const { url, schema, options } = place;
   const { connections = 10, client } = options;
@@ -56,7 +57,7 @@ export async function openPool(place: Place): Promise<OpenPool> {
     keepAlive: true,
     ...client,
   };
-  const name = nameOf(new pg.Client(settings), schema);
+  const name = nameOf(clientFor(pg, settings), schema);
   const pool = new pg.Pool({ ...settings, max: connections, allowExitOnIdle: true });
   pool.on("error", () => undefined); // an idle connection broke: the next statement makes another
   // One that breaks between two statements of a transaction tells nobody else, and would end the process: its next statement fails.
@@ -68,6 +69,15 @@ export async function openPool(place: Place): Promise<OpenPool> {
     throw failureOf(error, name);
   }
   return { pool, name, client: () => new pg.Client(settings) };
+}
+
+function clientFor({ Client: OfPg }: Pg, settings: ClientConfig): Client {
+  try {
+    return new OfPg(settings);
+  } catch (cause) {
+    const reason = `it cannot be read: ${messageOf(cause)}. Signs like / # ? of a user or a password are written %2F %23 %3F.`;
+    throw new WritError("definition-invalid", { where: "The address of PostgreSQL", reason }, { cause });
+  }
 }
 
 function nameOf({ host, port, database = "", user = "" }: Client, schema: string): DatabaseName {
