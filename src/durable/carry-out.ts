@@ -58,8 +58,8 @@ async function carry(journal: RunJournal, around: DurableAround, signals: Signal
   const { run } = journal;
   const { store } = around;
   let broken: unknown;
-  const own = toldOfEnd(withdrawingPassed(journalOfRun(journal, run), journal), signals.look);
-  const watched = watchedJournal(own, (error) => (broken ??= error));
+  const watched = watchedJournal(journalOfRun(journal, run), (error) => (broken ??= error));
+  const own = toldOfEnd(withdrawingPassed(watched, journal), signals.look);
   let leave: () => Promise<void>;
   try {
     const { cancelling: signal, leaving: handOver } = signals;
@@ -69,7 +69,7 @@ async function carry(journal: RunJournal, around: DurableAround, signals: Signal
     });
     leave = isBehind
       ? () => journal.wait()
-      : await leavingAfter(journal, around, { journal: watched, signal, handOver });
+      : await leavingAfter(journal, around, { journal: own, signal, handOver });
   } catch (error) {
     leave = isJournals(broken) ? () => journal.close() : () => journal.end(failure(error, run.agent));
     if (isWritError(broken, "database-failed")) await pause(around);
