@@ -203,10 +203,16 @@ function readRoute(text: string, names: readonly string[]): Omit<Route, "usage">
   };
 }
 
-/** Weak models write a number as text. What says no number says nothing that a threshold could be held against: 0. */
+/**
+ * The confidence that a model means. Weak models write a number as text, or percent: above 1 it is that. What says no number, and a number that can be
+ * neither, says nothing that a threshold could be held against: 0.
+ */
 function sureness(given: Json): number {
-  const number = typeof given === "string" && given.trim() !== "" ? Number(given) : given;
-  return typeof number === "number" && !Number.isNaN(number) ? Math.min(1, Math.max(0, number)) : 0;
+  const text = typeof given === "string" || typeof given === "number" ? String(given).trim() : "";
+  const [, written = "0", percent] = /^(\d*\.?\d+)\s*(%)?$/.exec(text) ?? [];
+  const number = Number(written);
+  const share = percent !== undefined || number > 1 ? number / 100 : number;
+  return share <= 1 ? share : 0;
 }
 
 function routeSchema(names: readonly string[]): JsonSchema {

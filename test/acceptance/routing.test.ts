@@ -200,14 +200,37 @@ describe("the choice of a skill", () => {
       ...writes,
       confidence: 0.5,
     });
-    expect(await chosen('{"skillName":"writer","confidence":7}')).toEqual(writes);
-    expect(await chosen('{"skillName":"writer","confidence":"0.3"}')).toEqual({ ...writes, confidence: 0.3 });
-    expect(await chosen('{"skillName":"writer","confidence":"low"}')).toEqual({ ...writes, confidence: 0 });
     for (const text of ["I think the writer.", "{}", "Writer", "constructor", "[]"])
       await expect(chosen(text)).rejects.toMatchObject({
         code: "skill-unknown",
         hint: expect.stringContaining('`routing: { otherwise: "name" }`'),
       });
+  });
+
+  it.each([
+    ["30", 0.3],
+    ["100", 1],
+    ["1", 1],
+    ["7", 0.07],
+    ['"30%"', 0.3],
+    ['"0.3"', 0.3],
+    ['" 95 % "', 0.95],
+    ['"1%"', 0.01],
+    ["101", 0],
+    ["-0.5", 0],
+    ['"low"', 0],
+    ['""', 0],
+    ["null", 0],
+    ["true", 0],
+    ["[1]", 0],
+    ['"0x1"', 0],
+    ["1e-3", 0.001],
+  ])("takes a confidence of %s for %d: percent is not certainty [K6]", async (written, confidence) => {
+    const text = `{"skillName":"writer","confidence":${written}}`;
+    const routing = { threshold: 0.99, otherwise: "reader" };
+    const { events } = await watch(define({ model: scripted([text, "Done."]), routing }).stream("x"));
+    const skill = confidence === 1 ? "writer" : "reader";
+    expect(chosenIn(events)).toEqual([{ skill, by: "model", confidence }]);
   });
 
   it("is an error when the model calls a tool instead, and what its provider throws is thrown [K6]", async () => {
