@@ -2,9 +2,9 @@ import { describeType } from "../driver/describe-type.ts";
 import { messageOf } from "../error/writ-error.ts";
 import type { ReadAnswer } from "../turn/options.ts";
 import { contentText, type FinishReason } from "../message/message.ts";
-import { describeIssues, type Schema } from "../schema/schema.ts";
+import { describeIssues, type Issue, type Schema } from "../schema/schema.ts";
 import { type Json, parseJson } from "../util/json.ts";
-import { lenientJson } from "../util/lenient-json.ts";
+import { lenientJson, lenientValues } from "../util/lenient-json.ts";
 
 /** Makes the author's output of what the model answered, or says what is wrong with it. */
 export type AnswerReader = (content: Json, finishReason: FinishReason) => ReadAnswer | Promise<ReadAnswer>;
@@ -18,7 +18,7 @@ export interface Answering {
 
 /**
  * Makes the reader of answers: what the author's own `parse` makes of the text, else the answer as it is without a schema, else what the schema
- * makes of the answer's JSON. That is read strictly first, then leniently (fences, prose around it, commas too many). An answer that something
+ * makes of the answer's JSON. That is read strictly first, then leniently (fences, prose around it, commas too many): of what stands in prose, the first that the schema takes. An answer that something
  * is made of must be whole: one that was cut off at the token limit is refused.
  */
 export function answerReader(
@@ -30,20 +30,30 @@ export function answerReader(
     return (content) => ({ ok: true, output: keepsJson ? content : contentText(content) });
   return async (content, finishReason) => {
     const found = valuesIn(content, output, finishReason);
-    let problem = found.problem;
+    const faults: (readonly Issue[])[] = [];
     for (const value of found.values) {
       const result = await output.parse(value);
       if (result.ok) return { ok: true, output: result.value };
-      problem ??= describeIssues(result.issues);
+      faults.push(result.issues);
     }
+    const problem = found.problem ?? describeIssues(nearest(faults));
     const feedback = `Answer with JSON alone that matches: ${JSON.stringify(output.jsonSchema)}`;
-    return refusedAnswer(content, { output, problem: problem ?? "it says nothing", feedback });
+    return refusedAnswer(content, {
+      output,
+      problem: problem === "" ? "it says nothing" : problem,
+      feedback,
+    });
   };
+}
+
+/** The faults of the first value that is of the kind that is wanted, with faults inside it alone; else those of the first. */
+function nearest(faults: readonly (readonly Issue[])[]): readonly Issue[] {
+  return faults.find((issues) => issues.every(({ path }) => path.length > 0)) ?? faults[0] ?? [];
 }
 
 interface Found {
   /** The values that the answer may mean, the likeliest first. */
-  readonly values: readonly Json[];
+  readonly values: Iterable<Json>;
   /** The fault to tell the model when none of them fits. Left out where the schema tells it best. */
   readonly problem?: string;
 }
@@ -59,10 +69,22 @@ function valuesIn(content: Json, { jsonSchema }: Schema, finishReason: FinishRea
   if (strict.ok && (!isCut || typeof strict.value === "object")) return { values: [strict.value] };
   if (isCut) return { values: [], problem: cutOff };
   const lenient = lenientJson(content);
-  if (lenient.ok) return { values: [lenient.value, content] };
+  if (lenient.ok) return { values: readable(content) };
   // A text that is no JSON can still be what a schema of several types takes.
   return { values: [content], problem: `it is not JSON (${lenient.reason})` };
 }
+
+/** The values that stand in a text, and the text itself. A schema may take much to judge one: of very many the first few are tried. */
+function* readable(content: string): Generator<Json> {
+  let count = 0;
+  for (const read of lenientValues(content)) {
+    if (read.ok) yield read.value;
+    if ((count += 1) === mostTried) break;
+  }
+  yield content;
+}
+
+const mostTried = 32;
 
 /** After Agents.KT: the author's own function first, then the schema, then the model is told. */
 function parsedBy(parse: (text: string) => unknown, output: Schema | undefined): AnswerReader {

@@ -11,7 +11,7 @@ import type { JsonSchema } from "../schema/schema.ts";
 import { type Interrupt, untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
 import { after, inOrder, type Maybe } from "../util/maybe.ts";
-import { lenientJson } from "../util/lenient-json.ts";
+import { lenientObject } from "../util/lenient-json.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import { partsText } from "../journal/parts.ts";
@@ -190,7 +190,7 @@ async function askRoute(
 
 /** A model that writes no JSON may write the name alone: then it is sure. */
 function readRoute(text: string, names: readonly string[]): Omit<Route, "usage"> {
-  const parsed = lenientJson(text);
+  const parsed = lenientObject(text);
   if (!parsed.ok || !isJsonObject(parsed.value)) {
     const plain = parsed.ok && typeof parsed.value === "string" ? parsed.value : text.trim();
     return { skill: names.find((name) => name === plain) ?? plain.slice(0, 64), confidence: 1 };

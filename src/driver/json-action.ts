@@ -1,6 +1,6 @@
 import type { ResultMessage, ToolCall } from "../message/message.ts";
 import { isJsonObject, type JsonObject, visibleJson } from "../util/json.ts";
-import { lenientJson } from "../util/lenient-json.ts";
+import { lenientObject } from "../util/lenient-json.ts";
 import type { JsonSettings } from "./json-settings.ts";
 import {
   protocolGrammar,
@@ -71,7 +71,7 @@ export function resultObject(message: ResultMessage): string {
  */
 export function mendAction(bounds: JsonSettings): (text: string) => TextReading | undefined {
   return (text) => {
-    const found = lenientJson(text);
+    const found = lenientObject(text);
     if (found.ok && isJsonObject(found.value)) return mended(found.value, bounds);
     if (/[{}]/.test(text)) return undefined;
     return { type: "final", content: text, repairs: ["the answer stood outside of the protocol's object"] };

@@ -2,7 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import { describeIssues, type Schema } from "../schema/schema.ts";
 import { type SchemaSource, toSchema } from "../schema/to-schema.ts";
 import { isJsonObject, type JsonObject } from "../util/json.ts";
-import { lenientJson } from "../util/lenient-json.ts";
+import { lenientObject } from "../util/lenient-json.ts";
 import { insideFence, oneObject } from "./one-object.ts";
 
 /** The fields that an author wants of each decision, beside those of the protocol. */
@@ -32,7 +32,7 @@ export function ownFields(source: SchemaSource): OwnFields {
     required: Array.isArray(required) ? names.filter((name) => required.includes(name)) : [],
     faultIn(text) {
       const read = oneObject(insideFence(text) ?? text);
-      const found = read.ok ? read : lenientJson(text);
+      const found = read.ok ? read : lenientObject(text);
       const decision = found.ok && isJsonObject(found.value) ? found.value : {};
       const own = Object.entries(decision).filter(([name]) => !protocolFields.includes(name));
       const parsed = schema.parse(Object.fromEntries(own));

@@ -2,7 +2,7 @@ import { type AllowList, offeredTools } from "../policy/allow-list.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
-import { lenientJson } from "../util/lenient-json.ts";
+import { lenientObject } from "../util/lenient-json.ts";
 import { answerPlace, describeType } from "./describe-type.ts";
 import { insideFence, oneObject } from "./one-object.ts";
 import { grammarFor, terminal } from "./grammar/grammar.ts";
@@ -43,7 +43,7 @@ export function readDecision(text: string, allowed: AllowList): Decision {
   if (written !== undefined) return readCall(written, allowed);
   const alone = oneObject(insideFence(text) ?? text);
   if (alone.ok && alone.value["type"] === "call_tool") return readCall(alone.value, allowed);
-  const found = alone.ok ? alone : lenientJson(text);
+  const found = alone.ok ? alone : lenientObject(text);
   if (!found.ok || !isJsonObject(found.value))
     return extraction(`The reply is not one JSON object: ${alone.ok ? "" : alone.reason}.`);
   const { type } = found.value;

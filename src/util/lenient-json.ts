@@ -1,8 +1,10 @@
-import { type ParsedJson, parseJson } from "./json.ts";
+import { isCitation } from "./citation.ts";
+import { isJsonObject, type Json, type ParsedJson, parseJson } from "./json.ts";
 
 /**
  * Reads JSON as models write it. What {@link parseJson} reads is read as that; else a fence of Markdown is taken off, the first whole object
- * or list is taken out of prose, and commas before a closing bracket are left out. Nothing is made up: what was cut off stays unread.
+ * or list is taken out of prose, and commas before a closing bracket are left out. A number in brackets, `[1]`, is taken for a citation where
+ * another object or list stands in the text. Nothing is made up: what was cut off stays unread.
  *
  * Nesting, large integers and keys are as strict as there. Never throws; the time grows with the length of the text.
  *
@@ -15,17 +17,47 @@ import { type ParsedJson, parseJson } from "./json.ts";
  * ```
  */
 export function lenientJson(text: string): ParsedJson {
-  const strict = parseJson(text.trim());
-  if (strict.ok) return strict;
-  const fenced = parseJson(fencedText(text));
-  if (fenced.ok) return fenced;
-  let refused: ParsedJson = strict;
-  for (const candidate of wholeContainers(text)) {
-    const parsed = parseJson(withoutTrailingCommas(candidate));
-    if (parsed.ok) return parsed;
-    if (refused === strict) refused = parsed;
+  return firstOf(text, () => true);
+}
+
+/** Reads the first object of a text, as {@link lenientJson} reads what stands in it; where it holds no object, what that reads. */
+export function lenientObject(text: string): ParsedJson {
+  const found = firstOf(text, isJsonObject);
+  return found.ok ? found : lenientJson(text);
+}
+
+function firstOf(text: string, isMeant: (value: Json) => boolean): ParsedJson {
+  let refused: ParsedJson | undefined;
+  for (const read of lenientValues(text)) {
+    if (read.ok && isMeant(read.value)) return read;
+    if (!read.ok) refused ??= read;
   }
-  return refused;
+  return refused ?? parseJson(text.trim());
+}
+
+/**
+ * Reads one value after another of those that a text may mean, the likeliest first, and tells of each that cannot be read. All of them together take time that grows
+ * with the length of the text.
+ */
+export function* lenientValues(text: string): Generator<ParsedJson> {
+  const strict = parseJson(text.trim());
+  if (strict.ok) {
+    yield strict;
+    return;
+  }
+  const fenced = parseJson(fencedText(text));
+  if (fenced.ok) yield fenced;
+  yield* citationsLast(text);
+}
+
+function* citationsLast(text: string): Generator<ParsedJson> {
+  const citations: ParsedJson[] = [];
+  for (const candidate of wholeContainers(text)) {
+    const read = parseJson(withoutTrailingCommas(candidate));
+    if (read.ok && isCitation(read.value)) citations.push(read);
+    else yield read;
+  }
+  yield* citations;
 }
 
 /** The text between the first two fences, without the word after the first; empty when there are not two. */

@@ -1,4 +1,5 @@
 import { assertNever } from "./assert-never.ts";
+import { isCitation } from "./citation.ts";
 import { type Json, maxJsonDepth, parseJson } from "./json.ts";
 
 /** Reads JSON while it is written. */
@@ -40,7 +41,8 @@ type Awaiting =
   | "broken";
 
 /**
- * Begins to read the first object or list of a text that comes in pieces. Text before it is skipped, and so is everything after it. Texts
+ * Begins to read the first object or list of a text that comes in pieces. Text before it is skipped, and so is everything after it; only a number
+ * in brackets, `[1]`, gives way to an object or list behind it, since it may be a citation. Texts
  * are given as far as they have come; numbers, `true`, `false` and `null` once they are complete. A comma too many before a closing bracket
  * does no harm. Members named `__proto__` are left out.
  *
@@ -202,7 +204,9 @@ class Reader {
     this.changed = true;
     this.awaiting = around === undefined ? "done" : "end";
     if (around === undefined) {
-      this.root = value;
+      // Behind a citation, `[1]`, what is meant may still come.
+      if (isCitation(value)) this.awaiting = "root";
+      if (this.root === undefined || !isCitation(value)) this.root = value;
       return;
     }
     const { members, key } = around;

@@ -152,7 +152,7 @@ describe("json, lenient", () => {
   });
 
   it("takes an answer with a fence around it, or without its object, and says so", async () => {
-    for (const reply of [`\`\`\`json\n${final}\n\`\`\``, `Here: ${final}`, "fine"]) {
+    for (const reply of [`\`\`\`json\n${final}\n\`\`\``, `Here: ${final}`, `By [1]: ${final}`, "fine"]) {
       const { result, repairs } = await play(lenient, [reply]);
       expect(result).toMatchObject({ text: "fine", turns: 1 });
       expect(repairs).toHaveLength(1);

@@ -183,6 +183,8 @@ describe("case 35: ReAct", () => {
     }
     const told = await play([`I am done.\n${final("3")}`]);
     expect(told.result.text).toBe("3");
+    const cited = await play([`As [1] says.\n${final("3")}`]);
+    expect(cited.result).toMatchObject({ text: "3", turns: 1 });
     const model = scripted([{ text: final("cut").slice(0, -4), finishReason: "length" }, final("whole")], {
       features: { tools: false },
     });

@@ -200,6 +200,10 @@ describe("the choice of a skill", () => {
       ...writes,
       confidence: 0.5,
     });
+    expect(await chosen('By [1]: {"skillName":"writer","confidence":0.5}')).toEqual({
+      ...writes,
+      confidence: 0.5,
+    });
     for (const text of ["I think the writer.", "{}", "Writer", "constructor", "[]"])
       await expect(chosen(text)).rejects.toMatchObject({
         code: "skill-unknown",

@@ -220,6 +220,35 @@ describe("answers as they are read", () => {
     expect(await read(content)).toEqual(lima);
   });
 
+  it.each([
+    ["a citation", 'As [1] says: {"city": "Lima", "days": 3}'],
+    ["citations", 'As [1][2] and [3, 4] say: {"city": "Lima", "days": 3} [5]'],
+    ["words in a list", 'Of ["Lima", "Quito"] the first: {"city": "Lima", "days": 3}'],
+    ["an object that does not fit", 'From {"source": "a.md"}: {"city": "Lima", "days": 3}'],
+    ["a fence of another", '```json\n{"query": "x"}\n```\n```json\n{"city": "Lima", "days": 3}\n```'],
+  ])("behind %s [G3]", async (_what, content) => {
+    expect(await read(content)).toEqual(lima);
+  });
+
+  it("behind a citation where a list is wanted, and a number in brackets where that is all [G3]", async () => {
+    expect(await read("As [1] says: [2, 3, 5]", z.array(z.int()))).toEqual([2, 3, 5]);
+    expect(await read('As [1] says: ["a"]', z.array(z.string()))).toEqual(["a"]);
+    expect(await read("It is [7], as [1] says", z.array(z.int()))).toEqual([7]);
+  });
+
+  it("with the faults of what was meant, where nothing fits [G3]", async () => {
+    expect(await read('As [3, 4] say: {"city": "Lima"}')).toContain("(days: ");
+    expect(await read("As [3, 4] say.")).toContain("expected object, received array");
+  });
+
+  it("not of many values, and in time that grows with the text [G3]", async () => {
+    let judged = 0;
+    const counted = z.array(z.string()).refine(() => (judged += 1) < 0);
+    for (const piece of ["[1] ", '["a"] ', "[1, 2] "])
+      expect(await read(piece.repeat(50_000), counted)).toContain("Could not parse");
+    expect(judged).toBeLessThan(200);
+  });
+
   it("a text where a text is wanted, with quotes or without [G3]", async () => {
     expect(await read("1.50", z.string())).toBe("1.50");
     expect(await read('{"a": 1}', z.string())).toBe('{"a": 1}');

@@ -35,6 +35,8 @@ describe("JSON as models write it", () => {
     ['{"id": 9007199254740993,}', { id: "9007199254740993" }],
     ["\uFEFF[1]", [1]],
     ["[see below] [1, 2]", [1, 2]],
+    ['As [1] says: {"a": 1} [2]', { a: 1 }],
+    ["As [1] and [2] say.", [1]],
   ])("reads %j [G3]", (text, value) => {
     expect(valueOf(text)).toEqual(value);
   });

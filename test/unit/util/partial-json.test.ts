@@ -94,6 +94,12 @@ describe("JSON while it is written", () => {
     expect(read('{"a": 1,}')).toEqual({ a: 1 });
   });
 
+  it("goes on behind a citation, and keeps it where nothing follows", () => {
+    expect(read("As [1", '] and [2] say: {"a": 1', ', "b": 2} [3]')).toEqual({ a: 1, b: 2 });
+    expect(read("As [1] and [2] say")).toEqual([1]);
+    expect(read("As [1] says: [2, 3")).toEqual([2]);
+  });
+
   it("never throws, and keeps what it had when the rest cannot be JSON", () => {
     fc.assert(fc.property(fc.array(fc.string()), (pieces) => void read(...pieces)));
     fc.assert(
