@@ -110,7 +110,8 @@ export function stage({ suite, policy, plans = false }: StageOptions): Stage {
         skill({ name: "everything", description: "All that the agent has", tools }),
       ],
       policy,
-      budget: { turns: 1000, toolCalls: 100_000 },
+      // A task may ask for the same again and again, and its script ends by itself.
+      budget: { turns: Infinity, toolCalls: Infinity, durationMs: Infinity, repeats: Infinity },
     }),
   );
   return async (scene) => {

@@ -149,8 +149,9 @@ export function suiteOf(value: Json, file: { readonly path: string; readonly sha
   if (tools.length === 0) throw fault("tools", "it is empty: there is nothing to call");
   if (written.user_tasks.length === 0) throw fault("user_tasks", "it is empty: there is nothing to measure");
   const names = tools.map(({ name }) => name);
-  const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
-  if (twice !== -1) throw fault(`tools[${twice}].name`, `"${names[twice]}" is there twice`);
+  checkOnce(names, (index) => `tools[${index}].name`, fault);
+  checkOnce(idsOf(written.user_tasks), (index) => `user_tasks[${index}].id`, fault);
+  checkOnce(idsOf(written.injection_tasks), (index) => `injection_tasks[${index}].id`, fault);
   const known = (at: string, steps: readonly SuiteCall[] = []): void => {
     const index = steps.findIndex(({ tool }) => !names.includes(tool));
     if (index !== -1) throw fault(`${at}[${index}].tool`, `"${steps[index]?.tool}" is no tool of the suite`);
@@ -164,6 +165,16 @@ export function suiteOf(value: Json, file: { readonly path: string; readonly sha
     return pairOf(each, { at: `pairs[${index}]`, fault, tasks, injections });
   });
   return { name: suite, ...file, tools, tasks, injections, pairs };
+}
+
+function idsOf(entries: readonly { readonly id: string }[]): readonly string[] {
+  return entries.map(({ id }) => id);
+}
+
+/** @throws WritError `eval-suite-invalid` for a name that is there twice: which of the two is meant nobody can say */
+function checkOnce(names: readonly string[], at: (index: number) => string, fault: PairPlace["fault"]): void {
+  const index = names.findIndex((name, place) => names.indexOf(name) !== place);
+  if (index !== -1) throw fault(at(index), `"${names[index]}" is there twice`);
 }
 
 function taskOf({ id, prompt, steps }: Fitting<typeof suiteFile>["user_tasks"][number]): UserTask {

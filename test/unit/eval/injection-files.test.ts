@@ -108,6 +108,18 @@ describe("a suite's file", () => {
       'in tools[1].name, "read_invoice" is there twice.',
     ],
     [
+      "a task twice",
+      ["user_tasks", 1, "id"],
+      "user_task_0",
+      'in user_tasks[1].id, "user_task_0" is there twice.',
+    ],
+    [
+      "an attack twice",
+      ["injection_tasks", 1, "id"],
+      "injection_task_0",
+      'in injection_tasks[1].id, "injection_task_0" is there twice.',
+    ],
+    [
       "no prompt",
       ["user_tasks", 1, "prompt"],
       undefined,

@@ -177,6 +177,14 @@ describe("writ eval injection, on suites of our own", () => {
     expect(arms.full.attacks).toMatchObject({ pairs: 1, succeeded: 1, undelivered: 0 });
   });
 
+  it("plays a task that makes the same call again and again", async () => {
+    const [task] = housing.suite["user_tasks"] as readonly (JsonObject & { steps: readonly Json[] })[];
+    const steps = Array.from({ length: 40 }, () => task?.steps[0] ?? null);
+    const suite = { ...housing.suite, user_tasks: [{ ...task, steps }], pairs: [] };
+    const { arms } = await evaluate({ ...housing, suite });
+    expect(arms.full.tasks).toMatchObject({ tasks: 1, done: 1, autonomous: 1 });
+  });
+
   it("gives every task all tools where the policy file has no skills", async () => {
     const { skills: _skills, ...policy } = housing.policy;
     const { arms, policy: about } = await evaluate({ ...housing, policy });
