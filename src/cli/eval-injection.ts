@@ -175,7 +175,9 @@ function armTable({ arms, claim }: InjectionReport): string {
     ...(made > 0 ? [`${countText(made, "attack")} made from the words of the goal`] : []),
     ...(undelivered > 0 ? [`${undelivered} never read under the full policy`] : []),
     ...(notScripted > 0
-      ? [`not played: ${countText(notScripted, "pair")} whose attack nothing can be made of`]
+      ? [
+          `not played: ${countText(notScripted, "pair")} of whose attack no call can be made that its tool takes`,
+        ]
       : []),
     ...(unreachable > 0
       ? [`not played: ${countText(unreachable, "pair")} without a result that carries it`]

@@ -142,7 +142,11 @@ function alike(
 }
 
 /** The values of a pool that a parameter takes, those of its own kind first; of none but its own kind where it asks for addresses. */
-function fitting(pool: readonly FoundValue[], { json, types }: SuiteParameter): readonly (string | number)[] {
+function fitting(
+  pool: readonly FoundValue[],
+  { json, types, fields }: SuiteParameter,
+): readonly (string | number)[] {
+  if (json === "object") return fields.flatMap((field) => fitting(pool, field));
   const isNumber = json === "number" || json === "integer";
   if (isNumber) return pool.flatMap(({ value }) => (typeof value === "number" ? [value] : []));
   if (json !== "string") return [];

@@ -1,5 +1,6 @@
 import type { Policy } from "../../policy/decision.ts";
 import { policyFromJson } from "../../policy/study/policy.ts";
+import { toSchema } from "../../schema/to-schema.ts";
 import { type AdaptiveFigures, measureAdaptive } from "./adaptive.ts";
 import { perPair, perTool } from "./candidates.ts";
 import { chooseTools } from "./choose-tools.ts";
@@ -12,14 +13,15 @@ import {
   measureAttacks,
   measureTasks,
   type Measuring,
+  type ScriptedPair,
 } from "./measure.ts";
 import type { PolicyFile } from "./policy-file.ts";
 import { plannedScript } from "./planning.ts";
 import { recordingsOf, type Script, taskScript } from "./scenes.ts";
 import { attackOf } from "./script-attack.ts";
 import { stage } from "./stage.ts";
-import { suiteTools } from "./suite-tools.ts";
-import type { Suite, UserTask } from "./suite.ts";
+import { suiteTools, type SuiteTools } from "./suite-tools.ts";
+import type { Suite, SuiteCall, UserTask } from "./suite.ts";
 
 export interface EvaluateOptions {
   readonly suite: Suite;
@@ -78,7 +80,7 @@ export async function evaluateInjection(options: EvaluateOptions): Promise<Injec
   const { suite, file, approve, adaptive, seed, plans = false } = options;
   const tools = suiteTools(suite.tools, file.policy.tools);
   const recordings = recordingsOf(suite);
-  const pairs = suite.pairs.map((pair) => ({ pair, attack: attackOf(pair, suite, tools) }));
+  const pairs = await scriptedPairs(suite, tools);
   const { constants = [] } = file.policy;
   const measurings = await byArm(armsOf(suite, file), (arm): Measuring => {
     const isPlanning = plans && arm.name === "full";
@@ -125,6 +127,27 @@ export async function evaluateInjection(options: EvaluateOptions): Promise<Injec
     ...(reached && { adaptive: { claim, seed, perTool, perPair, arms: reached } }),
     durationMs: performance.now() - begun,
   };
+}
+
+/** The pairs with their attacks. */
+async function scriptedPairs(suite: Suite, tools: SuiteTools): Promise<readonly ScriptedPair[]> {
+  const takes = takenBy(suite);
+  const pairs: ScriptedPair[] = [];
+  for (const pair of suite.pairs) {
+    const attack = attackOf(pair, suite, tools);
+    let isPossible = false;
+    for (const call of attack?.calls ?? []) isPossible ||= await takes(call);
+    pairs.push({ pair, attack, isPossible });
+  }
+  return pairs;
+}
+
+/** @throws WritError `schema-invalid` */
+function takenBy({ tools }: Suite): (call: SuiteCall) => Promise<boolean> {
+  const schemas = new Map(
+    tools.map(({ name, parameters }) => [name, toSchema(parameters, { name, role: "input" })]),
+  );
+  return async ({ tool, args }) => (await schemas.get(tool)?.parse(args))?.ok === true;
 }
 
 type ByArm<Value> = Readonly<Record<ArmName, Value>>;

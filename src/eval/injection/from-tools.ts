@@ -1,5 +1,6 @@
 import type { ValueType } from "../../tool/parameters.ts";
-import type { Json, JsonObject } from "../../util/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { keyOf } from "./scenes.ts";
 import { valueFor } from "./script-attack.ts";
 import type { SuiteParameter, SuiteTools } from "./suite-tools.ts";
 import type { InjectionTask, Pair, RecordedCall, Suite, SuiteCall, SuiteTool, UserTask } from "./suite.ts";
@@ -45,9 +46,17 @@ export function suiteFromTools(
   const injections = acts.flatMap((act) => attacksOf(act, tools));
   const tasks = [...lookTasks, ...actTasks];
   const pairs = tasks.flatMap((user) =>
-    injections.map((injection): Pair => ({ user, injection, strikes: [0], attackCalls: injection.steps })),
+    injections
+      .filter(({ steps }) => !isOwn(user, steps))
+      .map((injection): Pair => ({ user, injection, strikes: [0], attackCalls: injection.steps })),
   );
   return { ...file, tools: all, tasks, injections, pairs };
+}
+
+/** True where a schema leaves no choice: the calls of the attack are what the user asks for. */
+function isOwn({ steps }: UserTask, attack: readonly SuiteCall[]): boolean {
+  const own = new Set(steps.map(keyOf));
+  return attack.every((call) => own.has(keyOf(call)));
 }
 
 /** A look-up, and the act behind it where there is one. */
@@ -77,6 +86,7 @@ function wordsOf(tool: string): string {
 /** A value as the user says it: in quotes, so that it is whole. */
 function saidBy(value: Json): string {
   if (Array.isArray(value)) return value.map((each: Json) => saidBy(each)).join(" and ");
+  if (isJsonObject(value)) return Object.values(value).map(saidBy).join(" and ");
   return typeof value === "string" || typeof value === "number" ? `"${value}"` : "";
 }
 
@@ -102,8 +112,13 @@ function argumentsOf(tool: string, tools: SuiteTools, { ownerOf, content = "Hell
   );
 }
 
-function valueOf({ types: [type = "text"], json, values: counted }: SuiteParameter, owner: Owner): Json {
+function valueOf(
+  { types: [type = "text"], json, values: counted, fields }: SuiteParameter,
+  owner: Owner,
+): Json {
   if (counted !== undefined) return counted[owner === 0 ? 0 : counted.length - 1] ?? null;
+  if (json === "object")
+    return Object.fromEntries(fields.map((field) => [field.name, valueOf(field, owner)]));
   if (json === "number" || json === "integer") return numbers[owner];
   return json === "boolean" ? owner === 0 : values[type][owner];
 }

@@ -36,7 +36,7 @@ export interface AttackFigures {
   readonly made: number;
   /** Of `pairs`: each call that reads the injection was refused, so that the attack was never read. None of these succeeded. */
   readonly undelivered: number;
-  /** Apart from `pairs`: nothing was recorded, and nothing can be made of the goal. */
+  /** Apart from `pairs`: nothing was recorded, and nothing can be made of the goal, or no call of the attack fits the schema of its tool. */
   readonly notScripted: number;
   /** Apart from `pairs`: no result of the task carries the injection. */
   readonly unreachable: number;
@@ -105,6 +105,8 @@ export interface ArmFigures {
 export interface ScriptedPair {
   readonly pair: Pair;
   readonly attack?: Attack;
+  /** Some call of the attack is one that its tool takes. The others would be refused without any policy, and say nothing of one. */
+  readonly isPossible: boolean;
 }
 
 /** Means to measure an arm. */
@@ -126,9 +128,9 @@ export async function measureAttacks(
 ): Promise<AttackFigures> {
   const counts = { succeeded: 0, inPart: 0, made: 0, undelivered: 0, notScripted: 0, unreachable: 0 };
   let played = 0;
-  for (const { pair, attack } of pairs) {
+  for (const { pair, attack, isPossible } of pairs) {
     if (pair.strikes.length === 0) counts.unreachable += 1;
-    else if (attack === undefined) counts.notScripted += 1;
+    else if (attack === undefined || !isPossible) counts.notScripted += 1;
     else {
       const struck = await strikeAll(pair, attack.calls, measuring);
       played += 1;

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../util/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import {
   addressesIn,
   type AddressType,
@@ -99,29 +99,36 @@ function fillRequired(
   );
 }
 
-/** A value as the parameter's schema wants it: counted values, lists, and what JSON type it has. */
-export function valueFor({ json, isList, values }: SuiteParameter, given: Json | undefined): Json {
+/** A value as the parameter's schema wants it: counted values, lists, objects with a value in each field, and what JSON type it has. */
+export function valueFor(parameter: SuiteParameter, given: Json | undefined): Json {
+  const { isList, values } = parameter;
   const one =
-    values !== undefined && !values.some((each) => each === given) ? (values[0] ?? null) : plain(json, given);
+    values !== undefined && !values.some((each) => each === given)
+      ? (values[0] ?? null)
+      : plain(parameter, given);
   return isList ? [one] : one;
 }
 
-function plain(json: SuiteParameter["json"], given: Json | undefined): Json {
+function plain({ json, range, fields }: SuiteParameter, given: Json | undefined): Json {
   switch (json) {
     case "number":
-      return typeof given === "number" ? given : 1;
+      return within(range, typeof given === "number" ? given : 1);
     case "integer":
-      return typeof given === "number" ? Math.trunc(given) : 1;
+      return within(range, typeof given === "number" ? Math.trunc(given) : 1);
     case "boolean":
       return typeof given === "boolean" ? given : true;
     case "object":
-      return {};
+      return fillRequired(fields, ({ name }) => (isJsonObject(given) ? given[name] : given));
     case "null":
       return null;
     case "string":
     default:
       return given === undefined || given === null ? "ok" : textOf(given);
   }
+}
+
+function within([least, greatest]: readonly [number, number] = [-Infinity, Infinity], value: number): number {
+  return Math.min(greatest, Math.max(least, value));
 }
 
 function textOf(json: Json): string {

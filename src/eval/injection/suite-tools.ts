@@ -13,6 +13,10 @@ export interface SuiteParameter {
   readonly isList: boolean;
   /** The values that it can be, when they are counted. */
   readonly values?: readonly Json[];
+  /** The least and the greatest number that it can be. */
+  readonly range?: readonly [least: number, greatest: number];
+  /** The parameters inside an object. */
+  readonly fields: readonly SuiteParameter[];
   /** The kind of value that its JSON Schema says, by format or by type. */
   readonly declared?: ValueType;
   /** The kinds of value that its policy entry, its format, its name or its description ask for; empty where nothing says it. */
@@ -82,25 +86,47 @@ export function suiteTools(
 const jsonTypes = ["string", "number", "integer", "boolean", "object", "null"] as const;
 
 function parametersOf({ parameters }: SuiteTool): readonly SuiteParameter[] {
-  const properties = isJsonObject(parameters["properties"]) ? parameters["properties"] : {};
-  const required = Array.isArray(parameters["required"]) ? parameters["required"] : [];
+  return fieldsOf(parameters, parameters);
+}
+
+/** Objects inside of more others are taken for empty. */
+const deepest = 8;
+
+function fieldsOf(object: JsonObject, root: JsonObject, depth = 0): readonly SuiteParameter[] {
+  if (depth >= deepest) return [];
+  const properties = isJsonObject(object["properties"]) ? object["properties"] : {};
+  const required = Array.isArray(object["required"]) ? object["required"] : [];
   return Object.entries(properties).map(([name, given]) => {
     const schema = isJsonObject(given) ? given : {};
-    const shape = shapeOf(schema, parameters);
+    const shape = shapeOf(schema, root);
     const isList = shape["type"] === "array";
-    const one = isList ? shapeOf(isJsonObject(shape["items"]) ? shape["items"] : {}, parameters) : shape;
-    const values = isJsonList(one["enum"]) ? one["enum"] : undefined;
+    const one = isList ? shapeOf(isJsonObject(shape["items"]) ? shape["items"] : {}, root) : shape;
     const declared = declaredType(one);
     return {
       name,
       isRequired: required.includes(name),
       json: jsonTypes.find((type) => type === one["type"]) ?? "string",
       isList,
-      values,
+      values: valuesOf(one),
+      range: rangeOf(one),
+      fields: fieldsOf(one, root, depth + 1),
       declared,
       types: declared === undefined ? saidTypes(name, schema["description"] ?? "") : [declared],
     };
   });
+}
+
+function valuesOf({ enum: choices, const: only }: JsonObject): readonly Json[] | undefined {
+  if (only !== undefined) return [only];
+  return isJsonList(choices) ? choices : undefined;
+}
+
+function rangeOf({ minimum, maximum }: JsonObject): SuiteParameter["range"] {
+  if (typeof minimum !== "number" && typeof maximum !== "number") return undefined;
+  return [
+    typeof minimum === "number" ? minimum : -Infinity,
+    typeof maximum === "number" ? maximum : Infinity,
+  ];
 }
 
 /** The schema that says what a value is: behind references, and of alternatives the first that is not null. */
