@@ -11,7 +11,8 @@ import { assertNever } from "../../util/assert-never.ts";
 import { sameJson } from "../../util/same-json.ts";
 import type { Invariant, SimulatedOutcome } from "../simulate/view.ts";
 import { checkNames } from "./names.ts";
-import { anyType, authored, closedPaths, countedIn, isAtHost, strangersIn } from "./places.ts";
+import { anyType, authored, countedIn, isAtHost, strangersIn } from "./places.ts";
+import { closedPaths } from "./schema-places.ts";
 import {
   type ApartSentence,
   type AtMostSentence,

@@ -3,7 +3,7 @@ import { WritError } from "../../error/writ-error.ts";
 import { readText } from "../../agent/describe/audit-grants.ts";
 import { readCapability } from "../../tool/capability.ts";
 import { didYouMean } from "../../util/nearest.ts";
-import { placesOf } from "./places.ts";
+import { placesOf } from "./schema-places.ts";
 import { type Sentence, sentenceText } from "./sentence.ts";
 import { isAboutCalls, isMeant, sourcesOf } from "./suspects.ts";
 import type { ProvenAgent } from "./subject.ts";

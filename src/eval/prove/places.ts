@@ -5,95 +5,9 @@ import type { Policy } from "../../policy/decision.ts";
 import { isWithinHost, placeOf } from "../../policy/rules/condition/hosts.ts";
 import { isChoice, type Sight } from "../../policy/rules/condition/sight.ts";
 import type { Leaf } from "../../policy/rules/condition/values.ts";
-import type { JsonSchema } from "../../schema/schema.ts";
 import { type ValueType, valueTypes } from "../../tool/parameters.ts";
-import type { Tool } from "../../tool/tool.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
-
-/** A place in the arguments of a tool where the model writes a value of its own. */
-export interface Place {
-  /** `to`, `event.participants.email`. */
-  readonly path: string;
-  readonly schema: JsonSchema;
-  /** Arguments with this value there, and nothing else. */
-  readonly with: (value: Json) => JsonObject;
-  /** The schema lists what may stand there. */
-  readonly isClosed?: true;
-}
-
-/** The name of an argument that the schema does not have. */
-export const unnamed = "another_argument";
-
-const deepest = 8;
-
-/** All places of a tool. What the schema lists (choices, truth values) is the author's, and none of them. */
-export function placesOf({ input }: Pick<Tool, "input">): readonly Place[] {
-  return allPlaces(input.jsonSchema).filter(({ isClosed }) => isClosed !== true);
-}
-
-function allPlaces(schema: JsonSchema): readonly Place[] {
-  return within(schema, { path: "", with: asArguments, depth: 0 });
-}
-
-function asArguments(value: Json): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
-/** Arguments with a text at each place where something can stand, one by one: at those that a schema lists, and at what is around each. */
-export function probesOf({ input }: Pick<Tool, "input">): readonly JsonObject[] {
-  const paths = new Set(
-    allPlaces(input.jsonSchema).flatMap(({ path }) => {
-      const parts = path.split(".");
-      return parts.map((_, place) => parts.slice(0, place + 1).join("."));
-    }),
-  );
-  return [...paths].map((path) => {
-    const args = path.split(".").reduceRight<Json>((value, name) => ({ [name]: value }), "x");
-    return isJsonObject(args) ? args : {};
-  });
-}
-
-/** The paths at which a tool's schema lists what may stand there. */
-export function closedPaths({ input }: Pick<Tool, "input">): ReadonlySet<string> {
-  const places = allPlaces(input.jsonSchema);
-  const open = new Set(places.flatMap(({ path, isClosed }) => (isClosed === true ? [] : [path])));
-  return new Set(places.flatMap(({ path }) => (open.has(path) ? [] : [path])));
-}
-
-interface Position extends Omit<Place, "schema"> {
-  readonly depth: number;
-}
-
-function within(schema: JsonSchema, at: Position): readonly Place[] {
-  const { enum: choices, const: only, type, items, properties, additionalProperties } = schema;
-  if (choices !== undefined || only !== undefined || type === "boolean" || type === "null")
-    return [{ path: at.path, schema, with: at.with, isClosed: true }];
-  const several = ["anyOf", "oneOf", "allOf"].flatMap((word) => {
-    const list = schema[word];
-    return Array.isArray(list) ? list.filter(isJsonObject) : [];
-  });
-  const deeper = { ...at, depth: at.depth + 1 };
-  if (several.length > 0 && at.depth < deepest) return several.flatMap((each) => within(each, deeper));
-  if (isJsonObject(items) && at.depth < deepest)
-    return within(items, { ...deeper, with: (value) => at.with([value]) });
-  const isObject = isJsonObject(properties) || type === "object" || at.path === "";
-  if (!isObject || at.depth >= deepest) return [{ path: at.path, schema, with: at.with }];
-  const fields = Object.entries(isJsonObject(properties) ? properties : {});
-  const named = fields.flatMap(([name, field]) =>
-    within(isJsonObject(field) ? field : {}, under(deeper, name)),
-  );
-  const isOpen = additionalProperties !== false;
-  const open = isJsonObject(additionalProperties) ? additionalProperties : {};
-  return isOpen ? [...named, ...within(open, { ...under(deeper, unnamed), depth: deepest })] : named;
-}
-
-function under(at: Position, name: string): Position {
-  return {
-    ...at,
-    path: at.path === "" ? name : `${at.path}.${name}`,
-    with: (value) => at.with({ [name]: value }),
-  };
-}
+import type { Json } from "../../util/json.ts";
+import type { Place } from "./schema-places.ts";
 
 /** The rules of a policy for a tool; those of both where it was put together of two. */
 export function rulesFor(policy: Policy, tool: string): readonly Rule[] {
@@ -157,7 +71,7 @@ export function isAtHost(value: Json, hosts: readonly string[]): boolean {
   return place !== undefined && hosts.some((pattern) => isWithinHost(place.host, pattern));
 }
 
-function textsFor({ type, format }: JsonSchema, tests: readonly FoundTest[]): readonly string[] {
+function textsFor({ type, format }: Place["schema"], tests: readonly FoundTest[]): readonly string[] {
   if (type === "number" || type === "integer") return [];
   const usual = usualFor(format);
   const hosts = tests.flatMap(({ test }) => (test.type === "host-in" ? test.hosts : []));
@@ -178,7 +92,10 @@ function usualFor(format: Json | undefined): readonly string[] {
   return ["eve@attacker.example", "EVE-7731", "https://attacker.example/in"];
 }
 
-function numbersFor({ type, minimum, maximum }: JsonSchema, tests: readonly FoundTest[]): readonly number[] {
+function numbersFor(
+  { type, minimum, maximum }: Place["schema"],
+  tests: readonly FoundTest[],
+): readonly number[] {
   if (type === "string") return [];
   const ends = tests.flatMap(({ test }) =>
     test.type === "within" ? [test.min ?? [], test.max ?? []].flat() : [],

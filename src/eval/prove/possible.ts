@@ -17,7 +17,7 @@ import type { Tool } from "../../tool/tool.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { lazy } from "../../util/remembered.ts";
-import { probesOf } from "./places.ts";
+import { probesOf } from "./schema-places.ts";
 import type { Possible, Way } from "./subject.ts";
 
 /** The state of a run when a call is judged, as far as a policy sees it. */

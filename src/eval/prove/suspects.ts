@@ -3,7 +3,8 @@ import type { Json } from "../../util/json.ts";
 import { violation } from "../../policy/account/constraints.ts";
 import type { Label } from "../../message/label.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { countedIn, type Place, placesOf, strangersFor } from "./places.ts";
+import { countedIn, strangersFor } from "./places.ts";
+import { type Place, placesOf } from "./schema-places.ts";
 import { possible, sightIn } from "./possible.ts";
 import type {
   AboutTools,

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { anyType, placesOf, strangersFor } from "../../../../src/eval/prove/places.ts";
+import { anyType, strangersFor } from "../../../../src/eval/prove/places.ts";
+import { placesOf } from "../../../../src/eval/prove/schema-places.ts";
 import { possible } from "../../../../src/eval/prove/possible.ts";
 import { subjectOf } from "../../../../src/eval/prove/subject.ts";
 import { agent, policy } from "../../../../src/index.ts";

@@ -1,0 +1,196 @@
+import type { JsonSchema } from "../../schema/schema.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+
+/** A place in the arguments of a tool where the model writes a value of its own. */
+export interface Place {
+  /** `to`, `event.participants.email`. */
+  readonly path: string;
+  readonly schema: JsonSchema;
+  /** Arguments with this value there, and nothing else. */
+  readonly with: (value: Json) => JsonObject;
+  /** The schema lists what may stand there. */
+  readonly isClosed?: true;
+}
+
+/** The name of an argument that the schema does not have. */
+export const unnamed = "another_argument";
+
+const deepest = 8;
+
+/** All places of a tool. What the schema lists (choices, truth values) is the author's, and none of them. */
+export function placesOf({ input }: Pick<Tool, "input">): readonly Place[] {
+  return allPlaces(input.jsonSchema).filter(({ isClosed }) => isClosed !== true);
+}
+
+function allPlaces(schema: JsonSchema): readonly Place[] {
+  return within(schema, { path: "", with: asArguments, depth: 0, root: schema, followed: [] });
+}
+
+function asArguments(value: Json): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+/** Arguments with a text at each place where something can stand, one by one: at those that a schema lists, and at what is around each. */
+export function probesOf({ input }: Pick<Tool, "input">): readonly JsonObject[] {
+  const paths = new Set(
+    allPlaces(input.jsonSchema).flatMap(({ path }) => {
+      const parts = path.split(".");
+      return parts.map((_, place) => parts.slice(0, place + 1).join("."));
+    }),
+  );
+  return [...paths].map((path) => {
+    const args = path.split(".").reduceRight<Json>((value, name) => ({ [name]: value }), "x");
+    return isJsonObject(args) ? args : {};
+  });
+}
+
+/** The paths at which a tool's schema lists what may stand there. */
+export function closedPaths({ input }: Pick<Tool, "input">): ReadonlySet<string> {
+  const places = allPlaces(input.jsonSchema);
+  const open = new Set(places.flatMap(({ path, isClosed }) => (isClosed === true ? [] : [path])));
+  return new Set(places.flatMap(({ path }) => (open.has(path) ? [] : [path])));
+}
+
+interface Position extends Omit<Place, "schema"> {
+  readonly depth: number;
+  readonly root: JsonSchema;
+  /** The references on the way here. */
+  readonly followed: readonly string[];
+}
+
+/** The places that a schema has, and those of all schemas beside it that speak of the same value: which of them holds is for the values to say. */
+function within(schema: JsonSchema, at: Position): readonly Place[] {
+  const { enum: choices, const: only, type } = schema;
+  if (choices !== undefined || only !== undefined || type === "boolean" || type === "null")
+    return [{ path: at.path, schema, with: at.with, isClosed: true }];
+  if (at.depth >= deepest || comesBack(schema, at)) return [{ path: at.path, schema, with: at.with }];
+  const deeper = { ...at, depth: at.depth + 1 };
+  const beside = besides(schema, deeper);
+  const own = ownPlaces(schema, deeper);
+  const isWithin = ownNames(schema, at);
+  return [
+    ...(mayBePlain(schema, own) && at.path !== "" ? [{ path: at.path, schema, with: at.with }] : []),
+    ...(own ?? []),
+    ...beside.flatMap((each) => within(each.schema, each.at)).filter(isWithin),
+  ];
+}
+
+/** True where a text or a number may stand, as far as the schema itself says: what it says beside that is for those schemas to say. */
+function mayBePlain({ type, ...schema }: JsonSchema, own: readonly Place[] | undefined): boolean {
+  const isHeld = [...lists, "$ref"].some((word) => schema[word] !== undefined);
+  if (own === undefined) return !isHeld;
+  if (Array.isArray(type))
+    return type.some((each) => each === "string" || each === "number" || each === "integer");
+  return type === undefined && !isHeld;
+}
+
+/** True for a reference that led here twice already, as in a tree: what is behind it is taken for anything. */
+function comesBack({ $ref: reference }: JsonSchema, { followed }: Position): boolean {
+  return followed.filter((each) => each === reference).length > 1;
+}
+
+interface Beside {
+  readonly schema: JsonSchema;
+  readonly at: Position;
+}
+
+/** The keywords that speak of the same value: lists of schemas, one, or one by each name. */
+const lists = ["anyOf", "oneOf", "allOf"] as const;
+const single = ["if", "then", "else"] as const;
+
+function besides(schema: JsonSchema, at: Position): readonly Beside[] {
+  const parts = [
+    ...lists.flatMap((word) => schemasIn(schema[word])),
+    ...single.flatMap((word) => schemasIn(schema[word])),
+    ...Object.values(isJsonObject(schema["dependentSchemas"]) ? schema["dependentSchemas"] : {}).flatMap(
+      schemasIn,
+    ),
+  ];
+  const { type, additionalProperties } = schema;
+  const said = {
+    ...(type === undefined ? {} : { type }),
+    ...(additionalProperties === false ? { additionalProperties } : {}),
+  };
+  return [...parts.map((part) => ({ schema: { ...said, ...part }, at })), ...referredTo(schema, said, at)];
+}
+
+function schemasIn(given: Json | undefined): readonly JsonObject[] {
+  return (Array.isArray(given) ? given : [given]).filter(isJsonObject);
+}
+
+function referredTo({ $ref: reference }: JsonSchema, said: JsonObject, at: Position): readonly Beside[] {
+  if (typeof reference !== "string") return [];
+  const target = pointedAt(reference, at.root);
+  return [{ schema: { ...said, ...target }, at: { ...at, followed: [...at.followed, reference] } }];
+}
+
+/** The part of a schema that a reference points at; one that says nothing where it cannot be found. */
+function pointedAt(reference: string, root: JsonSchema): JsonObject {
+  const keys = reference.replace(/^#\/?/, "").split("/");
+  const found = keys
+    .filter((key) => key !== "")
+    .map((key) => decoded(key).replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce<Json | undefined>((part, key) => partOf(part, key), root);
+  return isJsonObject(found) ? found : {};
+}
+
+function decoded(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
+}
+
+function partOf(part: Json | undefined, key: string): Json | undefined {
+  if (Array.isArray(part)) return part[Number(key)];
+  return isJsonObject(part) && Object.hasOwn(part, key) ? part[key] : undefined;
+}
+
+/** True for the places that an object has which takes no other fields than its own. */
+function ownNames(
+  { additionalProperties, properties, patternProperties }: JsonSchema,
+  at: Position,
+): (place: Place) => boolean {
+  if (additionalProperties !== false || patternProperties !== undefined) return () => true;
+  const names = Object.keys(isJsonObject(properties) ? properties : {});
+  const paths = names.map((name) => under(at, name).path);
+  return ({ path }) => path === at.path || paths.some((own) => path === own || path.startsWith(`${own}.`));
+}
+
+/** The places in the fields or entries that a schema has itself; undefined for one that says of none. */
+function ownPlaces(schema: JsonSchema, at: Position): readonly Place[] | undefined {
+  const entries = ["items", "prefixItems", "contains", "unevaluatedItems"].flatMap((word) =>
+    schemasIn(schema[word]),
+  );
+  if (entries.length > 0)
+    return entries.flatMap((each) => within(each, { ...at, with: (value) => at.with([value]) }));
+  const { properties, type } = schema;
+  return isJsonObject(properties) || type === "object" || at.path === ""
+    ? fieldPlaces(schema, at)
+    : undefined;
+}
+
+function fieldPlaces(
+  { properties, patternProperties, ...schema }: JsonSchema,
+  at: Position,
+): readonly Place[] {
+  const fields = Object.entries(isJsonObject(properties) ? properties : {});
+  const named = fields.flatMap(([name, field]) => within(isJsonObject(field) ? field : {}, under(at, name)));
+  const { additionalProperties: others = schema["unevaluatedProperties"] } = schema;
+  const open = [
+    ...Object.values(isJsonObject(patternProperties) ? patternProperties : {}),
+    ...(others === false ? [] : [others]),
+  ];
+  const any = { ...under(at, unnamed), depth: deepest };
+  return [...named, ...open.flatMap((each) => within(isJsonObject(each) ? each : {}, any))];
+}
+
+function under(at: Position, name: string): Position {
+  return {
+    ...at,
+    path: at.path === "" ? name : `${at.path}.${name}`,
+    with: (value) => at.with({ [name]: value }),
+  };
+}
