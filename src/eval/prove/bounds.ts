@@ -55,18 +55,20 @@ function sceneFor({ of, most }: BoundSentence, { choosing, ways }: ProvenAgent):
   return { input: "Do it.", script, results: {}, schedule: { deviations } };
 }
 
+/** The skill that a run is told to take, where it would ask its model for one. */
+export function takenSkill({ choosing, ways }: ProvenAgent): string | undefined {
+  return choosing ? ways[0]?.skill : undefined;
+}
+
 /** True if a model that has used as much as is allowed is asked again. */
-async function asksAgain(
-  { of, most }: BoundSentence,
-  { agent, choosing, ways }: ProvenAgent,
-): Promise<boolean> {
+async function asksAgain({ of, most }: BoundSentence, subject: ProvenAgent): Promise<boolean> {
   const isTokens = of === "tokens";
   const usage = { inputTokens: isTokens ? Math.ceil(most) : 1, outputTokens: 0 };
   const replies = scripted([{ calls: [{ name: "no_such_tool", arguments: {} }], usage }, "Done."]);
   const model = { ...replies, price: () => (isTokens ? 0 : most) };
-  const skill = choosing ? ways[0]?.skill : undefined;
+  const skill = takenSkill(subject);
   try {
-    const again = agent.with({ model, onEvent: undefined, on: undefined });
+    const again = subject.agent.with({ model, onEvent: undefined, on: undefined });
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an agent that takes something else says so
     await again.run("Do it." as never, skill === undefined ? {} : { skill });
   } catch {

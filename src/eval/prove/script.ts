@@ -46,8 +46,13 @@ function scheduleText({ deviations }: Schedule): string {
 }
 
 /** A program that has a model of its own use as much as the sentence allows, and asks whether it is asked again. */
-export function spendingScript(sentence: BoundSentence, { lines }: AgentSource): string {
+export function spendingScript(
+  sentence: BoundSentence,
+  { lines }: AgentSource,
+  skill: string | undefined,
+): string {
   const { of, most } = sentence;
+  const how = skill === undefined ? "" : `, { skill: ${json(skill)} }`; // else the first reply would choose one
   const isTokens = of === "tokens";
   return [
     head(sentence),
@@ -57,7 +62,7 @@ export function spendingScript(sentence: BoundSentence, { lines }: AgentSource):
     `const usage = { inputTokens: ${isTokens ? Math.ceil(most) : 1}, outputTokens: 0 };`,
     `const replies = scripted([{ calls: [{ name: "no_such_tool", arguments: {} }], usage }, "Done."]);`,
     `const model = { ...replies, price: () => ${isTokens ? 0 : most} };`,
-    `await agent.with({ model }).run("Do it.");`,
+    `await agent.with({ model }).run("Do it."${how});`,
     "const isBroken = replies.requests.length > 1;",
     `console.log(isBroken ? "The model was asked again after it had used ${most}." : "The sentence held.");`,
     "process.exitCode = isBroken ? 1 : 0;",
