@@ -233,9 +233,9 @@ function unenforced(tool: Tool): readonly AuditFinding[] {
 function lookAlikes(tools: readonly Tool[], skill: string): readonly AuditFinding[] {
   const groups = Map.groupBy(tools, ({ name }) => skeletonOf(name));
   return [...groups.values()].flatMap((group) => {
-    const [first, second] = group;
-    if (first === undefined || second === undefined || group.every((tool) => originOf(tool) === undefined))
-      return [];
+    const second = group.findLast((tool) => originOf(tool) !== undefined);
+    const first = group.find((tool) => tool !== second);
+    if (first === undefined || second === undefined) return [];
     return [
       {
         severity: "high" as const,

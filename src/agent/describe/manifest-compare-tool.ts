@@ -80,11 +80,26 @@ function compareRoles(
 
 /** Values of another type are bound by other words of the user, of which nobody can say that they are fewer. */
 function roleChange(before: string, after: string): "widened" | "narrowed" | "changed" {
-  const [was, wasType] = before.split(" ");
-  const [is, isType] = after.split(" ");
-  if (was === is) return wasType === "text" && isType !== "text" ? "narrowed" : "widened";
-  if (is === "target") return "narrowed";
-  return was === "target" || is === "content" ? "widened" : "changed";
+  const [was, ...wasWords] = wordsOf(before);
+  const [is, ...isWords] = wordsOf(after);
+  if (was !== is) {
+    if (is === "target") return "narrowed";
+    return was === "target" || is === "content" ? "widened" : "changed";
+  }
+  const [wasType, isType] = [wasWords, isWords].map((words) => words.find((word) => /^\w+$/.test(word)));
+  if (wasType !== isType) return wasType === "text" ? "narrowed" : "widened";
+  return isWords.every((word) => meetsOne(word, wasWords)) ? "narrowed" : "widened";
+}
+
+/** The words of a role, a constant and a place each as one. */
+function wordsOf(role: string): readonly string[] {
+  return role.match(/"(?:[^"\\]|\\.)*"|[\w-]+\([^)]*\)|\S+/g) ?? [];
+}
+
+/** A place whose values must be more than those of another one's is within it. */
+function meetsOne(word: string, others: readonly string[]): boolean {
+  const wider = word.replace(" named)", ")");
+  return [word, wider, wider.replace(" whole)", ")")].some((each) => others.includes(each));
 }
 
 function compareSecrecy(

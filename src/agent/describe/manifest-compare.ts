@@ -1,4 +1,4 @@
-import type { Rule } from "../../policy/rules/rule.ts";
+import type { Annotation, Rule } from "../../policy/rules/rule.ts";
 import { contains, readText } from "./audit-grants.ts";
 import type {
   AgentManifest,
@@ -148,17 +148,30 @@ function ruleText({ tools, when, unless }: Rule): string {
   return textOfValue({ tools, ...(when && { when }), ...(unless && { unless }) });
 }
 
-/** The changes of annotations of tools that are in none of the skills: the manifest of a tool has its own. */
+/** The changes of annotations of tools. What the manifest of a tool in a skill says of them too stands there. */
 function compareNotes(
   before: NonNullable<PolicyManifest["tools"]>,
   after: NonNullable<PolicyManifest["tools"]>,
   path: Path,
 ): readonly ManifestChange[] {
-  return compareRecords(before, after, (name, was, is) =>
-    textOfValue(was) === textOfValue(is)
-      ? []
-      : [note("changed", [...path, name], "what the policy knows of it")],
-  );
+  return compareRecords<Annotation>(before, after, (name, was = {}, is = {}) => {
+    if (textOfValue(was) === textOfValue(is)) return [];
+    const at = [...path, name];
+    const reach = [[String(was.reaches === "outside"), String(is.reaches === "outside")]] as const;
+    const trust = [[trustText(was), trustText(is)]] as const;
+    const steps = [
+      ...compareSteps(reach, ["true", "false"], [...at, "reaches outside"]),
+      ...compareSteps(trust, trusts, [...at, "trusted"]),
+    ];
+    return steps.length > 0 ? steps : [note("changed", at, "what the policy knows of it")];
+  });
+}
+
+const trusts = ["in no form", "in one form", "in any form"];
+
+function trustText({ trusted = false }: Annotation): string {
+  if (typeof trusted === "object") return "in one form";
+  return trusted ? "in any form" : "in no form";
 }
 
 function boundText(bound: number): string {

@@ -137,7 +137,21 @@ async function agentsInside(
       return [name, whole === null || only === undefined ? whole : narrowed(whole, new Set(only))] as const;
     }),
   );
-  return Object.fromEntries(entries);
+  return Object.fromEntries(
+    [...Map.groupBy(entries, ([name]) => name)].flatMap(([name, same]) =>
+      onceEach(same.map(([, manifest]) => manifest)).map(
+        (manifest, place) => [place === 0 ? name : `${name} (${place + 1})`, manifest] as const,
+      ),
+    ),
+  );
+}
+
+/** Agents of one name, each once. */
+function onceEach(manifests: readonly (AgentManifest | null)[]): readonly (AgentManifest | null)[] {
+  const texts = new Map(
+    manifests.map((manifest) => [manifest === null ? "" : manifestText(manifest), manifest]),
+  );
+  return [...texts].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, manifest]) => manifest);
 }
 
 function narrowed(manifest: AgentManifest, only: ReadonlySet<string>): AgentManifest {
@@ -170,8 +184,8 @@ function roleText(parameter: Parameter): string {
   if (typeof parameter === "string") return parameter;
   const { role, type = "", constants = [], from = [] } = parameter;
   const places = from.map(
-    ({ type: kind, tool, whole = false, field = "" }) =>
-      `${kind}(${[tool, field, whole ? "whole" : ""].filter((word) => word !== "").join(" ")})`,
+    ({ type: kind, tool, whole = false, field = "", named = false }) =>
+      `${kind}(${[tool, field, whole ? "whole" : "", named ? "named" : ""].filter((word) => word !== "").join(" ")})`,
   );
   return [role, type, ...constants.map((value) => JSON.stringify(value)), ...places]
     .filter((word) => word !== "")

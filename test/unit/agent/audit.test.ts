@@ -147,7 +147,12 @@ describe("agent.audit()", () => {
     expect(audit({ tools: [own, diary] }).skills["a"]?.untrustedInput).toEqual([]);
     const twin = named("notes_search", { effect: "none" });
     expect(rulesOf(audit({ tools: [twin, tools] }))).toContain("high look-alike");
-    expect(rulesOf(audit({ tools: [twin, named("notes.search", { effect: "none" })] }))).toEqual([]);
+    const other = named("notes.search", { effect: "none" });
+    expect(rulesOf(audit({ tools: [twin, other] }))).toEqual([]);
+    expect(audit({ tools: [twin, other, tools] }).findings[0]).toMatchObject({
+      tool: "notes/search",
+      message: "notes/search can be taken for notes_search, and one of them is a server's.",
+    });
   });
 
   it("counts what agents inside do, but for what cannot come out of them", () => {

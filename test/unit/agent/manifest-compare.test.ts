@@ -27,6 +27,7 @@ const before: AgentManifest = {
       { verdict: "deny", tools: ["erase"] },
     ],
     constants: ["me@x.example"],
+    tools: { browse: { reaches: "outside" }, book: { trusted: { of: "email" } } },
   },
   budget: { turns: 5 },
   memory: false,
@@ -43,7 +44,7 @@ const withPolicy = (change: Partial<AgentManifest["policy"]>): AgentManifest => 
   ...before,
   policy: { ...before.policy, ...change },
 });
-const rules = before.policy.rules ?? [];
+const { rules = [], tools } = before.policy;
 const { rules: _rules, ...unreadable } = { ...before.policy, name: "mine (a function)" };
 
 /** Both directions of one difference: what it means, and what its contrary means. */
@@ -173,6 +174,30 @@ const pairs: readonly [what: string, after: AgentManifest, wider: string, back: 
     "narrowed",
   ],
   [
+    "one constant more for an argument",
+    withTool({ parameters: { ...send.parameters, to: 'target "all of us"' } }),
+    'skills › mail › tools › send › parameters › to: target → target "all of us"',
+    "narrowed",
+  ],
+  [
+    "a place more that an argument takes",
+    withTool({ parameters: { ...send.parameters, to: "target found-in(search mail whole named)" } }),
+    "skills › mail › tools › send › parameters › to: target → target found-in(search mail whole named)",
+    "narrowed",
+  ],
+  [
+    "a look-up that is not said to reach outside any more",
+    withPolicy({ tools: { ...tools, browse: {} } }),
+    "policy › tools › browse › reaches outside: true → false",
+    "narrowed",
+  ],
+  [
+    "results that are trusted in any form",
+    withPolicy({ tools: { ...tools, book: { trusted: true } } }),
+    "policy › tools › book › trusted: in one form → in any form",
+    "narrowed",
+  ],
+  [
     "less enforcement",
     withTool({ enforcement: { level: "none", mechanism: "in process" } }),
     "skills › mail › tools › send › enforcement: mediated → none",
@@ -247,6 +272,26 @@ describe("compareManifests", () => {
       { type: "widened", path: "skills › mail", text: "agentic → plain" },
       { type: "narrowed", path: "skills › mail › tools › send" },
     ]);
+  });
+
+  it("takes a place whose values must be more for a narrower one, and a constant that went too", () => {
+    const to = (text: string): AgentManifest =>
+      withTool({ parameters: { ...send.parameters, to: `target email${text}` } });
+    const typeOf = (was: string, is: string): string | undefined =>
+      compareManifests(to(was), to(is))[0]?.type;
+    const [place, whole] = [" found-in(search mail)", " found-in(search mail whole)"];
+    const nameOnly = " found-in(search mail whole named)";
+    for (const [wide, narrow] of [
+      [place, whole],
+      [whole, nameOnly],
+      [place, nameOnly],
+      [' "a b" "c"', ' "c"'],
+      [`${place} "c"`, place],
+    ] as const) {
+      expect(typeOf(wide, narrow)).toBe("narrowed");
+      expect(typeOf(narrow, wide)).toBe("widened");
+    }
+    expect(typeOf(' "a"', ' "b"')).toBe("widened");
   });
 
   it("takes a grant within another one for no more power", () => {

@@ -4,6 +4,8 @@ import { ollama } from "../../../src/adapters/model/ollama.ts";
 import { openaiCompatible } from "../../../src/adapters/model/openai-compatible.ts";
 import { agent } from "../../../src/adapters/node.ts";
 import { manifestText } from "../../../src/agent/describe/manifest.ts";
+import type { Agent } from "../../../src/agent/agent.ts";
+import { parallel } from "../../../src/agent/compose/parallel.ts";
 import { skill } from "../../../src/agent/skill.ts";
 import { subagents } from "../../../src/agent/subagents.ts";
 import { guarded } from "../../../src/policy/study/guarded.ts";
@@ -166,6 +168,23 @@ describe("agent.manifest()", () => {
     });
     expect(Object.keys(tools?.["inner"]?.agents?.["inner"]?.skills["inner"]?.tools ?? {})).toEqual(["look"]);
     expect(Object.keys(tools?.["spawn_subagent"]?.agents ?? {})).toEqual(["inner", "writer"]);
+  });
+
+  it("has each of several agents of one name, and one that is there twice once", async () => {
+    const worker = (tool: string): Agent => agent({ name: "worker", model: done, tools: [named(tool)] });
+    const [look, act] = [worker("look"), worker("act")];
+    const inside = async (...agents: readonly Agent[]): Promise<object> => {
+      const all = parallel(Object.fromEntries(agents.map((each, place) => [`member_${place}`, each])));
+      const outer = agent({ name: "outer", model: done, tools: [all.asTool({ name: "all" })] });
+      const { agents: found = {} } = (await outer.manifest()).skills["outer"]?.tools["all"] ?? {};
+      const tools = Object.entries(found).map(([name, each]) => [
+        name,
+        Object.keys(each?.skills["worker"]?.tools ?? {}),
+      ]);
+      return Object.fromEntries(tools);
+    };
+    expect(await inside(act, look, act)).toEqual({ worker: ["act"], "worker (2)": ["look"] });
+    expect(await inside(look, act)).toEqual({ worker: ["act"], "worker (2)": ["look"] });
   });
 
   it("has memory, and the tools of servers with what was approved of them [O5]", async () => {
