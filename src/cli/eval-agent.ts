@@ -1,4 +1,6 @@
-import { writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { access, constants, open, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { modelNamed } from "../adapters/model/resolve.ts";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import type { Model } from "../model/model.ts";
@@ -12,7 +14,7 @@ import { caseText, summaryText } from "./eval-agent-text.ts";
 import { listenForInterrupts } from "./interrupts.ts";
 import { checkFile, loadAgent } from "./load-agent.ts";
 import { countOf } from "./options.ts";
-import { jsonLine, printable, processOutput } from "./output.ts";
+import { jsonLine, oneLine, printable, processOutput } from "./output.ts";
 
 /** The options of `writ eval agent`, as they stand on the command line. */
 export interface EvalAgentFlags {
@@ -45,6 +47,7 @@ export async function evalAgent(file: string, flags: EvalAgentFlags): Promise<Ex
   const runs = countOf("--runs", flags.runs ?? "1");
   const concurrency = countOf("--concurrency", flags.concurrency ?? "2");
   checkFile(file);
+  if (flags.junit !== undefined) await checkWritable(flags.junit);
   const read = chosen(await readLocatedCases(flags.cases), flags.only);
   const cases = replay === true ? await withRecordings(read) : read;
   const agent = await loadAgent(file, { tools, model: replay === true ? neverAsked : model });
@@ -135,10 +138,16 @@ async function tell(
 ): Promise<void> {
   if (json) await processOutput.answer(jsonLine({ type: "eval-agent", ...withoutRecordings(report) }));
   else await processOutput.answer(summaryText(report, { verbose, output: processOutput }));
-  if (record)
-    for (const path of await writeRecordings(report))
-      processOutput.progress(printable(`${path} has the replies.\n`));
+  if (record) await tellRecorded(report);
   if (junit !== undefined) await writeJunit(junit, report);
+}
+
+async function tellRecorded(report: EvalReport): Promise<void> {
+  for (const path of await writeRecordings(report))
+    processOutput.progress(printable(`${path} has the replies.\n`));
+  for (const { name, status, runs } of report.cases)
+    if (status !== "not-run" && runs.some(({ recorded }) => recorded === undefined))
+      processOutput.progress(`${oneLine(name)}: nothing was recorded, since a model gave no answer.\n`);
 }
 
 function withoutRecordings(report: EvalReport): EvalReport {
@@ -149,9 +158,22 @@ function withoutRecordings(report: EvalReport): EvalReport {
   return { ...report, cases };
 }
 
-async function writeJunit(path: string, report: EvalReport): Promise<void> {
+/** Says before the first run, which costs, that a report could not be written. No file comes of it. */
+async function checkWritable(path: string): Promise<void> {
+  await writing(path, async () => {
+    if (existsSync(path)) await (await open(path, "r+")).close();
+    else await access(dirname(path), constants.W_OK);
+  });
+}
+
+function writeJunit(path: string, report: EvalReport): Promise<void> {
+  return writing(path, () => writeFile(path, junitXml(report)));
+}
+
+/** @throws WritError `option-invalid` */
+async function writing(path: string, write: () => Promise<void>): Promise<void> {
   try {
-    await writeFile(path, junitXml(report));
+    await write();
   } catch (cause) {
     const advice = `It cannot be written: ${messageOf(cause)}`;
     throw new WritError("option-invalid", { option: "--junit", value: path, advice }, { cause });

@@ -17,7 +17,7 @@ import { type Evaluable, withTools } from "./evaluable.ts";
 import type { FullCase } from "./expanded.ts";
 import { judgeRun } from "./judge.ts";
 import type { PreparedCase } from "./prepare.ts";
-import { recordingModel, replayingModel } from "./record-model.ts";
+import { recordingModel, type RecordingModel, replayingModel } from "./record-model.ts";
 import { changeSince, snapshotOf } from "./snapshot.ts";
 import { standIns } from "./stand-ins.ts";
 import { type Trace, traceRun } from "./trace.ts";
@@ -34,10 +34,11 @@ export interface PlayOptions {
 }
 
 /** A model for one run, and what it kept. */
-interface Cast {
+interface Cast extends Partial<Pick<RecordingModel, "recorded">> {
   readonly model: ModelSource | undefined;
-  readonly recorded?: () => RecordedModel;
 }
+
+type Recorded = ReturnType<RecordingModel["recorded"]>;
 
 /**
  * Runs a case once, and holds what came of it against what is expected. Never throws for a run that goes
@@ -58,7 +59,7 @@ export async function playOnce(
   const failures = [...missing, ...(await failuresOf(run, checks)), ...changes(fields, replay, run)];
   const judged = await judge(prepared, run, { ...options, replay: replay?.judge, onOther });
   failures.push(...judged.failures);
-  const recorded = options.record ? recordedRun(run, cast, judged.recorded) : undefined;
+  const recorded = options.record ? recordedRun(run, cast.recorded?.(), judged.recorded) : undefined;
   return {
     passed: failures.length === 0,
     ...run,
@@ -92,9 +93,15 @@ function changes(
   return message === undefined ? [] : [{ expectation: "snapshot", message }];
 }
 
-function recordedRun(run: EvaluatedRun, { recorded }: Cast, judge: RecordedModel | undefined): RecordedRun {
+/** A run as it can be played again; undefined for one in which a model gave no answer, as where its provider is down. */
+function recordedRun(
+  run: EvaluatedRun,
+  agent: Recorded | undefined,
+  judge: Recorded | undefined,
+): RecordedRun | undefined {
+  if (agent === "broken" || judge === "broken") return undefined;
   return {
-    ...(recorded === undefined ? {} : { agent: recorded() }),
+    ...(agent === undefined ? {} : { agent }),
     ...(judge === undefined ? {} : { judge }),
     snapshot: snapshotOf(run),
   };
@@ -202,7 +209,7 @@ interface JudgeOptions extends Pick<PlayOptions, "record" | "signal"> {
 interface Judgement {
   readonly failures: readonly Failure[];
   readonly verdict?: JudgeVerdict;
-  readonly recorded?: RecordedModel;
+  readonly recorded?: Recorded;
 }
 
 /** Has a run judged, where the case wants that and there is an answer to judge. */

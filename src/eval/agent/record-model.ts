@@ -10,14 +10,15 @@ import type { RecordedModel, RecordedReply } from "./eval-case.ts";
 /** A model that keeps its replies. */
 export interface RecordingModel {
   readonly model: Model;
-  /** The replies so far. */
-  readonly recorded: () => RecordedModel;
+  /** The replies so far. `broken`: the last request was not answered, so that they cannot be played again to an end. */
+  readonly recorded: () => RecordedModel | "broken";
 }
 
 /** The same model, which keeps each reply that came whole. */
 export function recordingModel(model: Model): RecordingModel {
   const replies: RecordedReply[] = [];
   const { id, price, endpoint, retries } = model;
+  let isAnswered = true;
   return {
     model: {
       id,
@@ -29,14 +30,17 @@ export function recordingModel(model: Model): RecordingModel {
       },
       async *stream(request, options) {
         const assembler = assemble(id, ({ id, name }) => ({ id, name }));
+        isAnswered = false;
         for await (const delta of model.stream(request, options)) {
           assembler.push(delta);
           yield delta;
         }
         replies.push(recordedReply(assembler.reply(), request));
+        isAnswered = true;
       },
     },
     recorded() {
+      if (!isAnswered) return "broken";
       const features = toJson({ ...model.features, toolNames: undefined });
       return { features: features.ok && isJsonObject(features.value) ? features.value : {}, replies };
     },

@@ -74,7 +74,7 @@ export async function withRecordings(cases: readonly LocatedCase[]): Promise<rea
 
 /**
  * Writes what was recorded of cases that ended beside the files of these cases; what was recorded of other
- * cases of a file stays. Gives the paths.
+ * cases of a file stays, and of a case in which a model gave no answer. Gives the paths.
  *
  * @throws WritError `eval-cases-invalid`, `option-invalid` where a file cannot be written
  */
@@ -82,7 +82,7 @@ export async function writeRecordings({ cases }: EvalReport): Promise<readonly s
   const byPath = new Map<string, Record<string, readonly RecordedRun[]>>();
   for (const { file, name, status, runs } of cases) {
     const recorded = runs.flatMap((run) => run.recorded ?? []);
-    if (file === undefined || status === "not-run" || recorded.length === 0) continue;
+    if (file === undefined || status === "not-run" || recorded.length < runs.length) continue;
     const path = recordedPath(file);
     byPath.set(path, { ...byPath.get(path), [name]: recorded });
   }

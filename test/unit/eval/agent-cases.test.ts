@@ -7,7 +7,7 @@ import { evaluate, type EvalCase, readCases } from "../../../src/eval.ts";
 import { isWritError } from "../../../src/error/writ-error.ts";
 import { readLocatedCases } from "../../../src/eval/agent/read-cases.ts";
 import { withRecordings, writeRecordings } from "../../../src/eval/agent/recordings.ts";
-import { scripted } from "../../../src/testing.ts";
+import { scripted, type ScriptStep } from "../../../src/testing.ts";
 import { clerk } from "./agent-scene.ts";
 
 let folder: string;
@@ -156,6 +156,24 @@ describe("recordings", () => {
     ).toEqual([[["one"]], [["two"], ["three"]]]);
     const report = await evaluate(subject, again);
     expect(report.cases[1]?.runs.map(({ answer }) => answer)).toEqual(["two", "three"]);
+  });
+
+  it("stay what they were where a model gives no answer", async () => {
+    file("talk.yaml", "cases:\n  - { name: a, input: a, runs: 2 }\n  - { name: b, input: b }");
+    const cases = await readCases(folder);
+    const record = async (replies: readonly ScriptStep[]): Promise<readonly string[]> =>
+      writeRecordings(
+        await evaluate(agent({ name: "talker", model: scripted(replies) }), cases, {
+          record: true,
+          concurrency: 1,
+        }),
+      );
+    await record(["one", "two", "three"]);
+    await record(["four", new Error("down"), "six"]);
+    const kept = (await withRecordings(await readLocatedCases(folder))).map(({ fields }) =>
+      fields.recorded?.map((run) => run.agent?.replies.map(({ text }) => text)),
+    );
+    expect(kept).toEqual([[["one"], ["two"]], [["six"]]]);
   });
 
   it("are refused where they are none", async () => {

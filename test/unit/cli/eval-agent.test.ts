@@ -1,0 +1,24 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { evalAgent } from "../../../src/cli/eval-agent.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "eval-agent-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("writ eval agent", () => {
+  it("says before anything runs that a report cannot be written", async () => {
+    const file = join(folder, "agent.mjs");
+    writeFileSync(file, "throw new Error('it was loaded');");
+    const cases = join(folder, "case.yaml");
+    writeFileSync(cases, "input: Hello\nreplies: [Hi]\n");
+    const evaluated = (junit: string): Promise<number> => evalAgent(file, { cases, junit });
+    for (const path of [join(folder, "none/report.xml"), folder])
+      await expect(evaluated(path)).rejects.toMatchObject({
+        code: "option-invalid",
+        message: expect.stringContaining("--junit"),
+      });
+    await expect(evaluated(join(folder, "report.xml"))).rejects.toThrow("it was loaded");
+  });
+});
