@@ -9,7 +9,8 @@ import { scoresOf, type WayScore } from "../eval/probe/score.ts";
 import { tableRows } from "../eval/probe/table.ts";
 import { type DriverName, driverNames } from "../model/driver-names.ts";
 import { toJson } from "../util/json.ts";
-import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { errorObject, errorText } from "./error-text.ts";
+import { type ExitCode, exitCodeOf, exitCodes } from "./exit-code.ts";
 import { listenForInterrupts } from "./interrupts.ts";
 import { countOf, wordOf, listOf } from "./options.ts";
 import { countText, durationText, jsonLine, oneLine, printable, processOutput } from "./output.ts";
@@ -46,6 +47,7 @@ interface Measured {
   readonly scores: readonly WayScore[];
   /** False when Ctrl-C or an error ended it early. */
   readonly complete: boolean;
+  readonly error?: unknown;
 }
 
 /** Place of the card of the best driver, or the reason why none was written. */
@@ -57,7 +59,7 @@ type Saved =
  * `writ probe <model>`: the table and the best driver on standard output, the progress on standard error. Ctrl-C, and a provider that is gone,
  * end it with the table of what was measured so far.
  *
- * @throws WritError `option-invalid`, `model-name-invalid`; after the table, what the model's adapter throws when its provider is gone.
+ * @throws WritError `option-invalid`, `model-name-invalid`; what the model's adapter throws when its provider is gone before the first case has ended.
  */
 export async function probeModel(name: string, flags: ProbeFlags): Promise<ExitCode> {
   const probing = probingOf(name, flags);
@@ -71,8 +73,11 @@ export async function probeModel(name: string, flags: ProbeFlags): Promise<ExitC
     }
   } catch (error) {
     tell();
-    if (events.length > 0) await printMeasured({ probing, events, complete: false }, flags);
-    throw error;
+    if (events.length === 0) throw error;
+    await printMeasured({ probing, events, complete: false, error }, flags);
+    const { style, screen, progress } = processOutput;
+    progress(errorText(error, { verbose: flags.verbose ?? false, style, screen }));
+    return exitCodeOf({ error });
   } finally {
     interrupts.stopListening();
   }
@@ -171,12 +176,13 @@ function save({ probing, scores, complete }: Measured, wanted: boolean): Saved {
   }
 }
 
-function jsonOf({ probing, events, scores, complete }: Measured, saved: Saved): string {
+function jsonOf({ probing, events, scores, complete, error }: Measured, saved: Saved): string {
   const best = bestOf(scores);
   const object = {
     type: "probe",
     model: probing.model.id,
     complete,
+    ...(error === undefined ? {} : { error: errorObject(error) }),
     cases: probing.cases.length,
     scores,
     skipped: skippedOf(events),

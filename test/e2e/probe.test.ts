@@ -159,6 +159,26 @@ describe("writ probe", () => {
     expect(code).toBe(130);
   });
 
+  it("prints one object where a provider goes in the middle, with the error in it", async () => {
+    let asked = 0;
+    const env = await start((request, response, text) => {
+      asked += 1;
+      if (asked > 5) return sendJson(response, 404, { error: "model 'm' not found" });
+      return jsonServer(request, response, text);
+    });
+    const { code, stdout, stderr } = await writ(["probe", "ollama/m", "--drivers", "json", "--json"], {
+      env,
+    });
+    expect(JSON.parse(stdout)).toMatchObject({
+      type: "probe",
+      complete: false,
+      error: { code: "model-not-found" },
+      scores: [{ driver: "json", right: { count: 2, of: 2 } }],
+    });
+    expect(stderr).toContain("error[model-not-found] ");
+    expect(code).toBe(5);
+  });
+
   it("stops with the error of a provider that is gone", async () => {
     const { code, stdout, stderr } = await writ(["probe", "ollama/m"], {
       env: { OLLAMA_HOST: await closedUrl() },

@@ -9,13 +9,19 @@ export interface Best {
 
 /**
  * The best of these: by score, then by the cases that were right, then by the share of valid replies, then by fewer tokens; what came first
- * wins a draw. Undefined when there are none, or none scored more than 0.
+ * wins a draw. A way that was measured with fewer cases than others is none of them: its first case may be all that it can. Undefined when there
+ * are none, or none scored more than 0.
  */
 export function bestOf(scores: readonly WayScore[]): Best | undefined {
-  const [way, next] = scores.toSorted(compare);
+  const most = Math.max(...scores.map(casesOf));
+  const [way, next] = scores.filter((score) => casesOf(score) === most).toSorted(compare);
   if (way === undefined || way.score === 0) return undefined;
   const shares = `right ${shareText(way.right)}, restraint ${shareText(way.restraint)}`;
   return { way, why: next === undefined ? shares : `${shares}; ${advantage(way, next)}` };
+}
+
+function casesOf({ right, restraint }: WayScore): number {
+  return right.of + restraint.of;
 }
 
 /** The ways that `auto` goes: it holds the model to a format wherever that is possible. */

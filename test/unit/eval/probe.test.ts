@@ -240,6 +240,13 @@ describe("bestOf", () => {
     expect(bestOf([])).toBeUndefined();
   });
 
+  it("is none that was measured with fewer cases, as where a probe ended early", () => {
+    const first = { count: 1, of: 1 };
+    const begun = way({ driver: "react", right: first, restraint: { count: 0, of: 0 }, score: 1 });
+    expect(bestOf([begun, way({})])).toMatchObject({ way: { driver: "json" } });
+    expect(bestOf([begun])?.way.driver).toBe("react");
+  });
+
   it("gives no points to a driver that never calls, nor to one that always does", async () => {
     const never = await run({ model: modelOf(() => "I rest."), drivers: ["native"] });
     expect(never.scores[0]).toMatchObject({ restraint: { count: 1, of: 1 }, right: { count: 0 }, score: 0 });
