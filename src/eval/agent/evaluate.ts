@@ -114,21 +114,20 @@ export async function evaluateLocated(
   const prepared = await prepareCases(cases, { agent: looked, judge, model, offline, runs });
   const startedAt = performance.now();
   const progress = prepared.map((one) => new CaseProgress(one, runs));
-  const jobs = progress.flatMap((each) =>
-    Array.from({ length: each.wanted }, (_, index) => ({ each, index })),
-  );
+  const jobs = jobsOf(progress);
+  const count = progress.reduce((sum, { wanted }) => sum + wanted, 0);
   const play = { agent: looked, model, allowEffects, record, signal };
   const isStopped = (): boolean => signal?.aborted === true;
   const work = async (): Promise<void> => {
-    for (let job = jobs.shift(); job !== undefined && !isStopped(); job = jobs.shift()) {
-      const { each, index } = job;
+    for (const { each, index } of jobs) {
+      if (isStopped()) return;
       const report = await playOnce(each.prepared, index, play);
       if (isStopped()) return;
       each.ended[index] = report;
       if (each.isDone()) onCase?.(each.report());
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, work));
+  await Promise.all(Array.from({ length: Math.min(concurrency, count) }, work));
   const reports = progress.map((each) => each.report());
   return {
     agent: agent.name,
@@ -136,6 +135,11 @@ export async function evaluateLocated(
     cases: reports,
     durationMs: Math.round(performance.now() - startedAt),
   };
+}
+
+/** The runs of all cases, one after another: however many are wanted, none is made before its turn. */
+function* jobsOf(cases: readonly CaseProgress[]): Generator<{ each: CaseProgress; index: number }> {
+  for (const each of cases) for (let index = 0; index < each.wanted; index += 1) yield { each, index };
 }
 
 /** A case while its runs go on. */

@@ -185,6 +185,7 @@ describe("a case", () => {
     };
     expect(await most()).toBe(2);
     expect(await most(4)).toBe(4);
+    expect(await most(Number.MAX_SAFE_INTEGER)).toBe(9);
     await expect(evaluate(clerk, [{ name: "one", input: "" }], { concurrency: 0 })).rejects.toMatchObject({
       code: "option-invalid",
     });
