@@ -101,13 +101,16 @@ function fillRequired(
 
 /** A value as the parameter's schema wants it: counted values, lists, objects with a value in each field, and what JSON type it has. */
 export function valueFor(parameter: SuiteParameter, given: Json | undefined): Json {
-  const { isList, values } = parameter;
+  const { isList, fewest, values } = parameter;
   const one =
     values !== undefined && !values.some((each) => each === given)
       ? (values[0] ?? null)
       : plain(parameter, given);
-  return isList ? [one] : one;
+  return isList ? Array.from({ length: Math.min(mostEntries, Math.max(1, fewest)) }, () => one) : one;
 }
+
+/** Longer lists are not made. */
+const mostEntries = 16;
 
 function plain({ json, range, fields }: SuiteParameter, given: Json | undefined): Json {
   switch (json) {

@@ -11,6 +11,8 @@ export interface SuiteParameter {
   /** The JSON type of one value: of a list, that of its items. */
   readonly json: "string" | "number" | "integer" | "boolean" | "object" | "null";
   readonly isList: boolean;
+  /** The entries that a list must have at least. */
+  readonly fewest: number;
   /** The values that it can be, when they are counted. */
   readonly values?: readonly Json[];
   /** The least and the greatest number that it can be. */
@@ -107,6 +109,7 @@ function fieldsOf(object: JsonObject, root: JsonObject, depth = 0): readonly Sui
       isRequired: required.includes(name),
       json: jsonTypes.find((type) => type === one["type"]) ?? "string",
       isList,
+      fewest: typeof shape["minItems"] === "number" ? shape["minItems"] : 0,
       values: valuesOf(one),
       range: rangeOf(one),
       fields: fieldsOf(one, root, depth + 1),

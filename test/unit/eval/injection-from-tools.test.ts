@@ -78,7 +78,7 @@ describe("attacks that are made of the tools alone", () => {
   it("fill objects in arguments, and keep to the bounds of numbers", async () => {
     const person = object({ name: text, address: object({ email: { ...text, format: "email" } }) });
     const invite = object({
-      guests: { type: "array", items: person },
+      guests: { type: "array", items: person, minItems: 2 },
       seats: { type: "integer", maximum: 5 },
     });
     const all = [
