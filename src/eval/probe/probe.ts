@@ -43,7 +43,7 @@ export interface ProbeOptions {
 export async function* probe(options: ProbeOptions): AsyncGenerator<ProbeEvent, void> {
   const { model, drivers, grammar, signal } = options;
   try {
-    await chatWith(model, { messages: "Hello", settings: { maxOutputTokens: 1, temperature: 0 }, signal });
+    await chatWith(model, { messages: "Hello", settings: { maxOutputTokens: 16, temperature: 0 }, signal });
     for (const driver of drivers) {
       if (driver === "native" && model.features.tools === false) {
         yield { type: "skipped", driver, reason: "the model says that it has no tools" };

@@ -247,6 +247,15 @@ describe("bestOf", () => {
     expect(bestOf([begun])?.way.driver).toBe("react");
   });
 
+  it("asks for no reply shorter than a provider allows: OpenAI's Responses API takes 16 tokens at least", async () => {
+    const model = modelOf((request) => {
+      if ((request.settings.maxOutputTokens ?? Infinity) < 16) throw new Error("integer below minimum value");
+      return speaksJson(request);
+    });
+    const { scores } = await run({ model, drivers: ["json"] });
+    expect(scores[0]).toMatchObject({ right: { count: 1, of: 1 } });
+  });
+
   it("gives no points to a driver that never calls, nor to one that always does", async () => {
     const never = await run({ model: modelOf(() => "I rest."), drivers: ["native"] });
     expect(never.scores[0]).toMatchObject({ restraint: { count: 1, of: 1 }, right: { count: 0 }, score: 0 });
