@@ -8,7 +8,7 @@ import { evaluateLocated } from "../eval/agent/evaluate.ts";
 import type { CaseReport, EvalReport } from "../eval/agent/eval-report.ts";
 import { junitXml } from "../eval/agent/junit.ts";
 import { type LocatedCase, readLocatedCases } from "../eval/agent/read-cases.ts";
-import { withRecordings, writeRecordings } from "../eval/agent/recordings.ts";
+import { recordedPath, withRecordings, writeRecordings } from "../eval/agent/recordings.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { caseText, summaryText } from "./eval-agent-text.ts";
 import { listenForInterrupts } from "./interrupts.ts";
@@ -47,9 +47,12 @@ export async function evalAgent(file: string, flags: EvalAgentFlags): Promise<Ex
   const runs = countOf("--runs", flags.runs ?? "1");
   const concurrency = countOf("--concurrency", flags.concurrency ?? "2");
   checkFile(file);
-  if (flags.junit !== undefined) await checkWritable(flags.junit);
+  if (flags.junit !== undefined) await checkWritable("--junit", flags.junit);
   const read = chosen(await readLocatedCases(flags.cases), flags.only);
   const cases = replay === true ? await withRecordings(read) : read;
+  if (record === true)
+    for (const path of new Set(read.map(({ where }) => recordedPath(where))))
+      await checkWritable("--record", path);
   const agent = await loadAgent(file, { tools, model: replay === true ? neverAsked : model });
   const interrupts = listenForInterrupts(processOutput);
   const { signal } = interrupts;
@@ -159,23 +162,23 @@ function withoutRecordings(report: EvalReport): EvalReport {
 }
 
 /** Says before the first run, which costs, that a report could not be written. No file comes of it. */
-async function checkWritable(path: string): Promise<void> {
-  await writing(path, async () => {
+async function checkWritable(option: string, path: string): Promise<void> {
+  await writing(option, path, async () => {
     if (existsSync(path)) await (await open(path, "r+")).close();
     else await access(dirname(path), constants.W_OK);
   });
 }
 
 function writeJunit(path: string, report: EvalReport): Promise<void> {
-  return writing(path, () => writeFile(path, junitXml(report)));
+  return writing("--junit", path, () => writeFile(path, junitXml(report)));
 }
 
 /** @throws WritError `option-invalid` */
-async function writing(path: string, write: () => Promise<void>): Promise<void> {
+async function writing(option: string, path: string, write: () => Promise<void>): Promise<void> {
   try {
     await write();
   } catch (cause) {
     const advice = `It cannot be written: ${messageOf(cause)}`;
-    throw new WritError("option-invalid", { option: "--junit", value: path, advice }, { cause });
+    throw new WritError("option-invalid", { option, value: path, advice }, { cause });
   }
 }

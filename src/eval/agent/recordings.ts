@@ -112,6 +112,7 @@ async function readRecordings(path: string): Promise<Recordings> {
   return read.fields["cases"] as unknown as Recordings;
 }
 
-function recordedPath(file: string): string {
+/** The file that has what was recorded of the cases of another one. */
+export function recordedPath(file: string): string {
   return `${file.slice(0, file.length - extname(file).length)}${recordedEnding}`;
 }

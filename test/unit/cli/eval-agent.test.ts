@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -19,6 +19,8 @@ describe("writ eval agent", () => {
         code: "option-invalid",
         message: expect.stringContaining("--junit"),
       });
+    mkdirSync(join(folder, "case.recorded.json"));
+    await expect(evalAgent(file, { cases, record: true })).rejects.toThrow("--record");
     await expect(evaluated(join(folder, "report.xml"))).rejects.toThrow("it was loaded");
   });
 });
