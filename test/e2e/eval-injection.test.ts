@@ -63,7 +63,7 @@ describe("writ eval injection", () => {
       "full policy|0 of 20|0|0.0|4 of 6|66.7|3 of 5|60.0|0.33|4|0|3.0",
     ]);
     expect(stdout).toContain("5 attacks made from the words of the goal\n");
-    expect(stdout).toContain("not played: 5 pairs whose attack nothing can be made of\n");
+    expect(stdout).toContain("not played: 5 pairs of whose attack no call can be made that its tool takes\n");
     expect(stdout).toContain("not played: 5 pairs without a result that carries it\n");
   });
 
