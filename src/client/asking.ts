@@ -12,33 +12,40 @@ export interface RunsClientOptions {
 
 /** Ways to ask a server. */
 export interface Asking {
-  /** Sends one request. @throws what `fetch` throws */
-  readonly ask: (
+  /** Makes a request. @throws what the function throws that gives the token */
+  readonly requestOf: (
     method: string,
     path: string,
     more?: Pick<RequestInit, "body" | "signal">,
-  ) => Promise<Response>;
-  /** Sends one request, and reads the JSON of its answer. @throws ServerError; what `fetch` throws */
+  ) => Promise<Request>;
+  /** Sends a request. @throws what `fetch` throws */
+  readonly send: (request: Request) => Promise<Response>;
+  /** Sends a request, and reads the JSON of its answer. @throws ServerError; what `fetch` throws */
+  readonly read: <Answer>(request: Request) => Promise<Answer>;
+  /** Makes a request, sends it, and reads the JSON of its answer. @throws ServerError; what `fetch` and the function of the token throw */
   readonly told: <Answer>(method: string, path: string, body?: object) => Promise<Answer>;
 }
 
 /** Makes what asks a server in the name of a principal. */
-export function asking({ url, token, fetch: send }: RunsClientOptions): Asking {
+export function asking({ url, token, fetch: sending }: RunsClientOptions): Asking {
   const place = url.replace(/\/+$/, "");
-  const ask: Asking["ask"] = async (method, path, more = {}) => {
+  const requestOf: Asking["requestOf"] = async (method, path, more = {}) => {
     const bearer = typeof token === "function" ? await token() : token;
     const headers = {
       ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
       ...(more.body === undefined ? {} : { "content-type": "application/json" }),
     };
-    const request = new Request(place + path, { method, headers, ...more });
-    return send === undefined ? fetch(request) : send(request);
+    return new Request(place + path, { method, headers, ...more });
   };
-  async function told<Answer>(method: string, path: string, body?: object): Promise<Answer> {
-    const response = await ask(method, path, body === undefined ? {} : { body: JSON.stringify(body) });
+  const send: Asking["send"] = async (request) => (sending === undefined ? fetch(request) : sending(request));
+  async function read<Answer>(request: Request): Promise<Answer> {
+    const response = await send(request);
     if (!response.ok) throw await errorOf(response);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the description of the server says so
     return (response.status === 204 ? undefined : await response.json()) as Answer;
   }
-  return { ask, told };
+  async function told<Answer>(method: string, path: string, body?: object): Promise<Answer> {
+    return read(await requestOf(method, path, body === undefined ? {} : { body: JSON.stringify(body) }));
+  }
+  return { requestOf, send, read, told };
 }

@@ -1,11 +1,13 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import type { AgentEvent } from "../event/event.ts";
-import { errorOf, isPassing, ServerError, toldIn } from "./server-error.ts";
+import { patienceUntil } from "./patience.ts";
+import { errorOf, ServerError, toldIn } from "./server-error.ts";
 
 /** The means of a reader of events. */
 export interface Reading {
-  /** Asks for the events after those that are known: the last `seq` of each run. */
-  readonly ask: (known: ReadonlyMap<string, number>, signal: AbortSignal) => Promise<Response>;
+  /** Makes the request for the events after those that are known: the last `seq` of each run. */
+  readonly requestOf: (known: ReadonlyMap<string, number>, signal: AbortSignal) => Promise<Request>;
+  readonly send: (request: Request) => Promise<Response>;
   /** The run that is read: it ends with it. */
   readonly id: string;
   readonly after: Readonly<Record<string, number>>;
@@ -14,24 +16,32 @@ export interface Reading {
 
 /** A server says something every 8 seconds: one that is silent for five times that is gone. */
 const silentMs = 45_000;
-const firstPauseMs = 200;
-const longestPauseMs = 10_000;
 
 /**
  * The events of a run, until it ends. A connection that breaks, a server that is restarted and one that is busy are asked again, after the last fact
  * that came: each fact comes once. The first request is not repeated.
  *
- * @throws ServerError where the server refuses; for the first request what `fetch` throws, and TypeError for an answer that is no stream; the reason of the signal
+ * @throws ServerError where the server refuses; for the first request what `fetch` throws, and TypeError for an answer that is no stream; what
+ * `requestOf` throws; the reason of the signal
  */
-export async function* readEvents({ ask, id, after, signal }: Reading): AsyncGenerator<AgentEvent, void> {
+export async function* readEvents({
+  requestOf,
+  send,
+  id,
+  after,
+  signal,
+}: Reading): AsyncGenerator<AgentEvent, void> {
   const known = new Map(Object.entries(after));
-  let pauseMs = firstPauseMs;
+  const patience = patienceUntil(signal);
   let isFirst = true;
   for (;;) {
+    const reading = new Connection(send, signal);
+    const request = await requestOf(known, reading.signal);
+    let failure: unknown;
     try {
-      const reading = new Connection((gone) => ask(known, gone), signal);
-      for await (const event of reading.events()) {
-        [isFirst, pauseMs] = [false, firstPauseMs];
+      for await (const event of reading.events(request)) {
+        isFirst = false;
+        patience.renew();
         const run = event.parentRunId === undefined ? id : event.runId;
         known.set(run, Math.max(known.get(run) ?? 0, event.seq));
         yield event;
@@ -40,12 +50,11 @@ export async function* readEvents({ ask, id, after, signal }: Reading): AsyncGen
       if (reading.hasNoMore) return;
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof ServerError ? !isPassing(error.status) : isFirst) throw error;
-      if (error instanceof ServerError) pauseMs = Math.max(pauseMs, error.retryAfterMs ?? 0);
+      if (isFirst && !(error instanceof ServerError)) throw error;
+      failure = error;
     }
     isFirst = false;
-    await pause(pauseMs, signal);
-    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+    await patience.wait(failure);
   }
 }
 
@@ -53,24 +62,25 @@ export async function* readEvents({ ask, id, after, signal }: Reading): AsyncGen
 class Connection {
   /** The server said that no event comes any more: the run has ended, and its reader knew. */
   hasNoMore = false;
+  /** Aborted when the reader has gone, or the server is silent. */
+  readonly signal: AbortSignal;
   private readonly silence = new AbortController();
-  private readonly signal: AbortSignal;
-  private readonly ask: (signal: AbortSignal) => Promise<Response>;
+  private readonly send: Reading["send"];
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(ask: (signal: AbortSignal) => Promise<Response>, signal: AbortSignal) {
-    this.ask = ask;
+  constructor(send: Reading["send"], signal: AbortSignal) {
+    this.send = send;
     this.signal = AbortSignal.any([signal, this.silence.signal]);
   }
 
   /** @throws ServerError; what `fetch` throws; TypeError for what is no stream; the reason of the signal */
-  async *events(): AsyncGenerator<AgentEvent, void> {
+  async *events(request: Request): AsyncGenerator<AgentEvent, void> {
     const messages: EventSourceMessage[] = [];
     const parser = createParser({ onEvent: (message) => messages.push(message) });
     const decoder = new TextDecoder();
     try {
       this.heard();
-      const response = await this.ask(this.signal);
+      const response = await this.send(request);
       if (!response.ok) throw await errorOf(response);
       this.hasNoMore = response.status === 204;
       const type = response.headers.get("content-type") ?? "something of no type";
@@ -106,18 +116,4 @@ function eventOf({ event, data }: EventSourceMessage): AgentEvent {
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server wrote it
   return JSON.parse(data) as AgentEvent;
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const onAbort = (): void => reject(signal.reason);
-  const timer = setTimeout(resolve, ms);
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    await promise;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", onAbort);
-  }
 }

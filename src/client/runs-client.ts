@@ -6,6 +6,7 @@ import type { SentSignal } from "../durable/signals.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Settlement } from "../tool/after-crash.ts";
 import { asking, type RunsClientOptions } from "./asking.ts";
+import { patienceUntil } from "./patience.ts";
 import { readEvents } from "./read-events.ts";
 
 /** The runs of a server, as its caller has them: the functions of `durableRuns`, over HTTP. */
@@ -29,8 +30,8 @@ export interface RunsClient {
    * `message-start`. Leaving the loop closes the connection, and the run goes on. With `inside` come the facts of agents inside too, each with its `runId`,
    * and no words as they are written; `after` then is the last `seq` of each run, by its id.
    *
-   * @throws ServerError `run-missing`; what `fetch` throws, where the first request cannot be sent, and TypeError where a page or something else answers it; the reason of
-   * the signal
+   * @throws ServerError `run-missing`; what `fetch` throws, where the first request cannot be sent, and TypeError where a page or something else answers it; what the
+   * function of the token throws; the reason of the signal
    */
   events(
     id: string,
@@ -83,15 +84,29 @@ export interface RunsClient {
  * ```
  */
 export function runsClient(options: RunsClientOptions): RunsClient {
-  const { ask, told } = asking(options);
+  const { requestOf, send, read, told } = asking(options);
   const show = (id: string): Promise<ShownRun> => told("GET", of(id));
   const events: RunsClient["events"] = (id, { after = 0, inside = false, signal } = {}) =>
     readEvents({
-      ask: (known, gone) => ask("GET", of(id, `/events?${placeOf(known, id, inside)}`), { signal: gone }),
+      requestOf: (known, gone) =>
+        requestOf("GET", of(id, `/events?${placeOf(known, id, inside)}`), { signal: gone }),
+      send,
       id,
       after: typeof after === "number" ? { [id]: after } : after,
       signal: signal ?? new AbortController().signal,
     });
+  /** Shows a run, when the server is there again if it is not. */
+  async function shown(id: string, signal: AbortSignal): Promise<ShownRun> {
+    const patience = patienceUntil(signal);
+    for (;;) {
+      const request = await requestOf("GET", of(id), { signal });
+      try {
+        return await read(request);
+      } catch (error) {
+        await patience.wait(error);
+      }
+    }
+  }
   return {
     async agents() {
       const { agents } = await told<{ agents: readonly { readonly name: string }[] }>("GET", "/agents");
@@ -99,10 +114,10 @@ export function runsClient(options: RunsClientOptions): RunsClient {
     },
     start: (agent, input, options = {}) => told("POST", "/runs", { agent, input, ...options }),
     events,
-    async result(id, options) {
+    async result(id, { signal = new AbortController().signal } = {}) {
       for (;;) {
-        for await (const _event of events(id, options)); // they end with the run
-        const { end } = await show(id);
+        for await (const _event of events(id, { signal })); // they end with the run
+        const { end } = await shown(id, signal);
         if (end !== undefined) return end;
       }
     },

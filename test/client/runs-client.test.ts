@@ -200,6 +200,34 @@ describe("reading events", () => {
     await expect(page.runs.show("a")).rejects.toMatchObject({ status: 410, code: "http" });
     expect([refused, broken, unreachable, page].map(({ asked }) => asked.length)).toEqual([1, 1, 1, 1]);
   });
+
+  it("ends with what the caller's own token function throws, also where it throws later", async () => {
+    let tokens = 0;
+    const runs = runsClient({
+      url: "http://far.example",
+      token() {
+        tokens += 1;
+        if (tokens > 1) throw new Error("signed out");
+        return token;
+      },
+      fetch: async () => eventsFrom('data: {"type":"run-start","seq":1}\n\n')(),
+    });
+    await expect(Array.fromAsync(runs.events("a"))).rejects.toThrow("signed out");
+    expect(tokens).toBe(2);
+  });
+
+  it("lets who waits for a result outlast a server that leaves when the run has ended", async () => {
+    const { runs, asked } = answering(
+      eventsFrom(end),
+      () => Response.json({ code: "server-leaving" }, { status: 503, headers: { "retry-after": "0" } }),
+      () => Promise.reject(new TypeError("fetch failed")),
+      () => Response.json({ id: "a", end: { output: "Hi" } }),
+    );
+    expect(await runs.result("a")).toEqual({ output: "Hi" });
+    expect(asked.slice(1)).toEqual(Array.from({ length: 3 }, () => "http://far.example/runs/a"));
+    const gone = answering(eventsFrom(end), () => Response.json({ code: "run-missing" }, { status: 404 }));
+    await expect(gone.runs.result("a")).rejects.toMatchObject({ code: "run-missing" });
+  });
 });
 
 describe("in a browser", () => {
