@@ -1,48 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { sqliteRuns } from "../../src/sqlite.ts";
-import type { Server } from "../../src/server.ts";
-import {
-  ask,
-  type AskOptions,
-  payer,
-  questionsOf,
-  runsFile,
-  serving,
-  shop,
-  talker,
-  told,
-  web,
-} from "./scene.ts";
-
-const mcp = { accept: "application/json, text/event-stream", "content-type": "application/json" };
-
-const initialize = {
-  jsonrpc: "2.0",
-  id: 1,
-  method: "initialize",
-  params: {
-    protocolVersion: "2025-11-25",
-    capabilities: { elicitation: {} },
-    clientInfo: { name: "raw", version: "1" },
-  },
-};
-
-/** What each request of the newest revision says of its client. */
-const revision = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
-  "io.modelcontextprotocol/clientCapabilities": { elicitation: {} },
-};
-
-/** A request as clients of the protocol make it. */
-const send = (server: Server, what: string, { body, headers = {} }: AskOptions = {}) =>
-  ask(server, what, { ...(body === undefined ? {} : { body }), headers: { ...web, ...mcp, ...headers } });
-
-async function begin(server: Server): Promise<string> {
-  const response = await send(server, "POST /mcp", { body: initialize });
-  await response.text();
-  return response.headers.get("mcp-session-id") ?? "none";
-}
+import { begin, initialize, revision, send } from "./mcp-scene.ts";
+import { ask, type AskOptions, payer, questionsOf, runsFile, serving, shop, talker, told } from "./scene.ts";
 
 const secret = "postgres://boss:hunter2@db.internal";
 
@@ -145,16 +104,6 @@ describe("the MCP endpoint", () => {
     expect(said).toContain("the server failed");
     expect(said).not.toContain("hunter2");
     expect(String(failures)).toContain("hunter2");
-  });
-
-  it("counts the sessions of a caller, and forgets those that never began", async () => {
-    const server = serving(runsFile(), { agents: [talker()], mcp: {}, limits: { streams: 2 } });
-    for (let round = 0; round < 5; round += 1)
-      expect((await send(server, "POST /mcp", { body: "nonsense" })).status).toBe(400);
-    await begin(server);
-    await begin(server);
-    expect((await send(server, "POST /mcp", { body: initialize })).status).toBe(429);
-    expect((await send(server, "POST /mcp", { body: initialize, headers: shop })).status).toBe(200);
   });
 
   it("tells clients where they sign in", async () => {

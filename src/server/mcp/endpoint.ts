@@ -36,29 +36,10 @@ interface Ways {
 /** Makes the endpoint. The library is loaded with the first request. */
 export function mcpEndpoint(options: McpOptions, around: Around): McpEndpoint {
   const { authorization, approvals = "refuse" } = options;
-  const { offer, onError, callerOf, leaving, usages, bounds } = around;
+  const { onError, callerOf, leaving, usages, bounds } = around;
   const atWork = new Set<Promise<unknown>>();
+  const load = (): Promise<Ways> => waysOf(around, approvals, atWork);
   let ways: Promise<Ways> | undefined;
-
-  async function load(): Promise<Ways> {
-    const library = await loadLibrary();
-    const serving: Serving = {
-      library,
-      offer,
-      around: { ...around.around, approvals, leaving },
-      onError,
-      atWork,
-    };
-    const { bodyBytes: maxRequestBodySize } = bounds; // the library has one of its own
-    const modern = library.createMcpHandler(
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is given below
-      ({ authInfo }) => protocolServer(authInfo?.extra?.["caller"] as Caller, serving),
-      { legacy: "reject", maxRequestBodySize, keepAliveMs },
-    );
-    const { host } = serving.around.served;
-    const sessions = sessionsOf(serving, { host, maxRequestBodySize, open: (name) => usages.stream(name) });
-    return { library, modern, sessions };
-  }
 
   async function answer(request: Request): Promise<Response> {
     leaving.throwIfAborted();
@@ -91,11 +72,30 @@ export function mcpEndpoint(options: McpOptions, around: Around): McpEndpoint {
     async close() {
       if (ways === undefined) return;
       const { modern, sessions } = await ways;
-      await Promise.allSettled(atWork); // who leaves says so to each call
+      await Promise.allSettled([...atWork, ...sessions.atWork()]); // who leaves says so to each call
       await new Promise<void>((resolve) => void around.around.served.host.timer(0, resolve));
       await Promise.all([modern.close(), sessions.close()]);
     },
   };
+}
+
+async function waysOf(
+  { around, offer, leaving, onError, usages, bounds }: Around,
+  approvals: NonNullable<McpOptions["approvals"]>,
+  atWork: Set<Promise<unknown>>,
+): Promise<Ways> {
+  const library = await loadLibrary();
+  const serving: Serving = { library, offer, around: { ...around, approvals, leaving }, onError, atWork };
+  const { bodyBytes: maxRequestBodySize } = bounds; // the library has one of its own
+  const modern = library.createMcpHandler(
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is given with each request
+    ({ authInfo }) => protocolServer(authInfo?.extra?.["caller"] as Caller, serving),
+    { legacy: "reject", maxRequestBodySize, keepAliveMs },
+  );
+  const { host } = around.served;
+  const open = (caller: string): (() => void) => usages.stream(caller);
+  const sessions = sessionsOf(serving, { host, maxRequestBodySize, most: bounds.streams, open });
+  return { library, modern, sessions };
 }
 
 /** The address at which RFC 9728 has the description of a resource. */

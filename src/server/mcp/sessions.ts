@@ -2,44 +2,48 @@ import type { Host } from "../../journal/host.ts";
 import type { Caller } from "../callers.ts";
 import { keepAliveMs } from "../sse.ts";
 import { protocolServer } from "./protocol-server.ts";
+import { SessionUse } from "./session-use.ts";
 import type { Serving } from "./side.ts";
 
 /** The sessions in which clients of revisions before 2026-07 speak. */
 export interface Sessions {
   readonly handle: (request: Request, caller: Caller) => Promise<Response>;
+  /** The calls that have no answer yet. */
+  readonly atWork: () => readonly Promise<unknown>[];
   readonly close: () => Promise<void>;
 }
 
 interface Bounds {
   readonly host: Host;
   readonly maxRequestBodySize: number;
-  /** Counts a session of a caller until what it returns is called. @throws WritError `request-too-many` */
+  /** The sessions that a caller may have. */
+  readonly most: number;
+  /** Takes a place among the open streams of a caller until what it returns is called. @throws WritError `request-too-many` */
   readonly open: (caller: string) => () => void;
 }
 
 interface Session {
   readonly caller: string;
+  readonly atWork: ReadonlySet<Promise<unknown>>;
+  readonly use: SessionUse;
   readonly handle: (request: Request) => Promise<Response>;
   readonly close: () => Promise<void>;
-  /** The session was used: its time begins anew. */
-  readonly used: () => void;
 }
-
-/** A session that was not used for so long ends; its client begins another one. */
-const idleMs = 3_600_000;
 
 /** Makes sessions. Each is that of the caller who began it: for all others it is not there. */
 export function sessionsOf(serving: Serving, bounds: Bounds): Sessions {
-  const sessions = new Map<string, Session>();
+  const sessions = new Map<string, Session>(); // those used last stand last
   return {
     async handle(request, caller) {
       const id = request.headers.get("mcp-session-id");
       if (id === null) return begin(request, caller);
       const session = sessions.get(id);
       if (session === undefined || session.caller !== caller.name) return unknownSession();
-      session.used();
+      sessions.delete(id);
+      sessions.set(id, session);
       return session.handle(request);
     },
+    atWork: () => [...sessions.values()].flatMap(({ atWork }) => [...atWork]),
     async close() {
       await Promise.all([...sessions.values()].map((session) => session.close()));
     },
@@ -49,42 +53,47 @@ export function sessionsOf(serving: Serving, bounds: Bounds): Sessions {
   async function begin(request: Request, caller: Caller): Promise<Response> {
     const { library } = serving;
     const { host, maxRequestBodySize, open } = bounds;
-    const release = open(caller.name);
-    let began = false;
-    let stopTimer: (() => void) | undefined;
+    const atWork = new Set<Promise<unknown>>();
+    const server = protocolServer(caller, { ...serving, atWork });
+    const close = (): Promise<void> => server.close();
+    const use = new SessionUse({
+      host,
+      open: () => open(caller.name),
+      isAtWork: () => atWork.size > 0,
+      onUnused: () => void close(),
+    });
     const transport = new library.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => host.randomId(),
       maxRequestBodySize,
       keepAliveMs,
-      onsessioninitialized: (id) => {
-        began = true;
-        sessions.set(id, {
-          caller: caller.name,
-          handle: (next) => transport.handleRequest(next),
-          close,
-          used,
-        });
-        used();
+      onsessioninitialized(id) {
+        makeRoom(caller.name);
+        sessions.set(id, { caller: caller.name, atWork, use, handle, close });
       },
     });
-    const server = protocolServer(caller, serving);
     const onclose = (): void => {
-      stopTimer?.();
-      release();
+      use.end();
       if (transport.sessionId !== undefined) sessions.delete(transport.sessionId);
     };
     Object.assign(server, { onclose });
-    const close = (): Promise<void> => server.close();
-    function used(): void {
-      stopTimer?.();
-      stopTimer = host.timer(idleMs, () => void close());
-    }
+    // Who ends a session needs no place for that.
+    const handle = (next: Request): Promise<Response> =>
+      next.method === "DELETE"
+        ? transport.handleRequest(next)
+        : use.during(next, () => transport.handleRequest(next));
     await server.connect(transport);
     try {
-      return await transport.handleRequest(request);
+      return await handle(request);
     } finally {
-      if (!began) await close();
+      if (!sessions.has(transport.sessionId ?? "")) await close();
     }
+  }
+
+  /** Ends those of a caller that were unused for longest, where there is no room for another one. */
+  function makeRoom(caller: string): void {
+    const own = [...sessions.values()].filter((session) => session.caller === caller);
+    const unused = own.filter(({ use }) => use.isUnused);
+    for (const session of unused.slice(0, Math.max(0, own.length - bounds.most + 1))) void session.close();
   }
 }
 

@@ -1,0 +1,95 @@
+import type { Host } from "../../journal/host.ts";
+
+interface Using {
+  readonly host: Host;
+  /** Takes a place among the open streams of the caller until what it returns is called. @throws WritError `request-too-many` */
+  readonly open: () => () => void;
+  /** Tells whether a call goes on, also one whose client has gone. */
+  readonly isAtWork: () => boolean;
+  /** Called when the session was not used for long. */
+  readonly onUnused: () => void;
+}
+
+/** A session that was not used for so long ends; its client begins another one. */
+const unusedMs = 3_600_000;
+
+/** The use of a session: it has a place among the open streams of its caller while an answer of it is read. */
+export class SessionUse {
+  private readonly using: Using;
+  private answers = 0;
+  private release: (() => void) | undefined;
+  private stopTimer: (() => void) | undefined;
+  private isOver = false;
+
+  constructor(using: Using) {
+    this.using = using;
+  }
+
+  /** True where nothing of the session is open, and no call is at work. */
+  get isUnused(): boolean {
+    return this.answers === 0 && !this.using.isAtWork();
+  }
+
+  /** Uses the session for a request, until its answer was read or nobody reads it any more. @throws WritError `request-too-many` */
+  async during({ signal }: Request, answer: () => Promise<Response>): Promise<Response> {
+    const leave = this.enter();
+    try {
+      return watched(await answer(), signal, leave);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  /** The session has ended. */
+  end(): void {
+    this.isOver = true;
+    this.stopTimer?.();
+    this.release?.();
+  }
+
+  private enter(): () => void {
+    if (this.answers === 0) this.release = this.using.open();
+    this.answers += 1;
+    this.stopTimer?.();
+    let isRead = false;
+    return () => {
+      if (isRead) return;
+      isRead = true;
+      this.answers -= 1;
+      if (this.answers > 0) return;
+      this.release?.();
+      this.wait();
+    };
+  }
+
+  private wait(): void {
+    const { host, onUnused } = this.using;
+    this.stopTimer?.();
+    if (!this.isOver) this.stopTimer = host.timer(unusedMs, () => (this.isUnused ? onUnused() : this.wait()));
+  }
+}
+
+/** An answer that calls `onOver` when it was read to its end, or nobody reads it any more. */
+function watched(response: Response, signal: AbortSignal, onOver: () => void): Response {
+  const reader = response.body?.getReader();
+  if (reader === undefined) {
+    onOver();
+    return response;
+  }
+  const leave = (reason?: unknown): Promise<void> => {
+    onOver();
+    return reader.cancel(reason);
+  };
+  signal.addEventListener("abort", () => void leave().catch(() => undefined));
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { value } = await reader.read();
+      if (value !== undefined) return controller.enqueue(value);
+      onOver();
+      controller.close();
+    },
+    cancel: leave,
+  });
+  return new Response(body, response);
+}
