@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
+import { exactJson } from "../util/json.ts";
 
 /** Bounds on what is asked of a server. */
 export interface ServerLimits {
@@ -101,7 +102,7 @@ export async function boundedText(
 }
 
 /**
- * The request with all of its body, read as `boundedText` reads it: for a library that would wait for as long as it takes.
+ * The request with all of its body, read as `boundedText` reads it: for a library that would wait for as long as it takes, and round large integers.
  *
  * @throws WritError `request-too-large`, `request-slow`, `request-invalid`
  */
@@ -112,7 +113,8 @@ export async function wholeRequest(
 ): Promise<Request> {
   if (request.body === null) return request;
   const { url, method, headers, signal } = request;
-  return new Request(url, { method, headers, signal, body: await boundedText(request, bounds, host) });
+  const body = exactJson(await boundedText(request, bounds, host));
+  return new Request(url, { method, headers, signal, body });
 }
 
 type BodyReader = ReadableStreamDefaultReader<Uint8Array>;

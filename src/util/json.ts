@@ -41,6 +41,16 @@ export function parseJson(text: string): ParsedJson {
   }
 }
 
+/**
+ * JSON text in which each integer that a double cannot hold is the string of its digits, for a library that reads it itself and would round it. A text
+ * that is refused stays as it is.
+ */
+export function exactJson(text: string): string {
+  if (!unsafeInteger.test(text)) return text;
+  const read = parseJson(text);
+  return read.ok ? JSON.stringify(read.value) : text;
+}
+
 /** True where a key may change prototypes: its name, or an escape that may spell it, stands in the text. */
 function mayPollute(text: string): boolean {
   return text.includes("__proto__") || text.includes("constructor") || text.includes("\\u");

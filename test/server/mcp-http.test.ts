@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { agent, tool } from "../../src/index.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import { begin, initialize, revision, send } from "./mcp-scene.ts";
 import { ask, type AskOptions, payer, questionsOf, runsFile, serving, shop, talker, told } from "./scene.ts";
@@ -79,6 +80,40 @@ describe("the MCP endpoint", () => {
     expect((await send(server, "DELETE /mcp", { headers: inSession })).status).toBe(200);
     expect((await send(server, "POST /mcp", { body: list, headers: inSession })).status).toBe(404);
   });
+
+  it.each(["in a session", "without one"])(
+    "takes integers that a double cannot hold as the strings of their digits, as those of models, %s",
+    async (way) => {
+      const seen: unknown[] = [];
+      const keep = (name: string, type: string) =>
+        tool({
+          name,
+          description: "",
+          inputSchema: { type: "object", properties: { id: { type } }, required: ["id"] },
+          effect: "none",
+          execute: (args) => void seen.push(args),
+        });
+      const clerk = agent({
+        name: "clerk",
+        model: () => "",
+        tools: [keep("text", "string"), keep("whole", "integer")],
+      });
+      const server = serving(runsFile(), { agents: [clerk], mcp: { tools: true } });
+      const session = way === "in a session" ? await begin(server) : undefined;
+      const call = async (name: string, id: string) => {
+        const meta = session === undefined ? `,"_meta":${JSON.stringify(revision)}` : "";
+        const params = `{"name":"${name}","arguments":{"id":${id}}${meta}}`;
+        const body = `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":${params}}`;
+        const modern = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": name };
+        const headers = session === undefined ? modern : { "mcp-session-id": session };
+        return (await send(server, "POST /mcp", { body, headers })).text();
+      };
+      expect(await call("text", "9007199254740993")).toContain('"id":3');
+      expect(await call("whole", "9007199254740993")).toContain("id: must be integer");
+      expect(await call("whole", "9007199254740991")).not.toContain("must be");
+      expect(seen).toEqual([{ id: "9007199254740993" }, { id: 9_007_199_254_740_991 }]);
+    },
+  );
 
   it("keeps its own troubles to itself", async () => {
     const failures: unknown[] = [];

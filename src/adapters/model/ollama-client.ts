@@ -1,5 +1,5 @@
 import type { Ollama } from "ollama/browser";
-import { isJsonObject, parseJson } from "../../util/json.ts";
+import { exactJson, isJsonObject } from "../../util/json.ts";
 import { importInstalled, importPeer } from "../peer.ts";
 import { bounded, refusalOf, RefusedRequest, UnreadableReply } from "./http-reply.ts";
 import { readFault, shown } from "./provider-fault.ts";
@@ -43,7 +43,7 @@ function checkedJson(lines: boolean): TransformStream<Uint8Array<ArrayBuffer>, U
   const encoder = new TextEncoder();
   let rest = "";
   function pass(text: string, controller: TransformStreamDefaultController<Uint8Array<ArrayBuffer>>): void {
-    if (text.trim() !== "") controller.enqueue(encoder.encode(`${exactJson(text)}\n`));
+    if (text.trim() !== "") controller.enqueue(encoder.encode(`${checkedObject(text)}\n`));
   }
   return new TransformStream({
     transform(chunk, controller) {
@@ -63,8 +63,8 @@ function checkedJson(lines: boolean): TransformStream<Uint8Array<ArrayBuffer>, U
   });
 }
 
-/** The client would round integers that a double cannot hold, like ids in arguments: they become strings of their digits before. */
-function exactJson(text: string): string {
+/** The text of an object, which the client reads again. */
+function checkedObject(text: string): string {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -77,7 +77,5 @@ function exactJson(text: string): string {
     });
   const { error } = value;
   if (error !== undefined && error !== null && error !== "") throw new RefusedRequest(readFault(value));
-  if (!/\d{16}/.test(text)) return text.trim();
-  const exact = parseJson(text);
-  return exact.ok ? JSON.stringify(exact.value) : text.trim();
+  return exactJson(text.trim());
 }

@@ -4,6 +4,7 @@ import type { WorkOptions } from "../../durable/worker.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { anybody } from "../callers.ts";
 import { serveRuns } from "../served-runs.ts";
+import { exactLines } from "./exact-lines.ts";
 import { loadLibrary, loadStdio } from "./library.ts";
 import { offerOf } from "./offer.ts";
 import { checkMcp, type McpOffer } from "./options.ts";
@@ -51,7 +52,7 @@ export async function serveMcpStdio(options: McpStdioOptions): Promise<void> {
   const host = nodeHost;
   checkMcp(wanted, true);
   const offer = offerOf(durable.agents ?? [], wanted);
-  const [library, { serveStdio }] = await Promise.all([loadLibrary(), loadStdio()]);
+  const [library, { serveStdio, StdioServerTransport }] = await Promise.all([loadLibrary(), loadStdio()]);
   const { worker, ...around } = serveRuns(durable, { work, host, callers: offer.callers });
   const leaving = new AbortController();
   const serving = {
@@ -64,11 +65,15 @@ export async function serveMcpStdio(options: McpStdioOptions): Promise<void> {
       ((error: unknown) =>
         host.warn?.({ code: "WRIT_SERVER_FAILED", text: String(error), isDeprecation: false })),
   };
-  const connection = serveStdio(() => protocolServer(anybody, serving));
+  const lines = exactLines();
+  process.stdin.once("error", (error) => lines.destroy(error)).pipe(lines);
+  const transport = new StdioServerTransport(lines, process.stdout);
+  const connection = serveStdio(() => protocolServer(anybody, serving), { transport });
   await ended(signal);
   if (signal?.aborted === true) leaving.abort(new WritError("server-leaving", {}));
   if (signal?.aborted === true) await Promise.allSettled(serving.atWork); // who leaves says so to each call
   await connection.close();
+  process.stdin.unpipe(lines).pause(); // else it keeps the process
   await worker?.drain();
 }
 

@@ -1,0 +1,21 @@
+import { Transform } from "node:stream";
+import { exactJson } from "../../util/json.ts";
+
+/** The most that the library keeps of a line: a longer one is its to refuse. */
+const mostBytes = 10 * 1024 * 1024;
+
+/** Passes on lines of JSON whole, with integers that the library would round as the strings of their digits. */
+export function exactLines(): Transform {
+  let rest = Buffer.alloc(0);
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const bytes = Buffer.concat([rest, chunk]);
+      const end = bytes.length > mostBytes ? bytes.length : bytes.lastIndexOf("\n") + 1;
+      rest = bytes.subarray(end);
+      if (end === 0) return done();
+      const lines = bytes.subarray(0, end).toString().split("\n");
+      done(null, lines.map(exactJson).join("\n"));
+    },
+    flush: (done) => done(null, rest),
+  });
+}

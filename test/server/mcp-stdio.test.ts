@@ -1,0 +1,54 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect, it, onTestFinished } from "vitest";
+import { exactLines } from "../../src/server/mcp/exact-lines.ts";
+import { initialize } from "./mcp-scene.ts";
+
+const src = join(import.meta.dirname, "../../src");
+const program = `
+import { agent, tool } from "${src}/index.ts";
+import { serveMcpStdio } from "${src}/server.ts";
+import { sqliteRuns } from "${src}/sqlite.ts";
+const schema = { type: "object", properties: { id: { type: "string" } }, required: ["id"] };
+const say = tool({ name: "say", description: "", inputSchema: schema, effect: "none", execute: ({ id }) => "it is " + id });
+const told = new AbortController();
+process.once("SIGTERM", () => told.abort());
+const agents = [agent({ name: "clerk", model: () => "", tools: [say] })];
+await serveMcpStdio({ store: sqliteRuns(":memory:"), agents, offer: { tools: true }, signal: told.signal });
+`;
+
+it("takes integers that a double cannot hold as the strings of their digits over standard input, and ends when it is told to", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "writ-stdio-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, "server.ts"), program);
+  const server = spawn(process.execPath, [join(folder, "server.ts")], { stdio: ["pipe", "pipe", "inherit"] });
+  onTestFinished(() => void server.kill());
+  const ended = once(server, "close");
+  const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
+  server.stdin.write(`${JSON.stringify(initialize)}\r\n`);
+  expect((await lines.next()).value).toContain("2025-11-25");
+  const call =
+    '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"say","arguments":{"id":9007199254740993}}}\n';
+  server.stdin.write(call.slice(0, 100));
+  server.stdin.write(call.slice(100));
+  expect((await lines.next()).value).toContain("it is 9007199254740993");
+  server.kill("SIGTERM");
+  expect(await ended).toEqual([0, null]);
+});
+
+it("passes on lines as they are, however they come, and what is no line of JSON", async () => {
+  const lines = exactLines();
+  const text = 'é 1234567890123456789\n{"a":[12345678901234567891,"12345678901234567891",1.5]}\n{"half":';
+  for (const byte of Buffer.from(text)) lines.write(Buffer.of(byte));
+  lines.end();
+  const passed = Buffer.concat(await lines.toArray()).toString();
+  expect(passed).toBe(text.replace("[12345678901234567891", '["12345678901234567891"'));
+  const long = exactLines();
+  const huge = Buffer.alloc(11 * 1024 * 1024, "x");
+  long.end(huge);
+  expect(Buffer.concat(await long.toArray()).equals(huge)).toBe(true);
+});
