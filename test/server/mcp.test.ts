@@ -1,41 +1,8 @@
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { agent, knowledge, skill, tool } from "../../src/index.ts";
 import { file, image, withFiles } from "../../src/tools.ts";
-import type { Server } from "../../src/server.ts";
-import { ask, payer, questionsOf, runsFile, serving, shop, talker, told, until, web } from "./scene.ts";
-
-type Revision = "2025-11-25" | "2026-07-28";
-const revisions: readonly Revision[] = ["2025-11-25", "2026-07-28"];
-
-interface Connecting {
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Answers the questions of the server. Left out, the client has no elicitation. */
-  readonly elicit?: (params: { readonly message: string }) => object;
-}
-
-async function connect(
-  { fetch }: Server,
-  revision: Revision,
-  { headers = web, elicit }: Connecting = {},
-): Promise<Client> {
-  const client = new Client(
-    { name: "test", version: "1.0.0" },
-    {
-      capabilities: elicit === undefined ? {} : { elicitation: {} },
-      versionNegotiation: { mode: revision === "2025-11-25" ? "legacy" : { pin: revision } },
-    },
-  );
-  if (elicit !== undefined)
-    client.setRequestHandler("elicitation/create", ({ params }) => elicit(params) as { action: "accept" });
-  const transport = new StreamableHTTPClientTransport(new URL("http://localhost/mcp"), {
-    fetch: (url, init) => fetch(new Request(url, init)),
-    requestInit: { headers: { ...headers } },
-  });
-  await client.connect(transport);
-  onTestFinished(() => client.close());
-  return client;
-}
+import { connect, revisions } from "./mcp-scene.ts";
+import { ask, payer, questionsOf, runsFile, serving, shop, talker, told, until } from "./scene.ts";
 
 const clerk = (refunded: unknown[] = []) =>
   agent({

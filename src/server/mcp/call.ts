@@ -9,7 +9,7 @@ import type { RunsAround } from "../route.ts";
 import { runEvents } from "../run-events.ts";
 import type { OfferedRun } from "./offer.ts";
 import type { McpOffer } from "./options.ts";
-import { answerIn, formName, mayAnswer } from "./questions.ts";
+import { answerIn, formName, isForPeople, mayAnswer } from "./questions.ts";
 import { callResult, failure, runResult } from "./result.ts";
 
 /** The parts of a server that all calls share. */
@@ -118,18 +118,24 @@ export async function followCall(
   await answerAll(id, calling, around);
   const told = AbortSignal.any([signal, leaving]);
   for (;;) {
-    for await (const event of runEvents(id, served, { after: 0, signal: told, untilItWaits: true }))
+    let known = 0;
+    for await (const event of runEvents(id, served, { after: 0, signal: told, untilItWaits: true })) {
+      known = Math.max(known, event.seq);
       steps.take(event);
+    }
     const end = (await runs.show(id))?.end;
     if (end !== undefined) return endedRound(id, { end, steps }, around);
     const asked = await askedNow(id, { calling, seq: steps.seq }, around);
     if (asked !== undefined) return asked;
+    const news = runEvents(id, served, { after: known, signal: told });
+    await news.next(); // the run goes on: it was answered, or what its tool waits for came
+    await news.return();
   }
 }
 
 /**
  * Makes of the open questions of a run what a call gives: questions for the person at the client, or that it waits for somebody else. Answers no where nobody can be
- * asked; undefined where nothing is open, or nothing any more.
+ * asked; undefined where the run goes on by itself: nothing is open any more, or its tools wait for a time or a signal.
  */
 export async function askedNow(
   id: string,
@@ -142,9 +148,10 @@ export async function askedNow(
   const own = open.filter((question) => mayAnswer(question, caller));
   const run = id.slice(caller.prefix.length);
   if (approvals !== "elsewhere" && calling.canAsk && own.length > 0) return { ask: own, place: { run, seq } };
-  if (approvals !== "refuse")
-    return calling.task === undefined ? { result: waiting(run, open) } : { task: id };
-  if (own.length === 0) await runs.cancel(id, "it needs an approval of somebody else");
+  const asksPeople = open.some(isForPeople);
+  if (approvals !== "refuse" && calling.task === undefined) return { result: waiting(run, open) };
+  if (approvals !== "refuse" && asksPeople) return { task: id };
+  if (own.length === 0 && asksPeople) await runs.cancel(id, "it needs an approval of somebody else");
   for (const { key, request } of own)
     await runs.answer(id, key, { hash: request.hash, approved: false, by: caller.name, reason: cannotAsk });
   return undefined;
@@ -183,9 +190,13 @@ export async function answerAll(
 }
 
 function waiting(run: string, open: readonly WaitingQuestion[]): CallToolResult {
-  const what = open.map(({ request: { tool, reason } }) => `${tool} (${reason})`).join(", ");
+  const people = open.filter(isForPeople);
+  const what = (people.length > 0 ? people : open)
+    .map(({ request: { tool, reason } }) => `${tool} (${reason})`)
+    .join(", ");
+  const until = people.length > 0 ? `until somebody else has approved ${what}` : `in ${what}`;
   return failure(
-    `It is not done: the run ${run} waits until somebody else has approved ${what}. Do not call again; ` +
+    `It is not done: the run ${run} waits ${until}. Do not call again; ` +
       `\`run_result\` with { "run": ${JSON.stringify(run)} } tells how it went on.`,
   );
 }
@@ -200,6 +211,8 @@ class Steps {
   hasFiles = false;
   private readonly isCall: boolean;
   private readonly progress: (told: Progress) => void;
+  /** The progress of a call, as it was told last. */
+  private done: number | undefined;
 
   constructor(isCall: boolean, seq: number, progress: (told: Progress) => void) {
     this.isCall = isCall;
@@ -227,11 +240,17 @@ class Steps {
     if (event.type !== "tool-progress") return;
     const told = isJsonObject(event.value) ? event.value : { message: JSON.stringify(event.value) };
     const { progress, total, message } = told;
-    this.seq = typeof progress === "number" ? Math.max(progress, this.seq) : this.seq + 1;
+    this.done = typeof progress === "number" ? above(this.done, progress) : (this.done ?? 0) + 1;
     this.progress({
-      progress: this.seq,
+      progress: this.done,
       ...(typeof total === "number" ? { total } : {}),
       ...(typeof message === "string" ? { message } : {}),
     });
   }
+}
+
+/** A progress as it may be told after another one: the protocol wants it to increase, so that one which does not is told as the least that is more. */
+function above(last: number | undefined, next: number): number {
+  if (last === undefined || next > last) return next;
+  return last + Math.max(Math.abs(last), 1) * Number.EPSILON;
 }

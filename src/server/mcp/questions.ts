@@ -52,6 +52,11 @@ export function answerIn(given: unknown, { request: { hash } }: WaitingQuestion,
 /** The name of a question in a form: of another call it is another one. */
 export const formName = ({ key, request: { hash } }: WaitingQuestion): string => `${key} ${hash}`;
 
+/** True of a question to a person: nobody says whether a time or a signal may be. */
+export const isForPeople = ({ request }: WaitingQuestion): boolean => request.waitsFor === undefined;
+
 /** True where the caller may answer, as far as the question names who may. Whether a call happened is no question of a form. */
-export const mayAnswer = ({ by, request }: WaitingQuestion, { name }: Caller): boolean =>
-  request.unsettled !== true && (by === undefined || by.includes(name));
+export const mayAnswer = (question: WaitingQuestion, { name }: Caller): boolean =>
+  isForPeople(question) &&
+  question.request.unsettled !== true &&
+  (question.by === undefined || question.by.includes(name));

@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { agent, tool } from "../../src/index.ts";
+import { connect, revisions } from "./mcp-scene.ts";
+import { ask, questionsOf, runsFile, serving, told, until } from "./scene.ts";
+
+/** A tool that waits for a signal, sleeps, or does what else it is told to. */
+const waiter = tool({
+  name: "wait",
+  description: "Waits",
+  inputSchema: { type: "object", properties: { for: { type: "string" } }, required: ["for"] },
+  effect: "read",
+  async execute({ for: what }, { waitFor, sleepUntil }) {
+    if (typeof what === "string" && what !== "time") return await waitFor(what);
+    await sleepUntil(Date.now() + 50);
+    return "slept";
+  },
+});
+
+const waiting = (approvals: "refuse" | "wait") =>
+  serving(runsFile(), {
+    agents: [agent({ name: "patient", model: () => "", tools: [waiter] })],
+    mcp: { tools: true, approvals },
+  });
+
+describe.each(revisions)("a tool that waits, to MCP clients of %s", (revision) => {
+  it.each([true, false])(
+    "asks nobody whether a time or a signal may be: the call goes on by itself; the client can ask: %s",
+    async (canAsk) => {
+      let asked = 0;
+      const elicit = () => {
+        asked += 1;
+        return { action: "accept", content: { approved: true } };
+      };
+      const server = waiting("refuse");
+      const client = await connect(server, revision, canAsk ? { elicit } : {});
+      const call = (what: string) => client.callTool({ name: "wait", arguments: { for: what } });
+      expect(await call("time")).toMatchObject({ content: [{ text: "slept" }] });
+      const paid = call("paid");
+      const [question] = await until(async () => {
+        const questions = await questionsOf(server);
+        return questions.length > 0 && questions;
+      });
+      const body = { name: "paid", value: "by Ada" };
+      expect((await ask(server, `POST /runs/${question?.runId}/signals`, { body })).status).toBe(204);
+      expect(await paid).toMatchObject({ content: [{ text: "by Ada" }] });
+      expect(asked).toBe(0);
+    },
+  );
+
+  it("is left waiting where the author says so, and what it waits for is told", async () => {
+    const server = waiting("wait");
+    const client = await connect(server, revision);
+    const left = await client.callTool({ name: "wait", arguments: { for: "paid" } });
+    expect(JSON.stringify(left)).toMatch(/waits in wait \(its tool waits for the signal .*paid/);
+    const [question] = await questionsOf(server);
+    const body = { name: "paid", value: "by Ada" };
+    await ask(server, `POST /runs/${question?.runId}/signals`, { body });
+    const run = question?.runId;
+    await until(async () => (await told(ask(server, `GET /runs/${run}`))).end);
+    const later = await client.callTool({ name: "run_result", arguments: { run } });
+    expect(later).toMatchObject({ content: [{ text: "by Ada" }] });
+  });
+});
+
+describe.each(revisions)("the progress of a call, to MCP clients of %s", (revision) => {
+  it("increases with each notification, whatever the tool tells", async () => {
+    const steps = [
+      { progress: 0, total: 4 },
+      { progress: 2 },
+      { progress: 2, message: "still" },
+      { progress: 1 },
+      "look",
+    ];
+    const busy = tool({
+      name: "busy",
+      description: "Tells a lot",
+      inputSchema: { type: "object" },
+      effect: "read",
+      async execute(_args, { progress }) {
+        for (const step of [...steps, { progress: 4 }]) {
+          progress(step);
+          await new Promise((resolve) => setTimeout(resolve, 20)); // what is told at once is told together
+        }
+        return "done";
+      },
+    });
+    const mind = agent({ name: "mind", model: () => "", tools: [busy] });
+    const client = await connect(serving(runsFile(), { agents: [mind], mcp: { tools: true } }), revision);
+    const seen: { readonly progress: number; readonly message?: string }[] = [];
+    await client.callTool({ name: "busy", arguments: {} }, { onprogress: (step) => seen.push(step) });
+    const values = seen.map(({ progress }) => progress);
+    expect(values.length).toBeGreaterThan(4);
+    expect(values).toEqual([...new Set(values)].toSorted((one, other) => one - other));
+    expect([values[0], values[1], values.at(-1)]).toEqual([0, 2, 4]);
+    expect(seen[2]?.message).toBe("still");
+    expect(values[2]).toBeCloseTo(2);
+  });
+});
