@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { a2aTool, type A2aAgent } from "../../src/adapters/a2a/a2a.ts";
 import { agent } from "../../src/index.ts";
+import { file } from "../../src/tools.ts";
 import { scripted } from "../../src/testing.ts";
 import type { Server } from "../../src/server.ts";
 import { ask, payer, runsFile, serving, talker, told, web } from "./scene.ts";
@@ -42,7 +43,7 @@ async function resultsOf(url: string, calls: readonly object[], about: Partial<A
   });
   const { transcript, label } = await clerk.run("Ask them.", { approve: () => true });
   const results = transcript.messages.flatMap((message) => (message.role === "tool" ? [message] : []));
-  return { label, texts: results.map(({ status, text }) => `${status}: ${text}`) };
+  return { label, results, texts: results.map(({ status, text }) => `${status}: ${text}`) };
 }
 
 /** The states of the runs of a server. */
@@ -57,6 +58,20 @@ describe("the tool of an agent that speaks A2A", () => {
     const { texts, label } = await resultsOf(url, [{ message: "Hi" }]);
     expect(texts).toEqual(["ok: Hello there!"]);
     expect(label.integrity).toBe("untrusted");
+    await server.drain();
+  });
+
+  it("has the files of an answer beside its text, each with its type and its bytes", async () => {
+    const files = [file("aGk=", "audio/wav"), file("iVBORw0KGgo=", "image/png")];
+    const painter = agent({ name: "painter", model: () => ({ text: "Here.", files }) });
+    const server = serving(runsFile(), { agents: [painter] });
+    const url = `${await at(server.fetch)}/v1/a2a/painter/`;
+    const { results, texts } = await resultsOf(url, [{ message: "Draw" }]);
+    expect(texts).toEqual(["ok: Here.\n[audio: audio/wav, 2 bytes]\n[image: image/png, 8 bytes]"]);
+    expect(results[0]?.files).toEqual([
+      { type: "file", mediaType: "audio/wav", data: "aGk=" },
+      { type: "file", mediaType: "image/png", data: "iVBORw0KGgo=" },
+    ]);
     await server.drain();
   });
 
