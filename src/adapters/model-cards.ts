@@ -1,10 +1,11 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../error/writ-error.ts";
 import { type DriverName, driverNames } from "../model/driver-names.ts";
 import { fingerprint } from "../util/hash.ts";
 import { isJsonObject, type Json, parseJson } from "../util/json.ts";
 import { codeOf } from "../util/thrown.ts";
+import { makeFolder } from "./make-folder.ts";
 import { cacheFolder } from "./model-files/cache.ts";
 
 /** Memory of a model: the driver that measured best with it. */
@@ -52,7 +53,7 @@ export function driverOfCard(model: string): DriverName | undefined {
 export function saveCard(card: ModelCard): string {
   const path = cardPath(card.model);
   const part = `${path}.${process.pid}.part`;
-  mkdirSync(cardsFolder(), { recursive: true });
+  makeFolder(cardsFolder());
   try {
     writeFileSync(part, `${JSON.stringify(card, undefined, 2)}\n`);
     renameSync(part, path);

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { makeFolder } from "../adapters/make-folder.ts";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { type OutputFlags, wordOf } from "./options.ts";
@@ -90,7 +91,7 @@ export async function init(folder: string, flags: InitFlags): Promise<ExitCode> 
   }
   try {
     for (const [name, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      makeFolder(dirname(join(folder, name)));
       writeFileSync(join(folder, name), text, { flag: "wx" });
     }
   } catch (cause) {

@@ -1,7 +1,8 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDefinitionFile } from "../adapters/files/definition-file.ts";
+import { makeFolder } from "../adapters/make-folder.ts";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import { type GuaranteeSheet, prove, type ProvenSentence } from "../eval/prove/prove.ts";
 import { readSentences } from "../eval/prove/read-sentences.ts";
@@ -78,7 +79,7 @@ function scriptName(place: number): string {
 
 async function writeScripts(folder: string, { sentences }: GuaranteeSheet): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
+    makeFolder(folder);
     for (const [place, { script }] of sentences.entries())
       if (script !== undefined) await writeFile(join(folder, scriptName(place)), script);
   } catch (error) {

@@ -1,11 +1,12 @@
 import { hash, randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import { type JsonObject, parseJson, toJson } from "../../util/json.ts";
 import { fits, jsonObject, map, misfitText, object, oneOf, optional, string } from "../../util/shape.ts";
 import { codeOf } from "../../util/thrown.ts";
+import { makeFolder } from "../make-folder.ts";
 import type { AppTool } from "./apps.ts";
 
 /**
@@ -102,7 +103,7 @@ export function writePins(
     const all: McpPins = { ...kept, [part]: sorted({ ...kept[part], [server]: own }) };
     const beside = `${path}.${randomUUID()}.tmp`;
     try {
-      await mkdir(dirname(path), { recursive: true });
+      makeFolder(dirname(path));
       await writeFile(beside, `${JSON.stringify(all, undefined, 2)}\n`);
       await rename(beside, path);
     } catch (error) {

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, readFile, rename, stat } from "node:fs/promises";
+import { open, readFile, rename, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { codeOf } from "../../util/thrown.ts";
+import { makeFolder } from "../make-folder.ts";
 import { cacheFolder, catalogueModel, modelPath } from "./cache.ts";
 import type { CatalogueModel, ModelFileSource } from "./catalogue.ts";
 import { bytesAt, download, removeFile } from "./download.ts";
@@ -41,7 +42,7 @@ export async function pullFile(
   options: PullOptions = {},
 ): Promise<string> {
   if ((await bytesAt(path)) === model.sizeBytes) return path;
-  await mkdir(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   return withLock(`${path}.lock`, model, () => fetchFirst(model, path, options));
 }
 

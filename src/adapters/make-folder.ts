@@ -1,0 +1,19 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+
+/**
+ * Makes a folder and those around it, where they are not there. The one of Node that does so never ends in a place like `/proc`, which is a folder in
+ * which none can be made.
+ *
+ * @throws Error of the file system
+ */
+export function makeFolder(path: string): void {
+  const whole = resolve(path);
+  if (existsSync(whole)) return;
+  if (dirname(whole) !== whole) makeFolder(dirname(whole));
+  try {
+    mkdirSync(whole);
+  } catch (error) {
+    if (!existsSync(whole)) throw error; // else another process made it
+  }
+}
