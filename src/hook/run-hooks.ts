@@ -131,9 +131,10 @@ function readAnswer(
     if (!hookFields[place].some((known) => known === field))
       throw new WritError("hook-field-forbidden", { ...about, field, allowed: allowedFields(place) });
     if (value === undefined) continue;
-    const json = typeof value === "function" || typeof value === "symbol" ? undefined : toJson(value);
+    const json = isWordless(value) ? undefined : toJson(value);
     if (json?.ok !== true) {
-      const reason = `\`${field}\` is not JSON: ${json?.reason ?? `it is a ${typeof value}`}`;
+      const what = typeof value === "number" ? String(value) : `a ${typeof value}`;
+      const reason = `\`${field}\` is not JSON: ${json?.reason ?? `it is ${what}`}`;
       throw new WritError("hook-failed", { ...about, reason });
     }
     const reason = wrongField(place, field, json.value);
@@ -142,6 +143,12 @@ function readAnswer(
   }
   return fields;
 }
+
+/** True for what JSON would leave out, or write as null. */
+const isWordless = (value: unknown): boolean =>
+  typeof value === "number"
+    ? !Number.isFinite(value)
+    : typeof value === "function" || typeof value === "symbol";
 
 /** The fields of what a hook gave: looking at them can run code of whoever made it. */
 function entriesIn(

@@ -109,6 +109,19 @@ describe("a bound that is met", () => {
     ]);
   });
 
+  it("is raised to a number that JSON has: no bound at all is refused by its name, not by that of null", async () => {
+    for (const extend of [Infinity, Number.NaN]) {
+      const { hook } = exceeded({ extend });
+      const budget = { turns: 2 };
+      const raised = agent({ name: "a", model: scripted(looks(2)), tools: [look()], budget, hooks: [hook] });
+      const { outcome } = await raised.run("go");
+      expect(outcome).toMatchObject({
+        code: "hook-failed",
+        message: expect.stringContaining(`\`extend\` is not JSON: it is ${extend}`),
+      });
+    }
+  });
+
   it("inside a batch: calls go on under the larger bound, one bound after another; a bound of a single call stays [B3, B-toolCalls, B-sameTool, B-argumentBytes]", async () => {
     const tools = [look()];
     const run = async (budget: Budget, answers: readonly object[]): Promise<[unknown, string[]]> => {
