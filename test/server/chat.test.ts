@@ -90,6 +90,23 @@ describe("useChat's own client", () => {
     expect(messages?.map((message) => shown(message)?.at(-1))).toEqual(["Hi", "Hello there!"]);
   });
 
+  it("is told to come again where it comes back while the server leaves: there is something to come back to", async () => {
+    const file = runsFile();
+    const gate = Promise.withResolvers<void>();
+    const server = serving(file, { agents: [talker(gate.promise)] });
+    const page = new Page(server, "talker");
+    const sent = page.sendMessage({ text: "Hi" });
+    await until(async () => shown(page.lastMessage)?.includes("Hello "));
+    const drained = server.drain();
+    await sent;
+    const { status, headers } = await ask(server, "GET /chat/talker/c1/stream");
+    expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
+    await page.resumeStream();
+    expect([page.status, page.error?.message]).toEqual(["error", expect.stringContaining("server-leaving")]);
+    gate.resolve();
+    await drained;
+  });
+
   it("shows a call, asks before it, and goes on in the same message with edited arguments", async () => {
     const paid: unknown[] = [];
     const server = serving(runsFile(), { agents: [payer(paid)] });
