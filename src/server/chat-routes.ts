@@ -150,7 +150,7 @@ async function* chunksOf(
     for (const chunk of chunks.of(event)) yield sent(chunk);
   }
   if (!isOver)
-    yield* questionsOf((await runs.waiting(id)).filter(isForPeople), { served, chunks, after: last });
+    yield* questionsOf((await runs.waiting(id)).filter(isForPage), { served, chunks, after: last });
   yield { data: "[DONE]" };
 }
 
@@ -173,8 +173,9 @@ async function* questionsOf(
   yield sent({ type: "finish", finishReason: "tool-calls" });
 }
 
-/** Nobody approves a signal or a time. */
-const isForPeople = ({ request }: WaitingQuestion): boolean => request.waitsFor === undefined;
+/** Nobody approves a signal or a time, or a call that may have happened: a page has no words for what became of it. */
+const isForPage = ({ request: { waitsFor, unsettled } }: WaitingQuestion): boolean =>
+  waitsFor === undefined && unsettled !== true;
 
 const sent = (chunk: UiChunk): Sent => ({ data: JSON.stringify(chunk) });
 

@@ -32,16 +32,16 @@ function payer(paid: unknown[], isStuck = false) {
 }
 
 /** A server with a run whose payment was at work when its process died. */
-async function unsettled() {
+async function unsettled(about: { readonly id: string; readonly session?: string } = { id: "web/p" }) {
   const [file, paid] = [runsFile(), [] as unknown[]];
   const store = sqliteRuns(":memory:");
   const died = durableRuns({ store, agents: [payer(paid, true)] });
-  await died.start(payer([]), "Pay Ada", { id: "web/p" });
+  await died.start(payer([]), "Pay Ada", about);
   const worker = died.work();
   await until(async () => paid.length > 0);
   const server = serving(file, { agents: [payer(paid)] });
   const moved = sqliteRuns(file);
-  await durableRuns({ store: moved }).import(await died.export("web/p"));
+  await durableRuns({ store: moved }).import(await died.export(about.id));
   await worker.drain({ graceMs: 0 });
   for (const each of [store, moved]) each.close();
   const question = await until(async () => (await questionsOf(server))[0]);
@@ -52,6 +52,21 @@ const endOf = (server: Awaited<ReturnType<typeof unsettled>>["server"], id: stri
   until(async () => (await told(ask(server, `GET /runs/${id}`))).end);
 
 describe("a call that was at work when its process died, over HTTP", () => {
+  it("is nothing that a chat asks to approve: it may have happened, and the page cannot say so", async () => {
+    const session = "web/chat/payer/c1";
+    const { server, paid } = await unsettled({ id: `${session}/m1`, session });
+    const shown = await (await ask(server, "GET /chat/payer/c1/stream")).text();
+    expect(shown).toContain('"toolName":"pay"');
+    expect(shown).not.toContain("tool-approval-request");
+    const body = { call: "turn/1/call/0", happened: true, value: "paid yesterday" };
+    const id = encodeURIComponent("chat/payer/c1/m1");
+    expect((await ask(server, `POST /runs/${id}/settle`, { body })).status).toBe(204);
+    await endOf(server, id);
+    const { messages } = await told(ask(server, "GET /chat/payer/c1"));
+    expect(JSON.stringify(messages)).toContain("paid yesterday");
+    expect(paid).toHaveLength(1);
+  });
+
   it("is settled once, by its caller alone, and no approval takes the place of that", async () => {
     const { server, question, paid } = await unsettled();
     expect(question.request).toMatchObject({ tool: "pay", unsettled: true });
