@@ -5,10 +5,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { Server } from "../../src/server.ts";
 import { ask, payer, questionsOf, runsFile, serving, shop, talker, told, until, web } from "./scene.ts";
 
-type Elicit = (message: string) => {
-  readonly action: "accept";
-  readonly content: { readonly approved: boolean };
-};
+type Elicited = { readonly action: "accept"; readonly content: { readonly approved: boolean } };
+type Elicit = (message: string) => Elicited | Promise<Elicited>;
 
 /** The official client of 2025-11-25, which asks for tasks. */
 async function connect({ fetch }: Server, elicit?: Elicit): Promise<Client> {
@@ -48,6 +46,20 @@ describe("tasks of 2025-11-25, with the official client", () => {
       type: "result",
       result: { content: [{ text: "Hello there!" }] },
     });
+  });
+
+  it("keep no server that leaves while a person at the client thinks: the call is told so, and the run waits on", async () => {
+    const server = serving(runsFile(), { agents: [payer()], mcp: {} });
+    const asked = Promise.withResolvers<void>();
+    const client = await connect(server, () => {
+      asked.resolve();
+      return new Promise(() => undefined);
+    });
+    const told = messagesOf(client, "payer");
+    await asked.promise;
+    await server.drain();
+    const error = { message: expect.stringContaining("about to end") };
+    expect((await told).at(-1)).toMatchObject({ type: "error", error });
   });
 
   it("ask the person at the client while the result is waited for", async () => {

@@ -147,10 +147,11 @@ async function resultOf(
     if ("task" in round) await ended(side, id, mcpReq.signal);
     else
       for (const question of round.ask)
-        answers[formName(question)] = await mcpReq.elicitInput(
-          { ...formOf(question), ...related },
-          { timeout },
-        );
+        answers[formName(question)] = await mcpReq
+          .elicitInput({ ...formOf(question), ...related }, { timeout, signal: around.leaving })
+          .catch((error: unknown) => {
+            throw around.leaving.aborted ? around.leaving.reason : error;
+          });
     const place = { run: id, seq: 0 };
     round = await followCall(id, { offered, calling: { ...calling, answers, place } }, around);
   }
