@@ -159,9 +159,12 @@ async function* wordsOf(
     yield* chunks.of(event).flatMap((chunk) => words.of(chunk));
   }
   yield* words.rest(); // the run waits in the middle of a turn
-  const calls = (await waiting()).flatMap((question) => clientCall(question, last));
+  const open = await waiting();
+  const calls = open.flatMap((question) => clientCall(question, last));
   if (calls.length > 0) return { finish: "tool_calls", usage, calls };
-  throw new WritError("run-unanswered", { name, reason: "it waits for an answer to a question" });
+  const [wait] = open.every(({ request }) => request.waitsFor !== undefined) ? open : [];
+  const reason = wait?.request.reason ?? "it waits for an answer to a question";
+  throw new WritError("run-unanswered", { name, reason });
 }
 
 /** The words of turns, a paragraph apart. */

@@ -1,9 +1,9 @@
 import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
-import { agent, type Model, WritError } from "../../src/index.ts";
+import { agent, type Model, tool, WritError } from "../../src/index.ts";
 import type { Delta } from "../../src/model/model.ts";
 import type { Server } from "../../src/server.ts";
-import { fakeTool } from "../../src/testing.ts";
+import { fakeTool, scripted } from "../../src/testing.ts";
 import { ask, payer, questionsOf, runsFile, serving, talker, told, until } from "./scene.ts";
 
 /** The official client, over a server. */
@@ -241,6 +241,25 @@ describe("OpenAI's own client", () => {
     if (!(refused instanceof OpenAI.APIError)) throw new Error("it was answered");
     expect(refused.status).toBe(429);
     expect(Number(refused.headers?.get("retry-after"))).toBeGreaterThan(0);
+  });
+
+  it("is told of a run whose tool waits what for, and not that there is a question", async () => {
+    const sleep = tool({
+      name: "sleep",
+      description: "",
+      inputSchema: { type: "object" },
+      effect: "read",
+      execute: async (_args, { sleepUntil }) => sleepUntil(Date.now() + 3_600_000),
+    });
+    const model = scripted([{ calls: [{ name: "sleep" }] }]);
+    const client = clientOf(
+      serving(runsFile(), { agents: [agent({ name: "sleeper", model, tools: [sleep] })] }),
+    );
+    const create = client.chat.completions.create({ model: "sleeper", messages: [user] });
+    await expect(create).rejects.toMatchObject({
+      status: 422,
+      message: expect.stringContaining("its tool waits until its time"),
+    });
   });
 
   it("is told what went wrong in its own form, and does not ask again for what stays wrong", async () => {
