@@ -8,6 +8,7 @@ import type { Settlement } from "../tool/after-crash.ts";
 import { asking, type RunsClientOptions } from "./asking.ts";
 import { patienceUntil } from "./patience.ts";
 import { readEvents } from "./read-events.ts";
+import { ServerError } from "./server-error.ts";
 
 /** The runs of a server, as its caller has them: the functions of `durableRuns`, over HTTP. */
 export interface RunsClient {
@@ -37,7 +38,7 @@ export interface RunsClient {
     id: string,
     options?: Pick<FollowOptions, "after" | "inside" | "signal">,
   ): AsyncGenerator<AgentEvent, void>;
-  /** Waits until a run has ended. @throws ServerError `run-missing`; the reason of the signal */
+  /** Waits until a run has ended, as `events` does. @throws ServerError `run-missing`; what `events` throws */
   result(id: string, options?: { readonly signal?: AbortSignal }): Promise<RunEnd>;
   /** The questions that the runs of the caller wait for, or one run. */
   waiting(id?: string): Promise<readonly WaitingQuestion[]>;
@@ -95,18 +96,6 @@ export function runsClient(options: RunsClientOptions): RunsClient {
       after: typeof after === "number" ? { [id]: after } : after,
       signal: signal ?? new AbortController().signal,
     });
-  /** Shows a run, when the server is there again if it is not. */
-  async function shown(id: string, signal: AbortSignal): Promise<ShownRun> {
-    const patience = patienceUntil(signal);
-    for (;;) {
-      const request = await requestOf("GET", of(id), { signal });
-      try {
-        return await read(request);
-      } catch (error) {
-        await patience.wait(error);
-      }
-    }
-  }
   return {
     async agents() {
       const { agents } = await told<{ agents: readonly { readonly name: string }[] }>("GET", "/agents");
@@ -115,10 +104,18 @@ export function runsClient(options: RunsClientOptions): RunsClient {
     start: (agent, input, options = {}) => told("POST", "/runs", { agent, input, ...options }),
     events,
     async result(id, { signal = new AbortController().signal } = {}) {
-      for (;;) {
+      const patience = patienceUntil(signal);
+      for (let isFirst = true; ; isFirst = false) {
+        const request = await requestOf("GET", of(id), { signal });
+        try {
+          const { end } = await read<ShownRun>(request);
+          if (end !== undefined) return end;
+        } catch (error) {
+          if (isFirst && !(error instanceof ServerError)) throw error;
+          await patience.wait(error);
+          continue;
+        }
         for await (const _event of events(id, { signal })); // they end with the run
-        const { end } = await shown(id, signal);
-        if (end !== undefined) return end;
       }
     },
     async waiting(id) {
