@@ -64,6 +64,7 @@ export async function inspectorOf(options: InspectorOptions): Promise<Inspector>
     usages: new Usages(defaultBounds, host),
     bounds: defaultBounds,
     leaving: leaving.signal,
+    onError,
   };
   const app = new Hono({ strict: true });
   for (const route of inspectRoutes({ around, index, place, works })) {

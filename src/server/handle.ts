@@ -2,6 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import { type Json, parseJson } from "../util/json.ts";
 import type { Caller } from "./callers.ts";
 import { type Bounds, boundedText, type Usages } from "./limits.ts";
+import { statusOf } from "./problems.ts";
 import { reader } from "./reader.ts";
 import type { Asked, Route, RunsAround } from "./route.ts";
 
@@ -13,6 +14,8 @@ export interface Handling {
   readonly bounds: Bounds;
   /** Aborted when the server is about to end. */
   readonly leaving: AbortSignal;
+  /** Told of what was the server's own fault. */
+  readonly onError: (error: unknown) => void;
 }
 
 type Handler = (request: Request, params: Asked["params"]) => Promise<Response>;
@@ -24,7 +27,10 @@ const nobody: Caller = { name: "nobody", prefix: "", mayUse: () => false };
  *
  * @throws WritError (the handler) `request-unauthorized`, `request-too-many`, `request-too-large`, `request-slow`, `request-invalid`, `server-leaving`
  */
-export function handlerOf(route: Route, { around, callerOf, usages, bounds, leaving }: Handling): Handler {
+export function handlerOf(
+  route: Route,
+  { around, callerOf, usages, bounds, leaving, onError }: Handling,
+): Handler {
   const query = { type: "object", properties: route.query ?? {}, additionalProperties: false };
   const readQuery = reader(query, "the query");
   const readBody = route.body && reader(route.body, "the body");
@@ -44,15 +50,20 @@ export function handlerOf(route: Route, { around, callerOf, usages, bounds, leav
       openStream() {
         const close = usages.stream(caller.name);
         const left = new AbortController();
-        const end = (): void => {
+        const end = (failure?: unknown): void => {
           close();
           left.abort();
+          if (failure !== undefined && isOwn(failure, request)) onError(failure);
         };
         return { signal: AbortSignal.any([left.signal, leaving, request.signal]), end };
       },
     });
   };
 }
+
+/** True for a failure of the server itself: nobody who asked can mend it, and a client that has gone is no fault. */
+export const isOwn = (failure: unknown, { signal }: Request): boolean =>
+  statusOf(failure) === undefined && failure !== signal.reason;
 
 /** An empty body is an empty object: who cancels a run needs to say nothing. */
 function readJson(text: string): Json {

@@ -27,8 +27,8 @@ export interface Asked extends RunsAround {
 export interface OpenStream {
   /** Aborted when the server leaves, the client has gone, or the stream is over. */
   readonly signal: AbortSignal;
-  /** Called when the stream is over, once or more often. */
-  readonly end: () => void;
+  /** Called when the stream is over, once or more often; with the failure, which the server is told of where it is its own. */
+  readonly end: (failure?: unknown) => void;
 }
 
 /**

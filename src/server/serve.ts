@@ -10,7 +10,7 @@ import { a2aRoutes } from "./a2a/routes.ts";
 import { aguiRoutes } from "./agui/routes.ts";
 import { chatRoutes } from "./chat-routes.ts";
 import { callersOf, type Principal, type SignIn } from "./callers.ts";
-import { handlerOf, type Handling } from "./handle.ts";
+import { handlerOf, type Handling, isOwn } from "./handle.ts";
 import { type Bounds, defaultBounds, type ServerLimits, Usages } from "./limits.ts";
 import { type McpEndpoint, mcpEndpoint } from "./mcp/endpoint.ts";
 import { offerOf } from "./mcp/offer.ts";
@@ -18,7 +18,7 @@ import { checkMcp, type McpOptions } from "./mcp/options.ts";
 import { openApi } from "./openapi.ts";
 import { originGuard } from "./origins.ts";
 import { openAiRoutes } from "./openai-routes.ts";
-import { problemResponse, statusOf } from "./problems.ts";
+import { problemResponse } from "./problems.ts";
 import { json, type Route } from "./route.ts";
 import { runRoutes } from "./run-routes.ts";
 import { pageRoutes } from "./tool-pages.ts";
@@ -43,7 +43,7 @@ export interface ServeOptions extends DurableOptions {
   readonly mcp?: McpOptions;
   /** Carries out the runs in this process. `false`: other processes work. Default: 10 at a time. */
   readonly work?: WorkOptions | false;
-  /** Told of what a caller was answered with 500 for. Default: a process warning. */
+  /** Told of what a caller was answered with 500 for, or a stream broke off for. Default: a process warning. */
   readonly onError?: (error: unknown) => unknown;
 }
 
@@ -117,10 +117,10 @@ export function serve(options: ServeOptions): Server {
     usages: new Usages(bounds, host),
     bounds,
     leaving: leaving.signal,
+    onError: (error) => tellError(error, host, onError),
   };
-  const tell = (error: unknown): void => tellError(error, host, onError);
-  const endpoint = mcp && offer && mcpEndpoint(mcp, { ...handling, offer, onError: tell });
-  const app = appOf(path, { handling, endpoint, tell });
+  const endpoint = mcp && offer && mcpEndpoint(mcp, { ...handling, offer });
+  const app = appOf(path, handling, endpoint);
   const guard = originGuard({
     origins: origins ?? [],
     hosts: hosts ?? (principals === undefined ? local : undefined),
@@ -162,22 +162,16 @@ const routes: readonly Route[] = [
   ...responsesRoutes,
 ];
 
-interface AppParts {
-  readonly handling: Handling;
-  readonly endpoint: McpEndpoint | undefined;
-  readonly tell: (error: unknown) => void;
-}
-
 /** All routes under a path. */
-function appOf(path: string, { handling, endpoint, tell }: AppParts): Hono {
+function appOf(path: string, handling: Handling, endpoint: McpEndpoint | undefined): Hono {
   const app = new Hono({ strict: true });
   for (const route of routes) {
     const handle = handlerOf(route, handling);
     const pattern = path + route.path.replaceAll(/\{(\w+)\}/g, ":$1");
     app.on(route.method, pattern, async ({ req }) => {
-      const { signal, method } = req.raw;
+      const { method } = req.raw;
       const response = await handle(req.raw, req.param()).catch((error: unknown) => {
-        if (statusOf(error) === undefined && error !== signal.reason) tell(error); // a client that has gone is no fault
+        if (isOwn(error, req.raw)) handling.onError(error);
         return (route.failure ?? problemResponse)(error);
       });
       if (method === "HEAD") await response.body?.cancel(); // its stream would stay open

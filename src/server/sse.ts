@@ -14,8 +14,8 @@ const encoder = new TextEncoder();
 export interface Streaming {
   /** Calls `fire` after a time; what it returns takes that back. */
   readonly timer: (afterMs: number, fire: () => void) => () => void;
-  /** Called once, when the stream has ended, failed, or was left by its reader. */
-  readonly onEnd: () => void;
+  /** Called once, when the stream has ended, failed, or was left by its reader; with the failure. */
+  readonly onEnd: (failure?: unknown) => void;
   /** The last event where the events fail; undefined where the stream just ends, and its reader comes back. */
   readonly failure: (error: unknown) => Sent | undefined;
   readonly headers?: Readonly<Record<string, string>>;
@@ -31,11 +31,11 @@ export function eventStream(
 ): Response {
   let stopTimer: (() => void) | undefined;
   let isOver = false;
-  function over(): void {
+  function over(failure?: unknown): void {
     if (isOver) return;
     isOver = true;
     stopTimer?.();
-    onEnd();
+    onEnd(failure);
   }
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -57,7 +57,7 @@ export function eventStream(
         controller.close();
       } catch (error) {
         if (isOver) return;
-        over();
+        over(error);
         const last = failure(error);
         if (last !== undefined) controller.enqueue(encoder.encode(lines(last)));
         controller.close();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { sqliteRuns } from "../../src/sqlite.ts";
 import { eventStream, type Sent } from "../../src/server/sse.ts";
 import { ask, runsFile, serving, talker, told, until, web } from "./scene.ts";
 
@@ -29,6 +30,40 @@ describe("a stream that its reader leaves", () => {
     await reader?.read();
     await reader?.cancel();
     expect(ended).toBe(1);
+  });
+});
+
+describe("a stream that breaks off by a fault of the server", () => {
+  const run = { agent: "talker", input: "Hi", id: "chat/talker/c/m", session: "chat/talker/c" };
+  it.each([
+    ["the events of a run", "GET /runs/chat%2Ftalker%2Fc%2Fm/events"],
+    ["a chat", "POST /chat/talker"],
+  ])("is told to whom its faults are told: %s", async (_what, path) => {
+    const errors: unknown[] = [];
+    const file = runsFile();
+    const first = serving(file, { agents: [talker()] });
+    await ask(first, "POST /runs", { body: run });
+    await until(async () => (await told(ask(first, "GET /runs/chat%2Ftalker%2Fc%2Fm"))).end);
+    await first.drain();
+    const store = sqliteRuns(file);
+    const broken = new Proxy(store, {
+      get(target, name) {
+        if (name === "records") return () => Promise.reject(new Error("the disk is gone"));
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const server = serving(file, {
+      store: broken,
+      agents: [talker()],
+      work: false,
+      onError: (error) => errors.push(error),
+    });
+    const chat = { id: "c", messages: [{ id: "m", role: "user", parts: [{ type: "text", text: "Hi" }] }] };
+    const response = await ask(server, path, path.startsWith("POST") ? { body: chat } : {});
+    expect(await response.text()).toContain("the server failed");
+    expect(errors).toMatchObject([{ message: "the disk is gone" }]);
+    store.close();
   });
 });
 

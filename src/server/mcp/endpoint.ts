@@ -23,7 +23,6 @@ export interface McpEndpoint {
 
 interface Around extends Handling {
   readonly offer: Offer;
-  readonly onError: (error: unknown) => void;
 }
 
 /** The two ways in which the protocol is spoken: request by request, and in sessions as earlier revisions have it. */
