@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Server } from "../../src/server.ts";
-import { begin, initialize, send } from "./mcp-scene.ts";
+import { begin, initialize, revision, send } from "./mcp-scene.ts";
 import { ask, runsFile, serving, shop, talker, told, until } from "./scene.ts";
 
 const list = { jsonrpc: "2.0", id: 2, method: "tools/list", params: {} };
@@ -16,6 +16,36 @@ async function asked(server: Server, id: string): Promise<number> {
 /** One who may take two hours, and takes longer. */
 const patient = talker(new Promise(() => undefined)).with(() => ({ budget: { durationMs: 7_200_000 } }));
 const bounded = { agents: [talker()], mcp: {}, limits: { streams: 2 } };
+
+it("counts the calls of MCP clients without a session as open streams, while they are read", async () => {
+  const server = serving(runsFile(), {
+    agents: [talker(new Promise(() => undefined))],
+    mcp: {},
+    limits: { streams: 1 },
+  });
+  const modern = { "mcp-protocol-version": "2026-07-28" };
+  const call = {
+    body: {
+      ...list,
+      method: "tools/call",
+      params: { name: "talker", arguments: { input: "Hi" }, _meta: { ...revision, progressToken: "p" } },
+    },
+    headers: { ...modern, "mcp-method": "tools/call", "mcp-name": "talker" },
+  };
+  const names = {
+    body: { ...list, params: { _meta: revision } },
+    headers: { ...modern, "mcp-method": "tools/list" },
+  };
+  for (let round = 0; round < 2; round += 1) {
+    const stream = await send(server, "POST /mcp", call);
+    expect((await send(server, "POST /mcp", call)).status).toBe(429);
+    expect((await ask(server, "GET /runs")).status).toBe(200);
+    await stream.body?.cancel();
+    const offered = await send(server, "POST /mcp", names);
+    expect(await offered.text()).toContain("talker");
+  }
+  expect((await told(ask(server, "GET /runs"))).runs).toHaveLength(2);
+});
 
 describe("the sessions of MCP clients", () => {
   it("count as open streams while something of them is open, and not when their clients have gone", async () => {

@@ -11,6 +11,7 @@ import type { McpAuthorization, McpOptions } from "./options.ts";
 import { protocolServer } from "./protocol-server.ts";
 import type { Serving } from "./side.ts";
 import { type Sessions, sessionsOf } from "./sessions.ts";
+import { whileRead } from "./while-read.ts";
 
 /** The endpoint of the protocol over HTTP. */
 export interface McpEndpoint {
@@ -49,9 +50,12 @@ export function mcpEndpoint(options: McpOptions, around: Around): McpEndpoint {
     const { bodyBytes: maxRequestBodySize } = bounds;
     if (await library.isLegacyRequest(whole, undefined, { maxRequestBodySize }))
       return sessions.handle(whole, caller);
-    return modern.fetch(whole, {
-      authInfo: { token: "", clientId: caller.name, scopes: [], extra: { caller } },
-    });
+    const authInfo = { token: "", clientId: caller.name, scopes: [], extra: { caller } };
+    return whileRead(
+      whole,
+      () => usages.stream(caller.name),
+      () => modern.fetch(whole, { authInfo }),
+    );
   }
 
   const place = authorization && metadataPlace(authorization);

@@ -1,4 +1,5 @@
 import type { Host } from "../../journal/host.ts";
+import { whileRead } from "./while-read.ts";
 
 interface Using {
   readonly host: Host;
@@ -31,14 +32,8 @@ export class SessionUse {
   }
 
   /** Uses the session for a request, until its answer was read or nobody reads it any more. @throws WritError `request-too-many` */
-  async during({ signal }: Request, answer: () => Promise<Response>): Promise<Response> {
-    const leave = this.enter();
-    try {
-      return watched(await answer(), signal, leave);
-    } catch (error) {
-      leave();
-      throw error;
-    }
+  during(request: Request, answer: () => Promise<Response>): Promise<Response> {
+    return whileRead(request, () => this.enter(), answer);
   }
 
   /** The session has ended. */
@@ -68,28 +63,4 @@ export class SessionUse {
     this.stopTimer?.();
     if (!this.isOver) this.stopTimer = host.timer(unusedMs, () => (this.isUnused ? onUnused() : this.wait()));
   }
-}
-
-/** An answer that calls `onOver` when it was read to its end, or nobody reads it any more. */
-function watched(response: Response, signal: AbortSignal, onOver: () => void): Response {
-  const reader = response.body?.getReader();
-  if (reader === undefined) {
-    onOver();
-    return response;
-  }
-  const leave = (reason?: unknown): Promise<void> => {
-    onOver();
-    return reader.cancel(reason);
-  };
-  signal.addEventListener("abort", () => void leave().catch(() => undefined));
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { value } = await reader.read();
-      if (value !== undefined) return controller.enqueue(value);
-      onOver();
-      controller.close();
-    },
-    cancel: leave,
-  });
-  return new Response(body, response);
 }

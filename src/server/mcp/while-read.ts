@@ -1,0 +1,42 @@
+/**
+ * Answers a request, and holds a place until the answer was read to its end or nobody reads it any more. The place is taken before anything happens.
+ *
+ * @throws what `take` and `answer` throw
+ */
+export async function whileRead(
+  { signal }: Request,
+  take: () => () => void,
+  answer: () => Promise<Response>,
+): Promise<Response> {
+  const leave = take();
+  try {
+    return watched(await answer(), signal, leave);
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}
+
+/** The answer, which calls `onOver` when it was read to its end, or nobody reads it any more. */
+function watched(response: Response, signal: AbortSignal, onOver: () => void): Response {
+  const reader = response.body?.getReader();
+  if (reader === undefined) {
+    onOver();
+    return response;
+  }
+  const leave = (reason?: unknown): Promise<void> => {
+    onOver();
+    return reader.cancel(reason);
+  };
+  signal.addEventListener("abort", () => void leave().catch(() => undefined));
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { value } = await reader.read();
+      if (value !== undefined) return controller.enqueue(value);
+      onOver();
+      controller.close();
+    },
+    cancel: leave,
+  });
+  return new Response(body, response);
+}
