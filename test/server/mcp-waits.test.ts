@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { agent, tool } from "../../src/index.ts";
+import type { Json } from "../../src/util/json.ts";
 import { connect, revisions } from "./mcp-scene.ts";
 import { ask, questionsOf, runsFile, serving, told, until } from "./scene.ts";
 
@@ -64,7 +65,7 @@ describe.each(revisions)("a tool that waits, to MCP clients of %s", (revision) =
 
 describe.each(revisions)("the progress of a call, to MCP clients of %s", (revision) => {
   it("increases with each notification, whatever the tool tells", async () => {
-    const steps = [
+    const steps: readonly Json[] = [
       { progress: 0, total: 4 },
       { progress: 2 },
       { progress: 2, message: "still" },
