@@ -41,7 +41,7 @@ export const revisions: readonly Revision[] = ["2025-11-25", "2026-07-28"];
 interface Connecting {
   readonly headers?: Readonly<Record<string, string>>;
   /** Answers the questions of the server. Left out, the client has no elicitation. */
-  readonly elicit?: (params: { readonly message: string }) => object;
+  readonly elicit?: (params: { readonly message: string }) => object | Promise<object>;
 }
 
 /** Connects the client of the official library. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { agent, tool } from "../../src/index.ts";
 import type { Json } from "../../src/util/json.ts";
 import { connect, revisions } from "./mcp-scene.ts";
-import { ask, questionsOf, runsFile, serving, told, until } from "./scene.ts";
+import { ask, payer, questionsOf, runsFile, serving, told, until } from "./scene.ts";
 
 /** A tool that waits for a signal, sleeps, or does what else it is told to. */
 const waiter = tool({
@@ -95,5 +95,39 @@ describe.each(revisions)("the progress of a call, to MCP clients of %s", (revisi
     expect([values[0], values[1], values.at(-1)]).toEqual([0, 2, 4]);
     expect(seen[2]?.message).toBe("still");
     expect(values[2]).toBeCloseTo(2);
+  });
+});
+
+describe("a form that is open in a session", () => {
+  async function opened() {
+    const server = serving(runsFile(), { agents: [payer()], mcp: {} });
+    const open = Promise.withResolvers<void>();
+    const elicit = () => {
+      open.resolve();
+      return new Promise<never>(() => undefined);
+    };
+    const client = await connect(server, "2025-11-25", { elicit });
+    const gone = new AbortController();
+    const params = { name: "payer", arguments: { input: "Pay" } };
+    const call = client.callTool(params, { signal: gone.signal }).then(
+      (result) => JSON.stringify(result),
+      (error: unknown) => String(error),
+    );
+    await open.promise;
+    return { server, call, gone };
+  }
+
+  it("ends with the call that the client takes back, and so does its run", async () => {
+    const { server, call, gone } = await opened();
+    gone.abort();
+    await call;
+    await until(async () => (await told(ask(server, "GET /runs?status=cancelled"))).runs.length === 1);
+    expect(await questionsOf(server)).toEqual([]);
+  });
+
+  it("keeps no server that leaves, and the call is told so", async () => {
+    const { server, call } = await opened();
+    await server.drain();
+    expect(await call).toContain("about to end");
   });
 });

@@ -29,6 +29,8 @@ export interface Calling {
   readonly answers: Readonly<Record<string, unknown>>;
   /** The client can ask a person. */
   readonly canAsk: boolean;
+  /** Asks the person at a client that is asked in the middle of its request, and gives the answers by {@link formName}. Left out, a round ends with the questions. */
+  readonly elicit?: ((questions: readonly WaitingQuestion[]) => Promise<Calling["answers"]>) | undefined;
   /** The call may become a task, whose end the client fetches: at once, or where it takes long. Default: the client waits. */
   readonly task?: "at-once" | "if-long" | undefined;
   readonly signal: AbortSignal;
@@ -126,22 +128,28 @@ export async function followCall(
     const end = (await runs.show(id))?.end;
     if (end !== undefined) return endedRound(id, { end, steps }, around);
     const asked = await askedNow(id, { calling, seq: steps.seq }, around);
-    if (asked !== undefined) return asked;
-    const news = runEvents(id, served, { after: known, signal: told });
-    await news.next(); // the run goes on: it was answered, or what its tool waits for came
-    await news.return();
+    if (asked === "waits") await newsOf(runEvents(id, served, { after: known, signal: told }));
+    else if (asked !== undefined && "ask" in asked && calling.elicit !== undefined)
+      await answerAll(id, { ...calling, ...asked, answers: await calling.elicit(asked.ask) }, around);
+    else if (asked !== undefined) return asked;
   }
+}
+
+/** Waits until there is an event. */
+async function newsOf(events: AsyncGenerator<AgentEvent, void>): Promise<void> {
+  await events.next();
+  await events.return();
 }
 
 /**
  * Makes of the open questions of a run what a call gives: questions for the person at the client, or that it waits for somebody else. Answers no where nobody can be
- * asked; undefined where the run goes on by itself: nothing is open any more, or its tools wait for a time or a signal.
+ * asked; undefined where the run goes on, and "waits" where it does so by itself: its tools wait for a time or a signal.
  */
 export async function askedNow(
   id: string,
   { calling, seq }: { readonly calling: Calling; readonly seq: number },
   { runs, approvals }: McpAround,
-): Promise<Round | undefined> {
+): Promise<Round | "waits" | undefined> {
   const { caller } = calling;
   const open = await runs.waiting(id);
   if (open.length === 0) return undefined; // it was answered meanwhile
@@ -150,8 +158,9 @@ export async function askedNow(
   if (approvals !== "elsewhere" && calling.canAsk && own.length > 0) return { ask: own, place: { run, seq } };
   const asksPeople = open.some(isForPeople);
   if (approvals !== "refuse" && calling.task === undefined) return { result: waiting(run, open) };
-  if (approvals !== "refuse" && asksPeople) return { task: id };
-  if (own.length === 0 && asksPeople) await runs.cancel(id, "it needs an approval of somebody else");
+  if (!asksPeople) return "waits";
+  if (approvals !== "refuse") return { task: id };
+  if (own.length === 0) await runs.cancel(id, "it needs an approval of somebody else");
   for (const { key, request } of own)
     await runs.answer(id, key, { hash: request.hash, approved: false, by: caller.name, reason: cannotAsk });
   return undefined;

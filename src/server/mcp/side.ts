@@ -1,10 +1,11 @@
 import type * as Mcp from "@modelcontextprotocol/server";
-import { WritError } from "../../error/writ-error.ts";
+import { messageOf, WritError } from "../../error/writ-error.ts";
 import type { StoredRun } from "../../durable/run-store.ts";
 import type { Caller } from "../callers.ts";
 import { problemOf } from "../problems.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Calling, McpAround, Place } from "./call.ts";
+import { formName, formOf } from "./questions.ts";
 import type { Library } from "./library.ts";
 import type { Offer, OfferedTool } from "./offer.ts";
 
@@ -53,6 +54,39 @@ export function abilitiesOf(
   return ofRequest ?? server.getClientCapabilities() ?? {}; // the library has read those of the request
 }
 
+/** Tells requests of 2026-07-28, each of which says who asks, from those of a session. */
+export const isStateless = ({ mcpReq: { envelope } }: Mcp.ServerContext): boolean => envelope !== undefined;
+
+/** The most that a person at a client has for an answer. Milliseconds. */
+const timeout = 600_000;
+
+/** Asks the person at the client of a session, one question after another. `more` is sent with each. */
+export function elicitIn(
+  { around: { leaving } }: Side,
+  { mcpReq }: Mcp.ServerContext,
+  more: object = {},
+): NonNullable<Calling["elicit"]> {
+  const signal = AbortSignal.any([mcpReq.signal, leaving]);
+  return async (questions) => {
+    const answers: Record<string, unknown> = {};
+    try {
+      for (const question of questions)
+        answers[formName(question)] = await mcpReq.elicitInput(
+          { ...formOf(question), ...more },
+          { timeout, signal },
+        );
+      return answers;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new WritError(
+        "request-invalid",
+        { where: "the form", reason: messageOf(error) },
+        { cause: error },
+      );
+    }
+  };
+}
+
 export function callingOf(side: Side, args: JsonObject, context: Mcp.ServerContext): Calling {
   const { mcpReq } = context;
   return {
@@ -61,6 +95,7 @@ export function callingOf(side: Side, args: JsonObject, context: Mcp.ServerConte
     answers: mcpReq.inputResponses ?? {},
     place: placeIn(mcpReq.requestState()),
     canAsk: canAsk(side, context),
+    elicit: isStateless(context) ? undefined : elicitIn(side, context),
     signal: mcpReq.signal,
     progress: progressTo(context),
   };

@@ -4,7 +4,7 @@ import { runEvents } from "../run-events.ts";
 import { answerAll, askedNow, type Calling, followCall, type Following, type Round } from "./call.ts";
 import type { OfferedTool } from "./offer.ts";
 import { formName, formOf } from "./questions.ts";
-import { abilitiesOf, answering, callingOf, ofRun, type Side } from "./side.ts";
+import { abilitiesOf, answering, callingOf, elicitIn, isStateless, ofRun, type Side } from "./side.ts";
 
 const extension = "io.modelcontextprotocol/tasks";
 const relatedKey = "io.modelcontextprotocol/related-task";
@@ -17,12 +17,6 @@ export const taskCapabilities: Mcp.ServerCapabilities = {
 
 /** The pause between two looks of a client, in milliseconds. */
 const pollMs = 500;
-/** The most that a person at a client has for an answer. Milliseconds. */
-const timeout = 600_000;
-
-/** Tells requests of 2026-07-28, each of which says who asks, from those of a session. */
-const isStateless = ({ mcpReq: { envelope } }: Mcp.ServerContext): boolean => envelope !== undefined;
-
 const knowsTasks = (side: Side, context: Mcp.ServerContext): boolean =>
   !isStateless(context) || abilitiesOf(side, context).extensions?.[extension] !== undefined;
 
@@ -117,7 +111,7 @@ async function stateOf({ around }: Side, { id, context, ...following }: Asked): 
   if (end?.outcome.type === "cancelled") return { status: "cancelled", statusMessage: end.outcome.reason };
   if (end !== undefined) return endOf(await followCall(id, following, around), context);
   const asked = await askedNow(id, { calling: following.calling, seq: 0 }, around);
-  if (asked === undefined) return { status: "working" };
+  if (asked === undefined || asked === "waits") return { status: "working" };
   if (!("ask" in asked))
     return { status: "working", statusMessage: "it waits for an approval of somebody else" };
   if (!isStateless(context)) return { status: "input_required" };
@@ -137,23 +131,15 @@ function endOf(round: Round, context: Mcp.ServerContext): TaskState {
 /** The result of a task of 2025-11-25, once there is one: meanwhile the person at the client is asked what is to be asked. */
 async function resultOf(
   side: Side,
-  { id, offered, calling, context: { mcpReq } }: Asked,
+  { id, offered, calling, context }: Asked,
 ): Promise<Record<string, unknown>> {
   const { around, caller } = side;
   const related = { _meta: { [relatedKey]: { taskId: id.slice(caller.prefix.length) } } };
-  let round = await followCall(id, { offered, calling }, around);
+  const following = { offered, calling: { ...calling, elicit: elicitIn(side, context, related) } };
+  let round = await followCall(id, following, around);
   while (!("result" in round)) {
-    const answers: Record<string, unknown> = {};
-    if ("task" in round) await ended(side, id, mcpReq.signal);
-    else
-      for (const question of round.ask)
-        answers[formName(question)] = await mcpReq
-          .elicitInput({ ...formOf(question), ...related }, { timeout, signal: around.leaving })
-          .catch((error: unknown) => {
-            throw around.leaving.aborted ? around.leaving.reason : error;
-          });
-    const place = { run: id, seq: 0 };
-    round = await followCall(id, { offered, calling: { ...calling, answers, place } }, around);
+    await ended(side, id, context.mcpReq.signal);
+    round = await followCall(id, following, around);
   }
   return { ...round.result, ...related };
 }
