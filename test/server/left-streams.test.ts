@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sqliteRuns } from "../../src/sqlite.ts";
+import { whileRead } from "../../src/server/mcp/while-read.ts";
 import { eventStream, type Sent } from "../../src/server/sse.ts";
 import { ask, runsFile, serving, talker, told, until, web } from "./scene.ts";
 
@@ -31,6 +32,31 @@ describe("a stream that its reader leaves", () => {
     await reader?.cancel();
     expect(ended).toBe(1);
   });
+});
+
+describe("a place that is held while an answer is read", () => {
+  it.each(["read", "cancelled", "gone before", "gone meanwhile", "failed", "empty"])(
+    "is given back: %s",
+    async (how) => {
+      const gone = new AbortController();
+      const request = new Request("http://localhost/", { signal: gone.signal });
+      let free = 0;
+      const take = () => () => void (free += 1);
+      if (how === "gone before") gone.abort();
+      const answer = whileRead(request, take, async () => {
+        if (how === "failed") throw new Error("no answer");
+        return how === "empty" ? new Response(null, { status: 202 }) : new Response("words");
+      });
+      if (how === "failed") await expect(answer).rejects.toThrow("no answer");
+      else {
+        const response = await answer;
+        if (how === "gone meanwhile") gone.abort();
+        if (how === "cancelled") await response.body?.cancel();
+        else await response.text();
+      }
+      expect(free).toBeGreaterThan(0);
+    },
+  );
 });
 
 describe("a stream that breaks off by a fault of the server", () => {

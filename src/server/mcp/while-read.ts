@@ -28,7 +28,9 @@ function watched(response: Response, signal: AbortSignal, onOver: () => void): R
     onOver();
     return reader.cancel(reason);
   };
-  signal.addEventListener("abort", () => void leave().catch(() => undefined));
+  const gone = (): void => void leave().catch(() => undefined);
+  signal.addEventListener("abort", gone);
+  if (signal.aborted) gone();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { value } = await reader.read();
