@@ -32,7 +32,7 @@ export const chatRoutes: readonly Route[] = [
     method: "get",
     path: "/chat/{agent}/{chat}/stream",
     summary:
-      "The UI message stream of the run that is at work in a chat, from its beginning; 204 when there is none",
+      "The UI message stream of the latest run of a chat that is at work or waits, from its beginning; 204 when there is none",
     answer: { status: 200, type: "text/event-stream", orNothing: true },
     act: resume,
   },
@@ -87,8 +87,8 @@ async function resume(asked: Asked): Promise<Response> {
   agentOf(asked);
   const session = sessionOf(asked, asked.params["chat"] ?? "");
   const page = await asked.runs.list({ session, limit: runsOfPage });
-  const run = page.find(isOfChat(session));
-  if (run === undefined || run.end !== undefined) return new Response(null, { status: 204 });
+  const run = page.filter(isOfChat(session)).find(({ end }) => end === undefined);
+  if (run === undefined) return new Response(null, { status: 204 });
   return stream(asked, { id: run.id, messageId: run.id.slice(session.length + 1) }, asked.openStream());
 }
 

@@ -211,6 +211,28 @@ describe("useChat's own client", () => {
     expect(shown(back.lastMessage)).toEqual(["step-start", ["pay", "approval-requested"]]);
   });
 
+  it("comes back to a question that still waits, though the user has said something else meanwhile", async () => {
+    const clerk = agent({
+      name: "clerk",
+      model: ({ messages }) =>
+        JSON.stringify(messages.at(-1)).includes("Hello")
+          ? "Hi."
+          : { calls: [{ name: "pay", arguments: {} }] },
+      tools: [fakeTool("pay", "paid")],
+      policy: () => ({ verdict: "ask", rule: "money", reason: "money leaves" }),
+    });
+    const server = serving(runsFile(), { agents: [clerk] });
+    const say = (id: string, text: string) =>
+      ask(server, "POST /chat/clerk", {
+        body: { id: "c", messages: [{ id, role: "user", parts: [{ type: "text", text }] }] },
+      });
+    expect(await (await say("m1", "Pay Ada")).text()).toContain("tool-approval-request");
+    expect(await (await say("m2", "Hello")).text()).toContain("Hi.");
+    const back = await ask(server, "GET /chat/clerk/c/stream");
+    expect(back.status).toBe(200);
+    expect(await back.text()).toMatch(/"messageId":"m1-answer".*"tool-approval-request"/s);
+  });
+
   it("has what was said before from the session, whatever a page makes up", async () => {
     const file = runsFile();
     const sessions = sqliteSessions(file);
