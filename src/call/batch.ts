@@ -78,7 +78,8 @@ function notBegun(cause: unknown, batch: Batch, { fates, ledger, limits }: Batch
   const isOver = endsRun(cause, batch.run);
   const records = batch.calls.map((call, index) => {
     const hasBegun = startedEarly(batch, call) !== undefined;
-    const record = brokenRecord(`turn/${batch.turn}/call/${index}`, batch.run, hasBegun);
+    const key = `turn/${batch.turn}/call/${index}`;
+    const record = brokenRecord({ key, name: call.name }, batch.run, hasBegun);
     const { result } = record;
     if (isOver) tellEnd(batch, fates[index] ?? { type: "refused", call, result }, record);
     return record;

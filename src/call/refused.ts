@@ -55,18 +55,22 @@ export const unfinishedResult: ToolResult = {
   text: "Not known: the run ended while the call was carried out.",
 };
 
-/** The record of a call of which this process has none when its run cannot go on: the one that an earlier process kept, where one did. */
+/**
+ * The record of a call of which this process has none when its run cannot go on: the one that an earlier process kept, where one did. Of a run that was stopped
+ * nobody says that the call was left out: an earlier process can have made it, and kept nothing of it.
+ */
 export function brokenRecord(
-  key: string,
-  { journal }: Pick<RunContext, "journal">,
+  { key, name }: { readonly key: string; readonly name: string },
+  { journal, stop }: Pick<RunContext, "journal" | "stop">,
   hasBegun: boolean,
 ): CallRecord {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call of this key wrote it
   const kept = journal.find?.(key) as CallRecord | undefined;
   if (kept !== undefined) return kept;
   const isOpen = hasBegun || journal.hasBegun?.(key) === true;
-  const result = isOpen ? unfinishedResult : skippedResult("the run ended before it");
-  return { result, startedAt: 0, endedAt: 0 };
+  const notMade =
+    stop.reason === undefined ? skippedResult("the run ended before it") : cancelledResult(name);
+  return { result: isOpen ? unfinishedResult : notMade, startedAt: 0, endedAt: 0 };
 }
 
 /** The result of a call that the run lost sight of. */

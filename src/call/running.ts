@@ -200,9 +200,12 @@ export class RunningBatch {
     this.brokenBy ??= { cause };
     const { run } = this.batch;
     const isOver = endsRun(cause, run);
-    this.eachOpen(({ early, at }, index) => {
+    this.eachOpen(({ early, at, tool: { name } }, index) => {
       const hasBegun = early !== undefined || (this.begun?.has(index) ?? run.journal === directJournal);
-      const record = { inside: this.left.get(index)?.[0], ...brokenRecord(at.key, run, hasBegun) };
+      const record = {
+        inside: this.left.get(index)?.[0],
+        ...brokenRecord({ key: at.key, name }, run, hasBegun),
+      };
       if (isOver) this.end(index, record);
       else this.records[index] = record;
     });
