@@ -1,6 +1,6 @@
 import { describeType } from "../../driver/describe-type.ts";
 import { flattenTools } from "../../policy/allow-list.ts";
-import { type SchemaSource, toSchema } from "../../schema/to-schema.ts";
+import { type SchemaOptions, type SchemaSource, toSchema } from "../../schema/to-schema.ts";
 import type { Skill, ToolList } from "../skill.ts";
 
 /**
@@ -24,8 +24,8 @@ export function describeSkill(skill: Skill): string {
   return [
     `# ${skill.name}`,
     skill.description,
-    ...typed(skill.name, "Takes", skill.input),
-    ...typed(skill.name, "Gives", agentic?.output),
+    ...typed("Takes", skill.input, { name: skill.name, role: "input" }),
+    ...typed("Gives", skill.output, { name: skill.name, role: agentic === undefined ? "output" : "input" }),
     ...section("Tools", agentic?.tools),
     ...section("Knowledge, loaded when its name is called", skill.knowledge),
   ].join("\n\n");
@@ -59,10 +59,8 @@ export async function skillContext(
   return [skill.description, ...entries].join("\n\n");
 }
 
-function typed(name: string, title: string, source: SchemaSource | undefined): string[] {
-  return source === undefined
-    ? []
-    : [`${title}: ${describeType(toSchema(source, { name, role: "input" }).jsonSchema)}`];
+function typed(title: string, source: SchemaSource | undefined, place: SchemaOptions): string[] {
+  return source === undefined ? [] : [`${title}: ${describeType(toSchema(source, place).jsonSchema)}`];
 }
 
 function section(title: string, tools: ToolList = []): string[] {

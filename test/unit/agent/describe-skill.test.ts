@@ -46,6 +46,19 @@ describe("describeSkill", () => {
     expect(state.loads).toBe(0);
   });
 
+  it("says what a function gives, too", () => {
+    const count = skill({
+      name: "count",
+      description: "Counts words",
+      input: z.string(),
+      output: z.object({ words: z.int().default(0) }),
+      execute: (text) => ({ words: String(text).split(" ").length }),
+    });
+    expect(describeSkill(count)).toBe(
+      ["# count", "Counts words", "Takes: string", "Gives: { words: integer }"].join("\n\n"),
+    );
+  });
+
   it("is short for a skill that has nothing", () => {
     expect(describeSkill(skill({ name: "a", description: "Does it", execute: () => 1 }))).toBe(
       "# a\n\nDoes it",
