@@ -1,5 +1,5 @@
 import { execute, type Executed } from "../call/batch.ts";
-import { lostResult } from "../call/refused.ts";
+import { brokenRecord, lostResult, skippedResult } from "../call/refused.ts";
 import { isFailure } from "../call/settle.ts";
 import { WritError } from "../error/writ-error.ts";
 import { callsOf, type ReplyMessage, type ToolCall, type ToolResult } from "../message/message.ts";
@@ -29,8 +29,10 @@ export function act({ state, message, early }: Acting, run: Run): Maybe<NextStat
   const open = addReply(state.transcript, message) as OpenTranscript;
   const calls = callsOf(message);
   const circle = circleOf(state, calls);
-  if (circle.type === "end")
-    return skipAll(state, { open, reason: circle.excess.message, end: exhausted(run, circle.excess) }, run);
+  if (circle.type === "end") {
+    const resultOf = (): ToolResult => skippedResult(circle.excess.message);
+    return skipAll(state, { open, end: exhausted(run, circle.excess), resultOf }, run);
+  }
   const opened = { state, early, open, calls, circle };
   return run.options.beforeEffect === undefined ? carryOut(opened, run) : carryOutChecked(opened, run);
 }
@@ -42,11 +44,16 @@ interface OpenedBatch extends Pick<Acting, "state" | "early"> {
 }
 
 async function carryOutChecked(opened: OpenedBatch, run: Run): Promise<NextState> {
-  const { state, open, calls } = opened;
+  const { state, early, open, calls } = opened;
   const end = await beforeEffects(calls, run);
   if (end === undefined) return carryOut(opened, run);
   const goesOn = end.questions !== undefined; // the run was handed over: another process carries its calls out
-  return goesOn ? { state, end } : skipAll(state, { open, reason: "the run had to end before it", end }, run);
+  if (goesOn) return { state, end };
+  const { started } = early.calls ?? {};
+  const resultOf = ({ id, name }: ToolCall, index: number): ToolResult =>
+    brokenRecord({ key: `turn/${state.ledger.turns}/call/${index}`, name }, run, started?.has(id) === true)
+      .result;
+  return skipAll(state, { open, end, resultOf }, run);
 }
 
 function carryOut(opened: OpenedBatch, run: Run): Maybe<NextState> {

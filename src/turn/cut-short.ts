@@ -1,8 +1,8 @@
 import type { Executed } from "../call/batch.ts";
-import { skippedResult, unfinishedResult } from "../call/refused.ts";
+import { unfinishedResult } from "../call/refused.ts";
 import { tellNotBegun } from "../call/settle.ts";
 import { WritError } from "../error/writ-error.ts";
-import type { ToolCall } from "../message/message.ts";
+import type { ToolCall, ToolResult } from "../message/message.ts";
 import { type OpenTranscript, settleAll } from "../message/transcript.ts";
 import { effectIn } from "../policy/allow-list.ts";
 import { learn } from "../policy/knowledge/learned.ts";
@@ -59,14 +59,15 @@ function actsBeside({ results }: RunWaits, { state, open }: OpenCalls): readonly
 
 interface Skipping {
   readonly open: OpenTranscript;
-  readonly reason: string;
   readonly end: End;
+  /** The result of a call: most were not made. */
+  readonly resultOf: (call: ToolCall, index: number) => ToolResult;
 }
 
 /** Skips the calls of a reply, for an end that came before them. */
-export function skipAll(state: State, { open, reason, end }: Skipping, run: Run): NextState {
-  const result = skippedResult(reason);
-  const transcript = settleAll(open, (call) => {
+export function skipAll(state: State, { open, end, resultOf }: Skipping, run: Run): NextState {
+  const transcript = settleAll(open, (call, index) => {
+    const result = resultOf(call, index);
     if (end.throws !== true) tellNotBegun({ run, turn: state.ledger.turns }, call, result); // else they are told of when the run is tried again
     return result;
   });

@@ -15,6 +15,7 @@ import type { ModelRecord } from "./ask-model.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { after, type Maybe } from "../util/maybe.ts";
 import { act } from "./act.ts";
+import { skippedResult } from "../call/refused.ts";
 import { skipAll } from "./cut-short.ts";
 import { type TurnQuestion, driverOf } from "./ask.ts";
 import { authorStopped, type End, failed } from "../run/end.ts";
@@ -188,7 +189,8 @@ function stopOnReason(
   const reason = `Finish reason "${reply.finishReason}" matched stop condition`;
   const end = authorStopped(run, reason);
   const added = addReply(state.transcript, reply.message);
-  if (added.state === "open") return skipAll(state, { open: added, reason, end }, run);
+  if (added.state === "open")
+    return skipAll(state, { open: added, end, resultOf: () => skippedResult(reason) }, run);
   return { state: { ...state, transcript: added }, end };
 }
 
@@ -278,6 +280,10 @@ function filtered(
   const end: End = { outcome: { type: "refused", code: error.code, message: error.message }, error };
   const added = addReply(state.transcript, message);
   if (added.state === "open")
-    return skipAll(state, { open: added, reason: "the provider filtered the reply", end }, run);
+    return skipAll(
+      state,
+      { open: added, end, resultOf: () => skippedResult("the provider filtered the reply") },
+      run,
+    );
   return { state: { ...state, transcript: added }, end };
 }

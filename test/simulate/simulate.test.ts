@@ -287,6 +287,43 @@ const broken: readonly [what: string, name: string, deviations: Schedule["deviat
       { at: "moment 4", does: "stops" },
     ],
   ],
+  [
+    "a call that a dead process made early is not told as left out where another process learns that its run was cancelled",
+    "clerk",
+    [
+      { at: "model 1", does: "proposes", calls: [{ name: "look", arguments: { order: "A2" } }] },
+      { at: "step 3", does: "dies-unkept" },
+      { at: "step 6", does: "dies-unkept" },
+      {
+        at: "model 2",
+        does: "proposes",
+        calls: [
+          { name: "look", arguments: { order: "A1" } },
+          { name: "book", arguments: { order: "A1" } },
+        ],
+      },
+      { at: "step 11", does: "dies-unkept" },
+      { at: "step 15", does: "stalls" },
+      { at: "moment 12", does: "stops" },
+    ],
+  ],
+  [
+    "nor where its session is looked at first",
+    "conversation",
+    [
+      { at: "model 1", does: "proposes", calls: [{ name: "look", arguments: { order: "A2" } }] },
+      {
+        at: "model 3",
+        does: "proposes",
+        calls: [
+          { name: "look", arguments: { order: "A2" } },
+          { name: "pay", arguments: { order: "A1", amount: 1 } },
+        ],
+      },
+      { at: "step 11", does: "dies-unkept" },
+      { at: "moment 8", does: "stops" },
+    ],
+  ],
 ];
 
 it.each(broken)("holds that %s", async (_what, name, deviations) => {
