@@ -135,7 +135,18 @@ function comparePolicies(
       less: "narrowed",
     }),
     ...compareNotes(wasTools, isTools, [...path, "tools"]),
+    ...compareNarrowing(before.narrowedBy, after.narrowedBy, [...path, "narrowedBy"]),
   ];
+}
+
+function compareNarrowing(
+  before: PolicyManifest | undefined,
+  after: PolicyManifest | undefined,
+  path: Path,
+): readonly ManifestChange[] {
+  if (before !== undefined && after !== undefined) return comparePolicies(before, after, path);
+  if (after !== undefined) return [note("narrowed", path, `it is held to ${after.name} now`)];
+  return before === undefined ? [] : [note("widened", path, `it is not held to ${before.name} any more`)];
 }
 
 /** Rules can be read, and so can what holds when nothing is written; what a function decides, nobody knows. */

@@ -47,6 +47,8 @@ export interface PolicyManifest {
   readonly rules?: readonly Rule[];
   readonly tools?: Readonly<Record<string, Annotation>>;
   readonly constants?: readonly string[];
+  /** The policy that these rules are held to: for each call the stricter of both decides. */
+  readonly narrowedBy?: PolicyManifest;
 }
 
 /** A way of working, and all that may be called in it. A plain skill is a function, which calls no tools and is held by nothing. */

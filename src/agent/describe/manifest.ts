@@ -2,6 +2,7 @@ import type { Hooks } from "../../hook/run-hooks.ts";
 import type { Model } from "../../model/model.ts";
 import type { Policy } from "../../policy/decision.ts";
 import { sensible } from "../../policy/rules/sensible.ts";
+import { narrowedParts } from "../../policy/study/narrow.ts";
 import { rulesOf } from "../../policy/rules/policy-json.ts";
 import { rulePolicyOf } from "../../policy/rules/identity.ts";
 import type { PolicyJson } from "../../policy/rules/rule.ts";
@@ -73,12 +74,20 @@ function policyManifest(policy: Policy): PolicyManifest {
   const json = rulePolicyOf(policy)?.toJSON() as PolicyJson | undefined;
   if (json === undefined) return { name: `${policy.name} (a function)`.trim() };
   const { name, tools, constants } = json;
+  const narrowing = narrowingOf(policy);
   return {
     name,
     rules: rulesOf(json),
     ...(tools === undefined ? {} : { tools }),
     ...(constants === undefined ? {} : { constants: unique(constants) }),
+    ...(narrowing === undefined ? {} : { narrowedBy: policyManifest(narrowing) }),
   };
+}
+
+/** Of a policy that was put together of two, the one whose rules do not stand in its JSON. */
+function narrowingOf(policy: Policy): Policy | undefined {
+  const [first, second] = narrowedParts(policy) ?? [];
+  return first === undefined || rulePolicyOf(first) !== undefined ? second : first;
 }
 
 function modelManifest({ id, endpoint }: Model): ModelManifest {

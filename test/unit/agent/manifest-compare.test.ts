@@ -27,6 +27,7 @@ const before: AgentManifest = {
       { verdict: "deny", tools: ["erase"] },
     ],
     constants: ["me@x.example"],
+    narrowedBy: { name: "night", rules: [] },
     tools: { browse: { reaches: "outside" }, book: { trusted: { of: "email" } } },
   },
   budget: { turns: 5 },
@@ -195,6 +196,18 @@ const pairs: readonly [what: string, after: AgentManifest, wider: string, back: 
     "results that are trusted in any form",
     withPolicy({ tools: { ...tools, book: { trusted: true } } }),
     "policy › tools › book › trusted: in one form → in any form",
+    "narrowed",
+  ],
+  [
+    "an allow rule that came to the policy that it is held to",
+    withPolicy({ narrowedBy: { name: "night", rules: [{ verdict: "allow", tools: ["send"] }] } }),
+    'policy › narrowedBy › rules: new allow rule {"tools":["send"]}',
+    "narrowed",
+  ],
+  [
+    "a policy that it is not held to any more",
+    withPolicy({ narrowedBy: undefined }),
+    "policy › narrowedBy: it is not held to night any more",
     "narrowed",
   ],
   [

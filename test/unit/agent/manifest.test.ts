@@ -4,11 +4,14 @@ import { ollama } from "../../../src/adapters/model/ollama.ts";
 import { openaiCompatible } from "../../../src/adapters/model/openai-compatible.ts";
 import { agent } from "../../../src/adapters/node.ts";
 import { manifestText } from "../../../src/agent/describe/manifest.ts";
+import type { PolicyManifest } from "../../../src/agent/describe/manifest-data.ts";
 import type { Agent } from "../../../src/agent/agent.ts";
 import { parallel } from "../../../src/agent/compose/parallel.ts";
 import { skill } from "../../../src/agent/skill.ts";
 import { subagents } from "../../../src/agent/subagents.ts";
+import type { Policy } from "../../../src/policy/decision.ts";
 import { guarded } from "../../../src/policy/study/guarded.ts";
+import { narrowed } from "../../../src/policy/study/narrow.ts";
 import { policy } from "../../../src/policy/study/policy.ts";
 import { allow, deny } from "../../../src/policy/rules/builders.ts";
 import { memoryBank } from "../../../src/session/memory-bank.ts";
@@ -145,6 +148,26 @@ describe("agent.manifest()", () => {
       reason: "x",
     });
     expect(await of(mine)).toEqual({ name: "mine (a function)" });
+  });
+
+  it("has both policies of one that is narrowed", async () => {
+    const [day, night] = ["day", "night"].map((name) => policy({ name, rules: [allow(`${name}_send`)] }));
+    const of = async (own: Policy): Promise<PolicyManifest> =>
+      (
+        await agent({
+          name: "a",
+          model: done,
+          tools: [named("day_send"), named("night_send")],
+          policy: own,
+        }).manifest()
+      ).policy;
+    if (day === undefined || night === undefined) throw new Error("there are two");
+    const both = { rules: [{ tools: ["day_send"] }], narrowedBy: { rules: [{ tools: ["night_send"] }] } };
+    expect(await of(narrowed(day, night))).toMatchObject(both);
+    const mine: Policy = () => ({ verdict: "deny", rule: "mine", reason: "" });
+    const held = { rules: [{ tools: ["day_send"] }], narrowedBy: { name: "mine (a function)" } };
+    expect(await of(narrowed(day, mine))).toMatchObject(held);
+    expect(await of(narrowed(mine, day))).toMatchObject(held);
   });
 
   it("has the manifests of the agents that its tools run, as far as they are reached", async () => {
