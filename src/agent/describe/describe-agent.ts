@@ -1,6 +1,7 @@
 import type { Limits } from "../../policy/account/budget.ts";
 import { rulePolicyOf } from "../../policy/rules/identity.ts";
 import type { Tool } from "../../tool/tool.ts";
+import { visible } from "../../util/visible.ts";
 import type { AgentPlan } from "../plan.ts";
 import type { AnyDefinition } from "../definition.ts";
 import type { PlannedSkill } from "../plan-skill.ts";
@@ -57,9 +58,9 @@ function lineOfTool(tool: Tool): string {
 
 const longest = 100;
 
-/** The beginning of a text, without its line breaks. */
+/** The beginning of a text, without its line breaks, and with what would steer a terminal written out: a server may have written it. */
 function oneLine(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
+  const line = visible(text.replaceAll(/\s+/g, " ").trim());
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }
 

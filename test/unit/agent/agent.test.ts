@@ -54,6 +54,18 @@ describe("agent", () => {
     expect(second.describe()).toContain("budget: turns 2,");
   });
 
+  it("describes itself without what would steer a terminal: a server may have written it", () => {
+    const tools = [fakeTool("look", 1, { description: "Looks\u001b[2J\u202e at\na thing" })];
+    const shown = agent({
+      name: "a",
+      description: "Kind\u001b]0;x\u0007",
+      model: () => "",
+      tools,
+    }).describe();
+    expect(shown).toContain(String.raw`a" (function): Kind\u{1b}]0;x\u{7}`);
+    expect(shown).toContain(String.raw`: Looks\u{1b}[2J\u{202e} at a thing`);
+  });
+
   it("replaces parts with with(), and keeps the bounds that are not named [A13]", async () => {
     const model = scripted([{ calls: [{ name: "t" }] }]);
     const first = agent({ name: "a", model, tools: [fakeTool("t", 1)], budget: { toolCalls: 2 } });
