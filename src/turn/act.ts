@@ -1,4 +1,5 @@
 import { execute, type Executed } from "../call/batch.ts";
+import { startedEarly } from "../call/judge.ts";
 import { brokenRecord, lostResult, skippedResult } from "../call/refused.ts";
 import { isFailure } from "../call/settle.ts";
 import { WritError } from "../error/writ-error.ts";
@@ -49,10 +50,11 @@ async function carryOutChecked(opened: OpenedBatch, run: Run): Promise<NextState
   if (end === undefined) return carryOut(opened, run);
   const goesOn = end.questions !== undefined; // the run was handed over: another process carries its calls out
   if (goesOn) return { state, end };
-  const { started } = early.calls ?? {};
-  const resultOf = ({ id, name }: ToolCall, index: number): ToolResult =>
-    brokenRecord({ key: `turn/${state.ledger.turns}/call/${index}`, name }, run, started?.has(id) === true)
-      .result;
+  const resultOf = (call: ToolCall, index: number): ToolResult => {
+    const hasBegun = startedEarly({ early: early.calls?.started }, call) !== undefined;
+    const key = `turn/${state.ledger.turns}/call/${index}`;
+    return brokenRecord({ key, name: call.name }, run, hasBegun).result;
+  };
   return skipAll(state, { open, end, resultOf }, run);
 }
 
