@@ -19,7 +19,7 @@ type BoundField = "turns" | "toolCalls" | "tokens" | "costUsd";
 /** All of them. */
 export const boundFields: readonly BoundField[] = ["turns", "toolCalls", "tokens", "costUsd"];
 
-/** The tools that a sentence is about: by their names, or all with one of these effects. An effect that nobody declared may be any. */
+/** The tools that a sentence is about: by their names, or all with one of these effects, not both. An effect that nobody declared may be any. */
 export interface AboutTools {
   readonly tools?: readonly string[];
   readonly effects?: readonly Exclude<Effect, "undeclared">[];
@@ -113,7 +113,12 @@ const kinds = {
   powers: closed({ type: string, within: list(string) }),
 } as const;
 
-const sentence = variants("type", kinds, "a sentence");
+const sentence = refined(
+  variants("type", kinds, "a sentence"),
+  "must have `tools` or `effects`, not both: write two sentences",
+  ({ tools, effects }: { readonly tools?: unknown; readonly effects?: unknown }) =>
+    tools === undefined || effects === undefined,
+);
 /** The shape of a list of sentences. */
 export const sentencesShape: Shape<readonly object[]> = list(sentence, "a list of sentences");
 

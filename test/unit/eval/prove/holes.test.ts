@@ -34,6 +34,17 @@ describe("a policy that is a function", () => {
   });
 });
 
+describe("a sentence", () => {
+  it("cannot be about tools by their names and by their effects", async () => {
+    const clerk = agent({ name: "clerk", model: () => "" });
+    const both = { type: "never", tools: ["look"], effects: ["irreversible"] } as const;
+    await expect(prove(clerk, { sentences: [both] })).rejects.toMatchObject({
+      code: "definition-invalid",
+      message: expect.stringContaining("`tools` or `effects`, not both"),
+    });
+  });
+});
+
 describe("the program of a broken sentence", () => {
   const look = fakeTool("look", "seen", { effect: "read", inputSchema: { type: "object" } });
   const program = async (
