@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { durableRuns } from "../../src/durable.ts";
 import { agent } from "../../src/index.ts";
@@ -32,6 +34,29 @@ describe.skipIf(postgresMissing() !== undefined)("dispatchers in PostgreSQL", ()
     const { complaints, kills } = await killRun(["out:2", "in:2"], { waits: true, store: under });
     expect([complaints, kills]).toEqual([[], 2]);
   }, 240_000); // many processes, one after the other
+
+  it("DBOS serves where its launch failed halfway, once that is over", async () => {
+    const { openDispatched, place } = dbosDispatched(() => server);
+    const { address } = await place();
+    const { store, dispatcher } = openDispatched(address);
+    await using _connections = dispatcher;
+    const quick = agent({ name: "a", model: () => "done" });
+    const runs = durableRuns({ store, dispatcher, agents: [quick] });
+    await runs.work().drain(); // makes the tables
+    const admin = new pg.Client(server.url);
+    await admin.connect();
+    const versions = `${address.split("#")[1]}_dbos.application_versions`; // DBOS writes there when all else is launched
+    const warned = once(process, "warning");
+    await admin.query(`ALTER TABLE ${versions} RENAME TO hidden`);
+    await using _worker = runs.work();
+    expect(String((await warned)[0])).toContain("application_versions");
+    await admin.query(
+      `ALTER TABLE ${versions.replace("application_versions", "hidden")} RENAME TO application_versions`,
+    );
+    await admin.end();
+    await runs.start(quick, "Go", { id: "r" });
+    expect((await runs.result("r")).outcome.type).toBe("answered");
+  });
 
   it("DBOS keeps the bound of an agent over all workers, and serves one worker of a process", async () => {
     const { openDispatched, place } = dbosDispatched(() => server, { a: { atOnce: 2 } });

@@ -131,7 +131,7 @@ class DbosServing implements Serving {
       listenQueues: workplace.agents.map(queueOf),
       logger,
     });
-    await makeAlone(place, () => dbos.launch());
+    await makeAlone(place, () => launchWhole(dbos));
   }
 
   private async registerQueues(): Promise<void> {
@@ -181,6 +181,16 @@ class DbosServing implements Serving {
 
   private async pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.over.signal }).catch(() => undefined);
+  }
+}
+
+/** Launches DBOS. One that fails halfway counts as launched there, and would hand out nothing: it is shut down, so that the next attempt begins anew. */
+async function launchWhole(dbos: Dbos["DBOS"]): Promise<void> {
+  try {
+    await dbos.launch();
+  } catch (error) {
+    await dbos.shutdown().catch(() => undefined); // what failed first is told
+    throw error;
   }
 }
 
