@@ -11,6 +11,11 @@ export function tellDispatcherFailed(error: unknown, host: Host): void {
   tell("A run is kept, but its dispatcher could not be told of it", error, host);
 }
 
+/** Tells the author that the dispatcher of a worker failed. Nothing is lost: it is tried again and again. */
+export function tellServingFailed(error: unknown, host: Host): void {
+  tell("A worker is handed no runs by its dispatcher now, and tries again", error, host);
+}
+
 /** Tells the author that a run is cancelled for good, but its session or the runs that wait for its end could not be told. */
 export function tellCancelUntold(error: unknown, host: Host): void {
   tell("A run is cancelled, but its session or the runs behind it could not be told of it", error, host);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DispatchedRun, Serving, Workplace } from "../../durable/dispatcher.ts";
-import { tellDispatcherFailed } from "../../durable/store-failed.ts";
+import { tellServingFailed } from "../../durable/store-failed.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { nodeHost } from "../clock.ts";
 import {
@@ -173,7 +173,7 @@ class DbosServing implements Serving {
         return await work();
       } catch (error) {
         if (this.over.signal.aborted) return;
-        tellDispatcherFailed(error, nodeHost);
+        tellServingFailed(error, nodeHost);
         await this.pause(pauseMs);
       }
     }
