@@ -63,11 +63,14 @@ describe.skipIf(postgresMissing() !== undefined)("dispatchers in PostgreSQL", ()
     const { store, dispatcher } = openDispatched((await place()).address);
     await using _connections = dispatcher;
     let [most, now] = [0, 0];
+    const two = Promise.withResolvers<void>();
     const busy = agent({
       name: "a",
       async model() {
         most = Math.max(most, (now += 1));
-        await sleep(100);
+        if (now === 2) two.resolve();
+        await two.promise; // however slow the machine is
+        await sleep(100); // a third would come now
         now -= 1;
         return "done";
       },
@@ -75,6 +78,9 @@ describe.skipIf(postgresMissing() !== undefined)("dispatchers in PostgreSQL", ()
     const runs = durableRuns({ store, dispatcher, agents: [busy] });
     const worker = runs.work({ concurrency: 10 });
     expect(() => runs.work()).toThrow(/DBOS runs once in a process/);
+    await expect(dispatcher?.[Symbol.asyncDispose]()).rejects.toThrow(
+      /close\(\) of dbosDispatcher\(\).* Drain it first/,
+    );
     for (let id = 0; id < 6; id += 1) await runs.start(busy, "Go", { id: String(id) });
     for (let id = 0; id < 6; id += 1) expect((await runs.result(String(id))).outcome.type).toBe("answered");
     expect(most).toBe(2);

@@ -1,13 +1,18 @@
 import type { Dispatcher } from "../../durable/dispatcher.ts";
 import { checkShape, closed, fromOne } from "../../error/check-shape.ts";
+import { WritError } from "../../error/writ-error.ts";
 import { map, optional, shapeOf, string } from "../../util/shape.ts";
-import { serveHere } from "./dbos-serving.ts";
+import { isServed, serveHere } from "./dbos-serving.ts";
 import { type DbosTables, enqueue, openTables } from "./dbos-tables.ts";
 import type { DbosOptions, DbosPlace } from "./options.ts";
 
 /** A dispatcher with connections. */
 export interface DbosDispatcher extends Dispatcher, AsyncDisposable {
-  /** Closes the connections by which runs are told of; a worker is drained before. Closing twice is no mistake. */
+  /**
+   * Closes the connections by which runs are told of. Closing twice is no mistake.
+   *
+   * @throws WritError `definition-invalid` under a worker, which has to be drained before
+   */
   close(): Promise<void>;
 }
 
@@ -47,6 +52,9 @@ export function dbosDispatcher(url: string, options: DbosOptions = {}): DbosDisp
     return opened;
   }
   async function close(): Promise<void> {
+    const reason = "A worker is at work, which DBOS hands out runs to by these connections. Drain it first.";
+    if (isServed(place))
+      throw new WritError("definition-invalid", { where: "close() of dbosDispatcher()", reason });
     const tables = await opened?.catch(() => undefined);
     opened = undefined;
     await tables?.close();

@@ -41,9 +41,14 @@ export function serveHere(workplace: Workplace, place: DbosPlace, open: () => Pr
   return (atWork = new DbosServing(workplace, place, open));
 }
 
+/** True while a worker that nobody told to leave is handed runs from this place. */
+export function isServed(place: DbosPlace): boolean {
+  return atWork?.place === place && !atWork.isLeaving;
+}
+
 class DbosServing implements Serving {
   private readonly workplace: Workplace;
-  private readonly place: DbosPlace;
+  readonly place: DbosPlace;
   private readonly open: () => Promise<DbosTables>;
   private readonly executor = randomUUID();
   private readonly guard: ExecutorGuard;
@@ -58,6 +63,10 @@ class DbosServing implements Serving {
     this.open = open;
     this.guard = executorGuard(place, this.executor);
     this.tending = this.tend();
+  }
+
+  get isLeaving(): boolean {
+    return this.over.signal.aborted;
   }
 
   look(): void {
