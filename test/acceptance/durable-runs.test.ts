@@ -425,9 +425,12 @@ describe("workers", () => {
   it("carry out so many runs at a time, and others meanwhile", async () => {
     let most = 0;
     let now = 0;
+    const three = Promise.withResolvers<void>();
     const busy = acting("busy", "read", async () => {
       most = Math.max(most, (now += 1));
-      await sleep(20);
+      if (now === 3) three.resolve();
+      await three.promise; // however slow the machine is
+      await sleep(20); // a fourth would come now
       now -= 1;
     });
     const one = agent({ name: "clerk", model: planned([{ name: "busy" }]), tools: [busy] });
