@@ -56,6 +56,7 @@ function played(
   };
 }
 
+const retry = { firstDelayMs: 1 };
 const deleting = () => fakeTool("delete", "deleted");
 
 describe.each(versions)("arguments that a package makes up (%s)", (version) => {
@@ -171,10 +172,11 @@ describe.each(versions)("a stream that ends early (%s)", (version) => {
     ["a call, and a finish that nobody told", [...whole, finish(version, "other")]],
   ])("is not an answer, and can be asked again: %s", async (_name, reply) => {
     const remove = deleting();
-    const asked = agent({ name: "a", model: played(version, reply), tools: [remove] });
+    const asked = agent({ name: "a", model: played(version, reply), tools: [remove], retry });
     const error = { code: "provider-failed", retryable: true };
     await expect(asked.run("x")).rejects.toMatchObject(error);
-    await expect(chat({ model: aiSdk(played(version, reply)), messages: "x" })).rejects.toMatchObject(error);
+    const chatted = chat({ model: aiSdk(played(version, reply)), messages: "x", retry });
+    await expect(chatted).rejects.toMatchObject(error);
     expect(remove.calls).toEqual([]);
   });
 
@@ -242,7 +244,7 @@ describe.each(["v3", "v4"] as const)(
         ...called(["{}"], "{}"),
         { ...finish(version, "tool-calls"), usage: { inputTokens: {}, outputTokens: {} } },
       ]);
-      const asked = agent({ name: "a", model, tools: [remove] });
+      const asked = agent({ name: "a", model, tools: [remove], retry });
       await expect(asked.run("x")).rejects.toMatchObject({ code: "provider-failed", retryable: true });
       expect(remove.calls).toEqual([]);
     });
