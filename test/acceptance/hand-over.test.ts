@@ -129,8 +129,12 @@ describe("a run that is handed over", () => {
     const asks: Policy = () => ({ verdict: "ask", rule: "asks", reason: "" });
     const one = agent({ name: "a", model: planned([["look", "a"]]), tools: [look], policy: asks });
     const journal = memoryJournal();
-    const leave = { journal, handOver: AbortSignal.timeout(20) };
-    const waiting = await one.run("Go", { ...leave, approve: () => new Promise(() => undefined) });
+    const leaving = new AbortController();
+    const approve = (): Promise<never> => {
+      setTimeout(() => leaving.abort());
+      return new Promise(() => undefined);
+    };
+    const waiting = await one.run("Go", { journal, handOver: leaving.signal, approve });
     expect(waiting.outcome).toMatchObject({ type: "suspended", field: "handover" });
     expect(journal.records.map(({ key }) => key)).toEqual(["start", "turn/1/model"]);
     const busy = { provider: "p", model: "m", reason: "429" };
