@@ -1,7 +1,9 @@
 import type { Runnable } from "../agent/runnable.ts";
 import { type CallerTool, withCallerTools } from "../durable/caller-tools.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
+import { fieldsOf, readPart } from "../message/foreign-parts.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import type { SaidPart } from "./chat-messages.ts";
 
 /** A client's own tools, as OpenAI's clients describe them. */
 export interface ClientTools {
@@ -10,11 +12,32 @@ export interface ClientTools {
   readonly tool_choice?: unknown;
 }
 
-/** The words of a result: a text, or a list of texts. */
-export function textOf(content: unknown): Json {
-  if (!Array.isArray(content)) return typeof content === "string" ? content : "";
-  const texts = content.map((part: unknown) => (isJsonObject(part) ? part["text"] : part));
-  return texts.map((text) => (typeof text === "string" ? text : "")).join("\n");
+/**
+ * What a client sends as the result of a call, as a tool gives it: its text, or its texts and files where it has files.
+ *
+ * @throws WritError `request-invalid` for a part that is neither
+ */
+export function resultOf(tool: string, content: unknown): Json {
+  if (typeof content === "string") return content;
+  const parts = Array.isArray(content) ? content : [content ?? ""];
+  const read = parts.map((part: unknown) => partOf(tool, part));
+  const texts = read.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return texts.length === read.length ? texts.join("\n") : read;
+}
+
+function partOf(tool: string, given: unknown): SaidPart {
+  try {
+    const part = readPart(given);
+    if (part.type === "text") return { type: part.type, text: part.text };
+    return { type: part.type, mediaType: part.mediaType, data: part.data };
+  } catch {
+    const { type } = fieldsOf(given);
+    const shown = typeof type === "string" ? ` of the type ${JSON.stringify(type)}` : "";
+    throw new WritError("request-invalid", {
+      where: `the result of a call of "${tool}"`,
+      reason: `a part${shown} is neither a text nor a picture or file with its data or address in it; send it as one of these, or in words`,
+    });
+  }
 }
 
 /** The client's tools as an agent takes them. @throws WritError `request-invalid` */

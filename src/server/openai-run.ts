@@ -4,7 +4,7 @@ import { WritError } from "../error/writ-error.ts";
 import { type AgentEvent, isFact } from "../event/event.ts";
 import { addUsage, noUsage, type Usage } from "../message/usage.ts";
 import type { JsonObject } from "../util/json.ts";
-import { callerToolsOf, type ClientTools, textOf } from "./client-tools.ts";
+import { callerToolsOf, type ClientTools, resultOf } from "./client-tools.ts";
 import { questionId, questionOf } from "./page-questions.ts";
 import { problemHeaders, problemOf } from "./problems.ts";
 import { agentsOf, type Asked, json, type OpenStream } from "./route.ts";
@@ -76,11 +76,12 @@ async function goneOn(asked: Asked, { model, results, stream }: GoingOn): Promis
       reason: "they are results of calls that were not made here",
     });
   const waiting = await runs.waiting(run.id);
-  for (const { question, content } of given) {
+  const signals = given.flatMap(({ question, content }) => {
     const open = waiting.find(({ key }) => question?.run === run.id && key === question.key);
     const name = open && callerSignalOf(open.request);
-    if (name !== undefined) await runs.signal(run.id, { name, value: textOf(content), id: name });
-  }
+    return name === undefined ? [] : [{ name, value: resultOf(open.request.tool, content), id: name }];
+  });
+  for (const signal of signals) await runs.signal(run.id, signal);
   return openAiRunOf(asked, run, { stream, after: first.after });
 }
 

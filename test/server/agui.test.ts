@@ -321,6 +321,7 @@ describe("the client of AG-UI", () => {
   });
 
   it("carries out calls of its own tools, beside those of the agent", async () => {
+    const given: unknown[] = [];
     const guide = agent({
       name: "guide",
       tools: [fakeTool("look", "order 17")],
@@ -332,6 +333,7 @@ describe("the client of AG-UI", () => {
         const results = messages.filter(({ role }) => role === "tool");
         if (results.length === 0)
           return { calls: ["open_page", "look"].map((name) => ({ name, arguments: { path: "/17" } })) };
+        given.push(...results);
         return `Done: ${results.length}`;
       },
     });
@@ -347,10 +349,14 @@ describe("the client of AG-UI", () => {
     await client.runAgent({ tools, resume });
     const [call] = client.messages.flatMap((one) => ("toolCalls" in one ? (one.toolCalls ?? []) : []));
     expect(events.at(-1)).toMatchObject({ outcome: { type: "success", pendingToolCallIds: [call?.id] } });
-    client.addMessage({ id: "result", role: "tool", toolCallId: String(call?.id), content: "opened" });
+    const source = { type: "data" as const, value: "iVBORw0KGgo=", mimeType: "image/png" };
+    const picture = { type: "image" as const, source };
+    client.addMessage({ id: "result", role: "tool", toolCallId: String(call?.id), content: [picture] });
     const begun = types.length;
     const { result } = await client.runAgent({ tools });
     expect(result).toBe("Done: 2");
+    const files = [{ type: "file", mediaType: source.mimeType, data: source.value }];
+    expect(given).toContainEqual(expect.objectContaining({ name: "open_page", files }));
     expect(types.slice(begun)).not.toContain("MESSAGES_SNAPSHOT");
     expect(client.messages.filter(({ role }) => role === "tool")).toHaveLength(2);
     const anew = page(serving(file, { agents: [guide] }), "guide");

@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
-import { agent } from "../../src/index.ts";
+import { agent, type Message } from "../../src/index.ts";
 import type { Server } from "../../src/server.ts";
 import { fakeTool } from "../../src/testing.ts";
 import { runsFile, serving, talker } from "./scene.ts";
@@ -41,6 +41,83 @@ const guide = () =>
       return `Done with ${tools.map(({ name }) => name).join()}: ${shown.slice(1).join("; ")}`;
     },
   });
+
+/** A picture of one pixel. */
+const png =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/** One whose client takes pictures, and the results that its model was given. */
+function photographer() {
+  const given: (Message & { readonly role: "tool" })[] = [];
+  const one = agent({
+    name: "photographer",
+    model: ({ messages }) => {
+      const results = messages.filter((message) => message.role === "tool");
+      given.splice(0, given.length, ...results);
+      return results.length === 0 ? { calls: [{ name: "shoot", arguments: {} }] } : "Seen.";
+    },
+  });
+  return { one, given };
+}
+
+const inChat = [
+  { type: "text", text: "the page" },
+  { type: "image_url", image_url: { url: `data:image/png;base64,${png}` } },
+  { type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,JVBERg==" } },
+];
+const inResponses = [
+  { type: "input_text", text: "the page" },
+  { type: "input_image", detail: "auto", image_url: `data:image/png;base64,${png}` },
+  { type: "input_file", filename: "a.pdf", file_data: "data:application/pdf;base64,JVBERg==" },
+];
+const asFiles = [
+  { type: "file", mediaType: "image/png", data: expect.stringContaining(png) },
+  { type: "file", mediaType: "application/pdf", data: expect.stringContaining("JVBERg==") },
+];
+
+describe("pictures in results of the client's tools", () => {
+  const shoot = { type: "function" as const, name: "shoot", parameters: { type: "object" }, strict: true };
+
+  it("reach the model, from chat completions", async () => {
+    const { one, given } = photographer();
+    const client = clientOf(serving(runsFile(), { agents: [one] }));
+    const asked = { model: "photographer", messages: [user], tools: [{ type: "function", function: shoot }] };
+    const first = await client.chat.completions.create(asked as never);
+    const reply = first.choices[0]?.message;
+    const bring = (content: unknown) => {
+      const result = { role: "tool", tool_call_id: reply?.tool_calls?.[0]?.id, content };
+      return client.chat.completions.create({ ...asked, messages: [user, reply, result] } as never);
+    };
+    for (const part of [{ type: "input_image", file_id: "file-1" }, { type: "hologram" }, 7])
+      await expect(bring([...inChat, part])).rejects.toMatchObject({
+        status: 400,
+        code: "request-invalid",
+        message: expect.stringMatching(/result of a call of "shoot".*data or address/),
+      });
+    expect((await bring(inChat)).choices[0]?.message.content).toBe("Seen.");
+    expect(given).toMatchObject([
+      { status: "ok", text: expect.stringContaining("[image: image/png, 70 bytes]"), files: asFiles },
+    ]);
+  });
+
+  it("reach the model, from responses", async () => {
+    const { one, given } = photographer();
+    const client = clientOf(serving(runsFile(), { agents: [one] }));
+    const asked = { model: "photographer", tools: [shoot] };
+    const first = await client.responses.create({ ...asked, input: "Look" });
+    const [call] = first.output;
+    const input = [
+      {
+        type: "function_call_output" as const,
+        call_id: call !== undefined && "call_id" in call ? String(call.call_id) : "",
+        output: inResponses as never,
+      },
+    ];
+    const next = await client.responses.create({ ...asked, input, previous_response_id: first.id });
+    expect(next.output_text).toBe("Seen.");
+    expect(given).toMatchObject([{ status: "ok", files: asFiles }]);
+  });
+});
 
 describe("tools of the client, in chat completions", () => {
   it("are called by the client, beside those of the agent", async () => {

@@ -59,6 +59,14 @@ export function wordsOf({ content = "" }: AguiMessage): string {
   return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
+/** A content as it is where it is a text, else its parts as agents take them. */
+export function saidIn(
+  content: AguiMessage["content"],
+  refuse: (reason: string) => never,
+): string | readonly SaidPart[] {
+  return Array.isArray(content) ? content.map((part) => saidPart(part, refuse)) : (content ?? "");
+}
+
 function saidPart(part: AguiPart, refuse: (reason: string) => never): SaidPart {
   if (part.type === "text") return { type: "text", text: part.text };
   const { type, value, mimeType } = part.source;

@@ -6,7 +6,7 @@ import type { StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { isFact } from "../../event/event.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
-import { callerToolsOf, textOf } from "../client-tools.ts";
+import { callerToolsOf, resultOf } from "../client-tools.ts";
 import { type ResumeEntry, takeAnswers } from "../interrupts.ts";
 import { problemOf } from "../problems.ts";
 import { agentsOf, type Asked, inStream, type OpenStream, type Route } from "../route.ts";
@@ -19,6 +19,7 @@ import {
   type AguiMessage,
   askedMessage,
   inputOf,
+  saidIn,
   wordsOf,
 } from "./messages.ts";
 import { agui } from "./schema.ts";
@@ -119,7 +120,8 @@ async function given(
   const results = wanted.messages.flatMap(({ role, toolCallId, content }) => {
     const open = waiting.find(({ request }) => prefixOf(id, session) + request.callId === toolCallId);
     const name = open && callerSignalOf(open.request);
-    return role !== "tool" || name === undefined ? [] : [{ name, value: textOf(content), id: name }];
+    if (role !== "tool" || name === undefined) return [];
+    return [{ name, value: resultOf(open.request.tool, saidIn(content, refuse)), id: name }];
   });
   if (results.length === 0) return undefined;
   let after = 0;
