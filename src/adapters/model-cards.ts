@@ -20,7 +20,7 @@ export interface ModelCard {
   /** The version of writ that measured, and the day, as YYYY-MM-DD. */
   readonly writ: string;
   readonly date: string;
-  /** The measurements. Only people read them. */
+  /** The measurements: people read them, and the next probe of the model. */
   readonly scores: Json;
 }
 
@@ -41,12 +41,14 @@ const drivers = new Map<string, DriverName | undefined>();
  */
 export function driverOfCard(model: string): DriverName | undefined {
   const path = cardPath(model);
-  if (!drivers.has(path)) {
-    const file = readCard(path);
-    const isOwn = file?.type === "card" && file.card.model === model;
-    drivers.set(path, isOwn ? file.card.driver : undefined);
-  }
+  if (!drivers.has(path)) drivers.set(path, cardOf(model)?.driver);
   return drivers.get(path);
+}
+
+/** The card of a model as it is on the disk; undefined when there is none, or none that can be read. Never throws. */
+export function cardOf(model: string): ModelCard | undefined {
+  const file = readCard(cardPath(model));
+  return file?.type === "card" && file.card.model === model ? file.card : undefined;
 }
 
 /** Writes a card in the place of an older one, whole or not at all, and gives its path. @throws Error of the file system */

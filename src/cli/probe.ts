@@ -1,10 +1,11 @@
-import { saveCard } from "../adapters/model-cards.ts";
+import { cardOf, saveCard } from "../adapters/model-cards.ts";
 import { modelNamed } from "../adapters/model/resolve.ts";
 import { messageOf } from "../error/writ-error.ts";
 import { battery } from "../eval/probe/battery.ts";
 import { type Best, bestOf, goneByAuto, wayText } from "../eval/probe/best.ts";
+import { keptScores } from "../eval/probe/kept-scores.ts";
 import type { ProbeCase } from "../eval/probe/probe-case.ts";
-import { type GrammarChoice, probe, type ProbeEvent } from "../eval/probe/probe.ts";
+import { type GrammarChoice, probe, type ProbeEvent, type Way } from "../eval/probe/probe.ts";
 import { scoresOf, type WayScore } from "../eval/probe/score.ts";
 import { tableRows } from "../eval/probe/table.ts";
 import { type DriverName, driverNames } from "../model/driver-names.ts";
@@ -50,9 +51,9 @@ interface Measured {
   readonly error?: unknown;
 }
 
-/** Place of the card of the best driver, or the reason why none was written. */
+/** Place of the card of the best driver with the ways that were measured before, or the reason why none was written. */
 type Saved =
-  | { readonly path: string; readonly driver: DriverName }
+  | { readonly path: string; readonly driver: DriverName; readonly before: readonly Way[] }
   | { readonly path?: undefined; readonly why: string };
 
 /**
@@ -142,24 +143,26 @@ function progressOf(verbose: boolean): (event?: ProbeEvent) => void {
   };
 }
 
-/** Remembers the driver that is best of what `auto` would do, where the whole battery says so. */
-function save({ probing, scores, complete }: Measured, wanted: boolean): Saved {
+/** Remembers the driver that is best of what `auto` would do, where the whole battery says so, now or in an earlier probe. */
+function save({ probing, events, scores, complete }: Measured, wanted: boolean): Saved {
   const { model, cases } = probing;
   if (!wanted) return { why: "it was not to be (--no-save)" };
   if (!complete) return { why: "the probe did not come to its end" };
   if (cases.length < battery.length)
     return { why: `only ${cases.length} of ${countText(battery.length, "case")} were run` };
-  const best = bestOf(goneByAuto(scores));
+  const before = keptScores(cardOf(model.id), events, cases.length);
+  const known = [...scores, ...before];
+  const best = bestOf(goneByAuto(known));
   if (best === undefined)
     return {
       why:
-        goneByAuto(scores).length === 0
+        goneByAuto(known).length === 0
           ? "auto holds this model to a grammar, and that was not measured"
           : "no driver scored more than 0",
     };
   const { driver } = best.way;
   const [date = ""] = new Date().toISOString().split("T");
-  const json = toJson(scores);
+  const json = toJson(known);
   try {
     const path = saveCard({
       version: 1,
@@ -170,7 +173,7 @@ function save({ probing, scores, complete }: Measured, wanted: boolean): Saved {
       date,
       scores: json.ok ? json.value : null,
     });
-    return { path, driver };
+    return { path, driver, before };
   } catch (error) {
     return { why: `the card cannot be written: ${messageOf(error)}` };
   }
@@ -236,7 +239,12 @@ function bestText(best: Best | undefined): string {
 function savedText(model: string, scores: readonly WayScore[], saved: Saved): readonly string[] {
   if (saved.path === undefined) return [`Not remembered: ${saved.why}.`];
   const best = bestOf(scores)?.way;
-  const lines = [`Remembered: auto now speaks ${saved.driver} with ${model} (${saved.path}).`];
+  const lines = [
+    `Remembered: auto now speaks ${saved.driver} with ${model} (${saved.path}).`,
+    ...(saved.before.length === 0
+      ? []
+      : [`Measured before, and compared with these: ${saved.before.map(wayText).join(", ")}.`]),
+  ];
   return best?.held === "off"
     ? [`auto always holds this model to a grammar, so the best of those is what counts.`, ...lines]
     : lines;

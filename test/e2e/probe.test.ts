@@ -98,6 +98,10 @@ describe("writ probe", () => {
     expect(doctor.stdout).toMatch(
       /^ok {6}auto speaks json with ollama\/m: writ probe \S+ measured it on [0-9-]{10} /m,
     );
+
+    const part = await writ(["probe", "ollama/m", "--drivers", "guided"], { env }); // chooses by words, and scores
+    expect(part.stdout).toContain("Remembered: auto now speaks json with ollama/m (");
+    expect(part.stdout).toContain("compared with these: json with grammar, json without grammar, react with");
   });
 
   it("prints one JSON object, and remembers nothing of a part of the battery", async () => {

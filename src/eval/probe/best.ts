@@ -1,9 +1,13 @@
 import type { Way } from "./probe.ts";
 import { partOf, type WayScore } from "./score.ts";
 
+/** What ways are compared by. */
+export type Compared = Way &
+  Pick<WayScore, "right" | "restraint" | "valid" | "inputTokens" | "outputTokens" | "score">;
+
 /** The best of several ways, and what decided. */
 export interface Best {
-  readonly way: WayScore;
+  readonly way: Compared;
   readonly why: string;
 }
 
@@ -12,7 +16,7 @@ export interface Best {
  * wins a draw. A way that was measured with fewer cases than others is none of them: its first case may be all that it can. Undefined when there
  * are none, or none scored more than 0.
  */
-export function bestOf(scores: readonly WayScore[]): Best | undefined {
+export function bestOf(scores: readonly Compared[]): Best | undefined {
   const most = Math.max(...scores.map(casesOf));
   const [way, next] = scores.filter((score) => casesOf(score) === most).toSorted(compare);
   if (way === undefined || way.score === 0) return undefined;
@@ -20,12 +24,12 @@ export function bestOf(scores: readonly WayScore[]): Best | undefined {
   return { way, why: next === undefined ? shares : `${shares}; ${advantage(way, next)}` };
 }
 
-function casesOf({ right, restraint }: WayScore): number {
+function casesOf({ right, restraint }: Compared): number {
   return right.of + restraint.of;
 }
 
 /** The ways that `auto` goes: it holds the model to a format wherever that is possible. */
-export function goneByAuto(scores: readonly WayScore[]): readonly WayScore[] {
+export function goneByAuto(scores: readonly Compared[]): readonly Compared[] {
   return scores.filter(({ held }) => held !== "off");
 }
 
@@ -35,7 +39,7 @@ export function wayText({ driver, held }: Way): string {
 }
 
 const measures: readonly {
-  readonly of: (score: WayScore) => number;
+  readonly of: (score: Compared) => number;
   readonly text: (next: string) => string;
 }[] = [
   { of: ({ score }) => score, text: (next) => `${next} scores less` },
@@ -47,12 +51,12 @@ const measures: readonly {
   },
 ];
 
-function compare(a: WayScore, b: WayScore): number {
+function compare(a: Compared, b: Compared): number {
   for (const { of } of measures) if (of(a) !== of(b)) return of(b) - of(a);
   return 0;
 }
 
-function advantage(way: WayScore, next: WayScore): string {
+function advantage(way: Compared, next: Compared): string {
   const decided = measures.find(({ of }) => of(way) !== of(next));
   return decided?.text(wayText(next)) ?? `${wayText(next)} is as good, and comes after it`;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { WritError } from "../../../src/error/writ-error.ts";
 import { bestOf, goneByAuto } from "../../../src/eval/probe/best.ts";
+import { keptScores } from "../../../src/eval/probe/kept-scores.ts";
 import type { ProbeCase } from "../../../src/eval/probe/probe-case.ts";
 import { probe, type ProbeEvent, type ProbeOptions } from "../../../src/eval/probe/probe.ts";
 import { scoresOf, type WayScore } from "../../../src/eval/probe/score.ts";
@@ -9,6 +10,7 @@ import type { DriverName } from "../../../src/model/driver-names.ts";
 import { type FunctionReply, modelFromFunction } from "../../../src/model/function-model.ts";
 import type { Model, ModelFeatures, ModelRequest } from "../../../src/model/model.ts";
 import { tool } from "../../../src/tool/tool.ts";
+import type { Json } from "../../../src/util/json.ts";
 
 const look = tool({
   name: "look",
@@ -264,5 +266,52 @@ describe("bestOf", () => {
     );
     const { scores } = await run({ model: always, drivers: ["native"] });
     expect(scores[0]).toMatchObject({ restraint: { count: 0, of: 1 }, right: { count: 1 }, score: 0 });
+  });
+});
+
+describe("keptScores", () => {
+  const date = "2031-01-02";
+  const share = { count: 1, of: 1 };
+  const score = (driver: DriverName, held: "on" | "off" | "never", more: object = {}) => ({
+    driver,
+    held,
+    right: share,
+    restraint: share,
+    valid: share,
+    inputTokens: 1,
+    outputTokens: 1,
+    score: 1,
+    ...more,
+  });
+  const result = { name: "look" } as never;
+  const before = { scores: [score("json", "on"), score("json", "off"), score("native", "never")], date };
+  const kept = (events: readonly ProbeEvent[], scores: readonly Json[] = before.scores) =>
+    keptScores({ date, scores }, events, 2).map((one) => `${one.driver} ${one.held} ${one.date}`);
+
+  it("are those of ways that were not measured again, with the day of their measuring", () => {
+    const other = [score("json", "on", { date: "2030-01-01" }), ...before.scores.slice(1)];
+    expect(kept([{ type: "case", driver: "lines", held: "on", result }], other)).toEqual([
+      "json on 2030-01-01",
+      "json off 2031-01-02",
+      "native never 2031-01-02",
+    ]);
+    expect(kept([{ type: "case", driver: "json", held: "on", result }])).toEqual([
+      "json off 2031-01-02",
+      "native never 2031-01-02",
+    ]);
+    expect(kept([{ type: "case", driver: "json", held: "never", result }])).toEqual([
+      "native never 2031-01-02",
+    ]);
+    expect(kept([{ type: "skipped", driver: "native", reason: "no tools" }])).toEqual([
+      "json on 2031-01-02",
+      "json off 2031-01-02",
+    ]);
+  });
+
+  it("are none of another battery, nor what is no score", () => {
+    const scores = [score("json", "on", { right: { count: 2, of: 2 } }), { driver: "json" }, null];
+    expect(kept([], scores)).toEqual([]);
+    expect(keptScores({ date, scores: null }, [], 2)).toEqual([]);
+    expect(keptScores(undefined, [], 2)).toEqual([]);
   });
 });
