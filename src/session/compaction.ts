@@ -2,6 +2,8 @@ import { checkCount, checkShape, closed } from "../error/check-shape.ts";
 import type { Compact, Compacted, CompactedActs } from "../turn/options.ts";
 import { isPlain, joinLabels } from "../message/label.ts";
 import {
+  charactersOf,
+  isAsked,
   labelOf,
   labelOfAll,
   type Message,
@@ -22,7 +24,10 @@ export interface CompactionOptions {
   readonly atTokens: number;
   /** So many of the last turns stay, whatever they have. Default 2. */
   readonly keepTurns?: number;
-  /** Given the messages that go; what it says of them stays in their place. Default: only calls with a declared effect are told of. */
+  /**
+   * Given the messages that go; what it says of them stays in their place. It is asked when these have a quarter of `atTokens` at least, whatever stays.
+   * Default: only calls with a declared effect are told of.
+   */
   readonly summarise?: Summarise;
 }
 
@@ -74,6 +79,11 @@ export function compactor(options: CompactionOptions): Compact {
     const droppedTurns = fewest(most, fits);
     const shorter = dropTurns(transcript, droppedTurns);
     if (countTurns(shorter) === countTurns(transcript)) return undefined; // all of those turns tell of tools, and stay
+    const isDear = summarise !== undefined && known.isRefused !== true;
+    if (isDear && gainOf(transcript, shorter) < atTokens / 4) {
+      known.waits?.(atTokens);
+      return undefined;
+    }
     return compact({ transcript, shorter, droppedTurns, known }, once);
   };
 }
@@ -101,6 +111,12 @@ function together(messages: readonly UserMessage[]): UserMessage | undefined {
 
 function tokensOf({ characters }: ReadyTranscript): number {
   return estimateTokens(characters);
+}
+
+/** The tokens that go for good: an older summary makes room for another one. */
+function gainOf({ messages }: ReadyTranscript, shorter: ReadyTranscript): number {
+  const gone = removed(messages, shorter).filter((message) => message.role !== "user" || isAsked(message));
+  return estimateTokens(gone.reduce((sum, message) => sum + charactersOf(message), 0));
 }
 
 /** The smallest number from 1 to `most` that is enough, where more is enough too; `most` when none is. */

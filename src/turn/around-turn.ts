@@ -107,6 +107,7 @@ async function compacted(
     acts: state.acts,
     effectOf: effectIn(run.gate.allowed),
     isRefused,
+    waits: (atTokens) => warnOfRoom(atTokens, run),
   });
   const done = compacting === undefined ? undefined : await untilStopped(compacting, run.stop);
   if (done === "stopped") throw new Error("the run was stopped while it was compacted");
@@ -114,6 +115,12 @@ async function compacted(
   const { transcript, droppedTurns, tokensBefore, tokensAfter, acts } = done;
   run.tell?.({ type: "compaction-end", turn, droppedTurns, tokensBefore, tokensAfter });
   return { state: { ...state, transcript, acts, sent: 0 } };
+}
+
+/** Tells the author that the compaction has too little to take out. */
+function warnOfRoom(atTokens: number, { gate, host }: Run): void {
+  const text = `The compaction of agent "${gate.agent}" waits with its summary: what has to stay leaves too little of \`atTokens\` (${atTokens}), so that requests have more. Raise it, or keep less: instructions, \`keepTurns\`, results (\`resultBytes\`).`;
+  host.warn?.({ code: "WRIT_COMPACTION_WAITS", text, isDeprecation: false });
 }
 
 /** Tells which bounds are nearly used up: each once, and again when it was raised since. */

@@ -44,6 +44,8 @@ export interface CompactedActs {
   readonly effectOf: EffectOf;
   /** The provider says that it is too long, whatever the estimate. */
   readonly isRefused?: boolean;
+  /** Told where it waits with a summary, by which too little would be gained. */
+  readonly waits?: (atTokens: number) => void;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { agent, inMemorySessions, memoryJournal, session, tool } from "../../src/index.ts";
 import { forkSession } from "../../src/session.ts";
 import type { AgentEvent } from "../../src/event/event.ts";
@@ -159,6 +159,26 @@ describe("compaction in a run", () => {
     const asked = summaries.length;
     const replayed = await worker.run("the task", { journal: memoryJournal(journal.records) });
     expect([replayed.text, summaries.length]).toEqual(["done", asked]);
+  });
+
+  it("waits with a summary that gains too little, and warns of it once", async () => {
+    const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    onTestFinished(() => warned.mockRestore());
+    let summaries = 0;
+    const worker = agent({
+      name: "pinned-worker",
+      instructions: "x".repeat(2000), // all of the 500 tokens
+      model: scripted([...Array.from({ length: 12 }, look), "done"]),
+      tools: [fakeTool("look", () => "x".repeat(60))],
+      budget: { turns: 13, repeats: Infinity },
+      compaction: { atTokens: 500, summarise: () => `summary ${(summaries += 1)}` },
+    });
+    expect((await worker.run("the task")).text).toBe("done");
+    expect(summaries).toBeLessThan(4);
+    const told = warned.mock.calls.filter(([text]) =>
+      String(text).includes(`compaction of agent "pinned-worker"`),
+    );
+    expect(told.map(([, options]) => options)).toMatchObject([{ code: "WRIT_COMPACTION_WAITS" }]);
   });
 
   it("is not written a second time by a run that is played again [C42]", async () => {

@@ -189,6 +189,13 @@ describe("compaction", () => {
             expect(made).toBeUndefined();
             return;
           }
+          if (made === undefined) {
+            const least = dropTurns(transcript, turns - bounds.keepTurns).messages;
+            const byRuntime = messages.filter((message) => message.role === "user" && !isAsked(message));
+            expect(withSummary).toBe(true);
+            expect(tokensOf(least) + tokensOf(byRuntime)).toBeGreaterThan(bounds.atTokens / 4);
+            return;
+          }
           const after = made?.transcript.messages ?? [];
           expect(providerComplaints(after)).toEqual([]);
           expect(made?.tokensBefore).toBe(tokensOf(messages));
@@ -234,6 +241,31 @@ describe("compaction", () => {
     expect(longest).toBeLessThan(100);
     expect(compactions).toBeLessThan(2000 / 18);
     expect(summarised).toBeLessThan(4000 + compactions);
+  });
+
+  it("asks for no summary again and again where what stays has more than half of the limit, and tells it", async () => {
+    let summaries = 0;
+    const waits: number[] = [];
+    const compactTurn = compactor({
+      atTokens: 1000,
+      summarise: (messages) => {
+        summaries += messages.length > 0 ? 1 : 0;
+        return "in short ".repeat(40);
+      },
+    });
+    const known = { acts: [], effectOf: () => "none" as const, waits: (at: number) => void waits.push(at) };
+    let transcript = addUser(emptyTranscript(system), userMessage("x".repeat(3800))); // 950 tokens
+    let longest = 0;
+    for (let turn = 0; turn < 100; turn += 1) {
+      transcript = (await compactTurn(transcript, once, known))?.transcript ?? transcript;
+      longest = Math.max(longest, tokensOf(transcript.messages));
+      transcript = callTurn(transcript, `call_${turn}`, 94); // 25 tokens
+    }
+    expect(summaries).toBeLessThanOrEqual(10); // one for ten turns
+    expect(longest).toBeLessThan(1000 + 50 + 90 + 250);
+    expect(new Set(waits)).toEqual(new Set([1000]));
+    const refused = await compactTurn(callTurn(transcript, "last"), once, { ...known, isRefused: true });
+    expect(refused?.droppedTurns).toBeGreaterThan(0); // the provider's word counts, whatever is gained
   });
 
   it("refuses limits that are no whole numbers", () => {
