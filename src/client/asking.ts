@@ -37,7 +37,7 @@ export function asking({ url, token, fetch: sending }: RunsClientOptions): Askin
     };
     return new Request(place + path, { method, headers, ...more });
   };
-  const send: Asking["send"] = async (request) => (sending === undefined ? fetch(request) : sending(request));
+  const send: Asking["send"] = async (request) => (sending ?? fetch)(request);
   async function read<Answer>(request: Request): Promise<Answer> {
     const response = await send(request);
     if (!response.ok) throw await errorOf(response);

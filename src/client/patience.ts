@@ -1,4 +1,4 @@
-import { isPassing, ServerError } from "./server-error.ts";
+import { ServerError } from "./server-error.ts";
 
 /** The pauses between attempts: each is twice as long as the one before, and at least as long as the server wants. */
 export interface Patience {
@@ -10,17 +10,28 @@ export interface Patience {
 
 const firstPauseMs = 200;
 const longestPauseMs = 10_000;
+/** A connection that broke passes as a server that is away does. */
+const passing = 503;
+/** The code of what the server itself did wrong. What stands before it has none. */
+const ownFault = "server-failed";
+/** A server that fails so often in a row will do so for ever: with the pauses between, it had a minute. */
+const mostFaults = 12;
 
 export function patienceUntil(signal: AbortSignal): Patience {
   let pauseMs = firstPauseMs;
+  let faults = 0;
   return {
-    renew: () => void (pauseMs = firstPauseMs),
+    renew() {
+      pauseMs = firstPauseMs;
+      faults = 0;
+    },
     async wait(failure) {
       signal.throwIfAborted();
-      if (failure instanceof ServerError) {
-        if (!isPassing(failure.status)) throw failure;
-        pauseMs = Math.max(pauseMs, failure.retryAfterMs ?? 0);
-      }
+      const told: Partial<ServerError> = failure instanceof ServerError ? failure : {};
+      const { status = passing, code, retryAfterMs = 0 } = told;
+      faults = code === ownFault ? faults + 1 : 0;
+      if ((status !== 429 && status < 500) || faults === mostFaults) throw failure;
+      pauseMs = Math.max(pauseMs, retryAfterMs);
       const { promise, resolve: wake } = Promise.withResolvers<unknown>();
       const timer = setTimeout(wake, pauseMs);
       signal.addEventListener("abort", wake);

@@ -21,8 +21,8 @@ const silentMs = 45_000;
  * The events of a run, until it ends. A connection that breaks, a server that is restarted and one that is busy are asked again, after the last fact
  * that came: each fact comes once. The first request is not repeated.
  *
- * @throws ServerError where the server refuses; for the first request what `fetch` throws, and TypeError for an answer that is no stream; what
- * `requestOf` throws; the reason of the signal
+ * @throws ServerError where the server refuses, and where it fails itself twelve times in a row; for the first request what `fetch` throws, and TypeError for
+ * an answer that is no stream; what `requestOf` throws; the reason of the signal
  */
 export async function* readEvents({
   requestOf,

@@ -31,8 +31,8 @@ export interface RunsClient {
    * `message-start`. Leaving the loop closes the connection, and the run goes on. With `inside` come the facts of agents inside too, each with its `runId`,
    * and no words as they are written; `after` then is the last `seq` of each run, by its id.
    *
-   * @throws ServerError `run-missing`; what `fetch` throws, where the first request cannot be sent, and TypeError where a page or something else answers it; what the
-   * function of the token throws; the reason of the signal
+   * @throws ServerError `run-missing`, and `server-failed` where the server itself fails twelve times in a row, for about a minute; what `fetch` throws, where
+   * the first request cannot be sent, and TypeError where a page or something else answers it; what the function of the token throws; the reason of the signal
    */
   events(
     id: string,
@@ -87,14 +87,17 @@ export interface RunsClient {
 export function runsClient(options: RunsClientOptions): RunsClient {
   const { requestOf, send, read, told } = asking(options);
   const show = (id: string): Promise<ShownRun> => told("GET", of(id));
-  const events: RunsClient["events"] = (id, { after = 0, inside = false, signal } = {}) =>
+  const events: RunsClient["events"] = (
+    id,
+    { after = 0, inside = false, signal = new AbortController().signal } = {},
+  ) =>
     readEvents({
       requestOf: (known, gone) =>
         requestOf("GET", of(id, `/events?${placeOf(known, id, inside)}`), { signal: gone }),
       send,
       id,
       after: typeof after === "number" ? { [id]: after } : after,
-      signal: signal ?? new AbortController().signal,
+      signal,
     });
   return {
     async agents() {
@@ -110,6 +113,7 @@ export function runsClient(options: RunsClientOptions): RunsClient {
         try {
           const { end } = await read<ShownRun>(request);
           if (end !== undefined) return end;
+          patience.renew();
         } catch (error) {
           if (isFirst && !(error instanceof ServerError)) throw error;
           await patience.wait(error);

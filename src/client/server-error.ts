@@ -61,6 +61,3 @@ export function toldIn(text: string): Told {
     return {};
   }
 }
-
-/** True where asking again later may do. */
-export const isPassing = (status: number): boolean => status === 429 || status >= 500;

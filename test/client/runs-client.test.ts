@@ -164,6 +164,34 @@ describe("reading events", () => {
     expect(new Set(asked.slice(1))).toEqual(new Set(["http://far.example/runs/a/events?after=1"]));
   });
 
+  it("ends with a failure of the server's own that lasts, and outlasts one that does not", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const failed = () =>
+      Response.json({ code: "server-failed", title: "the server failed" }, { status: 500 });
+    const often = (count: number) => Array.from({ length: count }, () => failed);
+    const lasting = answering(eventsFrom('data: {"type":"run-start","seq":1}\n\n'), ...often(20));
+    const unknown = answering(...often(20));
+    const ends = [Array.fromAsync(lasting.runs.events("a")), unknown.runs.result("a")].map((end) =>
+      expect(end).rejects.toMatchObject({ status: 500, code: "server-failed" }),
+    );
+    await vi.advanceTimersByTimeAsync(90_000);
+    await Promise.all(ends);
+    expect([lasting.asked.length, unknown.asked.length]).toEqual([13, 12]);
+    const passing = answering(
+      ...often(11),
+      eventsFrom('data: {"type":"run-start","seq":1}\n\n'),
+      ...often(11),
+      () => new Response("<h1>Bad gateway</h1>", { status: 502 }),
+      ...Array.from({ length: 20 }, () => () => new Response("<h1>Error</h1>", { status: 500 })), // a proxy's
+      ...often(11),
+      eventsFrom(end),
+    );
+    const outlasted = Array.fromAsync(passing.runs.events("a"));
+    await vi.advanceTimersByTimeAsync(900_000);
+    expect((await outlasted).map(({ type }) => type)).toEqual(["run-start", "run-end"]);
+  });
+
   it("ends where no stream is at the address: a page, as servers of pages give it for any", async () => {
     const page = () => new Response("<h1>My app</h1>", { headers: { "content-type": "text/html" } });
     const { runs, asked } = answering(page);
