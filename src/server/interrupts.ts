@@ -140,3 +140,24 @@ export async function takeAnswers(
   }
   return first;
 }
+
+/** The first question of answers that were all taken before: a client that heard nothing sends them again. Undefined where one of them was not. */
+export async function takenBefore(
+  { served }: Asked,
+  run: string,
+  entries: readonly ResumeEntry[],
+): Promise<PageQuestion | undefined> {
+  const records = await served.store.records(run);
+  const taken = entries.flatMap(({ interruptId }) => {
+    const question = questionOf(interruptId);
+    const json = records.find(({ key }) => question?.run === run && key === question.key)?.json;
+    return question !== undefined && hashIn(json) === question.hash ? [question] : [];
+  });
+  return taken.length === entries.length ? taken[0] : undefined;
+}
+
+/** The hash of the question that a record answers. */
+function hashIn(json: string | undefined): unknown {
+  const answer: unknown = json === undefined ? undefined : JSON.parse(json);
+  return isJsonObject(answer) ? answer["hash"] : undefined;
+}

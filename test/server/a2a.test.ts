@@ -9,6 +9,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { agent, inMemorySessions, session } from "../../src/index.ts";
 import type { Server } from "../../src/server.ts";
+import { fakeTool } from "../../src/testing.ts";
 import { ask, payer, runsFile, serving, shop, talker, told, until, web } from "./scene.ts";
 
 /** The client of A2A's own package for an agent of a server. */
@@ -354,10 +355,35 @@ describe("a server of A2A", () => {
       taskOf(client, "", { ...answering(one, [entryOf(one)]), contextId: "other" }),
     ).rejects.toMatchObject(malformed);
     expect(paid).toEqual([]);
-    await taskOf(client, "", answering(one, [entryOf(one)]));
-    await expect(taskOf(client, "", answering(one, [entryOf(one)]))).rejects.toMatchObject({
-      name: "UnsupportedOperationError",
+    const sent = { ...answering(one, [entryOf(one)]), id: "yes" };
+    const done = await taskOf(client, "", sent);
+    const late = { name: "UnsupportedOperationError" };
+    await expect(taskOf(client, "yes", { taskId: one.id })).rejects.toMatchObject(late);
+    await expect(taskOf(client, "", answering(one, [entryOf(two)]))).rejects.toMatchObject(late);
+    await expect(taskOf(client, "", answering(one, [entryOf(one), entryOf(two)]))).rejects.toMatchObject(
+      late,
+    );
+    expect(await taskOf(client, "", sent)).toEqual(done); // its first answer was lost on the way
+    expect(paid).toHaveLength(1);
+    await client.cancelTask({ ...get(two.id), metadata: undefined });
+    await expect(taskOf(client, "", answering(two, [entryOf(two)]))).rejects.toMatchObject(late);
+  });
+
+  it("tells the task as it is to who sends an answer again while the run is at work", async () => {
+    const gate = Promise.withResolvers<void>();
+    const paid: unknown[] = [];
+    const slow = payer().with({
+      tools: [fakeTool("pay", (args: unknown) => gate.promise.then(() => `paid ${paid.push(args)}`))],
     });
+    const client = await clientOf(serving(runsFile(), { agents: [slow] }), "payer");
+    const task = await taskOf(client, "Pay Ada");
+    const entry = { interruptId: questionsIn(task)[0].id, status: "resolved", payload: { approved: true } };
+    const sent = { ...answering(task, [entry]), id: "yes" };
+    const first = taskOf(client, "", sent);
+    await until(async () => stateOf(await client.getTask(get(task.id))) === TaskState.TASK_STATE_WORKING);
+    const again = taskOf(client, "", sent);
+    gate.resolve();
+    for (const done of [await first, await again]) expect(answerOf(done)).toEqual(["Paid."]);
     expect(paid).toHaveLength(1);
   });
 

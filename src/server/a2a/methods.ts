@@ -2,7 +2,7 @@ import type { Runnable } from "../../agent/runnable.ts";
 import type { StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
-import { type ResumeEntry, takeAnswers } from "../interrupts.ts";
+import { type ResumeEntry, takeAnswers, takenBefore } from "../interrupts.ts";
 import { reader } from "../reader.ts";
 import { type Asked, inStream, json, type OpenStream } from "../route.ts";
 import { eventStream, type Sent } from "../sse.ts";
@@ -110,7 +110,7 @@ async function startedBy({ asked, agent }: At, { message, configuration = {} }: 
   return { run, view: { contextId, taskId: `${contextId}/${messageId}`, ...wanted } };
 }
 
-/** Takes the answers in a message for a task. */
+/** Takes the answers in a message for a task. Those that were taken before, in a message that is sent again, change nothing. */
 async function answered(
   { asked, agent }: Omit<At, "id">,
   { contextId = "", parts }: A2aMessage,
@@ -118,11 +118,15 @@ async function answered(
 ): Promise<Found> {
   const { run, view } = await found(asked, agent, wanted);
   if (contextId !== "" && contextId !== view.contextId) refuse("the task is of another context");
-  if (run.status !== "waiting")
+  if (run.status !== "waiting") {
+    const again = parts.flatMap(({ data }) => (isEntry(data) ? [data] : []));
+    const before = again.length === parts.length ? await takenBefore(asked, run.id, again) : undefined;
+    if (before !== undefined) return { run, view: { ...view, after: before.after } };
     throw new A2aRefusal(
       "UNSUPPORTED_OPERATION",
       "the task does not wait: send a message of its context without a task",
     );
+  }
   const entries = parts.map(({ data }) => (isEntry(data) ? data : refuse(wantedAnswer)));
   const { after } = await takeAnswers(asked, entries, { isOwn: (id) => id === run.id, refuse });
   const now = await asked.runs.show(run.id);
