@@ -310,6 +310,43 @@ describe("the client of AG-UI", () => {
     expect(paid).toEqual([{ to: "Ada" }]);
   });
 
+  it("is asked what an earlier run of the thread waits for, when its page is loaded anew", async () => {
+    const paid: unknown[] = [];
+    const file = runsFile();
+    const server = serving(file, { agents: [payer(paid)] });
+    await page(server, "payer").say("Pay Ada", "u1");
+    const second = page(server, "payer"); // it knows of no question
+    await second.say("Pay Grace", "u2");
+    const resume = ([interrupt]: readonly { id: string }[], approved: boolean) => [
+      { interruptId: String(interrupt?.id), status: "resolved" as const, payload: { approved } },
+    ];
+    await second.client.runAgent({ resume: resume(second.client.pendingInterrupts, false) });
+    const stored = structuredClone(second.client.messages);
+    for (const messages of [[], stored]) {
+      const anew = page(serving(file, { agents: [payer(paid)] }), "payer", { messages });
+      await anew.client.runAgent();
+      const [interrupt] = anew.client.pendingInterrupts;
+      expect(interrupt).toMatchObject({ reason: "tool_call", message: "money leaves" });
+      expect(shown(anew.client.messages).at(-1)).toEqual(["assistant", "Paid."]);
+      if (messages.length > 0) continue;
+      expect(interrupt?.toolCallId).toMatch(/^u1\//);
+      expect(
+        shown(anew.client.messages)
+          .slice(0, 3)
+          .map(([role]) => role),
+      ).toEqual(["user", "assistant", "user"]);
+    }
+    const last = page(server, "payer");
+    await last.client.runAgent();
+    await last.client.runAgent({ resume: resume(last.client.pendingInterrupts, true) });
+    expect(last.client.pendingInterrupts).toEqual([]);
+    expect(shown(last.client.messages).at(-1)).toEqual(["assistant", "Paid."]);
+    expect(paid).toHaveLength(1);
+    const ended = page(server, "payer");
+    const { result } = await ended.client.runAgent();
+    expect([result, ended.client.pendingInterrupts]).toEqual(["Paid.", []]);
+  });
+
   it("keeps its state, and sees an answer of a schema in it as it is written", async () => {
     const model = wordByWord(['{"city":', '"Bonn"}']);
     const finder = agent({ name: "finder", model, output: z.object({ city: z.string() }) });

@@ -2,7 +2,6 @@ import type { Runnable } from "../../agent/runnable.ts";
 import { callerSignalOf } from "../../durable/caller-tools.ts";
 import { pastOf } from "../../durable/follow.ts";
 import { callsBeside } from "../../durable/beside.ts";
-import type { StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { isFact } from "../../event/event.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
@@ -13,17 +12,10 @@ import { agentsOf, type Asked, inStream, type OpenStream, type Route } from "../
 import { runEvents } from "../run-events.ts";
 import { eventStream, type Sent } from "../sse.ts";
 import { AguiEvents } from "./events.ts";
-import {
-  type AguiContext,
-  type AguiEvent,
-  type AguiMessage,
-  askedMessage,
-  inputOf,
-  saidIn,
-  wordsOf,
-} from "./messages.ts";
+import { type AguiContext, type AguiEvent, type AguiMessage, inputOf, saidIn, wordsOf } from "./messages.ts";
 import { agui } from "./schema.ts";
 import { snapshotOf } from "./shown-reply.ts";
+import { askedBefore, latest, type Part, prefixOf } from "./thread.ts";
 
 /**
  * The route that clients of AG-UI 1.0 speak to (`new HttpAgent({ url: ".../v1/agui/<agent>" })`). A thread is a session, each message of the user a run of it;
@@ -41,9 +33,6 @@ export const aguiRoutes: readonly Route[] = [
   },
 ];
 
-// A run for each message of the user, and all of them are read again.
-const runsOfThread = 50;
-
 interface Wanted {
   readonly threadId: string;
   readonly runId: string;
@@ -52,15 +41,6 @@ interface Wanted {
   readonly context?: readonly AguiContext[];
   readonly state?: Json;
   readonly resume?: readonly ResumeEntry[];
-}
-
-/** The part of a run that a page is told. */
-interface Part {
-  readonly id: string;
-  readonly after: number;
-  readonly before: readonly AguiMessage[];
-  /** The page is told `before` first: it may have others. */
-  readonly isShown: boolean;
 }
 
 async function answer(asked: Asked, { signal, end }: OpenStream): Promise<Response> {
@@ -142,32 +122,6 @@ async function answered(
   return { id, after, before: wanted.messages, isShown: false };
 }
 
-/** The latest run of a thread, after all that was said before it. */
-async function latest(asked: Asked, session: string): Promise<Part | undefined> {
-  const page = await asked.runs.list({ session, limit: runsOfThread });
-  const [run, ...earlier] = page.filter(({ id }) => id.startsWith(`${session}/`)); // others may be begun in its session
-  if (run === undefined) return undefined;
-  const before: AguiMessage[] = [];
-  for (const one of earlier.toReversed()) before.push(...(await messagesOf(asked, one, session)));
-  return { id: run.id, after: 0, before: [...before, askedIn(run, session)], isShown: true };
-}
-
-/** The messages of a run that is over. */
-async function messagesOf(asked: Asked, run: StoredRun, session: string): Promise<readonly AguiMessage[]> {
-  const events = new AguiEvents({
-    prefix: prefixOf(run.id, session),
-    before: [askedIn(run, session)],
-    state: {},
-  });
-  if (run.end !== undefined) for await (const event of asked.runs.events(run.id)) events.of(event);
-  return events.messages;
-}
-
-const askedIn = (run: StoredRun, session: string): AguiMessage =>
-  askedMessage(run.id.slice(session.length + 1), run.input);
-
-const prefixOf = (id: string, session: string): string => `${id.slice(session.length + 1)}/`;
-
 interface PageTelling extends InThread {
   readonly part: Part | undefined;
   readonly signal: AbortSignal;
@@ -175,9 +129,10 @@ interface PageTelling extends InThread {
 
 /** The events of a run, until it ends or waits. */
 async function* sentOf(
-  { runs, served, caller }: Asked,
+  asked: Asked,
   { part, session, wanted, signal }: PageTelling,
 ): AsyncGenerator<Sent, void> {
+  const { runs, served, caller } = asked;
   const { threadId, runId, state } = wanted;
   const of = (event: AguiEvent): Sent => sent(isOfRun(event) ? { ...event, threadId, runId } : event);
   yield of({ type: "RUN_STARTED", protocolVersion: "1.0" });
@@ -195,17 +150,22 @@ async function* sentOf(
   let last = part.after;
   for await (const event of runEvents(id, served, { after: last, signal, untilItWaits: true })) {
     if (isFact(event)) last = event.seq;
-    const told =
-      event.type === "run-end"
-        ? events.ended(event.outcome, (await runs.show(id))?.end?.output)
-        : events.of(event);
-    for (const one of told) yield of(own(one, caller.prefix));
-    if (event.type === "run-end") return;
+    const isEnd = event.type === "run-end";
+    const told = isEnd ? events.ended(event.outcome, (await runs.show(id))?.end?.output) : events.of(event);
+    const open = isEnd && isShown ? await askedBefore(asked, session, events.messages) : undefined;
+    for (const one of open === undefined ? told : insteadOfEnd(told, open)) yield of(own(one, caller.prefix));
+    if (isEnd) return;
   }
   const questions = await runs.waiting(id);
   const [first] = questions;
   const beside = first === undefined ? [] : await callsBeside(first, served.store);
   for (const one of events.waits(questions, beside, last)) yield of(own(one, caller.prefix));
+}
+
+/** The end of a run as that of a thread in which another one asks. */
+function insteadOfEnd(told: readonly AguiEvent[], open: AguiEvent): readonly AguiEvent[] {
+  const { usage } = told.at(-1) ?? open;
+  return [...told.slice(0, -1), { ...open, usage }];
 }
 
 const isOfRun = ({ type }: AguiEvent): boolean => type === "RUN_STARTED" || type === "RUN_FINISHED";
