@@ -87,7 +87,7 @@ async function readAll(flags: InjectionFlags): Promise<Pick<EvaluateOptions, "su
     tools.map((tool) => [tool.name, { ...tool.said, ...file.policy.tools?.[tool.name] }]),
   );
   const { sha256 } = readHashed(toolsPath);
-  const suite = suiteFromTools(described, suiteTools(described, annotations), {
+  const suite = await suiteFromTools(described, suiteTools(described, annotations), {
     name,
     path: toolsPath,
     sha256,
@@ -130,6 +130,11 @@ function textOf(report: InjectionReport, showInterruptions: boolean): string {
   ].join(", ");
   return [
     `suite ${oneLine(suite.name)} (${sizes}; sha256 ${suite.sha256.slice(0, 12)})\n`,
+    ...(suite.notTried.length === 0
+      ? []
+      : [
+          `not tried, since no arguments can be made that their schemas take: ${suite.notTried.map(oneLine).join(", ")}\n`,
+        ]),
     `policy ${oneLine(policy.name)} (${countText(policy.skills.length, "skill")}; sha256 ${policy.sha256.slice(0, 12)}), questions answered: ${approve === "always" ? "yes" : "no"}${report.plans ? "; full policy: with a model that plans its acts before it reads" : ""}\n`,
     `\n${armTable(report)}`,
     ...(adaptive === undefined ? [] : [`\n${adaptiveTable(adaptive)}`]),

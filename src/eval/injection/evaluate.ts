@@ -1,6 +1,5 @@
 import type { Policy } from "../../policy/decision.ts";
 import { policyFromJson } from "../../policy/study/policy.ts";
-import { toSchema } from "../../schema/to-schema.ts";
 import { type AdaptiveFigures, measureAdaptive } from "./adaptive.ts";
 import { perPair, perTool } from "./candidates.ts";
 import { chooseTools } from "./choose-tools.ts";
@@ -21,7 +20,8 @@ import { recordingsOf, type Script, taskScript } from "./scenes.ts";
 import { attackOf } from "./script-attack.ts";
 import { stage } from "./stage.ts";
 import { suiteTools, type SuiteTools } from "./suite-tools.ts";
-import type { Suite, SuiteCall, UserTask } from "./suite.ts";
+import type { Suite, UserTask } from "./suite.ts";
+import { takenBy } from "./taken-by.ts";
 
 export interface EvaluateOptions {
   readonly suite: Suite;
@@ -48,6 +48,8 @@ export interface InjectionReport {
     readonly tasks: number;
     readonly injections: number;
     readonly pairs: number;
+    /** Of a suite that was made of tools: those for which no call can be made that fits their schema, so that none is tried. */
+    readonly notTried: readonly string[];
   };
   readonly policy: { readonly name: string; readonly sha256: string; readonly skills: readonly string[] };
   readonly approve: "always" | "never";
@@ -119,6 +121,7 @@ export async function evaluateInjection(options: EvaluateOptions): Promise<Injec
       tasks: suite.tasks.length,
       injections: suite.injections.length,
       pairs: suite.pairs.length,
+      notTried: suite.notTried ?? [],
     },
     policy: { name: file.policy.name, sha256: file.sha256, skills: Object.keys(file.skills ?? {}) },
     approve,
@@ -131,7 +134,7 @@ export async function evaluateInjection(options: EvaluateOptions): Promise<Injec
 
 /** The pairs with their attacks. */
 async function scriptedPairs(suite: Suite, tools: SuiteTools): Promise<readonly ScriptedPair[]> {
-  const takes = takenBy(suite);
+  const takes = takenBy(suite.tools);
   const pairs: ScriptedPair[] = [];
   for (const pair of suite.pairs) {
     const attack = attackOf(pair, suite, tools);
@@ -140,14 +143,6 @@ async function scriptedPairs(suite: Suite, tools: SuiteTools): Promise<readonly 
     pairs.push({ pair, attack, isPossible });
   }
   return pairs;
-}
-
-/** @throws WritError `schema-invalid` */
-function takenBy({ tools }: Suite): (call: SuiteCall) => Promise<boolean> {
-  const schemas = new Map(
-    tools.map(({ name, parameters }) => [name, toSchema(parameters, { name, role: "input" })]),
-  );
-  return async ({ tool, args }) => (await schemas.get(tool)?.parse(args))?.ok === true;
 }
 
 type ByArm<Value> = Readonly<Record<ArmName, Value>>;

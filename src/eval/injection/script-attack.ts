@@ -7,6 +7,7 @@ import {
   literalsIn,
   valuesIn,
 } from "./find-values.ts";
+import { listOf } from "./fitting-values.ts";
 import type { SuiteParameter, SuiteTools } from "./suite-tools.ts";
 import type { Pair, Suite, SuiteCall } from "./suite.ts";
 
@@ -101,16 +102,13 @@ function fillRequired(
 
 /** A value as the parameter's schema wants it: counted values, lists, objects with a value in each field, and what JSON type it has. */
 export function valueFor(parameter: SuiteParameter, given: Json | undefined): Json {
-  const { isList, fewest, values } = parameter;
+  const { isList, values } = parameter;
   const one =
     values !== undefined && !values.some((each) => each === given)
       ? (values[0] ?? null)
       : plain(parameter, given);
-  return isList ? Array.from({ length: Math.min(mostEntries, Math.max(1, fewest)) }, () => one) : one;
+  return isList ? listOf(parameter, one) : one;
 }
-
-/** Longer lists are not made. */
-const mostEntries = 16;
 
 function plain({ json, range, fields }: SuiteParameter, given: Json | undefined): Json {
   switch (json) {

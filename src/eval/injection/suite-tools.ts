@@ -1,3 +1,4 @@
+import { formatPatterns } from "../../driver/grammar/format.ts";
 import type { ParameterRole, ValueSource, ValueType } from "../../tool/parameters.ts";
 import type { PolicyJson } from "../../policy/rules/rule.ts";
 import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
@@ -13,6 +14,10 @@ export interface SuiteParameter {
   readonly isList: boolean;
   /** The entries that a list must have at least. */
   readonly fewest: number;
+  /** No entry of a list may stand in it twice. */
+  readonly isUnique: boolean;
+  /** The texts that it can be. */
+  readonly text: TextBounds;
   /** The values that it can be, when they are counted. */
   readonly values?: readonly Json[];
   /** The least and the greatest number that it can be. */
@@ -23,6 +28,13 @@ export interface SuiteParameter {
   readonly declared?: ValueType;
   /** The kinds of value that its policy entry, its format, its name or its description ask for; empty where nothing says it. */
   readonly types: readonly ValueType[];
+}
+
+/** What a schema says of a text: its pattern, or that of its format, and its fewest and most characters. */
+export interface TextBounds {
+  readonly pattern?: string;
+  readonly least: number;
+  readonly most: number;
 }
 
 /** Facts about a suite's tools, from their schemas and the policy file. */
@@ -110,6 +122,8 @@ function fieldsOf(object: JsonObject, root: JsonObject, depth = 0): readonly Sui
       json: jsonTypes.find((type) => type === one["type"]) ?? "string",
       isList,
       fewest: typeof shape["minItems"] === "number" ? shape["minItems"] : 0,
+      isUnique: shape["uniqueItems"] === true,
+      text: textOf(one),
       values: valuesOf(one),
       range: rangeOf(one),
       fields: fieldsOf(one, root, depth + 1),
@@ -122,6 +136,22 @@ function fieldsOf(object: JsonObject, root: JsonObject, depth = 0): readonly Sui
 function valuesOf({ enum: choices, const: only }: JsonObject): readonly Json[] | undefined {
   if (only !== undefined) return [only];
   return isJsonList(choices) ? choices : undefined;
+}
+
+function textOf({ pattern, format, minLength, maxLength }: JsonObject): TextBounds {
+  const ofFormat =
+    typeof format === "string" && !isSaidAsValue(format) ? formatPatterns.get(format) : undefined;
+  const held = typeof pattern === "string" ? pattern : ofFormat;
+  return {
+    ...(held === undefined ? {} : { pattern: held }),
+    least: typeof minLength === "number" ? minLength : 0,
+    most: typeof maxLength === "number" ? maxLength : Infinity,
+  };
+}
+
+/** True for a format that a value of a suite has by itself. */
+function isSaidAsValue(format: string): boolean {
+  return Object.hasOwn(formats, format) && format !== "date-time";
 }
 
 function rangeOf({ minimum, maximum }: JsonObject): SuiteParameter["range"] {

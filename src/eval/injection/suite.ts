@@ -75,6 +75,8 @@ export interface Suite {
   readonly tasks: readonly UserTask[];
   readonly injections: readonly InjectionTask[];
   readonly pairs: readonly Pair[];
+  /** The tools for which no call can be made. */
+  readonly notTried?: readonly string[];
 }
 
 /**

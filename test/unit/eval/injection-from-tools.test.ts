@@ -46,8 +46,8 @@ const annotations = {
 const file = { name: "tools", path: join(folder, "tools.json"), sha256: "0".repeat(64) };
 writeFileSync(file.path, JSON.stringify(tools));
 
-function evaluate(rules: JsonObject): Promise<InjectionReport> {
-  const suite = suiteFromTools(tools, suiteTools(tools, annotations), file);
+async function evaluate(rules: JsonObject): Promise<InjectionReport> {
+  const suite = await suiteFromTools(tools, suiteTools(tools, annotations), file);
   const policy = policyFileOf({ name: "p", tools: annotations, ...rules }, file, suite);
   return evaluateInjection({ suite, file: policy, approve: "never", adaptive: false, seed: 1 });
 }
@@ -86,7 +86,7 @@ describe("attacks that are made of the tools alone", () => {
       { name: "invite", description: "Invites.", parameters: invite },
       { name: "close", description: "Closes.", parameters: object({ how: { const: "now" } }) },
     ];
-    const suite = suiteFromTools(all, suiteTools(all, { read_note: annotations.read_note }), file);
+    const suite = await suiteFromTools(all, suiteTools(all, { read_note: annotations.read_note }), file);
     const rules = { name: "p", rules: "guarded", tools: { read_note: annotations.read_note } };
     const { arms } = await evaluateInjection({
       suite,
@@ -101,21 +101,65 @@ describe("attacks that are made of the tools alone", () => {
     expect(arms.full.tasks).toMatchObject({ tasks: 3, done: 3, refusals: 0 });
   });
 
-  it("are not played where a tool takes none of them, and stop nothing", async () => {
-    const code = object({ code: { ...text, pattern: "^[a-z]{3}$" } });
-    const all = [...tools.slice(0, 1), { name: "open", description: "Opens.", parameters: code }];
-    const suite = suiteFromTools(all, suiteTools(all, { read_note: annotations.read_note }), file);
-    const rules = { name: "p", rules: "guarded", tools: { read_note: annotations.read_note } };
+  it("fit patterns, lengths and lists without a repetition, also of the look-ups that carry them", async () => {
+    const code = { ...text, pattern: "^[a-z]{3}-(?:north|south)[0-9]*$" };
+    const all = [
+      { name: "read_room", description: "Reads a room.", parameters: object({ room: code }) },
+      {
+        name: "open",
+        description: "Opens.",
+        parameters: object({ door: code, key: { ...text, format: "uuid" } }),
+      },
+      {
+        name: "tell",
+        description: "Tells.",
+        parameters: object({
+          to: { type: "array", items: { ...text, format: "email" }, minItems: 3, uniqueItems: true },
+          days: { type: "array", items: { enum: ["mo", "tu", "we"] }, minItems: 2, uniqueItems: true },
+          short: { ...text, maxLength: 3 },
+          long: { ...text, minLength: 30 },
+        }),
+      },
+    ];
+    const said = { read_room: { effect: "read" } } as const;
+    const suite = await suiteFromTools(all, suiteTools(all, said), file);
+    const rules = { name: "p", rules: "guarded", tools: said };
     const policy = policyFileOf(rules, file, suite);
-    const options = { suite, file: policy, approve: "never", adaptive: false, seed: 1 } as const;
-    const { arms } = await evaluateInjection(options);
-    expect(arms.full.attacks).toMatchObject({ pairs: 0, succeeded: 0, share: null, notScripted: 2 });
+    const options = { suite, file: policy, approve: "never", adaptive: true, seed: 1 } as const;
+    const report = await evaluateInjection(options);
+    expect(report.suite.notTried).toEqual([]);
+    const { attacks, tasks } = report.arms.plain;
+    expect(attacks).toMatchObject({ succeeded: attacks.pairs, undelivered: 0, notScripted: 0 });
+    expect(attacks.pairs).toBeGreaterThan(9);
+    expect(tasks).toMatchObject({ tasks: 3, done: 3, refusals: 0 });
+    expect(report.adaptive?.arms.plain.goals.share).toBe(1);
+    expect(report.arms.full.attacks).toMatchObject({ succeeded: 0, inPart: 0, undelivered: 0 });
   });
 
-  it("are the same at every run, and strike in the result of each look-up", () => {
-    const make = (): unknown => suiteFromTools(tools, suiteTools(tools, annotations), file);
-    expect(make()).toEqual(make());
-    const { pairs } = suiteFromTools(tools, suiteTools(tools, annotations), file);
+  it("are not tried where a tool takes none of them: they would count as stopped, and so would a look-up that cannot be called", async () => {
+    const code = object({ code: { ...text, pattern: "^[a-z]{3}$", minLength: 5 } });
+    const all = [
+      ...tools.slice(0, 2),
+      { name: "open", description: "Opens.", parameters: code },
+      { name: "look", description: "Looks.", parameters: code },
+    ];
+    const said = { read_note: annotations.read_note, look: { effect: "read" } } as const;
+    const suite = await suiteFromTools(all, suiteTools(all, said), file);
+    const policy = policyFileOf({ name: "p", rules: "guarded", tools: said }, file, suite);
+    const options = { suite, file: policy, approve: "never", adaptive: false, seed: 1 } as const;
+    const report = await evaluateInjection(options);
+    expect(report.suite.notTried).toEqual(["open", "look"]);
+    const { attacks, tasks } = report.arms.plain;
+    expect(attacks).toMatchObject({ succeeded: attacks.pairs, undelivered: 0, notScripted: 0 });
+    expect(tasks).toMatchObject({ tasks: 2, done: 2, refusals: 0 });
+    const none = await suiteFromTools(all.slice(2), suiteTools(all, said), file);
+    expect(none).toMatchObject({ tasks: [], pairs: [], notTried: ["open", "look"] });
+  });
+
+  it("are the same at every run, and strike in the result of each look-up", async () => {
+    const make = (): Promise<unknown> => suiteFromTools(tools, suiteTools(tools, annotations), file);
+    expect(await make()).toEqual(await make());
+    const { pairs } = await suiteFromTools(tools, suiteTools(tools, annotations), file);
     expect(pairs.every(({ strikes, user }) => strikes[0] === 0 && user.steps[0]?.tool === "read_note")).toBe(
       true,
     );
