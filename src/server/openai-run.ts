@@ -79,7 +79,8 @@ async function goneOn(asked: Asked, { model, results, stream }: GoingOn): Promis
   const signals = given.flatMap(({ question, content }) => {
     const open = waiting.find(({ key }) => question?.run === run.id && key === question.key);
     const name = open && callerSignalOf(open.request);
-    return name === undefined ? [] : [{ name, value: resultOf(open.request.tool, content), id: name }];
+    if (open === undefined || name === undefined) return [];
+    return [{ name, value: resultOf(open.request.tool, content), id: name }];
   });
   for (const signal of signals) await runs.signal(run.id, signal);
   return openAiRunOf(asked, run, { stream, after: first.after });

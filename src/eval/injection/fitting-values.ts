@@ -46,7 +46,7 @@ function sampleOf(expression: Expression, sampling: Sampling): string {
 }
 
 /** Letters and figures, as the user likes them, and backwards. */
-const liked = [..."abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ123456789"];
+const liked = Array.from("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ123456789");
 
 function characterIn(ranges: readonly (readonly [number, number])[], owner: Owner): string {
   const isIn = (character: string): boolean => {

@@ -36,7 +36,7 @@ export function keptScores(
   cases: number,
 ): readonly KeptScore[] {
   if (before === undefined || !isJsonList(before.scores)) return [];
-  return before.scores.flatMap((score) => {
+  return before.scores.flatMap((score: unknown): KeptScore[] => {
     if (!fits(shape, score) || score.right.of + score.restraint.of !== cases) return [];
     return events.some((event) => replaces(event, score)) ? [] : [{ date: before.date, ...score }];
   });

@@ -61,10 +61,12 @@ export function wordsOf({ content = "" }: AguiMessage): string {
 
 /** A content as it is where it is a text, else its parts as agents take them. */
 export function saidIn(
-  content: AguiMessage["content"],
+  content: AguiMessage["content"] = "",
   refuse: (reason: string) => never,
 ): string | readonly SaidPart[] {
-  return Array.isArray(content) ? content.map((part) => saidPart(part, refuse)) : (content ?? "");
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return refuse("the content of a message is an object");
+  return content.map((part: AguiPart) => saidPart(part, refuse));
 }
 
 function saidPart(part: AguiPart, refuse: (reason: string) => never): SaidPart {

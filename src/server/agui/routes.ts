@@ -100,7 +100,7 @@ async function given(
   const results = wanted.messages.flatMap(({ role, toolCallId, content }) => {
     const open = waiting.find(({ request }) => prefixOf(id, session) + request.callId === toolCallId);
     const name = open && callerSignalOf(open.request);
-    if (role !== "tool" || name === undefined) return [];
+    if (role !== "tool" || open === undefined || name === undefined) return [];
     return [{ name, value: resultOf(open.request.tool, saidIn(content, refuse)), id: name }];
   });
   if (results.length === 0) return undefined;

@@ -201,7 +201,7 @@ describe("compaction", () => {
           expect(made?.tokensBefore).toBe(tokensOf(messages));
           expect(made?.tokensAfter).toBe(tokensOf(after));
           const dropped = made?.droppedTurns ?? 0;
-          expect(countTurns(made?.transcript as ReadyTranscript)).toBe(turns - dropped);
+          expect(countTurns(made.transcript)).toBe(turns - dropped);
           expect(tail(after, turns - dropped)).toEqual(tail(messages, turns - dropped));
           expect(turns - dropped).toBeGreaterThanOrEqual(bounds.keepTurns);
           expect(after.findLast(isAsked)).toEqual(messages.findLast(isAsked));
