@@ -87,7 +87,9 @@ async function resume(asked: Asked): Promise<Response> {
   agentOf(asked);
   const session = sessionOf(asked, asked.params["chat"] ?? "");
   const page = await asked.runs.list({ session, limit: runsOfPage });
-  const run = page.filter(isOfChat(session)).find(({ end }) => end === undefined);
+  const run = page
+    .filter(isOfChat(session))
+    .find(({ end, status }) => end === undefined && status !== "moved");
   if (run === undefined) return new Response(null, { status: 204 });
   return stream(asked, { id: run.id, messageId: run.id.slice(session.length + 1) }, asked.openStream());
 }

@@ -18,7 +18,7 @@ export interface ServedRuns extends DurableAround {
  * Tells the facts of a run by their `seq`, wherever it is carried out, and its live events while that is here, until it ends. Facts come once each;
  * live events come after the fact whose `seq` they have, and those of a message begin with `message-start`, also for a reader who comes in the middle.
  *
- * @throws WritError `run-missing`, `run-agent-missing`; the reason of the signal
+ * @throws WritError `run-missing`, `run-agent-missing`, `run-moved` behind what is known of a run that goes on in another store; the reason of the signal
  */
 export async function* runEvents(
   id: string,
@@ -43,6 +43,7 @@ export async function* runEvents(
       return;
     }
     if (isTold(run, untilItWaits)) return;
+    if (run?.status === "moved") throw new WritError("run-moved", { id });
     await untilItGoesOn(id, served, { signal, wasRunning: run?.status === "running" });
   }
 }
