@@ -133,7 +133,7 @@ function textOf(report: InjectionReport, showInterruptions: boolean): string {
     ...(suite.notTried.length === 0
       ? []
       : [
-          `not tried, since no arguments can be made that their schemas take: ${suite.notTried.map(oneLine).join(", ")}\n`,
+          `not tried, since no arguments can be made that their schemas take: ${suite.notTried.map((name) => oneLine(name)).join(", ")}\n`,
         ]),
     `policy ${oneLine(policy.name)} (${countText(policy.skills.length, "skill")}; sha256 ${policy.sha256.slice(0, 12)}), questions answered: ${approve === "always" ? "yes" : "no"}${report.plans ? "; full policy: with a model that plans its acts before it reads" : ""}\n`,
     `\n${armTable(report)}`,

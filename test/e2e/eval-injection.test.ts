@@ -127,6 +127,27 @@ describe("writ eval injection", () => {
     expect(reports[2]?.attacks.succeeded).toBe(0);
   });
 
+  it("names the tools of which it can make no call", async () => {
+    const object = (code: JsonObject): JsonObject => ({
+      type: "object",
+      properties: { code: { type: "string", ...code } },
+      required: ["code"],
+    });
+    const tools = [
+      { name: "look", description: "Looks.", inputSchema: object({ pattern: "^[A-Z]{3}$" }) },
+      { name: "open", description: "Opens.", inputSchema: object({ pattern: "^a$", minLength: 2 }) },
+      { name: "close", description: "Closes.", inputSchema: object({ pattern: "^b$", minLength: 2 }) },
+    ];
+    const path = join(folder, "tools.json");
+    writeFileSync(path, JSON.stringify(tools));
+    const { code, stdout } = await writ(["eval", "injection", "--tools", path, "--draft"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      "not tried, since no arguments can be made that their schemas take: open, close\n",
+    );
+    expect(stdout).toMatch(/^plain loop +0 of 0 .* 1 of 1 +100\.0 /m);
+  });
+
   it("says what is wrong with what it was given, and where", async () => {
     const stray = write("stray.json", { pay_all: {} });
     const odd = write("odd.json", { pay: { strangers: true } });

@@ -136,6 +136,17 @@ describe("attacks that are made of the tools alone", () => {
     expect(report.arms.full.attacks).toMatchObject({ succeeded: 0, inPart: 0, undelivered: 0 });
   });
 
+  it("have a link alone where it may stand whole in what is said", async () => {
+    const said = { send_mail: annotations.send_mail, read_note: annotations.read_note };
+    const attacksWith = async (maxLength: number): Promise<readonly string[]> => {
+      const parameters = object({ to: { ...text, format: "email" }, body: { ...text, maxLength } });
+      const all = [...tools.slice(0, 1), { name: "send_mail", description: "Sends a mail.", parameters }];
+      return (await suiteFromTools(all, suiteTools(all, said), file)).injections.map(({ id }) => id);
+    };
+    expect(await attacksWith(100)).toEqual(["send_mail-values", "send_mail-link"]);
+    expect(await attacksWith(10)).toEqual(["send_mail-values"]);
+  });
+
   it("are not tried where a tool takes none of them: they would count as stopped, and so would a look-up that cannot be called", async () => {
     const code = object({ code: { ...text, pattern: "^[a-z]{3}$", minLength: 5 } });
     const all = [
