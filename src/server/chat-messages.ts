@@ -26,11 +26,11 @@ export const answerId = (messageId: string | undefined): string => `${messageId}
 
 /**
  * The messages of one run of a chat: that of the user, and the answer when the run has ended. What a run at work has said so far is told by its stream, from
- * the beginning.
+ * the beginning. `id` is that of the run as its caller knows it.
  */
 export async function messagesOf(
   run: StoredRun,
-  { messageId, pages }: { readonly messageId: string; readonly pages: ToolPages },
+  { messageId, id, pages }: { readonly messageId: string; readonly id: string; readonly pages: ToolPages },
   facts: AsyncIterable<AgentEvent>,
 ): Promise<readonly UiMessage[]> {
   const said = { id: messageId, role: "user", parts: partsOfInput(run.input) };
@@ -42,7 +42,7 @@ export async function messagesOf(
   // Another version of the agent may not be able to tell what its turns were.
   if (!answer.hasText && typeof output === "string" && output !== "")
     answer.parts.push({ type: "text", text: output, state: "done" });
-  const metadata = { run: run.id, outcome: outcome.type };
+  const metadata = { run: id, outcome: outcome.type };
   return [said, { id: answerId(messageId), role: "assistant", metadata, parts: answer.parts }];
 }
 

@@ -96,7 +96,7 @@ async function resume(asked: Asked): Promise<Response> {
 
 async function messages(asked: Asked): Promise<Response> {
   const pages = pagesOf(agentOf(asked));
-  const { runs, query, params } = asked;
+  const { runs, query, params, caller } = asked;
   const session = sessionOf(asked, params["chat"] ?? "");
   const before = query["before"] === undefined ? {} : { before: `${session}/${query["before"]}` };
   const page = await runs.list({ session, limit: runsOfPage, ...before });
@@ -104,7 +104,8 @@ async function messages(asked: Asked): Promise<Response> {
   const told = await Promise.all(
     own.map((run) => {
       const messageId = run.id.slice(session.length + 1);
-      return messagesOf(run, { messageId, pages }, runs.events(run.id));
+      const id = run.id.slice(caller.prefix.length);
+      return messagesOf(run, { messageId, id, pages }, runs.events(run.id));
     }),
   );
   return json({ messages: told.toReversed().flat() });

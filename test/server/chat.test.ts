@@ -313,7 +313,9 @@ describe("the messages of a chat", () => {
     expect(messages.map(({ id: own }) => own)).toEqual(page.messages.map(({ id: own }) => own));
     expect(messages.map(shown)).toEqual(page.messages.map(shown));
     expect(messages[0]?.parts).toEqual(question?.parts);
-    expect(messages[1]?.metadata).toEqual({ run: `web/chat/payer/c1/${question?.id}`, outcome: "answered" });
+    const run = `chat/payer/c1/${question?.id}`;
+    expect(messages[1]?.metadata).toEqual({ run, outcome: "answered" });
+    expect((await told(ask(server, `GET /runs/${encodeURIComponent(run)}`))).id).toBe(run);
 
     const later = new Page(server, "payer", { messages });
     await later.sendMessage({ text: "Pay Bob" });
