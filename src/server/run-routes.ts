@@ -298,6 +298,20 @@ function shownQuestion(question: WaitingQuestion, { prefix }: Caller): WaitingQu
 const own = (text: string, prefix: string): string =>
   text.startsWith(prefix) ? text.slice(prefix.length) : text;
 
+/** The event with the runs and the session as the caller knows them. */
+function shownEvent(event: AgentEvent, prefix: string): object {
+  const { runId, parentRunId, sessionId } = event;
+  return {
+    ...event,
+    runId: own(runId, prefix),
+    ...(parentRunId === undefined ? {} : { parentRunId: own(parentRunId, prefix) }),
+    ...(sessionId === undefined ? {} : { sessionId: own(sessionId, prefix) }),
+    ...("delegation" in event
+      ? { delegation: { ...event.delegation, runId: own(event.delegation.runId, prefix) } }
+      : {}),
+  };
+}
+
 async function* sentOf(
   events: AsyncGenerator<AgentEvent, void>,
   { id, after }: Wanted,
@@ -305,10 +319,7 @@ async function* sentOf(
 ): AsyncGenerator<Sent, void> {
   let known = after;
   for await (const event of events) {
-    const { runId, parentRunId, sessionId } = event;
-    const session = sessionId === undefined ? {} : { sessionId: own(sessionId, prefix) };
-    const parent = parentRunId === undefined ? {} : { parentRunId: own(parentRunId, prefix) };
-    const data = JSON.stringify({ ...event, runId: own(runId, prefix), ...parent, ...session });
+    const data = JSON.stringify(shownEvent(event, prefix));
     if (isFact(event)) known = cursorAfter(known, event);
     yield isFact(event) ? { id: cursorText(known, id, (run) => own(run, prefix)), data } : { data };
   }

@@ -60,6 +60,9 @@ it("tells a reader the facts of agents inside a run, as they happen, each once w
     events.filter((event) => event.agent === name).map(shown);
   for (const name of ["boss", "reader"]) expect(ofRun(name, heard)).toEqual(ofRun(name, all));
   expect(all.at(-1)).toMatchObject({ type: "run-end", runId: "a/1" });
+  const [inside] = all.flatMap(({ parentRunId, runId }) => (parentRunId === "a/1" ? [runId] : []));
+  const delegations = all.flatMap((event) => ("delegation" in event ? [event.delegation.runId] : []));
+  expect(delegations).toEqual([inside]); // its end: the beginning is told as it happens alone
   for (const { runId, seq } of all) known[runId] = seq;
   expect(await Array.fromAsync(runs.events("a/1", { inside: true, after: known }))).toEqual([]);
   expect((await Array.fromAsync(runs.events("a/1"))).every(({ agent: name }) => name === "boss")).toBe(true);
