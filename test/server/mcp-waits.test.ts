@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { memoryRuns, type NewRun } from "../../src/durable.ts";
 import { agent, tool } from "../../src/index.ts";
 import type { Json } from "../../src/util/json.ts";
 import { connect, revisions } from "./mcp-scene.ts";
@@ -131,3 +132,30 @@ describe("a form that is open in a session", () => {
     expect(await call).toContain("about to end");
   });
 });
+
+it.each(revisions)(
+  "ends the run of a call that the client takes back while it is begun (%s)",
+  async (revision) => {
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const store = memoryRuns();
+    const begin = store.begin.bind(store);
+    Object.assign(store, {
+      async begin(run: NewRun) {
+        begun.resolve();
+        await gate.promise; // a database that is far, or busy
+        return begin(run);
+      },
+    });
+    const server = serving(runsFile(), { store, agents: [payer()], mcp: { approvals: "wait" } });
+    const client = await connect(server, revision);
+    const gone = new AbortController();
+    const params = { name: "payer", arguments: { input: "Pay" } };
+    const call = client.callTool(params, { signal: gone.signal }).catch(() => undefined);
+    await begun.promise;
+    gone.abort();
+    await call;
+    await new Promise((resolve) => setTimeout(resolve, 50)); // the server hears of it
+    gate.resolve();
+    await until(async () => (await told(ask(server, "GET /runs?status=cancelled"))).runs.length === 1);
+  },
+);

@@ -75,6 +75,7 @@ export async function carryOut(offered: OfferedRun, calling: Calling, around: Mc
     if (!around.leaving.aborted) runs.cancel(id, "the client took the call back").catch(() => undefined); // the run ends by its own bounds
   };
   signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop(); // while the run was begun
   try {
     return await patiently(id, { offered, calling }, around);
   } finally {
