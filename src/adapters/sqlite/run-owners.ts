@@ -9,9 +9,14 @@ export interface RunOwners {
   readonly mine: string;
   /** @throws WritError `run-claimed` while a process that lives has the run, or nobody can tell whether it lives */
   checkFree(runId: string): void;
+  /** True where nobody has looked for processes that died for a while. */
+  isDue(): boolean;
   /** Makes the runs of processes that died ready. True where there were some. */
   freeDead(): boolean;
 }
+
+/** The time after which processes that died are looked for though other runs are ready, which would keep theirs waiting. */
+const dueMs = 200;
 
 /** The owners of the runs in a file. */
 export function runOwners(database: Database): RunOwners {
@@ -23,8 +28,10 @@ export function runOwners(database: Database): RunOwners {
   const free = database.prepare(
     "UPDATE writ_runs SET owner = NULL, status = CASE status WHEN 'running' THEN 'ready' ELSE status END WHERE owner = ?",
   );
+  let lookedAt = -Infinity;
   return {
     mine,
+    isDue: () => performance.now() - lookedAt >= dueMs,
     checkFree(runId) {
       const found = find.get(toKey(runId))?.["owner"];
       if (typeof found !== "string") return;
@@ -35,6 +42,7 @@ export function runOwners(database: Database): RunOwners {
       throw new WritError("run-claimed", { id: runId, owner: `process ${other.pid}${where}` });
     },
     freeDead() {
+      lookedAt = performance.now();
       const dead = others
         .all(mine)
         .map(({ owner }) => String(owner))

@@ -69,6 +69,7 @@ export function sqliteRuns(path: string): SqliteRuns {
     claim: async (agents, id) =>
       database.write(() => {
         const next = (): Taken | undefined => rows.takeNext(agents, owners.mine, id);
+        if (owners.isDue()) owners.freeDead();
         const taken = next() ?? (owners.freeDead() ? next() : undefined);
         return taken && journalOf(file, taken);
       }, "NORMAL"),
