@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { durableRuns } from "../../src/durable.ts";
+import { dbosDispatcher } from "../../src/dbos.ts";
+import { durableRuns, memoryRuns } from "../../src/durable.ts";
 import { agent } from "../../src/index.ts";
 import { killRun } from "../../tools/kill/kill-runs.ts";
 import { postgresMissing, type PostgresServer, startPostgres } from "../postgres-server.ts";
@@ -12,6 +13,14 @@ import { postgresDispatched } from "./dispatcher-postgres.ts";
 import { sqliteDispatched } from "./dispatcher-sqlite.ts";
 
 dispatcherContract("the workers of a SQLite file", sqliteDispatched);
+
+it("DBOS refuses the bound of an agent that is misspelt", () => {
+  const payer = agent({ name: "payer", model: () => "paid" });
+  const queues = { paier: { atOnce: 2 } };
+  const dispatcher = dbosDispatcher("postgresql://nobody@localhost/none", { queues });
+  const runs = durableRuns({ store: memoryRuns(), dispatcher, agents: [payer] });
+  expect(() => runs.work()).toThrow(/it bounds "paier".* Did you mean "payer"\?/);
+});
 
 describe.skipIf(postgresMissing() !== undefined)("dispatchers in PostgreSQL", () => {
   let server: PostgresServer;
@@ -59,7 +68,10 @@ describe.skipIf(postgresMissing() !== undefined)("dispatchers in PostgreSQL", ()
   });
 
   it("DBOS keeps the bound of an agent over all workers, and serves one worker of a process", async () => {
-    const { openDispatched, place } = dbosDispatched(() => server, { a: { atOnce: 2 } });
+    const { openDispatched, place } = dbosDispatched(() => server, {
+      a: { atOnce: 2 },
+      ofOtherWorkers: { atOnce: 1 },
+    });
     const { store, dispatcher } = openDispatched((await place()).address);
     await using _connections = dispatcher;
     let [most, now] = [0, 0];

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { DispatchedRun, Serving, Workplace } from "../../durable/dispatcher.ts";
 import { tellServingFailed } from "../../durable/store-failed.ts";
 import { WritError } from "../../error/writ-error.ts";
+import { nearest } from "../../util/nearest.ts";
 import { nodeHost } from "../clock.ts";
 import {
   application,
@@ -34,8 +35,9 @@ let atWork: DbosServing | undefined;
 /** Register: DBOS refuses a workflow that it knows. */
 let isRegistered = false;
 
-/** Has DBOS hand out runs to a worker. @throws WritError `definition-invalid` where there is one in this process already */
+/** Has DBOS hand out runs to a worker. @throws WritError `definition-invalid` where there is one in this process already, or a bound names an agent of it wrongly */
 export function serveHere(workplace: Workplace, place: DbosPlace, open: () => Promise<DbosTables>): Serving {
+  checkQueues(place, workplace);
   const reason = "DBOS runs once in a process, and hands out to a worker here already. Drain that one first.";
   if (atWork !== undefined) throw new WritError("definition-invalid", { where: "work()", reason });
   return (atWork = new DbosServing(workplace, place, open));
@@ -44,6 +46,17 @@ export function serveHere(workplace: Workplace, place: DbosPlace, open: () => Pr
 /** True while a worker that nobody told to leave is handed runs from this place. */
 export function isServed(place: DbosPlace): boolean {
   return atWork?.place === place && !atWork.isLeaving;
+}
+
+/** A misspelt bound would hold for nothing. Those of agents that other workers have may stand beside. */
+function checkQueues({ queues }: DbosPlace, { agents }: Workplace): void {
+  const unbound = agents.filter((name) => queues[name] === undefined);
+  for (const name of Object.keys(queues)) {
+    const meant = agents.includes(name) ? undefined : nearest(name, unbound);
+    if (meant === undefined) continue;
+    const reason = `it bounds ${JSON.stringify(name)}, and the worker has no agent of that name. Did you mean ${JSON.stringify(meant)}?`;
+    throw new WritError("definition-invalid", { where: "`queues` of dbosDispatcher()", reason });
+  }
 }
 
 class DbosServing implements Serving {

@@ -10,7 +10,7 @@ export interface DbosQueue {
 export interface DbosOptions {
   /** The schema of the tables of DBOS, made when it is absent. Default `writ_dbos`. */
   readonly schema?: string;
-  /** Bounds by the name of an agent. Each agent has a queue of its own; one that is not named has no bounds but those of the workers. */
+  /** Bounds by the name of an agent; those of agents that other workers have may stand beside. Each agent has a queue of its own; one that is not named has no bounds but those of the workers. */
   readonly queues?: Readonly<Record<string, DbosQueue>>;
 }
 
