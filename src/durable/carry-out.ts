@@ -121,7 +121,7 @@ function failure(cause: unknown, name: string): RunEnd {
     ? cause
     : new WritError("run-broken", { name, reason: messageOf(cause) }, { cause });
   const outcome = { type: "failed", code: error.code, message: error.message } as const;
-  return isRunError(cause) ? { outcome, usage: cause.usage } : { outcome };
+  return isRunError(cause) ? { outcome, usage: cause.usage, turns: cause.turns } : { outcome };
 }
 
 /** Does what gives a run up, again and again while the store fails: nobody else could take the run. */

@@ -192,7 +192,7 @@ function told(
   events?.close(); // nothing is told after `run-end`, whatever still goes on outside
   if (end.throws === true && end.error !== undefined) {
     stop.stop({ type: "cancelled", reason: "the run failed" }); // calls that were started early have nobody to wait for them
-    throw withRun(end.error, finished);
+    throw withRun(end.error, { ...finished, turns: finished.ledger.turns });
   }
   return resultOf(options, finished);
 }

@@ -17,10 +17,12 @@ export interface RunError extends WritError {
   readonly transcript: ReadyTranscript;
   /** Tokens of the run and of the runs inside it. */
   readonly usage: Usage;
+  /** The turns that it had begun. */
+  readonly turns: number;
 }
 
 /**
- * Tells whether a value is an error that a run threw, which has its transcript and its usage. Works across two installed copies of the package.
+ * Tells whether a value is an error that a run threw, which has its transcript, its usage and its turns. Works across two installed copies of the package.
  *
  * @example
  * ```ts
@@ -36,15 +38,15 @@ export interface RunError extends WritError {
  * ```
  */
 export function isRunError(value: unknown): value is RunError {
-  return isWritError(value) && "transcript" in value && "usage" in value;
+  return isWritError(value) && "transcript" in value && "usage" in value && "turns" in value;
 }
 
 /** Puts how far a run came on its error, out of sight of what prints errors. */
 export function withRun(
   error: WritError,
-  { transcript, usage }: Pick<RunError, "transcript" | "usage">,
+  { transcript, usage, turns }: Pick<RunError, "transcript" | "usage" | "turns">,
 ): WritError {
-  for (const [field, value] of Object.entries({ transcript, usage }))
+  for (const [field, value] of Object.entries({ transcript, usage, turns }))
     Reflect.defineProperty(error, field, { value, configurable: true, enumerable: false });
   return error;
 }

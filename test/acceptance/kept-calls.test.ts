@@ -99,7 +99,7 @@ it("the usage of an agent that mended a call counts while the run waits for a pe
   }
 });
 
-it("the usage of a durable run stands in its end, also where a provider failed", async () => {
+it("the usage and the turns of a durable run stand in its end, also where a provider failed", async () => {
   const look = tool({
     name: "look",
     description: "",
@@ -112,5 +112,5 @@ it("the usage of a durable run stands in its end, also where a provider failed",
   const runs = durableRuns({ store: memoryRuns(), agents: [clerk] });
   await runs.start(clerk, "Go", { id: "r" });
   await using _worker = runs.work();
-  expect(await runs.result("r")).toMatchObject({ outcome: { type: "failed" }, usage });
+  expect(await runs.result("r")).toMatchObject({ outcome: { type: "failed" }, usage, turns: 2 });
 });

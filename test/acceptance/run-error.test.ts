@@ -34,6 +34,7 @@ describe("the error of a run that threw", () => {
         "tool",
       ]);
       expect(error.usage).toEqual({ inputTokens: 10, outputTokens: 5 });
+      expect(error.turns).toBe(2);
     }
   });
 
