@@ -50,12 +50,17 @@ async function carryOutChecked(opened: OpenedBatch, run: Run): Promise<NextState
   if (end === undefined) return carryOut(opened, run);
   const goesOn = end.questions !== undefined; // the run was handed over: another process carries its calls out
   if (goesOn) return { state, end };
-  const resultOf = (call: ToolCall, index: number): ToolResult => {
+  const records = calls.map((call, index) => {
     const hasBegun = startedEarly({ early: early.calls?.started }, call) !== undefined;
     const key = `turn/${state.ledger.turns}/call/${index}`;
-    return brokenRecord({ key, name: call.name }, run, hasBegun).result;
-  };
-  return skipAll(state, { open, end, resultOf }, run);
+    return brokenRecord({ key, name: call.name }, run, hasBegun);
+  });
+  const booked = bookInside(
+    state,
+    records.flatMap(({ inside }) => inside ?? []),
+  );
+  const resultOf = (_call: ToolCall, index: number): ToolResult => records[index]?.result ?? lostResult;
+  return skipAll({ ...state, ...booked }, { open, end, resultOf }, run);
 }
 
 function carryOut(opened: OpenedBatch, run: Run): Maybe<NextState> {

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { agent, type AgentEvent, type Policy, tool } from "../../src/index.ts";
+import { agent, type AgentEvent, inMemorySessions, type Policy, session, tool } from "../../src/index.ts";
 import { type Executor, type JournalRecord, recordedJournal } from "../../src/doors.ts";
 import { fix } from "../../src/tools.ts";
 import { durableRuns, memoryRuns } from "../../src/durable.ts";
@@ -56,6 +57,26 @@ describe("the usage of an agent inside a call that an earlier process carried ou
     const [{ key, request } = { key: "", request: { hash: "" } }] = await runs.questions("r");
     await runs.answer("r", key, { approved: true, hash: request.hash });
     expect(await goOn(payWith({ to, currency: { type: "string", default: "EUR" } }))).toEqual(both); // not what was approved
+    runs.close();
+  });
+
+  it("counts in a run that is cancelled while its session is compared", async () => {
+    const runs = sqliteRuns(":memory:");
+    const sessions = inMemorySessions();
+    const boss = agent({ name: "boss", model: planned(calls), tools: [inner.asTool(), payWith({ to })] });
+    const goOn = async (place: string, act: (stop: AbortController) => Promise<unknown>) => {
+      const stop = new AbortController();
+      await using journal = await runs.open("r");
+      const step: typeof journal.step = async (given) => {
+        if (given.key === place) await act(stop);
+        return journal.step(given);
+      };
+      const all: typeof journal.all = (steps) => Promise.all(steps.map(step));
+      const options = { runId: "r", session: session(sessions, "kim"), signal: stop.signal };
+      return usageTold(boss.stream("Go", { journal: { ...journal, step, all }, ...options }));
+    };
+    await goOn("turn/1/call/1", () => Promise.reject(new Error("the process died")));
+    expect(await goOn("session/check", (stop) => sleep(20, stop.abort("too dear")))).toEqual(both);
     runs.close();
   });
 
