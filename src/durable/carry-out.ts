@@ -59,7 +59,7 @@ async function carry(journal: RunJournal, around: DurableAround, signals: Signal
   const { store } = around;
   let broken: unknown;
   const watched = watchedJournal(journalOfRun(journal, run), (error) => (broken ??= error));
-  const own = toldOfEnd(withdrawingPassed(watched, journal), signals.look);
+  const own = toldOfEnd(await withdrawingPassed(watched, journal, store), signals.look);
   let leave: () => Promise<void>;
   try {
     const { cancelling: signal, leaving: handOver } = signals;

@@ -1,22 +1,32 @@
 import type { Journal } from "../journal/journal.ts";
+import { startKey } from "../journal/record-form.ts";
 import { isPassed } from "../run/recorded-end.ts";
-import type { RunJournal } from "./run-store.ts";
+import type { RunJournal, RunStore } from "./run-store.ts";
 
 /**
  * The same journal, which takes a question of its run out as soon as nothing waits for it any more, though the run is at work: an answer would do nothing, and
- * a signal would not reach what waits for it next.
+ * a signal would not reach what waits for it next. So it does with those that a process asked which died.
  */
-export function withdrawingPassed(journal: Journal, run: Pick<RunJournal, "withdraw">): Journal {
+export async function withdrawingPassed(
+  journal: Journal,
+  run: Pick<RunJournal, "run" | "withdraw">,
+  store: Pick<RunStore, "questions">,
+): Promise<Journal> {
   const { ask } = journal;
   if (ask === undefined || run.withdraw === undefined) return journal;
-  const open = new Set<string>();
-  async function passing<Result>(kept: Promise<Result>): Promise<Result> {
-    const result = await kept;
+  const isBegun = journal.find?.(startKey) !== undefined;
+  const open = new Set(isBegun ? await keysOf(run.run.id, store) : []);
+  async function withdraw(): Promise<void> {
     const passed = [...open].filter((key) => isPassed(key, journal));
     for (const key of passed) open.delete(key);
     if (passed.length > 0) await run.withdraw?.(passed).catch(() => undefined); // they go when the run waits or ends
+  }
+  async function passing<Result>(kept: Promise<Result>): Promise<Result> {
+    const result = await kept;
+    await withdraw();
     return result;
   }
+  await withdraw();
   return {
     ...journal,
     async ask(question) {
@@ -27,4 +37,9 @@ export function withdrawingPassed(journal: Journal, run: Pick<RunJournal, "withd
     step: (step) => passing(journal.step(step)),
     all: (steps) => passing(journal.all(steps)),
   };
+}
+
+/** The keys of the questions of a run that stand. Where the store cannot say, they go when the run waits or ends. */
+async function keysOf(id: string, store: Pick<RunStore, "questions">): Promise<readonly string[]> {
+  return (await store.questions(id).catch(() => [])).map(({ key }) => key);
 }

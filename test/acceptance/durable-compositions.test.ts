@@ -102,6 +102,34 @@ describe.each(durablePlaces)("compositions that wait, in %s", (where) => {
     expect((await runs.result("r")).output).toBe("after done");
   });
 
+  it("withdraw it at once where the process that asked died, and another goes on", async () => {
+    const [asked, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let isDying = true;
+    const after = agent({
+      name: "after",
+      model: () =>
+        isDying ? Promise.reject(new Error("the process died")) : written.promise.then(() => "done"),
+      retry: false,
+    });
+    const racing = pipe(race([payer("slow"), quickAfter(asked.promise)]), after);
+    const store = open();
+    const runs = durableRuns({ store, agents: [racing] });
+    await runs.start(racing, "go", { id: "r" });
+    const journal = await store.open("r");
+    const running = racing.run("go", { journal, runId: "r" });
+    await expect.poll(() => runs.waiting("r")).toHaveLength(1);
+    asked.resolve();
+    await expect(running).rejects.toMatchObject({ code: "provider-failed" });
+    await journal.close();
+    expect(await runs.waiting("r")).toHaveLength(1); // the other process could not withdraw it
+    isDying = false;
+    workers.push(runs.work());
+    await expect.poll(() => runs.waiting("r"), { timeout: 5000 }).toEqual([]);
+    expect(await runs.show("r")).toMatchObject({ status: "running" });
+    written.resolve();
+    expect((await runs.result("r")).output).toBe("done");
+  });
+
   it("tell all questions of their members", async () => {
     const both = parallel([payer("one"), payer("two")]);
     const runs = durableRuns({ store: open(), agents: [both] });
