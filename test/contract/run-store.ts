@@ -298,6 +298,7 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
         await first.close(); // gives up nothing that is not its own
         await expect(store.open("r")).rejects.toMatchObject({ code: "run-claimed" });
         expect(await second.step(step("k", 3))).toBe(3);
+        await expect(first.step(step("k", 1))).rejects.toMatchObject({ code: "run-taken" });
       });
 
       it("write nothing into another run of the id of one that was removed", async () => {

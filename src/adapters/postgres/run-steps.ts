@@ -39,7 +39,7 @@ export function runSteps(query: Query, { runs, steps }: RunTables): RunSteps {
   // The server plans the first once. The second it plans each time: it looks how many there are.
   const insertOne = insert("(SELECT $3::text, $4::text, $5::text)");
   const insertMany = insert("unnest($3::text[], $4::text[], $5::text[])");
-  const known = `SELECT FROM ${steps} WHERE run = $1 AND key = $2 AND fingerprint = $3 AND json IS NOT NULL`;
+  const known = `SELECT FROM ${steps} WHERE run = $1 AND key = $2 AND fingerprint = $3 AND json = $4`;
   const find = `SELECT status FROM ${runs} WHERE number = $1 AND epoch = $2`;
 
   async function write(
@@ -64,9 +64,9 @@ export function runSteps(query: Query, { runs, steps }: RunTables): RunSteps {
       : new WritError("run-ended", { id, status: String(run["status"]) });
   }
 
-  /** A record that stands there already is this one, said again after the server went away. */
-  async function isKnown({ number }: Claim, { key, fingerprint }: JournalRecord): Promise<boolean> {
-    return (await query(known, [number, toKey(key), toKey(fingerprint)])).length > 0;
+  /** A record that stands there already as it is was said again after the server went away. One of other text is of whoever took the run. */
+  async function isKnown({ number }: Claim, { key, fingerprint, json }: JournalRecord): Promise<boolean> {
+    return (await query(known, [number, toKey(key), toKey(fingerprint), json])).length > 0;
   }
 
   return {
