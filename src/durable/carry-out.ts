@@ -8,6 +8,7 @@ import type { DurableAround } from "./durable-options.ts";
 import { journalOfRun } from "./forked-journal.ts";
 import { isRunError } from "../run/run-error.ts";
 import { isPassed } from "../run/recorded-end.ts";
+import { tellGivenUp } from "./cancel.ts";
 import { askedRun } from "./run-of.ts";
 import type { RunEnd, RunJournal } from "./run-store.ts";
 import { withdrawingPassed } from "./passed-questions.ts";
@@ -60,50 +61,55 @@ async function carry(journal: RunJournal, around: DurableAround, signals: Signal
   let broken: unknown;
   const watched = watchedJournal(journalOfRun(journal, run), (error) => (broken ??= error));
   const own = toldOfEnd(await withdrawingPassed(watched, journal, store), signals.look);
-  let leave: () => Promise<void>;
+  let left: Left;
   try {
     const { cancelling: signal, leaving: handOver } = signals;
     const isBehind = await waitsForOthers(journal, around).catch((error: unknown) => {
       broken = error; // the store failed, not the run
       throw error;
     });
-    leave = isBehind
-      ? () => journal.wait()
+    left = isBehind
+      ? { leave: () => journal.wait() }
       : await leavingAfter(journal, around, { journal: own, signal, handOver });
   } catch (error) {
-    leave = isJournals(broken) ? () => journal.close() : () => journal.end(failure(error, run.agent));
+    left = {
+      leave: isJournals(broken) ? () => journal.close() : () => journal.end(failure(error, run.agent)),
+    };
     if (isWritError(broken, "database-failed")) await pause(around);
   }
-  await insisting(leave, around);
-  if ((await store.read(run.id).catch(() => undefined))?.end !== undefined)
-    await wakeAfter(run, around).catch((error: unknown) => tellStoreFailed(error, around.host)); // they are looked for later too
+  await insisting(left.leave, around);
+  const ended = await store.read(run.id).catch(() => undefined);
+  if (ended?.end === undefined) return;
+  if (left.isOpen === true && ended.status === "cancelled") return tellGivenUp(ended, around);
+  await wakeAfter(run, around).catch((error: unknown) => tellStoreFailed(error, around.host)); // they are looked for later too
 }
 
-/** Carries the run out as far as it comes, and gives the act that gives it up there. */
-async function leavingAfter(
-  journal: RunJournal,
-  around: DurableAround,
-  given: RunOptions,
-): Promise<() => Promise<void>> {
+/** A run that came as far as it does here. */
+interface Left {
+  /** Gives it up. */
+  readonly leave: () => Promise<void>;
+  /** It was told to go on: it waits, or is handed over. */
+  readonly isOpen?: boolean;
+}
+
+/** Carries the run out as far as it comes. */
+async function leavingAfter(journal: RunJournal, around: DurableAround, given: RunOptions): Promise<Left> {
   const { agent, input, options } = askedRun(journal.run, around);
   const { onEvent } = around;
   return leavingFor(await agent.run(input, { ...options, ...given, onEvent }), journal, around);
 }
 
-/** The act that gives a run up which came so far: to its end, to a question, or to another worker. */
-function leavingFor(
-  result: RunResult<unknown>,
-  journal: RunJournal,
-  { store }: DurableAround,
-): () => Promise<void> {
+/** A run that came so far: to its end, to a question, or to another worker. */
+function leavingFor(result: RunResult<unknown>, journal: RunJournal, { store }: DurableAround): Left {
   const { outcome, questions } = result;
-  if (questions === undefined) return () => journal.end(endOf(result));
+  if (questions === undefined) return { leave: () => journal.end(endOf(result)) };
   const isHandedOver = outcome.type === "suspended" && outcome.field === "handover";
-  if (isHandedOver) return () => journal.close();
-  return async () => {
+  if (isHandedOver) return { leave: () => journal.close(), isOpen: true };
+  const wait = async (): Promise<void> => {
     const keys = (await store.questions(journal.run.id)).map(({ key }) => key);
     return journal.wait(keys.filter((key) => isPassed(key, journal)));
   };
+  return { leave: wait, isOpen: true };
 }
 
 /** True where the run could not go on for its journal's sake: it has no end, and another process, or this one later, goes on with it. */

@@ -1,3 +1,4 @@
+import { isWritError } from "../error/writ-error.ts";
 import type { AgentEvent } from "../event/event.ts";
 import { mergeLive } from "../event/merge-live.ts";
 import { directJournal } from "../journal/direct-journal.ts";
@@ -15,9 +16,9 @@ import type { Maybe } from "../util/maybe.ts";
 import type { RunAccounts } from "./accounts.ts";
 import { within } from "./around.ts";
 import type { RunContext } from "./context.ts";
-import { type End, endBy, type StopReason, thrownEnd } from "./end.ts";
+import { type End, endBy, type StopReason, stopped, thrownEnd } from "./end.ts";
 import type { Finished, LoopResult } from "./finished.ts";
-import { beginInside, endInside, linkOuter, linkSignal } from "./outside.ts";
+import { beginInside, endInside, linkOuter, linkSignal, reasonText } from "./outside.ts";
 import { withRun } from "./run-error.ts";
 import { StepsOfRun } from "./steps-of-run.ts";
 import { forwarding, telling, type ToldRun } from "./telling.ts";
@@ -265,12 +266,16 @@ function clockOf(options: FrameOptions, frame: Frame): RunClock {
   return new RunClock(isReplay ? { ...options, durationMs: Infinity } : options, frame);
 }
 
-/** The end of a run, kept in its journal. A journal that fails ends the run, unless something else did. */
-async function keptBy(steps: StepsOfRun, end: End, { agent }: FrameOptions): Promise<End> {
+/** The end of a run, kept in its journal. A journal that fails ends the run, unless something else did, or it was cancelled meanwhile. */
+async function keptBy(steps: StepsOfRun, end: End, { agent, signal }: FrameOptions): Promise<End> {
+  const run = { gate: { agent } };
   try {
-    return await steps.keep(end, { gate: { agent } });
+    return await steps.keep(end, run);
   } catch (error) {
-    return end.throws === true ? end : thrownEnd(error, agent);
+    if (end.throws === true) return end;
+    if (signal?.aborted !== true || !isWritError(error, "run-ended")) return thrownEnd(error, agent);
+    if (end.questions !== undefined) return end; // its calls are told of when its records are
+    return stopped(run, { type: "cancelled", reason: reasonText(signal.reason) });
   }
 }
 

@@ -25,7 +25,7 @@ export function linkSignal(signal: AbortSignal, stopAs: (reason: string) => void
 }
 
 /** The reason of a cancelled run in words: that of a signal, or that of the run around it. */
-function reasonText(reason: unknown): string {
+export function reasonText(reason: unknown): string {
   if (typeof reason !== "object" || reason === null || !("type" in reason)) return messageOf(reason);
   const { type, reason: why } = reason as { readonly type: unknown; readonly reason?: unknown };
   if (type === "cancelled" && typeof why === "string") return why;

@@ -61,6 +61,25 @@ describe.each(durablePlaces)("a session whose run waits, in %s", (where) => {
     await runs.answer("pays", question?.key ?? "", { approved, hash: question?.request.hash ?? "" });
   };
 
+  it("begins the next one soon, also where it is cancelled by a process with other code", async () => {
+    const { clerk, process, work } = desk();
+    const runs = process();
+    work(runs);
+    await runs.start(clerk, "Pay", { id: "pays", session: "kim" });
+    await waits(runs, "pays");
+    await runs.start(clerk, "Who was paid?", { id: "asks", session: "kim", whenWaiting: "after" });
+    await waits(runs, "asks");
+    const changed = agent({ name: "clerk", model: () => "", instructions: "Be another one." });
+    const sessions = inMemorySessions();
+    const elsewhere = durableRuns({
+      store: open(),
+      agents: [changed],
+      sessions: (id) => session(sessions, id),
+    });
+    await elsewhere.cancel("pays");
+    await expect.poll(async () => (await runs.show("asks"))?.status, { timeout: 5000 }).toBe("answered");
+  });
+
   it("begins the next one behind its end, which it is told, where the caller says so", async () => {
     const { pay, clerk, process, work } = desk();
     const runs = process();
