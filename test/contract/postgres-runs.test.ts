@@ -1,7 +1,9 @@
 import { spawnSync } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type PostgresOptions, type PostgresRuns, postgresRuns } from "../../src/postgres.ts";
+import { toKey } from "../../src/adapters/stored-text.ts";
 import { password, postgresMissing, type PostgresServer, startPostgres } from "../postgres-server.ts";
 
 const newRun = { id: "r", agent: "a", input: "", options: {}, protocol: 1 };
@@ -90,6 +92,27 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
       expect(error).toMatchObject({ code: "postgres-refused" });
       expect(JSON.stringify(error) + String(error)).not.toMatch(/guessed|kept%20secret|kept secret/);
     }
+  });
+
+  it("have no question of a run that is cancelled while it is kept", async () => {
+    const runs = open("late");
+    await using journal = await runs.open("r");
+    await admin.query("BEGIN");
+    const sql = 'SELECT number FROM "late".runs FOR NO KEY UPDATE';
+    const { number } = (await admin.query<{ number: string }>(sql)).rows[0] ?? {};
+    await admin.query(
+      `INSERT INTO "late".questions (run, key, fingerprint, request, since) VALUES ($1, $2, '', '{"hash":"h"}', 1)`,
+      [number, toKey("q")],
+    );
+    const cancelling = runs.cancel("r", "too late");
+    await sleep(200); // it waits for the run's row by then
+    await admin.query("COMMIT");
+    expect(await cancelling).toMatchObject({ status: "cancelled" });
+    expect(await runs.questions()).toEqual([]);
+    await expect(runs.answer("r", "q", { approved: true, hash: "h" })).rejects.toMatchObject({
+      code: "question-unknown",
+    });
+    await journal.close();
   });
 
   it("say what a role needs that may not make tables, and do with less once they are there", async () => {

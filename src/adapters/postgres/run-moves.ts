@@ -21,7 +21,7 @@ export function runMoves({ transaction }: PostgresDatabase, tables: RunTables): 
   const find = `SELECT number, ${columns} FROM ${runs} WHERE id = $1 FOR UPDATE`; // whoever carries it out has written by then, or never will
   const leave = `UPDATE ${runs} SET epoch = epoch + 1, owner = NULL, status = 'moved', start = $2 WHERE number = $1 RETURNING ${told("$3")}`;
   const recordsOf = `SELECT key, fingerprint, json FROM ${steps} WHERE run = $1 ORDER BY place`;
-  const questionsOf = `SELECT id, key, fingerprint, request, since, until, last, people FROM ${questions} JOIN ${runs} ON number = run WHERE run = $1 ORDER BY place`;
+  const questionsOf = `SELECT id, key, fingerprint, request, since, until, last, people FROM ${questions} JOIN ${runs} ON number = run WHERE run = $1 AND ended IS NULL ORDER BY place`;
   const arrive = `INSERT INTO ${runs} (id, lock, status, agent, session, protocol, begun, ended, start, finish)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING number, ${columns}, ${told("$11")}`;
   const record = `INSERT INTO ${steps} (run, key, fingerprint, json)

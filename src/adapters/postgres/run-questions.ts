@@ -32,12 +32,14 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
     INSERT INTO ${questions} (run, key, fingerprint, request, since, until, last, people)
     SELECT $1, $2, $3, $4, now, now + $5::bigint, $6, $7 FROM clock
     ON CONFLICT (run, key) DO UPDATE SET fingerprint = excluded.fingerprint, request = excluded.request, people = excluded.people`;
+  // Whoever ends a run takes out its questions, but does not see one that is kept in the same moment.
+  const isOpen = "status <> 'moved' AND ended IS NULL";
   const select = `SELECT id, ${columns} FROM ${questions} JOIN ${runs} ON number = run
-    WHERE ($1::text IS NULL OR id = $1) AND status <> 'moved'
+    WHERE ($1::text IS NULL OR id = $1) AND ${isOpen}
       AND NOT EXISTS (SELECT FROM ${steps} AS given WHERE given.run = number AND given.key = ${questions}.key) ORDER BY place`;
   const lock = `SELECT number, status, ended FROM ${runs} WHERE id = $1 FOR UPDATE`;
   const take = `DELETE FROM ${questions} WHERE run = $1 AND key = $2 RETURNING fingerprint, ${columns}, ${nowMs} AS now`;
-  const over = `SELECT id FROM ${questions} JOIN ${runs} ON number = run WHERE until <= ${nowMs} AND status <> 'moved' GROUP BY id LIMIT ${atOnce}`;
+  const over = `SELECT id FROM ${questions} JOIN ${runs} ON number = run WHERE until <= ${nowMs} AND ${isOpen} GROUP BY id LIMIT ${atOnce}`;
   const takeOver = `DELETE FROM ${questions} WHERE run = $1 AND until <= ${nowMs} RETURNING key, fingerprint, last`;
   const record = `INSERT INTO ${steps} (run, key, fingerprint, json) VALUES ($1, $2, $3, $4)`;
   const wake = `UPDATE ${runs} SET woken = true, status = CASE status WHEN 'waiting' THEN 'ready' ELSE status END
@@ -81,11 +83,12 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
     async answer(id, key, answer) {
       let written: string | undefined; // by an attempt whose end nobody saw
       await transaction(async (query) => {
-        const { number, status } = (await query(lock, [toKey(id)]))[0] ?? {};
+        const { number, status, ended } = (await query(lock, [toKey(id)]))[0] ?? {};
         if (status === "moved") throw new WritError("run-moved", { id });
         const known = (await query(answered, [number, toKey(key)]))[0];
         if (written !== undefined && known?.["json"] === written) return;
-        const [row] = known === undefined ? await query(take, [number, toKey(key)]) : []; // who carries it out may have asked somebody itself
+        const isAsked = known === undefined && ended === null; // who carries it out may have asked somebody itself
+        const [row] = isAsked ? await query(take, [number, toKey(key)]) : [];
         if (row === undefined) throw notWaiting(id, key, known?.["json"]);
         written = answerRecord(questionIn({ ...row, id: toKey(id) }), answer, Number(row["now"]));
         await query(record, [number, toKey(key), row["fingerprint"], written]);
@@ -115,8 +118,8 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
       const ids = (await query(over)).map((row) => fromKey(row["id"]));
       for (const id of ids)
         await transaction(async (query) => {
-          const { number, status } = (await query(lock, [toKey(id)]))[0] ?? {};
-          const rows = status === "moved" ? [] : await query(takeOver, [number]);
+          const { number, status, ended } = (await query(lock, [toKey(id)]))[0] ?? {};
+          const rows = status === "moved" || ended !== null ? [] : await query(takeOver, [number]);
           for (const { key, fingerprint, last } of rows)
             if ((await query(answered, [number, key])).length === 0)
               await query(record, [number, key, fingerprint, last]);
