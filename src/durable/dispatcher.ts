@@ -30,7 +30,7 @@ export interface Workplace {
   begin(id?: string): Promise<{ readonly done: Promise<void> } | undefined>;
   /** True for a run that has not ended and waits for nobody. */
   canGoOn(id: string): Promise<boolean>;
-  /** Some runs of these agents that are ready, in the store. */
+  /** Some runs of these agents that are ready, in the store: where there are many, others each time, until all have been named. */
   ready(): Promise<readonly DispatchedRun[]>;
 }
 

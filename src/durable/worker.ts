@@ -34,6 +34,9 @@ const lookMs = 200;
 
 const graceParts = 10;
 
+/** The runs of an agent that are said to be ready at a time. */
+const readyAtOnce = 100;
+
 const shape = closed({ concurrency: optional(fromOne) });
 
 /** Carries out the runs that its dispatcher hands out. */
@@ -44,6 +47,8 @@ export class RunsWorker implements RunWorker, Workplace {
   private readonly carried = new Map<string, Carrying>();
   private readonly stops: (() => void)[] = [];
   private readonly serving: Serving;
+  /** The last run of each agent that was said to be ready, where there may be more behind it. */
+  private readonly lookedAt = new Map<string, string>();
   private isLeaving = false;
 
   constructor(around: DurableAround, options: WorkOptions) {
@@ -84,8 +89,18 @@ export class RunsWorker implements RunWorker, Workplace {
   }
 
   async ready(): Promise<readonly StoredRun[]> {
-    const runs = this.agents.map((agent) => this.around.store.list({ status: "ready", agent }));
-    return (await Promise.all(runs)).flat();
+    return (await Promise.all(this.agents.map((agent) => this.readyOf(agent)))).flat();
+  }
+
+  /** Some runs that are ready, and those begun before them when it is asked again, until it comes to the oldest. */
+  private async readyOf(agent: string): Promise<readonly StoredRun[]> {
+    const before = this.lookedAt.get(agent);
+    const from = before === undefined ? {} : { before };
+    const runs = await this.around.store.list({ status: "ready", agent, ...from, limit: readyAtOnce });
+    const last = runs.length < readyAtOnce ? undefined : runs.at(-1)?.id;
+    if (last === undefined) this.lookedAt.delete(agent);
+    else this.lookedAt.set(agent, last);
+    return runs;
   }
 
   async drain({ graceMs = 10_000 }: { readonly graceMs?: number } = {}): Promise<void> {

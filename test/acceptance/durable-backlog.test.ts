@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
+import { type Dispatcher, durableRuns, memoryRuns, type Workplace } from "../../src/durable.ts";
+import { agent } from "../../src/index.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 
 it("the run of a process that died does not wait behind all those of a SQLite file that are ready", async () => {
@@ -29,4 +31,23 @@ it("the run of a process that died does not wait behind all those of a SQLite fi
     taken.push((await store.claim(["a"]))?.run.id);
   }
   expect(taken.at(-1)).toBe("first");
+});
+
+it("a dispatcher is told of all runs that are ready, however many there are, also of those that it knows nothing of", async () => {
+  let here: Workplace | undefined;
+  const dispatcher: Dispatcher = {
+    wake: () => Promise.resolve(), // who started them died before it could tell
+    serve(place) {
+      here = place;
+      return { look: () => undefined, leave: () => Promise.resolve() };
+    },
+  };
+  const clerk = agent({ name: "clerk", model: () => "done" });
+  const runs = durableRuns({ store: memoryRuns(), dispatcher, agents: [clerk] });
+  for (let id = 0; id < 250; id += 1) await runs.start(clerk, "Go", { id: String(id) });
+  await using _worker = runs.work();
+  const told = new Set<string>();
+  for (let sweep = 0; sweep < 3; sweep += 1) for (const { id } of (await here?.ready()) ?? []) told.add(id);
+  expect(told.size).toBe(250);
+  expect((await here?.ready())?.[0]?.id).toBe("249"); // and again
 });
