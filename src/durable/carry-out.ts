@@ -60,9 +60,9 @@ async function carry(journal: RunJournal, around: DurableAround, signals: Signal
   const { store } = around;
   let broken: unknown;
   const watched = watchedJournal(journalOfRun(journal, run), (error) => (broken ??= error));
-  const own = toldOfEnd(await withdrawingPassed(watched, journal, store), signals.look);
   let left: Left;
   try {
+    const own = toldOfEnd(await withdrawingPassed(watched, journal, store), signals.look);
     const { cancelling: signal, leaving: handOver } = signals;
     const isBehind = await waitsForOthers(journal, around).catch((error: unknown) => {
       broken = error; // the store failed, not the run
