@@ -9,8 +9,8 @@ export interface RunOwners {
   readonly mine: string;
   /** @throws WritError `run-claimed` while a process that lives has the run, or nobody can tell whether it lives */
   checkFree(runId: string): void;
-  /** True where nobody has looked for processes that died for a while. */
-  isDue(): boolean;
+  /** Does `freeDead` where nobody has looked for a while. True where it did. */
+  freeDue(): boolean;
   /** Makes the runs of processes that died ready. True where there were some. */
   freeDead(): boolean;
 }
@@ -29,9 +29,18 @@ export function runOwners(database: Database): RunOwners {
     "UPDATE writ_runs SET owner = NULL, status = CASE status WHEN 'running' THEN 'ready' ELSE status END WHERE owner = ?",
   );
   let lookedAt = -Infinity;
+  function freeDead(): boolean {
+    lookedAt = performance.now();
+    const dead = others
+      .all(mine)
+      .map(({ owner }) => String(owner))
+      .filter((owner) => lifeOf(readOwner(owner)) === "dead");
+    for (const owner of dead) free.run(owner);
+    return dead.length > 0;
+  }
   return {
     mine,
-    isDue: () => performance.now() - lookedAt >= dueMs,
+    freeDead,
     checkFree(runId) {
       const found = find.get(toKey(runId))?.["owner"];
       if (typeof found !== "string") return;
@@ -41,14 +50,10 @@ export function runOwners(database: Database): RunOwners {
       const where = life === "alive" ? "" : ` on the machine "${other.host}", of which nothing is known here`;
       throw new WritError("run-claimed", { id: runId, owner: `process ${other.pid}${where}` });
     },
-    freeDead() {
-      lookedAt = performance.now();
-      const dead = others
-        .all(mine)
-        .map(({ owner }) => String(owner))
-        .filter((owner) => lifeOf(readOwner(owner)) === "dead");
-      for (const owner of dead) free.run(owner);
-      return dead.length > 0;
+    freeDue() {
+      const isDue = performance.now() - lookedAt >= dueMs;
+      if (isDue) freeDead();
+      return isDue;
     },
   };
 }

@@ -69,8 +69,8 @@ export function sqliteRuns(path: string): SqliteRuns {
     claim: async (agents, id) =>
       database.write(() => {
         const next = (): Taken | undefined => rows.takeNext(agents, owners.mine, id);
-        if (owners.isDue()) owners.freeDead();
-        const taken = next() ?? (owners.freeDead() ? next() : undefined);
+        const hasLooked = owners.freeDue();
+        const taken = next() ?? (!hasLooked && owners.freeDead() ? next() : undefined);
         return taken && journalOf(file, taken);
       }, "NORMAL"),
     read: async (id) => database.read(() => rows.find(id)),
