@@ -13,7 +13,7 @@ export interface ClientTools {
 }
 
 /**
- * What a client sends as the result of a call, as a tool gives it: its text, or its texts and files where it has files.
+ * The result of a call as a client sends it, in the form in which a tool gives it: its text, or its texts and files where it has files.
  *
  * @throws WritError `request-invalid` for a part that is neither
  */

@@ -30,7 +30,7 @@ export interface SuiteParameter {
   readonly types: readonly ValueType[];
 }
 
-/** What a schema says of a text: its pattern, or that of its format, and its fewest and most characters. */
+/** The bounds of a text in its schema: the pattern, or that of its format, and the fewest and most characters. */
 export interface TextBounds {
   readonly pattern?: string;
   readonly least: number;

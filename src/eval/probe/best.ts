@@ -1,7 +1,7 @@
 import type { Way } from "./probe.ts";
 import { partOf, type WayScore } from "./score.ts";
 
-/** What ways are compared by. */
+/** The parts of a score by which ways are compared. */
 export type Compared = Way &
   Pick<WayScore, "right" | "restraint" | "valid" | "inputTokens" | "outputTokens" | "score">;
 

@@ -4,7 +4,7 @@ import { count, finite, fits, object, oneOf, type Shape, whole } from "../../uti
 import type { Compared } from "./best.ts";
 import type { ProbeEvent } from "./probe.ts";
 
-/** What was measured before of a model. */
+/** The scores of a model from an earlier probe. */
 export interface MeasuredBefore {
   readonly scores: Json;
   /** The day, as YYYY-MM-DD. */
