@@ -33,13 +33,16 @@ export class CallTime {
     const { run } = this;
     return new Promise((resolve, reject) => {
       const undo: (() => void)[] = [];
-      const leave = (): void => undo.forEach((each) => each());
+      const leave = (): void => {
+        this.rearm = undefined;
+        undo.forEach((each) => each());
+      };
       const end = (early: "timeout" | "stopped"): void => {
         leave();
         resolve(early);
         this.abort(early);
       };
-      let stopTimer: () => void;
+      let stopTimer: (() => void) | undefined; // there is none where its tool waited from the beginning
       const rearm = (): void => {
         stopTimer?.();
         if (this.deadline !== Infinity)
@@ -47,7 +50,7 @@ export class CallTime {
       };
       this.rearm = rearm;
       rearm();
-      undo.push(() => stopTimer());
+      undo.push(() => stopTimer?.());
       work.finally(leave).then(resolve, reject);
       undo.push(run.stop.onStop(() => end("stopped")));
     });

@@ -321,4 +321,11 @@ describe("a tool that waits in a run without a store", () => {
     const { callTool } = await import("../../src/doors.ts");
     expect(await callTool(nap, {})).toMatchObject({ status: "ok" });
   });
+
+  it("is cancelled while it waits, also where its call has a time of its own", async () => {
+    const { callTool } = await import("../../src/doors.ts");
+    const signal = AbortSignal.timeout(50);
+    expect(await callTool(nap, {}, { signal, timeoutMs: 5_000 })).toMatchObject({ status: "cancelled" });
+    expect(log).not.toContain("gets up");
+  });
 });
