@@ -47,7 +47,7 @@ function closeScope({ scope, powers, around }: OngoingCall): Maybe<Inside | unde
     after(powers?.spent(), (spent) => {
       if (spent === undefined) return inside;
       const { delegations = [], spending = noSpending } = inside ?? {};
-      return { delegations, spending: addSpending(spending, spent), label: around.seen };
+      return { ...inside, delegations, spending: addSpending(spending, spent), label: around.seen };
     }),
   );
 }

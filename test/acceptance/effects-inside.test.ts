@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { agent, inMemorySessions, memoryJournal, session, type Tool, tool } from "../../src/index.ts";
+import { agent, inMemorySessions, llm, memoryJournal, session, type Tool, tool } from "../../src/index.ts";
 import { pipe } from "../../src/compose.ts";
 import { scripted } from "../../src/testing.ts";
 import { calling, resultsIn } from "./watching.ts";
@@ -98,6 +98,24 @@ describe("an effect inside an agent that is a tool", () => {
     const next = scripted(["?"]);
     await boss.with({ model: next }).run("Then pay A1", { session: session(store, "s") });
     expect(JSON.stringify(next.requests[0]?.messages)).toContain("receipt 7");
+  });
+
+  it("is told where the code of the call asks the model too", async () => {
+    const { sub } = payer(new Error("503"));
+    const asksToo = tool({
+      name: "payer",
+      description: "",
+      inputSchema: z.object({ input: z.string() }),
+      needs: [llm],
+      execute: async (args, context) => {
+        await context.llm("Whom?");
+        return sub.execute(args, context);
+      },
+    });
+    const model = scripted([ask, "A1.", "I could not pay A1."]);
+    const boss = agent({ name: "boss", model, tools: [asksToo], grants: [llm] });
+    const [told] = resultsIn((await boss.run("Pay A1", yes)).transcript);
+    expect(told?.text).toContain('pay {"to":"A1"}: ok');
   });
 
   it("that only looked changes nothing of what is told", async () => {
