@@ -236,7 +236,8 @@ function answer(state: State, { reading, record }: Answered, run: Run): Maybe<Ne
     after(readAnswer(reply, run), (read) => {
       if (!read.ok && record.answer === undefined)
         return askAgain(state, { type: "violation", message, ...read }, run);
-      const next = { ...state, transcript: addAnswer(state.transcript, message) };
+      const transcript = addAnswer(state.transcript, message);
+      const next = { ...state, transcript, violations: 0, pending: 0 }; // a hook may send it on
       if (!read.ok) {
         const end = unacceptable({ hook: record.answer?.by ?? "", place: "onError" }, read.reason);
         return { state: next, end };

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { agent, type Hook, tool } from "../../src/index.ts";
 import type { HookPlace } from "../../src/hook/hook.ts";
+import { reactDriver } from "../../src/drivers.ts";
 import { scripted } from "../../src/testing.ts";
 import type { Delta } from "../../src/model/model.ts";
 import { scene, userTexts } from "./hook-scene.ts";
@@ -205,6 +206,24 @@ describe("hooks and what they may not break", () => {
       { definition: { budget: { tokens: 500 } } },
     );
     expect(model.requests[0]?.settings).toEqual({ maxOutputTokens: 500, seed: 1 });
+  });
+
+  it("a run that is sent on after each answer may have a reply that does not count, or half of one, before each", async () => {
+    const goOnUntil = (last: number): Hook => ({
+      onStop: ({ turn }) => (turn < last ? { continue: "Go on." } : {}),
+    });
+    const four = <Step>(...steps: readonly Step[]): Step[] => [...steps, ...steps, ...steps, ...steps];
+    const emptied = agent({ name: "a", model: scripted(four("", "Yes.")), hooks: [goOnUntil(8)] });
+    expect(await emptied.run("go")).toMatchObject({ outcome: { type: "answered" }, turns: 8 });
+    const decided = '{"thought": "I know.", "type": "final_answer", "answer": "Yes."}';
+    const halved = agent({
+      name: "a",
+      driver: reactDriver({ finalViaInference: true }),
+      model: scripted(four(decided, "Yes.", decided, "Yes.")),
+      budget: { turns: 16 },
+      hooks: [goOnUntil(16)],
+    });
+    expect(await halved.run("go")).toMatchObject({ outcome: { type: "answered" }, turns: 16 });
   });
 
   it("calls in a reply that a hook wrote get ids that no other call has", async () => {
