@@ -105,7 +105,7 @@ function consulting(
 /** An input as JSON, as the schema makes it; without a schema a question in text or parts. @throws WritError `input-invalid` */
 export function readInput(given: unknown, { name, schema }: InputTaker): Maybe<ReadInput> {
   if (schema !== undefined) return after(schema.parse(given), (parsed) => ({ input: inputOf(parsed, name) }));
-  if (typeof given === "string") return { input: given };
+  if (typeof given === "string") return { input: given, asked: undefined }; // a hook may put it in the place of parts
   const asked = readQuestion(given, name);
   return { input: asked?.text ?? inputOf({ ok: true, value: given }, name), asked };
 }

@@ -340,6 +340,13 @@ describe("a question with files", () => {
     expect(model.requests[0]?.messages.at(-1)).toMatchObject({ parts: [text("Send it."), { data: "AAAA" }] });
   });
 
+  it("gives way to the text that a hook puts in its place", async () => {
+    const model = scripted(["Yes."]);
+    const hooks = [{ name: "masked", beforeRun: () => ({ input: "Is it a cat?" }) }];
+    await agent({ name: "viewer", model, hooks }).run(asked);
+    expect(model.requests[0]?.messages.at(-1)).toMatchObject({ parts: [text("Is it a cat?")] });
+  });
+
   it("is handed on by compositions, whose transcript has it", async () => {
     const first = scripted(["A cat."]);
     const both = pipe(
