@@ -234,7 +234,9 @@ function endedWithError({ usage }: Reply, { input, notes }: ModelQuestion): Writ
 /** The request without secrets that came in by any way. Its messages are only looked at when there are secrets: else nobody may want them as a list. */
 function cleanRequest(request: ModelRequest, host: Host): ModelRequest {
   if (host.powers?.holdsSecrets !== true) return request;
-  return { ...request, messages: withoutSecrets(request.messages, host) };
+  const { messages, prompt } = request;
+  const clean = { ...request, messages: withoutSecrets(messages, host) };
+  return prompt === undefined ? clean : { ...clean, prompt: withoutSecrets(prompt, host) };
 }
 
 /** The signal is only made for models that look at it. */

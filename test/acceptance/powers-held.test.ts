@@ -272,6 +272,19 @@ describe("a secret that came back", () => {
     expect(progress).toEqual([null]);
   });
 
+  it("is not in the text that a model goes on from, by whatever way it came there", async () => {
+    await callTool(
+      echo(() => "used"),
+      {},
+      grants(),
+    );
+    const model = scripted(["Answer: ok"], { features: { completion: true } });
+    const hooks = [{ beforeTurn: () => ({ say: `It is ${token}.` }) }];
+    expect(await agent({ name: "one", model, driver: "lines", hooks })("go")).toBe("ok");
+    expect(model.requests[0]?.prompt).toContain("It is [secret WRIT_HELD_TOKEN].");
+    expect(JSON.stringify(model.requests)).not.toContain(token);
+  });
+
   it("is not asked of a model that the tool asks by itself", async () => {
     const model = scripted(["ok"]);
     await callTool(
