@@ -2,7 +2,7 @@ import { messageOf, WritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
 import { tellHooks } from "../hook/consult.ts";
 import { askHooks } from "../hook/run-hooks.ts";
-import type { Message, ReplyMessage } from "../message/message.ts";
+import { type Message, type ReplyMessage, textOf } from "../message/message.ts";
 import { readTranscript } from "../message/read-transcript.ts";
 import { acceptableId, type ReadyTranscript } from "../message/transcript.ts";
 import type { ModelRequest } from "../model/model.ts";
@@ -46,7 +46,22 @@ export async function changeRequest(
   tellHooks({ turn, place, by }, { tell: note });
   // A hook gives no more tokens to write than the budget has left.
   const left = run.limits.tokens === Infinity ? Infinity : (settings.maxOutputTokens ?? Infinity);
-  return { ...request, messages, ...answer, settings: withinTokens(answer.settings ?? settings, left) };
+  const within = withinTokens(answer.settings ?? settings, left);
+  const changed = { ...request, messages, ...answer, settings: within };
+  if (request.prompt === undefined || answer.messages === undefined) return changed;
+  return { ...changed, prompt: promptAfter(answer.messages, { ...request, messages }) };
+}
+
+/** The text to go on from that says what a hook's messages say. Undefined where only the messages themselves do. */
+function promptAfter(
+  given: readonly Message[],
+  { prompt, messages }: Pick<ModelRequest, "prompt" | "messages">,
+): string | undefined {
+  return textAlone(messages) === prompt ? textAlone(given) : undefined;
+}
+
+function textAlone([only, ...others]: readonly Message[]): string | undefined {
+  return only?.role === "user" && others.length === 0 ? textOf(only) : undefined;
 }
 
 function wrongRequest(

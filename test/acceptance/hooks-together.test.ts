@@ -4,6 +4,7 @@ import { agent, type Hook, tool } from "../../src/index.ts";
 import type { HookPlace } from "../../src/hook/hook.ts";
 import { reactDriver } from "../../src/drivers.ts";
 import { scripted } from "../../src/testing.ts";
+import { userMessage } from "../../src/message/message.ts";
 import type { Delta } from "../../src/model/model.ts";
 import { scene, userTexts } from "./hook-scene.ts";
 import { calling, expectValid, ofType, resultsIn } from "./watching.ts";
@@ -206,6 +207,18 @@ describe("hooks and what they may not break", () => {
       { definition: { budget: { tokens: 500 } } },
     );
     expect(model.requests[0]?.settings).toEqual({ maxOutputTokens: 500, seed: 1 });
+  });
+
+  it("the text that a model goes on from says what the messages of a hook say", async () => {
+    const asked = async (beforeModel: NonNullable<Hook["beforeModel"]>) => {
+      const model = scripted(["Answer: ok"], { features: { completion: true } });
+      await agent({ name: "a", model, driver: "lines", hooks: [{ beforeModel }] }).run("Where is Kim?");
+      return model.requests[0]?.prompt;
+    };
+    expect(await asked(() => ({}))).toBe("Q: Where is Kim?\n");
+    expect(await asked(() => ({ messages: [userMessage("Q: Where is N?\n")] }))).toBe("Q: Where is N?\n");
+    const two = [{ role: "system", text: "Be brief." } as const, userMessage("Q: Where is N?\n")];
+    expect(await asked(() => ({ messages: two }))).toBeUndefined();
   });
 
   it("a run that is sent on after each answer may have a reply that does not count, or half of one, before each", async () => {
