@@ -8,7 +8,7 @@ import {
   type Message,
   type ReplyMessage,
   type SystemMessage,
-  textOf,
+  contentText,
   labelOf,
   labelOfAll,
 } from "../message/message.ts";
@@ -134,15 +134,14 @@ const endings: Readonly<Record<Exclude<Outcome["type"], "answered">, string>> = 
   failed: "the run failed",
 };
 
-/** The text of an answer. The reason for an end without one is not told: such texts come from anywhere. */
+/**
+ * The text of an answer, as it was given: hooks may have put it in the place of what the model wrote. The reason for an end without one is not told: such
+ * texts come from anywhere.
+ */
 function answerText(messages: readonly Message[], outcome: Outcome): string {
   if (outcome.type !== "answered") return `(No answer: ${endings[outcome.type]}.)`;
-  const reply = messages.findLast((message) => message.role === "assistant");
-  const text = reply === undefined ? "" : textOf(reply);
+  const text = contentText(outcome.content);
   if (text.trim() !== "") return text;
-  const { content } = outcome;
-  const written = typeof content === "string" ? content : JSON.stringify(content);
-  if (written.trim() !== "") return written;
   return filesOf(messages, outcome).map(fileText).join(" ") || "(empty)";
 }
 

@@ -92,6 +92,17 @@ describe("sessions of an agent", () => {
     expect(roles(told).filter((role) => role !== "system")).toEqual([...unanswered, ...unanswered, "user"]);
   });
 
+  it("tells the next run the answer that a hook gave, and not the one that it took away", async () => {
+    const model = scripted(["Call Kim at 0815.", "Sure."]);
+    const hooks = [{ afterRun: () => ({ output: "Call Kim." }) }];
+    const talker = agent({ name: "talker", model, hooks });
+    const store = inMemorySessions();
+    await talker.run("one", { session: session(store, "s") });
+    await talker.run("two", { session: session(store, "s") });
+    expect(JSON.stringify(model.requests[1]?.messages)).toContain("Call Kim.");
+    expect(JSON.stringify(model.requests[1]?.messages)).not.toContain("0815");
+  });
+
   it("lets the later of two runs at once wait, and keeps both whole [C42]", async () => {
     const store = inMemorySessions();
     await store.create("s");
