@@ -10,7 +10,7 @@ export const assertions: Makers = [
   ["minimum", numberCheck((value, limit) => value >= limit, ">=")],
   ["exclusiveMaximum", numberCheck((value, limit) => value < limit, "<")],
   ["exclusiveMinimum", numberCheck((value, limit) => value > limit, ">")],
-  ["multipleOf", numberCheck((value, factor) => Number.isInteger(value / factor), "multiple of")],
+  ["multipleOf", multipleOfCheck],
   ["maxLength", (limit) => ofSizes(characters, { most: Number(limit), what: "characters" })],
   ["minLength", (limit) => ofSizes(characters, { least: Number(limit), what: "characters" })],
   ["pattern", patternCheck],
@@ -67,6 +67,41 @@ function numberCheck(fits: (value: number, held: number) => boolean, words: stri
       fits(value, number) ||
       visit.fault(() => `must be ${words} ${number}`);
   };
+}
+
+// Two numbers are taken apart.
+const stepsPerDecimals = 4;
+
+function multipleOfCheck(held: Json): Check {
+  const factor = Number(held);
+  return (value, visit) => {
+    if (typeof value !== "number" || !Number.isFinite(value) || Number.isInteger(value / factor)) return true;
+    visit.work.spend(stepsPerDecimals);
+    return isMultiple(value, factor) || visit.fault(() => `must be multiple of ${factor}`);
+  };
+}
+
+/** True of a multiple as both are written: 19.99 is one of 0.01, though the quotient of the two doubles is no integer. */
+function isMultiple(value: number, factor: number): boolean {
+  const [one, other] = [decimalOf(value), decimalOf(factor)];
+  const places = Math.max(one.places, other.places);
+  return scaled(one, places) % scaled(other, places) === 0n;
+}
+
+interface Decimal {
+  readonly digits: bigint;
+  /** The number of digits behind the point; below 0 where zeros follow the digits. */
+  readonly places: number;
+}
+
+function decimalOf(value: number): Decimal {
+  const [mantissa = "", exponent = "0"] = String(value).split("e");
+  const [whole = "", fraction = ""] = mantissa.split(".");
+  return { digits: BigInt(whole + fraction), places: fraction.length - Number(exponent) };
+}
+
+function scaled({ digits, places }: Decimal, to: number): bigint {
+  return digits * 10n ** BigInt(to - places);
 }
 
 /** The number of parts of a value, where it is of the kind that is counted. */

@@ -54,7 +54,7 @@ function roomInNumber(schema: JsonObject, path: string): readonly Room[] {
     return unbounded(path, "`minimum` and `maximum`");
   const step = Math.max(given("multipleOf", 0), schema["type"] === "integer" ? 1 : 0);
   if (step === 0) return unbounded(path, "`multipleOf`, or the type `integer`");
-  const neighbours = Number.isInteger(step) ? 1 : 2; // validators take two doubles beside each other for one multiple
+  const neighbours = Number.isInteger(step) ? 1 : 3; // the doubles whose quotient is an integer, and the one that is written as a multiple
   return [{ path, bits: Math.log2(neighbours * Math.max(1, (high - low) / step + 1)) }];
 }
 

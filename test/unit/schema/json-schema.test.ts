@@ -37,6 +37,23 @@ describe("the length of a text", () => {
   );
 });
 
+describe("a multiple", () => {
+  it.each([
+    [0.3, 0.1, true],
+    [19.99, 0.01, true],
+    [-4.35, 0.01, true],
+    [1e-7, 1e-8, true],
+    [1e308, 0.5, true],
+    [7, 2, false],
+    [0.35, 0.1, false],
+    [19.999, 0.01, false],
+    [1e15, 0.7, false],
+    [1e308, 0.123456789, false],
+  ])("as numbers are written: %d of %d is %s", async (value, multipleOf, isOne) => {
+    expect(await issuesOf({ multipleOf }, value)).toBe(isOne ? "fits" : `must be multiple of ${multipleOf}`);
+  });
+});
+
 describe("what the model is shown of a JSON Schema", () => {
   const source: JsonSchema = {
     $schema: "https://json-schema.org/draft/2020-12/schema",
