@@ -29,7 +29,8 @@ export function reasonText(reason: unknown): string {
   if (typeof reason !== "object" || reason === null || !("type" in reason)) return messageOf(reason);
   const { type, reason: why } = reason as { readonly type: unknown; readonly reason?: unknown };
   if (type === "cancelled" && typeof why === "string") return why;
-  return type === "duration" ? "the time of the run around it was over" : "the run around it failed";
+  if (type === "duration") return "the time of the run around it was over";
+  return type === "failed" ? "the run around it failed" : messageOf(reason); // errors of some libraries have a type too
 }
 
 /** A run, as the one around it is told of it. */

@@ -220,6 +220,11 @@ describe("stopping", () => {
       turns: 0,
     });
     await expect(a("go", { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "run-cancelled" });
+    const gone = Object.assign(new Error("the client has gone"), { type: "request.aborted" });
+    expect((await a.run("go", { signal: AbortSignal.abort(gone) })).outcome).toEqual({
+      type: "cancelled",
+      reason: "the client has gone",
+    });
   });
 
   it("ends even when model and tools ignore the signal [C30]", async () => {
