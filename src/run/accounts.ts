@@ -3,6 +3,7 @@ import type { Host } from "../journal/host.ts";
 import type { Account } from "../policy/account/account.ts";
 import type { WantedReply, Wish } from "../policy/account/account-entry.ts";
 import type { Excess } from "../policy/account/budget.ts";
+import { waitForAll } from "../util/wait-for-all.ts";
 import { asRuntime } from "./around.ts";
 
 /** The usage of a reply. */
@@ -18,6 +19,8 @@ export interface HeldReply {
   /** Books what it used; only the first time counts. */
   settle(spent: ReplySpent): Promise<void>;
 }
+
+const nothingSpent: ReplySpent = { tokens: 0, costUsd: 0 };
 
 /** The milliseconds that the end of a run waits for what is still being booked. */
 const graceMs = 5000;
@@ -91,15 +94,18 @@ export class RunAccounts {
     const held: Account[] = [];
     let outputTokens = most;
     const settleAll = async (spent: ReplySpent): Promise<void> => {
-      for (const account of held) await asRuntime(host, () => account.settle(id, spent, host.now()));
+      await waitForAll(held.map((account) => asRuntime(host, () => account.settle(id, spent, host.now()))));
     };
     for (const account of this.all) {
       const { replyTokens, expiresMs } = account;
       const wish = Math.min(outputTokens, most === Infinity ? replyTokens : most);
       const reply = { ...wanted, id, until: host.now() + expiresMs, outputTokens: wish };
-      const granted = await this.granted(account, { reply });
+      const granted = await this.granted(account, { reply }).catch(async (error: unknown) => {
+        await settleAll(nothingSpent).catch(() => undefined); // what is thrown says why nothing could be reserved
+        throw error;
+      });
       if (!granted.ok) {
-        await settleAll({ tokens: 0, costUsd: 0 });
+        await settleAll(nothingSpent);
         throw this.exhausted(granted.excess);
       }
       held.push(account);

@@ -197,6 +197,30 @@ describe("an account", () => {
     expect((await kim.used()).tokens).toBeGreaterThan(500);
   });
 
+  it("has what a reply used, and nothing that was only reserved, where the store of another account fails", async () => {
+    const failingAfter = (most: number): AccountStore => {
+      const kept = inMemoryAccounts();
+      let changes = 0;
+      return {
+        ...kept,
+        update: (key, change) =>
+          (changes += 1) > most ? Promise.reject(new Error("disk")) : kept.update(key, change),
+      };
+    };
+    const healthy = (): ReturnType<typeof account> =>
+      account({ store: inMemoryAccounts(), key: "kim", limits: { tokens: 10_000 } });
+    const broken = (most: number): ReturnType<typeof account> =>
+      account({ store: failingAfter(most), key: "team", limits: {} });
+    const failed = { code: "account-failed" };
+    const [reserved, used] = [healthy(), healthy()];
+    const before = agent({ name: "clerk", model: answering(), account: reserved });
+    await expect(before.run("hi", { account: broken(1) })).rejects.toMatchObject(failed); // at the reservation
+    expect((await reserved.used()).tokens).toBe(0);
+    const after = agent({ name: "clerk", model: answering(), account: broken(2) });
+    await expect(after.run("hi", { account: used })).rejects.toMatchObject(failed); // at the booking
+    expect((await used.used()).tokens).toBe(100);
+  });
+
   it("is not charged again when a run is replayed from its journal [Y17]", async () => {
     const kim = account({ store: inMemoryAccounts(), key: "kim", limits: { runs: 1, toolCalls: 1 } });
     const look = fakeTool("look", "seen");
