@@ -23,6 +23,7 @@ import { plainJson } from "../util/plain-json.ts";
 import { sameJson } from "../util/same-json.ts";
 import { askPerson, decidedFact } from "./ask.ts";
 import type { Batch, Call, CallRecord, EarlyCall, Fate, Ready } from "./call.ts";
+import { changedAgain, isChangedAgain } from "./edited.ts";
 import { askHooksBefore } from "./hooked.ts";
 import { JudgingTimes } from "./judging-times.ts";
 import { isMendable, mend } from "./mend.ts";
@@ -134,6 +135,7 @@ async function judgeEdited(call: Call): Promise<Fate> {
   const fate = await checkCall(call);
   if (fate.decision !== undefined) run.tell?.(decidedFact(fate, fate.decision, turn));
   if (fate.type === "refused") return fate;
+  if (await isChangedAgain(fate)) return denied(fate.call, "edited", changedAgain);
   const edited = { ...fate, isEdited: true };
   if (run.hooks.beforeToolCall === undefined) return edited;
   const hooked = await askHooksBefore({ ...call, proposed: fate.call }, "/edited");

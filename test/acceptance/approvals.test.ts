@@ -242,6 +242,31 @@ describe("the answer", () => {
     expect(scene.asked).toHaveLength(1);
   });
 
+  it("other arguments do not run where the schema would change them once more: a person is shown what it made", async () => {
+    const paid: unknown[] = [];
+    const pay = (change: (euro: number) => number) =>
+      tool({
+        name: "pay",
+        description: "",
+        inputSchema: z.object({ amount: z.number().transform(change), memo: z.string().trim() }),
+        effect: "irreversible",
+        execute: (args) => void paid.push(args),
+      });
+    const asking: Policy = () => ({ verdict: "ask", rule: "money", reason: "money leaves" });
+    const approve: Approve = ({ arguments: shown }) => ({
+      approved: true,
+      arguments: { ...(shown as { amount: number }), memo: "cake" },
+    });
+    const told = async (change: (euro: number) => number): Promise<string | undefined> => {
+      const model = scripted([calling(["pay", { amount: 5, memo: " tea " }]), "done"]);
+      const clerk = agent({ name: "clerk", model, tools: [pay(change)], policy: asking });
+      return resultsIn((await clerk.run("go", { approve })).transcript)[0]?.status;
+    };
+    expect(await told((euro) => euro * 100)).toBe("denied");
+    expect(await told(Math.round)).toBe("ok");
+    expect(paid).toEqual([{ amount: 5, memo: "cake" }]);
+  });
+
   it("other arguments are a yes to themselves alone: the next call is asked about", async () => {
     const answers: Approval[] = [
       { approved: true, for: "run", arguments: { ...small, amount: 3 } },
