@@ -20,9 +20,19 @@ export function describeType(schema: Json | undefined, depth = 0): string {
   const { type } = schema;
   if (Array.isArray(type))
     return type.map((name: Json) => describeType({ ...schema, type: name }, depth + 1)).join(" | ");
-  if (type === "array") return `${describeType(schema["items"], depth + 1)}[]`;
+  if (type === "array") return `${itemType(schema["items"], depth + 1)}[]`;
   if (type === "object" || isJsonObject(schema["properties"])) return describeObject(schema, depth);
   return typeof type === "string" ? type : "any";
+}
+
+const choosing = ["enum", "anyOf", "oneOf", "type"];
+
+/** The type of the items of a list. One of several stands in brackets: `"a" | "b"[]` is the one, or a list of the other. */
+function itemType(schema: Json | undefined, depth: number): string {
+  const type = describeType(schema, depth);
+  const choices = isJsonObject(schema) ? choosing.map((keyword) => schema[keyword]) : [];
+  const isOneOfSeveral = choices.some((some) => Array.isArray(some) && some.length > 1);
+  return isOneOfSeveral && type !== "any" ? `(${type})` : type;
 }
 
 /** The place of an answer in a form that a prompt shows: `<the answer>`, `<the answer: string[]>`. */
