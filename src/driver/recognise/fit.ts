@@ -1,5 +1,6 @@
 import { resolved } from "../../schema/check-schema.ts";
 import { listAt } from "../../schema/keywords.ts";
+import { argumentNames } from "../../schema/property-names.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import type { WrittenCall } from "./call-expression.ts";
@@ -89,12 +90,12 @@ function plainKey(key: string): string {
 function fitObject(value: JsonObject, schema: JsonObject, fitting: Fitting): JsonObject {
   const properties = isJsonObject(schema["properties"]) ? schema["properties"] : undefined;
   const required = listAt(schema, "required");
-  const isClosed = properties !== undefined && (schema["additionalProperties"] ?? false) === false;
+  const isClosed = properties !== undefined && !hasRoom(schema);
   const entries = Object.entries(value).flatMap(([key, given]): [string, Json][] => {
     if (key === "__proto__") return [];
     const name = properties === undefined ? undefined : propertyOf(properties, key);
     if (properties === undefined || name === undefined) {
-      if (!isClosed) return [[key, given]];
+      if (!isClosed || isNamedBeside(key, schema)) return [[key, given]];
       if (fitting.mode !== "lenient" && schema["additionalProperties"] === false)
         fitting.faults.push(`there is no argument "${key}"`);
       fitting.repairs.add(`the argument "${key}" was left out: the tool has none`);
@@ -112,6 +113,16 @@ function fitObject(value: JsonObject, schema: JsonObject, fitting: Fitting): Jso
     if (typeof name === "string" && !Object.hasOwn(fitted, name))
       fitting.faults.push(`the argument "${name}" is missing`);
   return fitted;
+}
+
+/** True for a schema that says of which kind fields may be that it has no names for. */
+function hasRoom(schema: JsonObject): boolean {
+  return (schema["additionalProperties"] ?? false) !== false || Object.hasOwn(schema, "patternProperties");
+}
+
+/** True for a field that has its name in a choice of the schema, as in `oneOf: [{ properties: … }]`. */
+function isNamedBeside(key: string, schema: JsonObject): boolean {
+  return schema["additionalProperties"] !== false && argumentNames(schema).has(key);
 }
 
 function takesNull(schema: JsonObject): boolean {

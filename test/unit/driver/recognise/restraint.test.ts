@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { recogniser } from "../../../../src/driver/recognise/recogniser.ts";
+import type { KnownTool } from "../../../../src/driver/recognise/recognise.ts";
 import { tools } from "./tools.ts";
 
 const call = "get_weather(city='Lima')";
@@ -87,6 +88,27 @@ describe("what only looks like a call, in every mode", () => {
     const text = "remove(path='/x', dry_run=True)";
     expect(recogniser(closed).read(text).refused[0]?.reason).toBe('there is no argument "dry_run"');
     expect(recogniser(closed, "lenient").read(text).repairs.join()).toContain('"dry_run" was left out');
+  });
+
+  it("loses no argument that has its name in a choice beside the others, or in a pattern", () => {
+    const find: KnownTool = {
+      name: "find",
+      inputSchema: {
+        properties: { by: { enum: ["city", "place"] } },
+        oneOf: [
+          { properties: { by: { const: "city" }, city: { type: "string" } }, required: ["city"] },
+          { properties: { by: { const: "place" }, lat: { type: "number" } }, required: ["lat"] },
+        ],
+      },
+    };
+    const [found] = recogniser([find]).read('find(by="city", city="Lima", max=3)').calls;
+    expect(found?.arguments).toEqual({ by: "city", city: "Lima" });
+    const tagged = {
+      name: "tag",
+      inputSchema: { properties: { id: {} }, patternProperties: { "^x_": {} }, additionalProperties: false },
+    };
+    const [tag] = recogniser([tagged]).read("tag(id=1, x_color='red')").calls;
+    expect(tag?.arguments).toEqual({ id: 1, x_color: "red" });
   });
 
   it("loses no argument that is called like what often stands beside a name", () => {
