@@ -104,7 +104,7 @@ function fitObject(value: JsonObject, schema: JsonObject, fitting: Fitting): Jso
     if (name !== key) fitting.repairs.add(`the argument "${key}" was taken as "${name}"`);
     const wanted = resolved(properties[name], fitting.root) ?? {};
     if (given !== null || takesNull(wanted) || required.includes(name))
-      return [[name, fit(given, wanted, { ...fitting, at: name })]];
+      return [[name, fit(given, wanted, { ...fitting, at: name, isItem: false })]];
     fitting.repairs.add(`null for "${name}" was left out`);
     return [];
   });

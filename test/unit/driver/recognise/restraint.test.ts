@@ -137,6 +137,14 @@ describe("values", () => {
     expect(recogniser(note).read(written).calls[0]?.arguments).toEqual({ text });
   });
 
+  it("become a list where one is wanted, also inside of an item of a list", () => {
+    const tags = { type: "array", items: { type: "string" } };
+    const items = { type: "object", properties: { tags } };
+    const save = [{ name: "save", inputSchema: { properties: { tags, notes: { type: "array", items } } } }];
+    const [found] = recogniser(save).read('save(tags="a", notes=[{"tags": "b"}])').calls;
+    expect(found?.arguments).toEqual({ tags: ["a"], notes: [{ tags: ["b"] }] });
+  });
+
   it("are not two texts where one is wanted", () => {
     expect(recogniser(note).read('note(text="a" "b")').calls).toEqual([]);
   });
