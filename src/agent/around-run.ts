@@ -11,6 +11,7 @@ import { after, type Maybe, rescue } from "../util/maybe.ts";
 import { type ReadQuestion, questionJson, readQuestion } from "./question.ts";
 import type { AgentPlan, ChosenSkill } from "./plan.ts";
 import type { PlannedSkill } from "./plan-skill.ts";
+import type { RunOptions } from "./run-options.ts";
 import type { RunFrame } from "./runnable.ts";
 
 /** The run that the author's hooks are asked about. */
@@ -81,6 +82,17 @@ export function askAfterRun(
     const given = read === undefined ? content : read.value;
     return { ...finished, end: { ...end, output: given, outcome: { ...end.outcome, content } } };
   });
+}
+
+/** A session has the conversation before a run: a second one cannot stand beside it. @throws WritError `input-invalid` */
+export function checkAlone(
+  asked: ReadQuestion | undefined,
+  { session }: Pick<RunOptions, "session">,
+  name: string,
+): void {
+  if (session === undefined || asked === undefined || asked.before.length === 0) return;
+  const issues = "the session has the messages before; give the last message alone, or no session";
+  throw new WritError("input-invalid", { name, issues });
 }
 
 /** Does a part of a run. What it throws ends the run; what was said and spent before stands. */

@@ -21,6 +21,7 @@ import {
   askAfterRun,
   askBeforeRun,
   askBeforeSkill,
+  checkAlone,
   checkTakes,
   type ReadInput,
   readInput,
@@ -81,13 +82,6 @@ export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
     const framing = { ...base, agent: plan.name, input, durationMs: limits.durationMs, observe };
     return { runId: base.runId, framed: frame(framing, (inside) => runAgent(run, inside)) };
   });
-}
-
-/** A session has the conversation before a run: a second one cannot stand beside it. @throws WritError `input-invalid` */
-function checkAlone(asked: ReadQuestion | undefined, { session }: RunOptions, name: string): void {
-  if (session === undefined || asked === undefined || asked.before.length === 0) return;
-  const issues = "the session has the messages before; give the last message alone, or no session";
-  throw new WritError("input-invalid", { name, issues });
 }
 
 /** Goes on with a run from a checkpoint. @throws WritError `checkpoint-invalid`, `transcript-invalid` */
@@ -156,8 +150,12 @@ function runCycle(options: LoopOptions, inside: Frame): Promise<Finished> {
 
 /** A run from its input to its end: hooks, the choice of a skill, what was said before, the skill itself. */
 function runAgent(begun: AgentRun, inside: Frame): Maybe<Finished> {
-  if (begun.plan.hooks.beforeRun === undefined) return withSkill(begun, inside);
-  return askBeforeRun(begun, inside).then((changed) => withSkill({ ...begun, ...changed }, inside));
+  const { plan, options } = begun;
+  if (plan.hooks.beforeRun === undefined) return withSkill(begun, inside);
+  return askBeforeRun(begun, inside).then((changed) => {
+    checkAlone(changed?.asked, options, plan.name);
+    return withSkill({ ...begun, ...changed }, inside);
+  });
 }
 
 /** Runs the skill that is chosen. What the choice cost stands, whatever comes after it. */

@@ -319,6 +319,20 @@ describe("a question with files", () => {
     );
   });
 
+  it("is no conversation beside a session where a hook gives it either", async () => {
+    const list = [
+      { role: "user", content: "A" },
+      { role: "assistant", content: "B" },
+      { role: "user", content: "C" },
+    ];
+    const model = scripted(["D"]);
+    const hooks = [{ name: "told", beforeRun: () => ({ input: list }) }];
+    const asking = agent({ name: "viewer", model, hooks });
+    const running = asking.run("C", { session: session(inMemorySessions(), "s") });
+    await expect(running).rejects.toThrow(/the session has the messages before/);
+    expect(model.requests).toEqual([]);
+  });
+
   it("is seen whole by a hook, which may give another", async () => {
     const seen: unknown[] = [];
     const model = scripted(["Yes."]);
