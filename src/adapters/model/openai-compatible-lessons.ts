@@ -26,7 +26,11 @@ const wordings: readonly {
   readonly of?: keyof ChatBody;
 }[] = [
   { lesson: "stream_options", words: /\bstream_options\b/, of: "stream_options" },
-  { lesson: "tool_choice", words: /\btool_choice\b.*\bincompatible\b/, of: "tool_choice" },
+  {
+    lesson: "tool_choice",
+    words: /\btool_choice\b.*\b(?:incompatible|not support)|\bnot support\b.*\btool_choice\b/,
+    of: "tool_choice",
+  },
   { lesson: "reasoning_content required", words: /reasoning_content\b.*\b(?:missing|must be passed back)/i },
   { lesson: "reply after results", words: /unexpected role '?user'? after role '?tool/i },
   { lesson: "id", words: /tool.?calls?\b.*\bid\b.*\b(?:length|too long)/i },

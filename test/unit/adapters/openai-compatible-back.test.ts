@@ -198,6 +198,12 @@ describe("a server that refuses what it gave", () => {
       '[{"type":"extra_forbidden","loc":["body","stream_options","include_usage"],"msg":"Extra inputs are not permitted"}]',
     ],
     ["tool_choice", 400, "tool_choice 'required' is incompatible with thinking enabled"],
+    ["tool_choice", 400, "Thinking mode does not support this tool_choice"],
+    [
+      "tool_choice",
+      400,
+      "The tool_choice parameter does not support being set to required or object in thinking mode",
+    ],
   ])("is asked without %s, which not all servers take", async (field, status, rule) => {
     server.play(refusing(status, rule), said("done"));
     await ask(model(), { tools: [addTool], toolChoice: "required" });
