@@ -3,6 +3,7 @@ import { refusesFormat } from "./openai-compatible-errors.ts";
 
 /** The fields of a request that servers differ about. */
 export interface ChatBody {
+  readonly max_tokens?: unknown;
   readonly messages: readonly object[];
   readonly response_format?: object;
   readonly stream_options?: object;
@@ -31,6 +32,7 @@ const wordings: readonly {
     words: /\btool_choice\b.*\b(?:incompatible|not support)|\bnot support\b.*\btool_choice\b/,
     of: "tool_choice",
   },
+  { lesson: "max_completion_tokens", words: /\bmax_tokens\b.*\bmax_completion_tokens\b/, of: "max_tokens" },
   { lesson: "reasoning_content required", words: /reasoning_content\b.*\b(?:missing|must be passed back)/i },
   { lesson: "reply after results", words: /unexpected role '?user'? after role '?tool/i },
   { lesson: "id", words: /tool.?calls?\b.*\bid\b.*\b(?:length|too long)/i },

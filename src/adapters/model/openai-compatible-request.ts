@@ -95,6 +95,7 @@ function chatBody(
   const { settings = {} } = options;
   const isRefused = request.format?.type === "schema" && learned.has("response_format");
   const format = isRefused ? undefined : request.format;
+  const maxTokens = maxTokensName(server, learned);
   const body = {
     model: name,
     messages: toOpenaiMessages(request.messages, {
@@ -106,8 +107,8 @@ function chatBody(
     }),
     ...toolFields(request, { isFree: learned.has("tool_choice"), isOpenai: isOpenai(server) }),
     ...(format === undefined ? {} : formatFields(format)),
-    ...settingFields(settings, maxTokensName(server)),
-    ...settingFields(request.settings, maxTokensName(server)),
+    ...settingFields(settings, maxTokens),
+    ...settingFields(request.settings, maxTokens),
     stream: true,
     ...(learned.has("stream_options") ? {} : { stream_options: { include_usage: true } }),
     ...settings.providerOptions,
@@ -168,10 +169,10 @@ function formatFields(format: ReplyFormat): object {
   return { response_format: { type: "json_schema", json_schema: held } };
 }
 
-/** OpenAI's own name for the bound of a reply is one that other servers do not know. */
-function maxTokensName(server: OpenaiServer): string {
+/** OpenAI's own name for the bound of a reply is one that other servers do not know, but those that pass its newer models on. */
+function maxTokensName(server: OpenaiServer, learned: ReadonlySet<string>): string {
   const isSame = isOpenai(server) || /^https:\/\/[^/]+\.openai\.azure\.com\//.test(server.url);
-  return isSame ? "max_completion_tokens" : "max_tokens";
+  return isSame || learned.has("max_completion_tokens") ? "max_completion_tokens" : "max_tokens";
 }
 
 function isOpenai({ url }: OpenaiServer): boolean {

@@ -211,6 +211,20 @@ describe("a server that refuses what it gave", () => {
     expect(server.requests[1]?.body).not.toHaveProperty(field);
   });
 
+  it("is given the bound of a reply by the name that it takes, where it passes OpenAI's models on", async () => {
+    const rule =
+      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+    server.play(refusing(400, rule), said("done"), said("done"));
+    const asked = model();
+    for (let time = 0; time < 2; time += 1) await ask(asked, { settings: { maxOutputTokens: 7 } });
+    const bounds = server.requests.map(({ body }) => [body["max_tokens"], body["max_completion_tokens"]]);
+    expect(bounds).toEqual([
+      [7, undefined],
+      [undefined, 7],
+      [undefined, 7],
+    ]);
+  });
+
   it("gets a reply between results and what a user says then, where it wants one: Mistral", async () => {
     const rule = "Unexpected role 'user' after role 'tool'";
     server.play(refusing(400, rule), said("done"));
