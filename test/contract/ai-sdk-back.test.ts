@@ -134,7 +134,7 @@ it.each(specVersions)("tokens that Anthropic wrote into its cache are counted (%
   );
   server.play({ sse: counted });
   const { usage } = await chat({ model: aiSdk(anthropic(version, server.url)), messages: "x" });
-  expect(usage).toMatchObject({ cachedInputTokens: 2, cacheWriteTokens: 7 });
+  expect(usage).toMatchObject({ inputTokens: 10, cachedInputTokens: 2, cacheWriteTokens: 7 });
 });
 
 describe("ids of calls", () => {

@@ -85,10 +85,10 @@ describe.skipIf(messages.length === 0)("recorded messages through @ai-sdk/anthro
         return;
       }
       const { cacheTokens, ...said } = saidByAnthropic(recording);
+      // What the package of V2 reads of the cache at the end of a message is its own affair; ai-sdk-back.test.ts has the sum of what it reads.
+      const isCompared = version !== "v2" || cacheTokens === 0;
       const inputTokens =
-        said.inputTokens === undefined || version === "v2"
-          ? said.inputTokens
-          : said.inputTokens + cacheTokens;
+        said.inputTokens === undefined || !isCompared ? undefined : said.inputTokens + cacheTokens;
       expectSame(await reply, { ...said, inputTokens });
     });
   });

@@ -2,7 +2,7 @@ import type { FinishReason, ProviderMetadata } from "../../message/message.ts";
 import type { ReportedUsage } from "../../message/usage.ts";
 import type { Delta, ReportedResponse } from "../../model/model.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { fits, record } from "../../util/shape.ts";
+import { fits, record, whole } from "../../util/shape.ts";
 import { reasonWord, reportedResponse, reportedUsage, unreadableBy } from "./wire-fields.ts";
 
 /** A provider's name for its response, in a part of the stream or beside the whole reply. */
@@ -44,12 +44,13 @@ export interface StreamFinish {
   readonly providerMetadata?: ProviderMetadata;
 }
 
-/** The end of a reply as a delta, with what the provider said of the reply as a whole. */
+/** The end of a reply of `provider` as a delta, with what that said of the reply as a whole. */
 export function endDelta(
   { finishReason, usage: counted, providerMetadata: metadata }: StreamFinish,
   said: ReportedResponse | undefined,
+  provider?: string,
 ): Extract<Delta, { type: "end" }> {
-  const [raw, usage] = [field(finishReason, "raw"), usageOf(counted, metadata)];
+  const [raw, usage] = [field(finishReason, "raw"), usageOf(counted, metadata, provider)];
   const response = {
     ...said,
     ...(typeof raw === "string" && raw !== "" ? { finishReason: raw } : {}),
@@ -83,19 +84,33 @@ export function endedEarly({ finishReason, usage }: StreamFinish): boolean {
   return finishReasonOf(finishReason) === "other";
 }
 
+/** The packages of V2 that leave what was read from the cache, and written into it, out of the input; since V3 all count it there. */
+const leavesCacheOut = /anthropic|bedrock/;
+
 /** Numbers side by side in V2, nested since V3. What the provider did not count is left out. */
-function usageOf(usage: unknown, metadata?: ProviderMetadata): ReportedUsage | undefined {
+function usageOf(usage: unknown, metadata?: ProviderMetadata, provider = ""): ReportedUsage | undefined {
   const [input, output] = [field(usage, "inputTokens"), field(usage, "outputTokens")];
+  const cachedInputTokens = field(usage, "cachedInputTokens") ?? field(input, "cacheRead");
+  // Packages of V2 count what was written into the cache beside the usage.
+  const cacheWriteTokens =
+    field(input, "cacheWrite") ??
+    field(metadata?.["anthropic"], "cacheCreationInputTokens") ??
+    field(field(metadata?.["bedrock"], "usage"), "cacheWriteInputTokens");
+  const ofCache = leavesCacheOut.test(provider) ? [cachedInputTokens, cacheWriteTokens] : [];
   return reportedUsage({
-    inputTokens: field(input, "total") ?? input,
+    inputTokens: field(input, "total") ?? withCache(input, ofCache),
     outputTokens: field(output, "total") ?? output,
     totalTokens: field(usage, "totalTokens") ?? field(field(usage, "raw"), "total_tokens"),
-    cachedInputTokens: field(usage, "cachedInputTokens") ?? field(input, "cacheRead"),
-    // Anthropic's package of V2 counts what it wrote into the cache beside the usage.
-    cacheWriteTokens:
-      field(input, "cacheWrite") ?? field(metadata?.["anthropic"], "cacheCreationInputTokens"),
+    cachedInputTokens,
+    cacheWriteTokens,
     reasoningTokens: field(usage, "reasoningTokens") ?? field(output, "reasoning"),
   });
+}
+
+/** The input with the tokens of the cache, as far as they are counted. */
+function withCache(input: unknown, ofCache: readonly unknown[]): unknown {
+  if (!fits(whole, input)) return input;
+  return ofCache.reduce<number>((sum, count) => sum + (fits(whole, count) ? count : 0), input);
 }
 
 function field(value: unknown, name: string): unknown {

@@ -101,7 +101,7 @@ export async function* toDeltas(
     if (part.type === "finish") {
       if (state.written?.hasEnded === false) break;
       yield* release(state);
-      yield endDelta(part, state.response);
+      yield endDelta(part, state.response, server);
       return;
     }
     yield* read(part, state);

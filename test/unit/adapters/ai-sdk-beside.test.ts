@@ -57,6 +57,26 @@ describe("the words of a provider beside its reply", () => {
     expect(result.usage).toEqual(counted);
   });
 
+  it.each(["anthropic.messages", "vertex.anthropic.messages", "amazon-bedrock"])(
+    "are input, and tokens of the cache too, which the packages of V2 leave out of it (%s)",
+    async (provider) => {
+      const counted = { inputTokens: 10, outputTokens: 1, totalTokens: 11, cachedInputTokens: 2_000 };
+      const providerMetadata = {
+        anthropic: provider === "amazon-bedrock" ? {} : { cacheCreationInputTokens: 700 },
+        bedrock: { usage: { cacheWriteInputTokens: 700 } },
+      };
+      const end = { type: "finish", finishReason: "stop", usage: counted, providerMetadata };
+      const model: AiSdkModel = { ...streaming([...said, end]), specificationVersion: "v2", provider };
+      const { usage: told } = await chat({ model: aiSdk(model), messages: "x" });
+      expect(told).toEqual({
+        inputTokens: 2_710,
+        outputTokens: 1,
+        cachedInputTokens: 2_000,
+        cacheWriteTokens: 700,
+      });
+    },
+  );
+
   it("are told once where they are warnings", async () => {
     const told: Error[] = [];
     const note = (warning: Error): void => void told.push(warning);
