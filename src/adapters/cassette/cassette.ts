@@ -4,7 +4,8 @@ import type { Delta, Model, ModelFeatures, ModelRequest, StreamOptions } from ".
 import type { JsonObject } from "../../util/json.ts";
 import { nodeHost } from "../clock.ts";
 import { resolveModel } from "../model/resolve.ts";
-import { asObject, plain, sentRequest, withTexts } from "./sent-request.ts";
+import { keptReply } from "./kept-reply.ts";
+import { asObject, plain, sentRequest } from "./sent-request.ts";
 import { type Heading, Tape } from "./tape.ts";
 
 /** Use of a cassette: `record` asks the model always and begins the file anew; `replay` never asks; `auto` asks for what is not there yet. */
@@ -66,8 +67,7 @@ export function cassette(file: string, model: ModelSource, options: CassetteOpti
       if (recorded !== undefined) return replayed(recorded.reply as unknown as readonly Delta[]);
       if (mode === "replay") throw new WritError("cassette-miss", { file, nearest: tape.nearestTo(sent) });
       return recording({ model: asked(), request, streaming }, (reply) => {
-        const deltas = reply.map((delta) => asObject(withTexts(plain(delta), written)));
-        tape.add(headingOf(asked()), { request: sent, reply: deltas });
+        tape.add(headingOf(asked()), { request: sent, reply: keptReply(reply, written) });
       });
     },
   };

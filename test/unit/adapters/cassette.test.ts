@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { agent, type AgentEvent } from "../../../src/index.ts";
+import type { Delta } from "../../../src/model/model.ts";
 import { cassette, type CassetteOptions, fakeOpenai, fakeTool, scripted } from "../../../src/testing.ts";
 
 let file = "";
@@ -118,6 +119,28 @@ describe("cassette()", () => {
     vi.stubEnv("OPENAI_API_KEY", "sk-another-one"); // of somebody else, who replays
     const replay = agent({ name: "a", model: played({ mode: "replay", redact: ["Kim", /\d{4}-\d{4}/] }) });
     expect(await replay("My key is sk-another-one, my card 8765-4321")).toContain("[redacted]");
+  });
+
+  it("writes no secret that comes in pieces, and the call that has it runs in a replay", async () => {
+    vi.stubEnv("OPENAI_API_KEY", "sk-very-secret");
+    const call: readonly Delta[] = [
+      { type: "call-start", id: "c", name: "look" },
+      { type: "call-delta", id: "c", text: '{"at":"sk-ve' },
+      { type: "call-delta", id: "c", text: 'ry-secret"}' },
+      { type: "call-end", id: "c", arguments: '{"at":"sk-very-secret"}' },
+      { type: "end", finishReason: "tool-calls" },
+    ];
+    const answer: readonly Delta[] = [
+      ...["It is K", "im, not sk-v", "ery-secret."].map((text) => ({ type: "text-delta", text }) as const),
+      { type: "end", finishReason: "stop" },
+    ];
+    const redact = ["Kim"];
+    await looker(cassette(file, scripted([call, answer]), { redact }))("Look");
+    expect(readFileSync(file, "utf8")).not.toMatch(/ry-secret|im,/);
+    vi.stubEnv("OPENAI_API_KEY", undefined);
+    const { text } = await looker(played({ mode: "replay", redact })).run("Look");
+    expect(text).toBe("It is [redacted], not [secret OPENAI_API_KEY].");
+    expect(look.calls.at(-1)).toEqual({ at: "[secret OPENAI_API_KEY]" });
   });
 
   it("needs neither the package nor the key of the model to replay, and keeps its features", async () => {
