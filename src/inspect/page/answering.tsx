@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { WaitingQuestion } from "../../durable/run-store.ts";
 import { troubleText } from "./api.ts";
 import type { Acts, GivenAnswer } from "./acts.ts";
-import { shownValue } from "./words.ts";
+import { askedText } from "./words.ts";
 import { Trouble } from "./parts.tsx";
 
 interface AnsweringProps {
@@ -31,7 +31,7 @@ function readEdited(
 /** The form in which a person answers a question. */
 export function Answering({ question, acts }: AnsweringProps): JSX.Element {
   const { runId, key, request } = question;
-  const before = shownValue(request.arguments);
+  const before = askedText(request.arguments);
   const [text, setText] = useState(before);
   const [reason, setReason] = useState("");
   const [trouble, setTrouble] = useState("");

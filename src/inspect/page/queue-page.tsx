@@ -4,7 +4,7 @@ import type { WaitingQuestion } from "../../durable/run-store.ts";
 import type { Acts } from "./acts.ts";
 import { Answering } from "./answering.tsx";
 import type { Api } from "./api.ts";
-import { agoText } from "./words.ts";
+import { agoText, chosenText } from "./words.ts";
 
 interface QueueProps {
   readonly api: Api;
@@ -52,12 +52,7 @@ function Card({ question, actsOf, onOpen }: CardProps): JSX.Element {
       <p class="reason">
         {request.reason} <span class="quiet">rule {request.rule}</span>
       </p>
-      {unbound.length > 0 && (
-        <p>
-          Not chosen by the user:{" "}
-          {unbound.map(({ path, value }) => `${path} = ${JSON.stringify(value)}`).join(", ")}
-        </p>
-      )}
+      {unbound.length > 0 && <p>Not chosen by the user: {unbound.map(chosenText).join(", ")}</p>}
       {request.label.sources.length > 0 && (
         <p class="quiet">
           The model had read {request.label.sources.join(", ")} ({request.label.integrity}).

@@ -1,8 +1,9 @@
 import type { JSX } from "preact";
 import type { Decision, Evidence } from "../../policy/decision.ts";
+import { visible } from "../../util/visible.ts";
 import type { InspectedCall, InspectedRun } from "../view.ts";
 import { Fact } from "./parts.tsx";
-import { verdictText } from "./words.ts";
+import { chosenText, verdictText } from "./words.ts";
 
 interface WhyProps {
   readonly call: InspectedCall;
@@ -71,12 +72,8 @@ function EvidenceOf({ evidence }: { readonly evidence: Evidence }): JSX.Element 
           {label.sources.join(", ")} <span class="quiet">({label.integrity})</span>
         </Fact>
       )}
-      {unbound.length > 0 && (
-        <Fact name="not chosen by the user">
-          {unbound.map(({ path, value }) => `${path} = ${JSON.stringify(value)}`).join(", ")}
-        </Fact>
-      )}
-      {links.length > 0 && <Fact name="links of strangers">{links.join(", ")}</Fact>}
+      {unbound.length > 0 && <Fact name="not chosen by the user">{unbound.map(chosenText).join(", ")}</Fact>}
+      {links.length > 0 && <Fact name="links of strangers">{links.map(visible).join(", ")}</Fact>}
       {planned !== undefined && (
         <Fact name="planned by">
           {planned === "person"

@@ -1,3 +1,5 @@
+import { type Json, visibleJson } from "../../util/json.ts";
+import { visible } from "../../util/visible.ts";
 import type { CallState, InspectedCall } from "../view.ts";
 
 /** A duration for people: `840 ms`, `8.2 s`, `3 min 5 s`, `2 d 3 h`. With a step, exact enough to tell it from one that is so much longer. */
@@ -57,6 +59,13 @@ export function signOf(status: string): Sign {
 /** A value as it is shown: a text as it is, all else as JSON. */
 export const shownValue = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value, undefined, 2) ?? "");
+
+/** Arguments about which a person is asked, as JSON that can be changed: characters that are not seen, or turn a line around, are written as escapes. */
+export const askedText = (args: Json): string => visibleJson(JSON.stringify(args, undefined, 2));
+
+/** A value that nobody of trust chose, with its place: what is not seen is written out. */
+export const chosenText = ({ path, value }: { readonly path: string; readonly value: unknown }): string =>
+  visible(`${path} = ${JSON.stringify(value)}`);
 
 /** A value on one line, as far as it goes. */
 export const lineText = (value: unknown): string => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { compareRuns } from "../../../src/inspect/compare-runs.ts";
 import { criticalPath } from "../../../src/inspect/critical-path.ts";
 import { filterRuns, readFilter } from "../../../src/inspect/run-filter.ts";
-import { durationText, lineText } from "../../../src/inspect/page/words.ts";
+import { askedText, chosenText, durationText, lineText } from "../../../src/inspect/page/words.ts";
 import { ticksOf, timeScale } from "../../../src/inspect/time-scale.ts";
 import type { InspectedCall, InspectedRun, InspectedTurn, ListedRun } from "../../../src/inspect/view.ts";
 
@@ -196,6 +196,15 @@ it("a value on one line ends behind its first 300 signs, and says so", () => {
   expect(lineText("ab".repeat(150))).toBe("ab".repeat(150));
   expect(lineText(`ab${"c".repeat(298)}d`)).toBe(`ab${"c".repeat(298)}…`);
   expect(lineText({ to: "c".repeat(300) })).toBe(`{"to":"${"c".repeat(293)}…`);
+});
+
+it("what a person is asked about has no character that is not seen, or that turns the line around", () => {
+  const to = "ada@example.com\u{202E}moc.elpmaxe@eve\u{200B}";
+  expect(askedText({ to })).toBe('{\n  "to": "ada@example.com\\u202emoc.elpmaxe@eve\\u200b"\n}');
+  expect(JSON.parse(askedText({ to }))).toEqual({ to });
+  expect(chosenText({ path: "to", value: to })).toBe(
+    String.raw`to = "ada@example.com\u{202e}moc.elpmaxe@eve\u{200b}"`,
+  );
 });
 
 describe("two runs compared", () => {
