@@ -19,7 +19,9 @@ const database = /^postgres(?:ql)?:/;
 
 /** The place of the runs: a file, or the URL of a database without its password. */
 export function nameOfStore(flags: StoreFlags): string {
-  return nameOf(flags).replace(/(:\/\/[^/@:]*):[^/@]*@/, "$1:…@");
+  return nameOf(flags)
+    .replace(/(:\/\/[^/@:]*):[^/?#]*@/, "$1:…@")
+    .replace(/([?&]password=)[^&#]*/, "$1…");
 }
 
 function nameOf({ store }: StoreFlags): string {
