@@ -50,9 +50,11 @@ export async function evalAgent(file: string, flags: EvalAgentFlags): Promise<Ex
   if (flags.junit !== undefined) await checkWritable("--junit", flags.junit);
   const read = chosen(await readLocatedCases(flags.cases), flags.only);
   const cases = replay === true ? await withRecordings(read) : read;
-  if (record === true)
+  if (record === true) {
     for (const path of new Set(read.map(({ where }) => recordedPath(where))))
       await checkWritable("--record", path);
+    await withRecordings(read); // what they have of other cases stays: one that cannot be read is said before a model is asked
+  }
   const agent = await loadAgent(file, { tools, model: replay === true ? neverAsked : model });
   const interrupts = listenForInterrupts(processOutput);
   const { signal } = interrupts;

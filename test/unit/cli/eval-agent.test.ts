@@ -23,4 +23,16 @@ describe("writ eval agent", () => {
     await expect(evalAgent(file, { cases, record: true })).rejects.toThrow("--record");
     await expect(evaluated(join(folder, "report.xml"))).rejects.toThrow("it was loaded");
   });
+
+  it("says before anything runs that a recording cannot be read, of which other cases are to stay", async () => {
+    const file = join(folder, "agent.mjs");
+    writeFileSync(file, "throw new Error('it was loaded');");
+    const cases = join(folder, "torn.yaml");
+    writeFileSync(cases, "input: Hello\nreplies: [Hi]\n");
+    writeFileSync(join(folder, "torn.recorded.json"), '<<<<<<< HEAD\n{ "cases": {} }\n');
+    await expect(evalAgent(file, { cases, record: true })).rejects.toMatchObject({
+      code: "eval-cases-invalid",
+      message: expect.stringContaining("torn.recorded.json") as string,
+    });
+  });
 });
