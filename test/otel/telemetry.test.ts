@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { WritError } from "../../src/error/writ-error.ts";
-import { agent, tool } from "../../src/index.ts";
+import { agent, knowledge, tool } from "../../src/index.ts";
 import { durableRuns, memoryRuns } from "../../src/durable.ts";
 import { telemetry } from "../../src/otel.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
@@ -109,6 +109,31 @@ describe("telemetry", () => {
       "invoke_agent boss",
       ["turn", ["chat", "execute_tool clerk", ["invoke_agent clerk", ["turn", ["chat"]]]], "turn", ["chat"]],
     ]);
+  });
+
+  it("tells of knowledge as of other calls: the decision, and that it could not be read", async () => {
+    const gone = knowledge({
+      name: "prices",
+      description: "Prices",
+      load: () => Promise.reject(new Error("gone")),
+    });
+    await agent({
+      name: "shop",
+      model: scripted([{ calls: [{ name: "prices" }] }, "Sorry."]),
+      tools: [gone],
+      policy: free,
+      onEvent: telemetry(),
+    }).run("Go");
+    expect(told().find(({ name }) => name === "execute_tool prices")).toMatchObject({
+      status: { code: 2 },
+      attributes: {
+        "error.type": "error",
+        "gen_ai.tool.type": "datastore",
+        "gen_ai.tool.call.id": expect.any(String),
+        "writ.decision.rule": "free",
+        "writ.result.status": "error",
+      },
+    });
   });
 
   it("tells of refusals, failures and requests that are made again", async () => {

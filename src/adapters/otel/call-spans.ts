@@ -128,7 +128,7 @@ export class CallSpans {
     this.spanOf(event, event.name);
   }
 
-  private spanOf(event: Told<"tool-start" | "tool-end">, name: string): Span {
+  private spanOf(event: Told<"tool-start" | "tool-end" | "knowledge-used">, name: string): Span {
     const call = this.of(event);
     const startTime = call.startedAt ?? event.at;
     return (call.span ??= this.telling.tracer.startSpan(
@@ -139,12 +139,30 @@ export class CallSpans {
   }
 
   private ended(event: Told<"tool-end">): void {
+    const { name, durationMs, result } = event;
+    const { label = { integrity: "untrusted", secrecy: "public", sources: [`tool/${name}`] } } = result;
+    const type = label.sources.some(isOfMcp) ? "extension" : "function";
+    const about = this.close(event, { type, label });
+    if (durationMs > 0 || result.status === "ok")
+      this.telling.measures.tools.record(durationMs / 1000, about);
+  }
+
+  /** Knowledge is told once it was read, or was not: it has no beginning. */
+  private read(event: Told<"knowledge-used">): void {
+    this.of(event).startedAt = event.at - event.durationMs;
+    this.close(event, { type: "datastore", label: event.result.label });
+  }
+
+  /** Ends the span of a call. Gives what it shares with all calls of its tool that ended so. */
+  private close(
+    event: Told<"tool-end" | "knowledge-used">,
+    { type, label }: { readonly type: string; readonly label: Label | undefined },
+  ): Attributes {
     const call = this.of(event);
     const span = this.spanOf(event, event.name);
-    const { name, callId, result, durationMs, at } = event;
-    const { measures, content } = this.telling;
-    const { status, label = { integrity: "untrusted", secrecy: "public", sources: [`tool/${name}`] } } =
-      result;
+    const { name, callId, result, at } = event;
+    const { status } = result;
+    const { content } = this.telling;
     const about: Attributes = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name };
     if (failures.has(status)) {
       about["error.type"] = status;
@@ -153,10 +171,10 @@ export class CallSpans {
     span.setAttributes(about);
     const attributes: Attributes = {
       "gen_ai.tool.call.id": callId,
-      "gen_ai.tool.type": label.sources.some(isOfMcp) ? "extension" : "function",
+      "gen_ai.tool.type": type,
       "writ.result.status": status,
     };
-    addLabel(attributes, label);
+    if (label !== undefined) addLabel(attributes, label);
     addDecision(attributes, call.decision, content);
     if (call.approval !== undefined) Object.assign(attributes, answerOf(call.answer));
     if (call.refused > 0) attributes["writ.capabilities.refused"] = call.refused;
@@ -165,23 +183,9 @@ export class CallSpans {
       attributes["gen_ai.tool.call.result"] = result.text;
     }
     span.setAttributes(attributes);
-    if (durationMs > 0 || status === "ok") measures.tools.record(durationMs / 1000, about);
     span.end(at);
     this.calls.delete(callId);
-  }
-
-  private read({ name, at, durationMs, result }: Told<"knowledge-used">): void {
-    const startTime = at - durationMs;
-    const attributes: Attributes = {
-      "gen_ai.operation.name": "execute_tool",
-      "gen_ai.tool.name": name,
-      "gen_ai.tool.type": "datastore",
-      "writ.result.status": result.status,
-    };
-    if (result.label !== undefined) addLabel(attributes, result.label);
-    this.telling.tracer
-      .startSpan(`execute_tool ${name}`, { startTime, attributes }, this.around(startTime))
-      .end(at);
+    return about;
   }
 }
 
