@@ -6,7 +6,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Decision } from "../policy/decision.ts";
 import { explain } from "../policy/study/explain.ts";
-import type { DescribedTool, RecordedEvent, SimulatedCall } from "../policy/study/simulate.ts";
+import type { DescribedTool, RecordedEvent } from "../policy/study/simulate.ts";
 import { toSchema } from "../schema/to-schema.ts";
 import { isLabel } from "../message/label.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
@@ -49,7 +49,7 @@ export async function explainRun(run: string, flags: ExplainFlags): Promise<Exit
           events,
           tools === undefined ? {} : { tools: await describedTools(tools) },
         );
-  const calls = decisionsIn(events, new Map(simulated.map((call) => [call.callId, call])));
+  const calls = decisionsIn(events, new Map(simulated.map(({ was, would }) => [was, would])));
   if (json) await processOutput.answer(jsonLine({ type: "policy-explain", calls }));
   else await processOutput.answer(calls.map(callText).join("") || "no call was decided in this run\n");
   return exitCodes.answered;
@@ -88,16 +88,16 @@ async function describedTools(path: string): Promise<readonly DescribedTool[]> {
   }));
 }
 
+/** The decisions of a run, each with that of another policy. Those of runs inside have none: their calls can have the same ids. */
 function decisionsIn(
   events: readonly RecordedEvent[],
-  simulated: ReadonlyMap<string, SimulatedCall>,
+  others: ReadonlyMap<Decision, Decision>,
 ): readonly ExplainedCall[] {
   return events.flatMap((event): readonly ExplainedCall[] => {
     if (!isDecided(event)) return [];
     const { callId, name, arguments: args, decision } = event;
-    const call = simulated.get(callId);
-    const would = call === undefined ? {} : { would: call.would };
-    return [{ callId, tool: name, arguments: args, decision, ...would }];
+    const would = others.get(decision);
+    return [{ callId, tool: name, arguments: args, decision, ...(would === undefined ? {} : { would }) }];
   });
 }
 

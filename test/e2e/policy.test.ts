@@ -169,6 +169,25 @@ describe("writ policy", () => {
     expect(await writ(["policy", "explain", cut])).toEqual({ code: 0, stdout, stderr: "" });
   });
 
+  it("says of another policy nothing about a call of a run inside that has the same id", async () => {
+    const run = await writ(["run", agentFile, "Any news?", "--output-format", "stream-json"]);
+    const told = run.stdout.trim().split("\n");
+    const last = told.findLast((line) => line.includes('"call-decided"')) ?? "";
+    const decision = { verdict: "allow", rule: "r", reason: "it looks" };
+    const about = { runId: "inside", name: "look", arguments: {}, decision };
+    const inside = { ...(JSON.parse(last) as object), ...about };
+    const events = write("inside.jsonl", [...told, JSON.stringify(inside)].join("\n"));
+    const rules = [{ verdict: "deny", tools: ["send_mail"], because: "never" }];
+    const strict = write("never.json", { name: "p", rules });
+    const { stdout } = await writ(["policy", "explain", events, "--policy", strict, "--json"]);
+    const { calls } = JSON.parse(stdout) as { readonly calls: readonly { tool: string; would?: object }[] };
+    expect(calls.map(({ tool, would }) => [tool, would !== undefined])).toEqual([
+      ["read_mail", true],
+      ["send_mail", true],
+      ["look", false],
+    ]);
+  });
+
   it("explains a durable run", async () => {
     const words = ["--durable", "--store", "runs.db", "--id", "r1"];
     expect(await writ(["run", agentFile, "Any news?", ...words])).toMatchObject({ code: 6 });
