@@ -58,7 +58,7 @@ const beginnings: readonly (readonly [beginning: RegExp, mediaType: string])[] =
   [/^RIFF.{4}WEBP/s, "image/webp"],
   [/^RIFF.{4}WAVE/s, "audio/wav"],
   [/^%PDF-/, "application/pdf"],
-  [/^ID3|^\xff[\xe2-\xe7\xf2-\xf7\xfa-\xff]/, "audio/mpeg"],
+  [/^ID3|^\xff[\xe2-\xe7\xf2-\xf7\xfa-\xfd]/, "audio/mpeg"], // FF FE begins a text in UTF-16
 ];
 
 /** Kinds that few models take, by the ending of the name. */

@@ -74,6 +74,7 @@ describe("the files of a question", () => {
         "odd.xyz",
         /^Nothing says what kind of file it is\. Give a picture/,
       ],
+      [[written("wide.txt", [0xff, 0xfe, 0x54, 0])], "wide.txt", /^Nothing says .* or a text in UTF-8\.$/],
     ];
     for (const [paths, value, advice] of wrong) {
       const error: unknown = await readFiles(
