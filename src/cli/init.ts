@@ -20,6 +20,8 @@ interface Template {
   readonly start: string;
   /** Packages that it needs beside writ. */
   readonly packages?: Readonly<Record<string, string>>;
+  /** What is to be known of its model, in lines. Default: that it has a stand-in. */
+  readonly model?: readonly string[];
   /** Packages that it leaves out. */
   readonly without?: readonly string[];
 }
@@ -63,6 +65,10 @@ export const templates: Readonly<Record<(typeof templateNames)[number], Template
     folder: "local-model",
     start: 'writ run agent.ts "Lights off in the bedroom, and set a timer for 5 minutes"',
     packages: { "node-llama-cpp": "^3.21.1" },
+    model: [
+      "No key is needed: the model runs inside the process. Its file (98 MB) is fetched once:",
+      "npx writ models pull smollm2-135m",
+    ],
     without: [
       "linux-x64-cuda",
       "linux-x64-cuda-ext",
@@ -163,6 +169,11 @@ export function commandOf(template: keyof typeof templates): string {
   return start.startsWith("writ ") ? `npx ${start}` : start;
 }
 
+const standIn = [
+  "No key is needed: model.ts has a stand-in. For a model set WRIT_MODEL, like openai/gpt-5-mini",
+  "(npm i @ai-sdk/openai, and OPENAI_API_KEY) or ollama/qwen2.5:7b (npm i ollama).",
+];
+
 function nextSteps(folder: string, template: keyof typeof templates, files: readonly string[]): string {
   const { styleAnswer } = processOutput;
   const shown = oneLine(folder);
@@ -177,8 +188,7 @@ function nextSteps(folder: string, template: keyof typeof templates, files: read
     "",
     ...steps.map((step) => `  ${styleAnswer("bold", step)}`),
     "",
-    "No key is needed: model.ts has a stand-in. For a model set WRIT_MODEL, like openai/gpt-5-mini",
-    "(npm i @ai-sdk/openai, and OPENAI_API_KEY) or ollama/qwen2.5:7b (npm i ollama).",
+    ...(templates[template].model ?? standIn),
     "",
   ].join("\n");
 }

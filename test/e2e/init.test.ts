@@ -74,6 +74,7 @@ describe("writ init", () => {
         `  cd 'My ${template}'\n  npm install\n  npm test\n  ${commandOf(template)}\n`,
       );
       const folder = join(parent, `My ${template}`);
+      expect(made.stdout.includes("model.ts has a stand-in")).toBe(existsSync(join(folder, "model.ts")));
       const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
         name: string;
         scripts: { start: string };
