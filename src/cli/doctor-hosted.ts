@@ -1,5 +1,12 @@
 import { wayTo } from "../adapters/model/hosted.ts";
-import { addressOf, type HostedName, hostedProviders, isHosted, keyOf } from "../adapters/model/providers.ts";
+import {
+  addressOf,
+  type HostedName,
+  hostedProviders,
+  isHosted,
+  keyOf,
+  shownAddressOf,
+} from "../adapters/model/providers.ts";
 import { modelNamed } from "../adapters/model/resolve.ts";
 import type { Price } from "../message/usage.ts";
 import type { Check } from "./doctor-check.ts";
@@ -54,8 +61,9 @@ export function nameChecks(name: string): readonly Check[] {
 function wayText(name: HostedName, way: HostedFinding["way"]): string {
   const about = hostedProviders[name];
   const { package: library, baseUrl } = about;
-  const address = addressOf(about);
-  if (way === "package") return `goes through ${library}${address === baseUrl ? "" : ` to ${address}`}`;
+  const address = shownAddressOf(about);
+  const elsewhere = addressOf(about) === baseUrl ? "" : ` to ${address}`;
+  if (way === "package") return `goes through ${library}${elsewhere}`;
   if (way === "none") return `needs a package: npm i ${library}`;
   return `goes to ${address} (or through ${library} where it is installed)`;
 }

@@ -6,7 +6,14 @@ import { aiSdk, type AiSdkModel } from "./ai-sdk.ts";
 import { formatFeatures } from "./ai-sdk-format.ts";
 import { listPrice } from "./list-price.ts";
 import { openaiCompatible } from "./openai-compatible.ts";
-import { addressOf, type HostedName, hostedProviders, type HostedProvider, keyOf } from "./providers.ts";
+import {
+  addressOf,
+  type HostedName,
+  hostedProviders,
+  type HostedProvider,
+  keyOf,
+  shownAddressOf,
+} from "./providers.ts";
 import { settingsData } from "./settings-data.ts";
 import { whenAsked } from "./streams.ts";
 import { withinOrigin } from "./within-origin.ts";
@@ -105,7 +112,7 @@ function keyFor(provider: HostedName, name: string): string {
   const through =
     wayTo(provider).type === "package"
       ? `Requests go through the installed package ${about.package}.`
-      : `Requests go to ${addressOf(about) ?? ""}, or through ${about.package} where it is installed: npm i ${about.package}`;
+      : `Requests go to ${shownAddressOf(about)}, or through ${about.package} where it is installed: npm i ${about.package}`;
   throw new WritError("model-key-missing", { model: `${provider}/${name}`, looked, variable, through });
 }
 

@@ -178,3 +178,10 @@ export function addressOf({ baseUrl, baseUrlFrom }: HostedProvider): string | un
   const given = baseUrlFrom === undefined ? "" : (process.env[baseUrlFrom]?.trim() ?? "");
   return given === "" ? baseUrl : given;
 }
+
+/** The same address as people are shown it: without its query and credentials, where proxies have keys. */
+export function shownAddressOf(about: HostedProvider): string {
+  const address = addressOf(about) ?? "";
+  const url = URL.parse(address);
+  return url === null ? address : `${url.origin}${url.pathname}`;
+}

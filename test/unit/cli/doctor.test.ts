@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { chooseModel } from "../../../src/adapters/find-model.ts";
 import { catalogueModel } from "../../../src/adapters/model-files/cache.ts";
 import { defaultModel } from "../../../src/adapters/model-files/catalogue.ts";
@@ -101,6 +101,14 @@ describe("checksOf", () => {
     const around = { ollama: { why: "no Ollama answers" }, canEmbed: false, embedded: file };
     expect(named(check({ around }), "model")?.advice).toBe(
       "OPENAI_API_KEY is set: name a model with --model openai/<model>, or in WRIT_MODEL",
+    );
+  });
+
+  it("shows no key that stands in an address", () => {
+    vi.stubEnv("OPENAI_BASE_URL", "https://ada:never-shown@proxy.example/v1?key=never-shown");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(named(check({}), "OPENAI_API_KEY")?.advice).toBe(
+      "openai/<model> goes through @ai-sdk/openai to https://proxy.example/v1",
     );
   });
 
