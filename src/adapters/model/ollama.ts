@@ -2,7 +2,7 @@ import { endpointOf } from "../../model/endpoint.ts";
 import type { Model } from "../../model/model.ts";
 import { defaultHost, defaultTemperature, ollamaAddress } from "./ollama-address.ts";
 import type { OllamaOptions, OllamaSource } from "./ollama-request.ts";
-import { atLeastOne, free, knownOptions } from "./options.ts";
+import { atLeastOne, free, headersOf, knownOptions } from "./options.ts";
 import { settingsData } from "./settings-data.ts";
 import { whenAsked } from "./streams.ts";
 
@@ -63,7 +63,7 @@ export function ollama(name: string, options: OllamaOptions = {}): Model {
   const source: OllamaSource = {
     name,
     options,
-    address: { ...address, headers: { ...address.headers, ...options.headers } },
+    address: { ...address, headers: headersOf(address.headers, options.headers) },
   };
   const { headers: _headers, fetch: _fetch, warn: _warn, host: _host, ...settings } = options;
   const url = new URL(address.url);

@@ -1,4 +1,5 @@
 import { WritError } from "../../error/writ-error.ts";
+import { headersOf } from "./options.ts";
 import { withinOrigin } from "./within-origin.ts";
 
 /** The address of an OpenAI-compatible server, and the fields that every request to it carries. */
@@ -33,7 +34,7 @@ export function openaiServer(options: ServerOptions): OpenaiServer {
   return {
     url: `${url.origin}${url.pathname === "/" ? "/v1" : url.pathname.replace(/\/+$/, "")}`,
     search: url.search,
-    headers: { ...(key === "" ? {} : { authorization: `Bearer ${key}` }), ...headers },
+    headers: headersOf(key === "" ? {} : { authorization: `Bearer ${key}` }, headers),
     fetch: withinOrigin(send),
   };
 }

@@ -24,3 +24,13 @@ export function atLeastOne(definer: string, numbers: Readonly<Record<string, num
     throw new WritError("option-invalid", { option: `${definer} ${name}`, value, advice });
   }
 }
+
+type HeaderFields = Readonly<Record<string, string>>;
+
+/** All headers, with their names in lower case: of a name that is written in two ways the later one counts, where `fetch` would send both. */
+export function headersOf(...given: readonly (HeaderFields | undefined)[]): HeaderFields {
+  const named = given.flatMap((headers = {}) =>
+    Object.entries(headers).map(([name, value]): [string, string] => [name.toLowerCase(), value]),
+  );
+  return Object.fromEntries(named);
+}

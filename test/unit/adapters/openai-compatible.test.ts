@@ -98,6 +98,12 @@ describe("where an OpenAI-compatible model is", () => {
     expect(server.requests[0]?.headers).toMatchObject({ authorization: "Bearer mine", "x-proxy": "1" });
   });
 
+  it("sends its author's header in the place of its own, however its name is written", async () => {
+    server.play(said("ok"));
+    await ask(model({ apiKey: "mine", headers: { Authorization: "Basic proxy", Accept: "*/*" } }));
+    expect(server.requests[0]?.headers).toMatchObject({ authorization: "Basic proxy", accept: "*/*" });
+  });
+
   it("costs an unknown amount, on this machine too, unless its author says what", () => {
     const usage = { inputTokens: 1, outputTokens: 1 };
     expect(model().price).toBeUndefined();
