@@ -79,6 +79,14 @@ describe("cassette()", () => {
     expect([await later("go"), await later("go"), await later("go")]).toEqual(["1", "2", "2"]);
   });
 
+  it("can be begun by two at once", async () => {
+    const one = agent({ name: "a", model: cassette(file, () => "one") });
+    const other = agent({ name: "a", model: cassette(file, () => "two") });
+    expect([await one("first"), await other("second")]).toEqual(["one", "two"]);
+    const later = agent({ name: "a", model: played({ mode: "replay" }) });
+    expect([await later("first"), await later("second")]).toEqual(["one", "two"]);
+  });
+
   it("begins anew with record", async () => {
     await agent({ name: "a", model: cassette(file, () => "old") }).run("go");
     await agent({ name: "a", model: cassette(file, () => "new", { mode: "record" }) }).run("go");
