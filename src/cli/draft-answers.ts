@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { closed } from "../error/check-shape.ts";
-import { messageOf, WritError } from "../error/writ-error.ts";
+import { WritError } from "../error/writ-error.ts";
 import type { AskAboutRead, ReadAnswers } from "../policy/study/draft.ts";
 import { parseJson } from "../util/json.ts";
 import { boolean, fits, map, optional, type Shape } from "../util/shape.ts";
+import { readText } from "./read-tools.ts";
 
 interface Written {
   readonly stranger?: boolean;
@@ -41,13 +41,7 @@ function answered(said: Written, guess: ReadAnswers): ReadAnswers {
 }
 
 function answersIn(path: string): Readonly<Record<string, Written>> {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (cause) {
-    throw new WritError("file-unreadable", { path, reason: messageOf(cause) }, { cause });
-  }
-  const parsed = parseJson(text);
+  const parsed = parseJson(readText(path));
   if (!parsed.ok) throw invalid(path, `It cannot be read as JSON: ${parsed.reason}.`);
   if (fits(answersFile, parsed.value)) return parsed.value;
   const { path: at = "", reason = "it is wrong" } = answersFile.misfit(parsed.value) ?? {};

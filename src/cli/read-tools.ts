@@ -44,7 +44,7 @@ export async function readTools(path: string, definitionTools?: string): Promise
 /** The text of a file. @throws WritError `file-unreadable` */
 export function readText(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readFileSync(path, "utf8").replace(/^\ufeff/, ""); // some editors begin a file with it
   } catch (cause) {
     throw new WritError("file-unreadable", { path, reason: messageOf(cause) }, { cause });
   }

@@ -95,7 +95,8 @@ export function readSuite(path: string): Suite {
 export function readHashed(path: string): { readonly text: string; readonly sha256: string } {
   try {
     const bytes = readFileSync(path);
-    return { text: bytes.toString("utf8"), sha256: createHash("sha256").update(bytes).digest("hex") };
+    const text = bytes.toString("utf8").replace(/^\ufeff/, ""); // some editors begin a file with it
+    return { text, sha256: createHash("sha256").update(bytes).digest("hex") };
   } catch (cause) {
     throw new WritError("file-unreadable", { path, reason: messageOf(cause) }, { cause });
   }
