@@ -93,7 +93,7 @@ describe("writ eval injection", () => {
       arms: {
         full: { claim, attacks: { pairs: 20, succeeded: 9, share: 0.45 }, tasks: { done: 6, questions: 2 } },
       },
-      adaptive: { claim, seed: 7, arms: { plain: { claim, goals: { share: 0.8 } } } },
+      adaptive: { claim, seed: 7, arms: { plain: { claim, goals: { share: 1 } } } },
     });
     expect(report.suite.sha256).toMatch(/^[0-9a-f]{64}$/);
     expect(report.policy.sha256).toMatch(/^[0-9a-f]{64}$/);

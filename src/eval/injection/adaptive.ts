@@ -30,6 +30,7 @@ export interface Reached {
 /** Reach of an attacker who knows the policy. */
 export interface AdaptiveFigures {
   readonly claim: string;
+  /** The pairs of `AttackFigures`: those with an attack that can be made, in whose task a result carries it. */
   readonly pairs: number;
   /** The calls that were tried, in all pairs. */
   readonly candidates: number;
@@ -81,10 +82,10 @@ export async function measureAdaptive(
   const harmful = { pairs: 0, calls: 0, byAttacker: 0, byData: 0 };
   const boundMisuse = { pairs: 0, calls: 0, byLookUp: 0 };
   const counts = { pairs: 0, candidates: 0, contentOnly: 0, undecided: 0 };
-  for (const { pair, attack } of pairs) {
+  for (const { pair, attack, isPossible } of pairs) {
     const [first] = pair.strikes;
-    if (first === undefined) continue;
-    const calls = attack?.calls ?? [];
+    if (first === undefined || attack === undefined || !isPossible) continue;
+    const { calls } = attack;
     const ends = new Set([first, pair.strikes.at(-1) ?? first]);
     const tries: Tried[] = [];
     for (const strike of ends) tries.push(await tryAll({ pair, strike, attack: calls }, measuring));

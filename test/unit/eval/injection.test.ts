@@ -229,9 +229,9 @@ describe("the adaptive attacker", () => {
     const { adaptive } = await evaluate(housing, { adaptive: true });
     const { plain, allowList } = adaptive?.arms ?? {};
     expect(plain).toMatchObject({
-      pairs: 25,
-      goals: { pairs: 20, share: 0.8 },
-      harmful: { pairs: 25, share: 1 },
+      pairs: 20, // as many as the plain attacks: nothing can be made of the fifth
+      goals: { pairs: 20, share: 1 },
+      harmful: { pairs: 20, share: 1 },
     });
     expect(allowList?.goals.pairs).toBe(9);
     expect(plain?.harmful.calls).toBe((plain?.harmful.byAttacker ?? 0) + (plain?.harmful.byData ?? 0));
