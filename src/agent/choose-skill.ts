@@ -113,7 +113,8 @@ function fittingSkills(plan: AgentPlan, input: Json): Maybe<readonly PlannedSkil
 interface Route {
   readonly isCall?: boolean;
   readonly skill: string;
-  readonly confidence: number;
+  /** Left out where the model said nothing of it. */
+  readonly confidence?: number;
   readonly rationale?: string;
   readonly usage: Usage;
 }
@@ -140,16 +141,21 @@ async function route(
   if (answer === "stopped") throw new Error("the run was stopped while a skill was chosen");
   const { skill, confidence, rationale, usage, isCall = false } = answer;
   const names = fitting.map(({ name }) => name);
-  const why = { by: "model" as const, confidence, ...(rationale === undefined ? {} : { rationale }) };
+  const why = {
+    by: "model" as const,
+    ...(confidence === undefined ? {} : { confidence }),
+    ...(rationale === undefined ? {} : { rationale }),
+  };
   const { threshold = 0, otherwise } = plan.routing === "first" ? {} : plan.routing;
-  const isSure = !isCall && confidence >= threshold;
+  const isSure = !isCall && (confidence ?? 0) >= threshold;
   if (isSure && names.includes(skill)) return { ...choose(plan, skill, why), usage };
   if (isSure && otherwise === undefined)
     return { type: "failed", error: unknownSkill(plan, skill, names), usage };
   if (!isCall && otherwise !== undefined) return { ...choose(plan, otherwise, why), usage };
+  const howSure = confidence === undefined ? "does not say how sure it is" : `is ${confidence} sure`;
   const reason = isCall
     ? "the model called a tool where it had to choose"
-    : `the model is ${confidence} sure of "${skill}", and ${threshold} is needed`;
+    : `the model ${howSure} of "${skill}", and ${threshold} is needed`;
   return {
     type: "failed",
     error: new WritError("skill-not-chosen", { name: plan.name, reason, skills: names.join(", ") }),
@@ -184,21 +190,21 @@ async function askRoute(
     signal,
   });
   const { usage } = reply;
-  if (reply.calls.length > 0) return { skill: "", confidence: 0, isCall: true, usage };
+  if (reply.calls.length > 0) return { skill: "", isCall: true, usage };
   return { ...readRoute(reply.text, names), usage };
 }
 
-/** A model that writes no JSON may write the name alone: then it is sure. */
+/** A model that writes no JSON may write the name alone: how sure it is, it does not say then. */
 function readRoute(text: string, names: readonly string[]): Omit<Route, "usage"> {
   const parsed = lenientObject(text);
   if (!parsed.ok || !isJsonObject(parsed.value)) {
     const plain = parsed.ok && typeof parsed.value === "string" ? parsed.value : text.trim();
-    return { skill: names.find((name) => name === plain) ?? plain.slice(0, 64), confidence: 1 };
+    return { skill: names.find((name) => name === plain) ?? plain.slice(0, 64) };
   }
   const { skillName, confidence, rationale } = parsed.value;
   return {
     skill: typeof skillName === "string" ? skillName : "",
-    confidence: confidence === undefined ? 1 : sureness(confidence),
+    ...(confidence === undefined ? {} : { confidence: sureness(confidence) }),
     ...(typeof rationale === "string" ? { rationale } : {}),
   };
 }

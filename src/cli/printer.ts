@@ -146,10 +146,11 @@ const tellers: {
       return callLine("✗", `${call} ${result.status}: ${oneLine(result.text, telling.longest)}`, telling);
     return callLine("✓", `${call} read, ${countText(result.text.length, "character")}`, telling);
   },
-  "skill-chosen": ({ skill, by, confidence }, { output, longest }) =>
-    by === "model"
-      ? output.style("dim", `  skill ${oneLine(skill, longest)}, the model is ${confidence ?? 1} sure`)
-      : undefined,
+  "skill-chosen": ({ skill, by, confidence }, { output, longest }) => {
+    if (by !== "model") return undefined;
+    const sure = confidence === undefined ? "" : `, the model is ${confidence} sure`;
+    return output.style("dim", `  skill ${oneLine(skill, longest)}${sure}`);
+  },
   "compaction-end": ({ droppedTurns, tokensBefore, tokensAfter }, { output }) =>
     output.style(
       "dim",

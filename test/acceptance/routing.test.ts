@@ -193,7 +193,7 @@ describe("the choice of a skill", () => {
       const { events } = await watch(define({ model: scripted([text, "Done."]) }).stream("x"));
       return chosenIn(events)[0];
     };
-    const writes = { skill: "writer", by: "model", confidence: 1 };
+    const writes = { skill: "writer", by: "model" };
     expect(await chosen(" writer\n")).toEqual(writes);
     expect(await chosen('"writer"')).toEqual(writes);
     expect(await chosen('```json\n{"skillName":"writer","confidence":0.5,}\n```')).toEqual({
@@ -235,6 +235,22 @@ describe("the choice of a skill", () => {
     const { events } = await watch(define({ model: scripted([text, "Done."]), routing }).stream("x"));
     const skill = confidence === 1 ? "writer" : "reader";
     expect(chosenIn(events)).toEqual([{ skill, by: "model", confidence }]);
+  });
+
+  it.each([
+    ["JSON", `{"skillName":"writer"}`],
+    ["the name alone", "writer"],
+  ])("is below every threshold where it is %s without a confidence", async (_form, text) => {
+    const chosen = async (routing: AgentDefinition<undefined, undefined>["routing"]): Promise<unknown> => {
+      const { events } = await watch(define({ model: scripted([text, "Done."]), routing }).stream("x"));
+      return chosenIn(events)[0];
+    };
+    expect(await chosen({ threshold: 0.1, otherwise: "reader" })).toEqual({ skill: "reader", by: "model" });
+    expect(await chosen({ otherwise: "reader" })).toEqual({ skill: "writer", by: "model" });
+    await expect(chosen({ threshold: 0.1 })).rejects.toMatchObject({
+      code: "skill-not-chosen",
+      message: expect.stringContaining('does not say how sure it is of "writer", and 0.1 is needed'),
+    });
   });
 
   it("is an error when the model calls a tool instead, and what its provider throws is thrown [K6]", async () => {
