@@ -88,6 +88,10 @@ class CountedCall implements CallRequest {
     return this.#call.fields;
   }
 
+  get declared(): CallRequest["declared"] {
+    return this.#call.declared;
+  }
+
   get knows(): CallRequest["knows"] {
     const calls = (tool: string): number => this.#purse.calls(tool) - (tool === this.tool ? 1 : 0);
     return { ...this.#call.knows, calls };

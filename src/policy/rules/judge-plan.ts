@@ -1,6 +1,6 @@
 import type { Tool } from "../../tool/tool.ts";
 import type { PlannedAct } from "../../tool/planned-act.ts";
-import { propertyNames } from "../../schema/property-names.ts";
+import { namesIn } from "../../schema/property-names.ts";
 import { canonical } from "../values/canonical.ts";
 import type { CallRequest, Decision, Policy } from "../decision.ts";
 import { sightOf } from "./condition/sight.ts";
@@ -56,7 +56,7 @@ function judgeAct(request: CallRequest, act: PlannedAct, { policy, tool }: Judgi
     kind,
     knows,
     arguments: args,
-    fields: propertyNames(input.jsonSchema),
+    ...namesIn(input.jsonSchema),
   };
   const sight = sightOf(call);
   const wrong = free.find((argument) => !mayBeOpen(call, argument));

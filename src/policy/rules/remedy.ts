@@ -124,9 +124,10 @@ function effectFor(sight: Sight, book: RuleBook): readonly Remedy[] | undefined 
 
 /** The call as plain data: what stands behind a getter was looked at already. */
 function shown(sight: Sight): Sight["call"] {
-  const { agent, skill, turn, callId, tool, effect, kind, parameters, fields } = sight.call;
+  const { agent, skill, turn, callId, tool, effect, kind, parameters, fields, declared } = sight.call;
   const [args, knows] = [sight.args(), sight.knows()];
-  return { agent, skill, turn, callId, tool, effect, kind, parameters, fields, knows, arguments: args };
+  const names = { parameters, fields, declared };
+  return { agent, skill, turn, callId, tool, effect, kind, ...names, knows, arguments: args };
 }
 
 /** An exception to each rule that stands in the way, and an allow where no rule gives one. */

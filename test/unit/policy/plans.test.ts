@@ -3,10 +3,11 @@ import { agent } from "../../../src/adapters/node.ts";
 import { scripted } from "../../../src/model/scripted.ts";
 import type { Decision } from "../../../src/policy/decision.ts";
 import type { AgentEvent } from "../../../src/event/event.ts";
-import { ask, deny } from "../../../src/policy/rules/builders.ts";
+import { allow, ask, deny } from "../../../src/policy/rules/builders.ts";
+import { arg, oneOf } from "../../../src/policy/rules/conditions.ts";
 import { explain } from "../../../src/policy/study/explain.ts";
 import { guarded, strict } from "../../../src/policy/study/guarded.ts";
-import type { RulePolicy } from "../../../src/policy/study/policy.ts";
+import { policyFromJson, type RulePolicy } from "../../../src/policy/study/policy.ts";
 import { planTool } from "../../../src/tool/plan-tool.ts";
 import type { PlannedAct } from "../../../src/tool/planned-act.ts";
 import { type Tool, tool } from "../../../src/tool/tool.ts";
@@ -248,6 +249,14 @@ describe("a plan that cannot be agreed to", () => {
     ["names a tool that there is not", { tool: "sendd" }, guarded()],
     ["names itself", { tool: "plan_acts" }, guarded()],
     ["names a call that the policy denies", known, guarded({ extraRules: [deny("send")] })],
+    [
+      "has an argument that the tool names only within another one",
+      { tool: "send", arguments: { to: eve, guest: eve } },
+      policyFromJson({
+        name: "own",
+        rules: [allow("plan_acts"), allow("send").when(arg("to").is(oneOf(eve)))],
+      }),
+    ],
   ])("%s", async (_what, act, policy) => {
     expect((await play([plan(act)], { policy })).verdicts).toEqual(["deny"]);
     expect((await play([read, plan(act)], { policy })).verdicts).toEqual(["allow", "deny"]);

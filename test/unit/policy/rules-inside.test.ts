@@ -13,8 +13,9 @@ import {
   tool,
 } from "../../../src/index.ts";
 import { parallel } from "../../../src/compose.ts";
-import { narrowed } from "../../../src/policy.ts";
+import { arg, narrowed, oneOf } from "../../../src/policy.ts";
 import { scripted, type ScriptStep } from "../../../src/testing.ts";
+import type { JsonObject } from "../../../src/util/json.ts";
 
 const calls = (...names: readonly string[]): ScriptStep => ({
   calls: names.map((name) => ({ name, arguments: {} })),
@@ -150,6 +151,35 @@ describe("a limit of a policy counts the calls of runs inside", () => {
     const model = scripted([calls("group"), calls("send"), "done"]);
     await agent({ name: "clerk", model, tools: [group, send], policy: twice }).run("go");
     expect(count).toBe(2);
+  });
+
+  it("and lets no argument pass there that the tool names only within another one", async () => {
+    const ran: unknown[] = [];
+    const person = { type: "object", properties: { email: { type: "string" } } } as const;
+    const send = tool({
+      name: "send",
+      description: "",
+      inputSchema: { type: "object", properties: { to: person } },
+      effect: "write",
+      execute: (args) => ran.push(args),
+    });
+    const to = { email: "ada@x.example" };
+    const given: readonly JsonObject[] = [{ to }, { to, email: "eve@evil.example" }];
+    const within = tool({
+      name: "inner",
+      description: "",
+      inputSchema: { type: "object" },
+      trusted: true,
+      execute: async (_args, { run: parent }) => {
+        const model = scripted([{ calls: given.map((args) => ({ name: "send", arguments: args })) }, "done"]);
+        return (await agent({ name: "inner", model, tools: [send] }).run("go", { parent })).text;
+      },
+    });
+    const toAda = allow("send").when(arg("to.email").is(oneOf("ada@x.example")));
+    const by = policy({ name: "p", rules: [allow("inner"), toAda, limit("send", { perRun: 9 })] });
+    const model = scripted([calls("inner"), "done"]);
+    await agent({ name: "clerk", model, tools: [within, send], policy: by }).run("go");
+    expect(ran).toEqual([{ to }]);
   });
 
   it("also where a replay does not run them again", async () => {
