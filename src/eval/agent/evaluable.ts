@@ -39,17 +39,23 @@ export function evaluable(agent: Pick<Runnable, "name" | "run">): Evaluable {
   return { name, run, own, ...(hasAgentsInside ? {} : { tools }) };
 }
 
-/** The definition with another tool in the place of each. */
+/** The definition with another tool in the place of each, the same wherever that is listed. */
 export function withTools(
-  { tools, skills }: AnyDefinition,
+  { tools, autoTools, skills }: AnyDefinition,
   replace: (tool: Tool) => Tool,
 ): Partial<AnyDefinition> {
-  const replaced = (entry: Tool | Tools): Tool | Tools =>
-    isList(entry) ? entry.map(replaced) : replace(entry);
+  const made = new Map<Tool, Tool>();
+  const one = (tool: Tool): Tool => {
+    const known = made.get(tool) ?? replace(tool);
+    made.set(tool, known);
+    return known;
+  };
+  const replaced = (entry: Tool | Tools): Tool | Tools => (isList(entry) ? entry.map(replaced) : one(entry));
   const list = (entries: ToolList): ToolList =>
     entries.map((entry) => (typeof entry === "string" ? entry : replaced(entry)));
   return {
     ...(tools === undefined ? {} : { tools: list(tools) }),
+    ...(autoTools === undefined ? {} : { autoTools: autoTools.map(replaced) }),
     ...(skills === undefined
       ? {}
       : {
@@ -59,14 +65,14 @@ export function withTools(
             ...(skill.knowledge === undefined
               ? {}
               : // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a tool in the place of knowledge is made of it
-                { knowledge: skill.knowledge.map((entry) => replace(entry) as typeof entry) }),
+                { knowledge: skill.knowledge.map((entry) => one(entry) as typeof entry) }),
           })),
         }),
   };
 }
 
-function toolsIn({ tools = [], skills = [] }: AnyDefinition): readonly Tool[] {
-  const lists = [tools, ...skills.map((skill) => (skill.type === "agentic" ? skill.tools : []))];
+function toolsIn({ tools = [], autoTools = [], skills = [] }: AnyDefinition): readonly Tool[] {
+  const lists = [tools, autoTools, ...skills.map((skill) => (skill.type === "agentic" ? skill.tools : []))];
   return flattenTools(lists.flat().filter((entry) => typeof entry !== "string"));
 }
 

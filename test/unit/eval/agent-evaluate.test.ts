@@ -72,6 +72,21 @@ describe("tools in a case", () => {
     expect(run.calls.map(({ result }) => result)).toEqual(["fixed", "fixed"]);
     expect([deep.calls, named.calls]).toEqual([[], []]);
   });
+
+  it("are replaced where they belong to the agent, and where one stands in two lists", async () => {
+    const auto = fakeTool("auto", "real", { effect: "irreversible" });
+    const both = fakeTool("both", "real");
+    const subject = agent({
+      name: "owner",
+      model: scripted([{ calls: [{ name: "auto" }, { name: "both" }] }, "Done."]),
+      autoTools: [auto, [both]],
+      skills: [skill({ name: "work", description: "", tools: [both] })],
+    });
+    const { run, failures } = await evaluateOne({ results: { both: "fixed" } }, { agent: subject });
+    expect(run.calls.at(-1)?.result).toBe("fixed");
+    expect(failures).toEqual([expect.stringContaining("results.auto: auto {} would have changed something")]);
+    expect([auto.calls, both.calls]).toEqual([[], []]);
+  });
 });
 
 describe("a case", () => {
