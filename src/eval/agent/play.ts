@@ -9,6 +9,7 @@ import { scripted } from "../../model/scripted.ts";
 import { inMemorySessions } from "../../session/in-memory-sessions.ts";
 import { memoryBank } from "../../session/memory-bank.ts";
 import { session } from "../../session/session.ts";
+import type { Tool } from "../../tool/tool.ts";
 import { type Json, toJson } from "../../util/json.ts";
 import type { Check } from "./check.ts";
 import type { CaseMessage, RecordedModel, RecordedRun } from "./eval-case.ts";
@@ -19,7 +20,7 @@ import { judgeRun } from "./judge.ts";
 import type { PreparedCase } from "./prepare.ts";
 import { recordingModel, type RecordingModel, replayingModel } from "./record-model.ts";
 import { changeSince, snapshotOf } from "./snapshot.ts";
-import { standIns } from "./stand-ins.ts";
+import { besideStandIns, standIns } from "./stand-ins.ts";
 import { type Trace, traceRun } from "./trace.ts";
 
 /** Options of the runs of an evaluation. */
@@ -154,8 +155,17 @@ function runOf({ results }: FullCase, { agent, model, allowEffects, onMissing }:
   const { own } = agent;
   if (own === undefined) return agent.run;
   const { definition } = own;
+  const { executor } = definition;
+  const stoodIn = new Set<string>();
+  const standIn = standIns({ results, allowEffects, onMissing });
+  const replace = (tool: Tool): Tool => {
+    const made = standIn(tool);
+    if (made !== tool) stoodIn.add(tool.name);
+    return made;
+  };
   return own.with({
-    ...withTools(definition, standIns({ results, allowEffects, onMissing })),
+    ...withTools(definition, replace),
+    ...(executor === undefined ? {} : { executor: besideStandIns(executor, stoodIn) }),
     ...(model === undefined ? {} : { model }),
     ...(definition.memory === undefined ? {} : { memory: memoryBank() }),
   }).run;

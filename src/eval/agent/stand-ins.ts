@@ -1,3 +1,4 @@
+import type { Executor } from "../../run/executor.ts";
 import type { Tool, ToolContext } from "../../tool/tool.ts";
 import type { Json } from "../../util/json.ts";
 import { callMatcher } from "./call-checks.ts";
@@ -44,4 +45,16 @@ function missing(name: string, args: Json, hasOthers: boolean): string {
   const call = `${name} ${shown(args)}`;
   if (hasOthers) return `none of the results fits ${call}`;
   return `${call} would have changed something, and was not carried out: give it a result, or use --allow-effects`;
+}
+
+/** The executor of an agent for all tools but these, for which others stand in: their calls are run here. */
+export function besideStandIns(executor: Executor, names: ReadonlySet<string>): Executor {
+  return {
+    async execute(calls, context) {
+      const running = calls.filter(({ name }) => names.has(name)).map((call) => context.run(call));
+      const others = calls.filter(({ name }) => !names.has(name));
+      const given = others.length === 0 ? [] : await executor.execute(others, context);
+      return [...(await Promise.all(running)), ...given];
+    },
+  };
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { agent, ask, deny, memoryBank, policy, skill } from "../../../src/index.ts";
 import { pipe } from "../../../src/compose.ts";
 import { evaluate, type CaseReport, type EvalCase } from "../../../src/eval.ts";
+import type { Executor } from "../../../src/run/executor.ts";
 import { fakeTool, scripted } from "../../../src/testing.ts";
 import { add, call, clerk, evaluateOne, mail, sent } from "./agent-scene.ts";
 
@@ -86,6 +87,24 @@ describe("tools in a case", () => {
     expect(run.calls.at(-1)?.result).toBe("fixed");
     expect(failures).toEqual([expect.stringContaining("results.auto: auto {} would have changed something")]);
     expect([auto.calls, both.calls]).toEqual([[], []]);
+  });
+
+  it("are not given to an executor of the agent, which carries out the others", async () => {
+    const given: string[][] = [];
+    const executor: Executor = {
+      execute(calls) {
+        given.push(calls.map(({ name }) => name));
+        return calls.map(({ id }) => ({ callId: id, value: "elsewhere" }));
+      },
+    };
+    const look = fakeTool("look", "real", { effect: "read" });
+    const paying = { calls: [{ name: "pay" }] };
+    const model = scripted([{ calls: [{ name: "look" }, ...paying.calls] }, paying, "Done."]);
+    const pay = fakeTool("pay", "real", { effect: "irreversible" });
+    const subject = agent({ name: "remote", model, tools: [look, pay], executor });
+    const { run } = await evaluateOne({ results: { pay: "fixed" }, approve: true }, { agent: subject });
+    expect(given).toEqual([["look"]]);
+    expect(run.calls.map(({ result }) => result)).toEqual(["elsewhere", "fixed", "fixed"]);
   });
 });
 
