@@ -71,11 +71,13 @@ export function simulateRun(
   for (const event of run) {
     runId ??= event.runId;
     if (event.runId !== runId) continue;
+    noteAgreed(scene, event);
     if (is(event, "run-start")) begin(scene, options.intent ?? wordsOf(event.input));
     if (is(event, "message-end") && event.message !== undefined) nextTurn(scene, event.message);
     if (is(event, "tool-end") || is(event, "knowledge-used")) scene.pending.push(resultMessage(scene, event));
     if (is(event, "call-decided")) judged.push(...judge(scene, event));
-    if (is(event, "approval-answer") && event.approved) count(scene, scene.asked.get(event.callId));
+    if (is(event, "approval-answer") && event.approved && event.edited === undefined)
+      count(scene, scene.asked.get(event.callId)); // what was edited is decided about anew
   }
   return judged;
 }
@@ -96,6 +98,8 @@ interface Scene extends Simulated {
   pending: Message[];
   readonly ran: Map<string, number>;
   readonly asked: Map<string, string>;
+  /** The call about which the last event said that the policy asks. */
+  asking: string | undefined;
   readonly called: Set<string>;
 }
 
@@ -114,6 +118,7 @@ function sceneOf(simulated: Simulated, { tools = [] }: SimulateOptions): Scene {
     pending: [],
     ran: new Map(),
     asked: new Map(),
+    asking: undefined,
     called: new Set(),
   };
 }
@@ -176,7 +181,10 @@ function judge(scene: Scene, event: Told<"call-decided">): readonly SimulatedCal
   if (otherRules.has(was.rule)) return [];
   const would = scene.policy(requestOf(scene, event));
   if (was.verdict === "allow") count(scene, name);
-  if (was.verdict === "ask") scene.asked.set(callId, name);
+  if (was.verdict === "ask") {
+    scene.asked.set(callId, name);
+    scene.asking = callId;
+  }
   return [{ turn, callId, tool: name, arguments: args, was, would, differs: was.verdict !== would.verdict }];
 }
 
@@ -212,4 +220,13 @@ function withOthers({ learned, called }: Scene, recorded: Label | undefined): La
 
 function count({ ran }: Scene, tool: string | undefined): void {
   if (tool !== undefined) ran.set(tool, (ran.get(tool) ?? 0) + 1);
+}
+
+/** Counts a call that the policy asked about, where nobody was asked then: a person had agreed to it before. */
+function noteAgreed(scene: Scene, event: RecordedEvent): void {
+  const { asking, asked } = scene;
+  scene.asking = undefined;
+  if (asking === undefined) return;
+  const isQuestion = is(event, "approval-request") || is(event, "approval-answer");
+  if (!isQuestion || event.callId !== asking) count(scene, asked.get(asking));
 }

@@ -213,6 +213,26 @@ describe("policy.simulate", () => {
     expect(limited.simulate(answered(false)).map(({ would }) => would.verdict)).toEqual(["allow", "allow"]);
   });
 
+  it("counts a call to which a person had agreed before, and one with a person's arguments once", () => {
+    const asks = { verdict: "ask", rule: "x", reason: "" };
+    const answered = (more: object, ...then: readonly RecordedEvent[]): readonly RecordedEvent[] => [
+      event("run-start", { input: "hi" }),
+      decided({ ...bob, id: "1" }, asks),
+      event("approval-request", { callId: "1" }),
+      event("approval-answer", { callId: "1", approved: true, ...more }),
+      ...then,
+      decided({ ...bob, id: "9" }),
+    ];
+    const verdicts = (perRun: number, events: readonly RecordedEvent[]): readonly string[] =>
+      policy({ name: "p", rules: [allow("*"), limit("send", { perRun })] })
+        .simulate(events)
+        .map(({ would }) => would.verdict);
+    const again = answered({ for: "run" }, decided(bob, asks)); // nobody is asked
+    expect(verdicts(2, again)).toEqual(["allow", "allow", "deny"]);
+    const edited = answered({ edited: bob.args }, decided({ ...bob, id: "1" }));
+    expect(verdicts(1, edited)).toEqual(["allow", "allow", "deny"]);
+  });
+
   it("keeps what the run knew from before it began", () => {
     const evidence = {
       label: { integrity: "untrusted", secrecy: "private", sources: ["memory/notes"] },
