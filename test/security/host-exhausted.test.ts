@@ -80,6 +80,24 @@ describe("what code in a box asks for", () => {
     expect(atOnce).toBeLessThanOrEqual(130_000_000);
   });
 
+  it("is refused by the handle where a part of a file has no numbers, and waits for nothing", async () => {
+    const parts: unknown[] = [];
+    const readBytes = async (_path: string, part: unknown): Promise<Uint8Array> => {
+      parts.push(part);
+      return noBytes;
+    };
+    const handles = { fs: { readBytes } } as unknown as GivenHandles;
+    const asked = { bytes: noBytes, signal: new AbortController().signal, room: answerRoom() };
+    const wrong: readonly Json[] = [{ from: 0 }, { from: 10, bytes: null }, { from: "1", bytes: 5 }];
+    for (const part of wrong)
+      await askHandle(handles, { handle: "fs.readBytes", args: ["/f", part], ...asked });
+    expect(parts).toEqual([
+      { from: 0, bytes: NaN },
+      { from: 10, bytes: NaN },
+      { from: NaN, bytes: 5 },
+    ]);
+  });
+
   it("comes beside each other where it is small", async () => {
     const { atOnce } = await mostAsked(10, { handle: "exec", args: ["ls", []] });
     expect(atOnce).toBe(20_000_000);

@@ -20,7 +20,7 @@ export function answerRoom(): AnswerRoom {
   }
   return {
     async within(wanted, work) {
-      const bytes = Math.min(Math.max(0, wanted), totalBytes);
+      const bytes = wanted > 0 ? Math.min(wanted, totalBytes) : 0; // what is no number is refused by who reads
       const { promise, resolve: begin } = Promise.withResolvers<void>();
       waiting.push({ bytes, begin });
       admit();

@@ -148,10 +148,11 @@ function readBounded(
   return room.within(bytes, () => files.readBytes(path, { from: part.from, bytes }));
 }
 
-/** The numbers are judged by the handle. */
+/** The numbers are judged by the handle; what is no number is none. */
 function partOf(sent: Json | undefined): ByteRange | undefined {
   if (!isJsonObject(sent)) return undefined;
-  return { from: Number(sent["from"]), bytes: Number(sent["bytes"]) };
+  const { from, bytes } = sent;
+  return { from: typeof from === "number" ? from : NaN, bytes: typeof bytes === "number" ? bytes : NaN };
 }
 
 async function serveFetch(handles: GivenHandles, request: HandleRequest): Promise<HandleAnswer> {
