@@ -93,8 +93,10 @@ function prepare(fields: FullCase, options: PrepareOptions, tell: Tell): Prepare
   checkTools(fields, options.agent, tell);
   checkModels(fields, options, tell);
   const checks = checksOf(fields.expect, tell);
-  const { judge } = fields.expect;
+  const { judge, outcome = "answered" } = fields.expect;
   if (judge === undefined) return { fields, checks };
+  if (outcome !== "answered")
+    tell(["expect", "judge"], `only an answer is judged, and the run is to be ${outcome}`);
   const source = judge.model ?? options.judge;
   if (source === undefined && fields.recorded === undefined)
     tell(["expect", "judge"], "no model judges: name one here as `model`, or for all cases with --judge");

@@ -112,6 +112,7 @@ describe("cases before the first run", () => {
     [{ expect: { calls: [{ tool: "add", with: { a: { matches: "(" } } }] } }, "expect.calls[0].with: "],
     [{ expect: { judge: { rubric: "x", model: "nobody/x" } } }, "expect.judge.model: "],
     [{ expect: { judge: "Is it good?" } }, "expect.judge: no model judges"],
+    [{ expect: { judge: "Is it good?", outcome: "exhausted" } }, "expect.judge: only an answer is judged"],
     [
       { input: [{ role: "assistant", text: "Hello" }] },
       "input: the last message of a conversation is the user's",
