@@ -5,8 +5,7 @@ import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.
 import { sizedResult } from "../message/file-part.ts";
 import { isDefaultLabel, labelOf, textOf, type ToolCall, type ToolResult } from "../message/message.ts";
 import { labelOfArguments } from "../policy/knowledge/learned.ts";
-import { hasForm } from "../policy/knowledge/plain-form.ts";
-import { addedLabel, describedLabel } from "../policy/knowledge/result-label.ts";
+import { addedLabel, describedLabel, shownForm } from "../policy/knowledge/result-label.ts";
 import { addSpending, noSpending } from "../run/powers.ts";
 import type { Ordering } from "../run/context.ts";
 import type { Inside } from "../run/inside.ts";
@@ -125,7 +124,7 @@ function withLabel(result: ToolResult, work: OngoingCall, isHooked: boolean): To
 /** The label of a tool's own result, with what the tool itself says of it. The arguments are looked at only where they can change it. */
 function ownLabel({ at, ready, label }: OngoingCall, result: ToolResult): Label {
   const { call } = ready;
-  const tool = shownForm(ready.tool, result);
+  const tool = ready.tool.trustedForm === undefined ? ready.tool : shownForm(ready.tool, result);
   const said = label === undefined ? undefined : withoutSecrets(label, at.batch.run.host);
   const added = addedLabel(said === undefined ? tool : { ...tool, ...aboutOf(said) });
   const isSettled = joinLabels(added, at.learned.label) === added;
@@ -133,13 +132,6 @@ function ownLabel({ at, ready, label }: OngoingCall, result: ToolResult): Label 
     ? added
     : joinLabels(labelOfArguments(at.learned, call.arguments, tool.input.jsonSchema), added);
   return said?.sources === undefined ? own : joinLabels(own, { ...trustedLabel, sources: said.sources });
-}
-
-/** The tool without the condition of a form, where this result has it. */
-function shownForm(tool: Tool, { status, value, text }: ToolResult): Tool {
-  const { trustedForm } = tool;
-  if (trustedForm === undefined || status !== "ok" || !hasForm(value ?? text, trustedForm)) return tool;
-  return { ...tool, trustedForm: undefined };
 }
 
 function aboutOf({ integrity, secrecy }: Partial<Label>): Partial<Tool> {

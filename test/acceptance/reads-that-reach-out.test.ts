@@ -4,6 +4,7 @@ import { scripted } from "../../src/model/scripted.ts";
 import { guarded } from "../../src/policy/study/guarded.ts";
 import { policyFromJson } from "../../src/policy/study/policy.ts";
 import { tool } from "../../src/tool/tool.ts";
+import { image, withFiles } from "../../src/tools.ts";
 import type { Json, JsonObject } from "../../src/util/json.ts";
 import type { Annotation } from "../../src/policy/rules/rule.ts";
 
@@ -103,6 +104,13 @@ describe("trust with a form", () => {
       tools: said,
     });
     expect(sent.split(" ")[0]).toBe(verdict);
+  });
+
+  it("is not there with a file beside it, which may have any words in it", async () => {
+    const rooms = withFiles(["ops"], [image("iVBORw0KGgo=")]) as unknown as Json;
+    const given = { list_rooms: rooms, send: "sent" };
+    const [, sent = ""] = await verdicts("Go on", calls, { given, tools });
+    expect(sent.split(" ")[0]).toBe("ask");
   });
 
   it("is kept in the policy's JSON, and anything else in its place is an error", () => {

@@ -1,6 +1,8 @@
 import { joinLabels, type Label, trustedLabel, untrustedFrom } from "../../message/label.ts";
+import type { ToolResult } from "../../message/message.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { remembered } from "../../util/remembered.ts";
+import { hasForm } from "./plain-form.ts";
 
 /**
  * True if the results of a tool are the author's own, as far as its arguments are. Such are those that the
@@ -33,4 +35,11 @@ export function describedLabel({ origin }: Pick<Tool, "origin">): Label {
 /** The label of what a tool gives: no better than its arguments, and a stranger's unless it is the author's own. */
 export function resultLabel(tool: Tool, args: Label): Label {
   return joinLabels(args, addedLabel(tool));
+}
+
+/** The tool without the condition of a form, where this result has it. A file has any words in it. */
+export function shownForm(tool: Tool, { status, value, text, files }: ToolResult): Tool {
+  const { trustedForm } = tool;
+  if (trustedForm === undefined || status !== "ok" || files !== undefined) return tool;
+  return hasForm(value ?? text, trustedForm) ? { ...tool, trustedForm: undefined } : tool;
 }
