@@ -10,7 +10,7 @@ import type { AllowList } from "../allow-list.ts";
 import type { CallRequest, Decision, Policy } from "../decision.ts";
 import { type Intent, noIntent } from "../knowledge/intent.ts";
 import { knowing, labelOfArguments, learn, type Learned, learnIntent } from "../knowledge/learned.ts";
-import { resultLabel } from "../knowledge/result-label.ts";
+import { resultLabel, shownForm } from "../knowledge/result-label.ts";
 import type { Annotation } from "../rules/rule.ts";
 
 /** An event of a run, live or recorded: what `stream` gives, or what was kept of it. */
@@ -146,9 +146,11 @@ function resultMessage(
   called.add(`tool/${name}`);
   const tool = listed.get(name);
   const { trusted, secrecy } = (Object.hasOwn(tools, name) ? tools[name] : undefined) ?? {};
-  const said = trusted !== undefined || secrecy !== undefined;
+  const isOfTool = result.status === "ok" || result.status === "error"; // else the runtime said it
+  const said = isOfTool && (trusted !== undefined || secrecy !== undefined);
+  const own = shownForm(asTool(tool, name), result);
   const label = said
-    ? resultLabel(asTool(tool, name), labelOfArguments(learned, args, tool?.input?.jsonSchema))
+    ? resultLabel(own, labelOfArguments(learned, args, tool?.input?.jsonSchema))
     : result.label;
   return { role: "tool", callId, name, ...result, ...(label === undefined ? {} : { label }) };
 }
