@@ -81,7 +81,7 @@ function spoken(names: readonly string[]): string {
 }
 
 function sceneOf(
-  { way, calls }: Suspect,
+  { way, calls, state }: Suspect,
   subject: ProvenAgent,
   { path, seed, speaksOfActs }: Variant,
 ): Scene {
@@ -99,12 +99,14 @@ function sceneOf(
     return at === undefined ? call : { ...call, arguments: merged(call.arguments, at.place.with(at.value)) };
   });
   const words = [...new Set(said)].map((value) => JSON.stringify(value)).join(", ");
+  const isTrusted = state.label.integrity === "trusted";
+  const formed = isTrusted ? path.flatMap((name) => formOf(way.tools.get(name))) : [];
   const names = spoken(calls.map(({ tool }) => tool.name));
   const text = `${speaksOfActs ? `${acts}, ${names}` : "Do it"}: ${words || "now"}.`;
   return {
     input: inputOf(subject.definition, text, random),
     script: [...before, { calls: last }],
-    results: Object.fromEntries(calls.flatMap(resultsFor)),
+    results: Object.fromEntries([...formed, ...calls.flatMap(resultsFor)]),
     schedule: { deviations: subject.choosing ? [takes(way)] : [] },
   };
 }
@@ -146,6 +148,11 @@ function resultsFor({ tool, at }: SuspectCall): readonly (readonly [string, Json
   const words = tool.parameters?.[at.place.path];
   const from = typeof words === "object" ? (words.from ?? []) : [];
   return from.map((source) => [source.tool, recordWith(source, at.value)]);
+}
+
+/** Of a tool that is trusted where its result has a form, one that has it. */
+function formOf(tool: Tool | undefined): readonly (readonly [string, Json])[] {
+  return tool?.trustedForm === undefined ? [] : [[tool.name, []]];
 }
 
 function recordWith({ field }: ValueSource, value: Json): Json {

@@ -83,10 +83,15 @@ function nextStates(state: State, { way, subject, sources }: Stepping): readonly
     const own = after(tool, true);
     const alike = tool.kind === "memory" || tool.isFresh === true ? [{ ...own, label: state.label }] : [];
     // what runs inside a call may read anything that the agents inside can
-    const inside =
-      insideOf(tool).length === 0 ? [] : [...subject.tools.values()].map((read) => after(read, false));
-    return [own, ...alike, ...inside];
+    const read = insideOf(tool).length === 0 ? [] : [...subject.tools.values()];
+    const inside = [...read, ...read.flatMap(formed)].map((each) => after(each, false));
+    return [own, ...alike, ...formed(tool).map((each) => after(each, true)), ...inside];
   });
+}
+
+/** A tool that is trusted where its result has a form, as it is then. */
+function formed(tool: Tool): readonly Tool[] {
+  return tool.trustedForm === undefined ? [] : [{ ...tool, trustedForm: undefined }];
 }
 
 /** True if some call of the tool may run in the state, whatever was called before. */

@@ -64,6 +64,7 @@ const send = make(
 const refund = make("refund", { order: text, amount: { type: "number" } }, { effect: "irreversible" });
 const remove = make("delete_file", { path: text }, { effect: "irreversible" });
 const wire = make("wire", { iban: text }, { effect: "irreversible" });
+const rooms = make("list_rooms", {}, { effect: "read" });
 
 const clerk = (tools: readonly Tool[], own?: Policy, budget?: Budget): Agent<string> =>
   agent({
@@ -155,6 +156,11 @@ export const holes: Readonly<Record<string, Hole>> = {
     sentence: givenAfterMail,
     broken: clerk([trustedMail, send], guarded()),
     sound: clerk([readMail, send], guarded()),
+  },
+  "a list is trusted where its entries have a form, and says nothing to bind an address to": {
+    sentence: { type: "given", tools: ["send_mail"], arguments: ["to"], after: ["list_rooms"] },
+    broken: clerk([rooms, send], guarded({ tools: { list_rooms: { trusted: { of: "identifier" } } } })),
+    sound: clerk([rooms, send], guarded()),
   },
   "the copy is not looked at": {
     sentence: { type: "given", tools: ["send_mail"] },
