@@ -175,6 +175,7 @@ const otherRules: ReadonlySet<string> = new Set([
   "max-calls",
   "only-after",
   "plan",
+  "read-on",
   "repeats",
 ]);
 

@@ -173,6 +173,12 @@ describe("policy.simulate", () => {
     });
   });
 
+  it("leaves out reading on in a long result, about which a run asks no policy", () => {
+    const readOn = { verdict: "allow", rule: "read-on", reason: "" };
+    const events = [event("run-start", { input: "hi" }), decided({ ...inbox, name: "read_result" }, readOn)];
+    expect(policy({ name: "p", rules: [deny("*")] }).simulate(events)).toEqual([]);
+  });
+
   it("trusts a result of the form that the policy says, as a run does, and no other", () => {
     const book = policy({
       name: "p",
