@@ -126,7 +126,7 @@ export function openPool({ start, processes, idleMs, fresh }: PoolOptions): Pool
         return cell.run(call);
       };
       try {
-        if (signal.aborted) onAbort();
+        signal.throwIfAborted(); // it was stopped while it waited for its turn
         return await Promise.race([work(), stopped]);
       } finally {
         isOver = true;
