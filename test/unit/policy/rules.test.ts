@@ -234,6 +234,7 @@ describe("conditions", () => {
     ["https://evil.com/@example.com", "example.com", false],
     ["https://evil.com#example.com", "example.com", false],
     ["javascript://example.com/%0aalert(1)", "example.com", "unsaid"],
+    ["ssh://evil.com%2f.example.com/x", "*.example.com", "unsaid"],
     ["a@example.com, b@evil.com", "example.com", "unsaid"],
     ["b@evil.com,a@example.com", "example.com", "unsaid"],
     ["A <a@example.com>", "example.com", true],

@@ -16,7 +16,7 @@ export interface NetworkPlace {
 export function placeOf(text: string): NetworkPlace | undefined {
   if (text.includes("://")) {
     const host = URL.parse(canonicalUrl(text) ?? "")?.hostname;
-    return host === undefined ? undefined : { host };
+    return host === undefined || host.includes("%") ? undefined : { host }; // some schemes decode it, some do not
   }
   if (!text.includes("@")) {
     const host = hostName(text);
