@@ -47,19 +47,13 @@ export class RunAccounts {
 
   /** Books the run itself where no run around it has. @throws WritError `account-exhausted`, `account-failed` */
   async enter(): Promise<void> {
-    for (const account of this.own) {
-      const excess = await this.ask(account, { runs: 1 });
-      if (excess !== undefined) throw this.exhausted(excess);
-    }
+    const excess = await this.book(this.own, { runs: 1 }, { runs: -1 });
+    if (excess !== undefined) throw this.exhausted(excess);
   }
 
   /** Books a call of a tool that is about to begin; gives the bound that forbids it. @throws WritError `account-failed` */
-  async call(): Promise<Excess | undefined> {
-    for (const account of this.all) {
-      const excess = await this.ask(account, { toolCalls: 1 });
-      if (excess !== undefined) return excess;
-    }
-    return undefined;
+  call(): Promise<Excess | undefined> {
+    return this.book(this.all, { toolCalls: 1 }, { toolCalls: -1 });
   }
 
   /**
@@ -113,6 +107,22 @@ export class RunAccounts {
     }
     let settling: Promise<void> | undefined;
     return { outputTokens, settle: (spent) => (settling ??= this.tracked(settleAll(spent))) };
+  }
+
+  /** Books a wish in each account, or in none: what one forbids, or cannot book, the others are given back. */
+  private async book(accounts: readonly Account[], wish: Wish, back: Wish): Promise<Excess | undefined> {
+    let booked: Account[] = [];
+    try {
+      for (const account of accounts) {
+        const excess = await this.ask(account, wish);
+        if (excess !== undefined) return excess;
+        booked.push(account);
+      }
+      booked = [];
+      return undefined;
+    } finally {
+      for (const account of booked) await this.ask(account, back).catch(() => undefined); // it stays booked there
+    }
   }
 
   private async ask(account: Account, wish: Wish): Promise<Excess | undefined> {

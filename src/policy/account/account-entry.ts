@@ -35,7 +35,7 @@ export interface AccountEntry {
 /** A calendar period in UTC, or milliseconds. */
 export type Period = "hour" | "day" | "month" | number;
 
-/** An amount that somebody wants to spend now. */
+/** An amount that somebody wants to spend now; of runs and calls one below 0 is given back. */
 export interface Wish {
   readonly runs?: number;
   readonly toolCalls?: number;
@@ -89,10 +89,15 @@ export function usedOf({ used, held }: AccountEntry): Amounts {
 export function reserveIn(entry: AccountEntry, wish: Wish, limits: AccountLimits): Reserved {
   const { runs = 0, toolCalls = 0, reply } = wish;
   const used = usedOf(entry);
-  const wanted = { runs: used.runs + runs, toolCalls: used.toolCalls + toolCalls };
+  const asked = { runs, toolCalls };
+  const wanted = {
+    runs: Math.max(0, used.runs + runs), // a period may have ended before it is given back
+    toolCalls: Math.max(0, used.toolCalls + toolCalls),
+  };
   for (const field of ["runs", "toolCalls"] as const) {
     const { [field]: limit = Infinity } = limits;
-    if (wanted[field] > limit) return { ok: false, excess: { field, limit, used: used[field] } };
+    if (wanted[field] > limit && asked[field] >= 0)
+      return { ok: false, excess: { field, limit, used: used[field] } };
   }
   const counted = { ...entry, used: { ...entry.used, ...wanted } };
   return reply === undefined

@@ -68,6 +68,14 @@ describe("the entry of an account", () => {
     expect(passes({ costUsd: 0 }, () => undefined)).toBe(false);
   });
 
+  it("takes back a run that it had booked, under any limit, and never below none", () => {
+    const empty = entryAt(undefined, "day", 0);
+    const after = (runs: number): unknown =>
+      reserveIn({ ...empty, used: { ...empty.used, runs } }, { runs: -1 }, { runs: 0 });
+    expect(after(3)).toMatchObject({ ok: true, entry: { used: { runs: 2 } } });
+    expect(after(0)).toMatchObject({ ok: true, entry: { used: { runs: 0 } } });
+  });
+
   it("never spends more than its bounds while usages stay within what was reserved [Y17]", () => {
     const step = fc.record({
       inputTokens: fc.nat(300),

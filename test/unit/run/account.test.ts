@@ -221,6 +221,23 @@ describe("an account", () => {
     expect((await used.used()).tokens).toBe(100);
   });
 
+  it("books a run and a call in both of its accounts, or in neither", async () => {
+    const store = inMemoryAccounts();
+    const team = account({ store, key: "team", limits: {} });
+    const kim = account({ store, key: "kim", limits: { runs: 1, toolCalls: 1 } });
+    const look = fakeTool("look", "seen");
+    const calls = [1, 2].map((query) => ({ name: "look", arguments: { query } }));
+    const model = scripted([{ calls }, "done"]);
+    const looker = agent({ name: "looker", model, tools: [look], concurrency: 1, account: team });
+    const spent = await looker.run("hi", { account: kim });
+    expect(spent.outcome).toMatchObject({ type: "exhausted", field: "toolCalls", account: "kim" });
+    expect(await team.used()).toMatchObject({ runs: 1, toolCalls: 1 });
+    const refused = await looker.run("hi", { account: kim });
+    expect(refused.outcome).toMatchObject({ type: "exhausted", field: "runs", account: "kim" });
+    expect(await team.used()).toMatchObject({ runs: 1, toolCalls: 1 });
+    expect(await kim.used()).toMatchObject({ runs: 1, toolCalls: 1 });
+  });
+
   it("is not charged again when a run is replayed from its journal [Y17]", async () => {
     const kim = account({ store: inMemoryAccounts(), key: "kim", limits: { runs: 1, toolCalls: 1 } });
     const look = fakeTool("look", "seen");
