@@ -194,12 +194,12 @@ async function askRoute(
   return { ...readRoute(reply.text, names), usage };
 }
 
-/** A model that writes no JSON may write the name alone: how sure it is, it does not say then. */
+/** A model that writes no JSON may write the name alone: then it is sure. */
 function readRoute(text: string, names: readonly string[]): Omit<Route, "usage"> {
   const parsed = lenientObject(text);
   if (!parsed.ok || !isJsonObject(parsed.value)) {
     const plain = parsed.ok && typeof parsed.value === "string" ? parsed.value : text.trim();
-    return { skill: names.find((name) => name === plain) ?? plain.slice(0, 64) };
+    return { skill: names.find((name) => name === plain) ?? plain.slice(0, 64), confidence: 1 };
   }
   const { skillName, confidence, rationale } = parsed.value;
   return {

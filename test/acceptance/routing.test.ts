@@ -193,7 +193,7 @@ describe("the choice of a skill", () => {
       const { events } = await watch(define({ model: scripted([text, "Done."]) }).stream("x"));
       return chosenIn(events)[0];
     };
-    const writes = { skill: "writer", by: "model" };
+    const writes = { skill: "writer", by: "model", confidence: 1 };
     expect(await chosen(" writer\n")).toEqual(writes);
     expect(await chosen('"writer"')).toEqual(writes);
     expect(await chosen('```json\n{"skillName":"writer","confidence":0.5,}\n```')).toEqual({
@@ -237,14 +237,16 @@ describe("the choice of a skill", () => {
     expect(chosenIn(events)).toEqual([{ skill, by: "model", confidence }]);
   });
 
-  it.each([
-    ["JSON", `{"skillName":"writer"}`],
-    ["the name alone", "writer"],
-  ])("is below every threshold where it is %s without a confidence", async (_form, text) => {
-    const chosen = async (routing: AgentDefinition<undefined, undefined>["routing"]): Promise<unknown> => {
+  it("is below every threshold where it does not say how sure the model is, but for the name alone [K6]", async () => {
+    const chosen = async (
+      routing: AgentDefinition<undefined, undefined>["routing"],
+      text = '{"skillName":"writer"}',
+    ): Promise<unknown> => {
       const { events } = await watch(define({ model: scripted([text, "Done."]), routing }).stream("x"));
       return chosenIn(events)[0];
     };
+    const sure = { skill: "writer", by: "model", confidence: 1 };
+    expect(await chosen({ threshold: 0.9, otherwise: "reader" }, "writer")).toEqual(sure);
     expect(await chosen({ threshold: 0.1, otherwise: "reader" })).toEqual({ skill: "reader", by: "model" });
     expect(await chosen({ otherwise: "reader" })).toEqual({ skill: "writer", by: "model" });
     await expect(chosen({ threshold: 0.1 })).rejects.toMatchObject({
