@@ -160,7 +160,7 @@ export class RunsWorker implements RunWorker, Workplace {
     const carrying = carryOut(journal, this.around);
     this.carried.set(id, carrying);
     void carrying.done.then(() => {
-      this.carried.delete(id);
+      if (this.carried.get(id) === carrying) this.carried.delete(id); // else it was answered meanwhile, and taken again
       this.serving.look();
     });
     if (this.isLeaving) carrying.leave();
