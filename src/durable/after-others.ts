@@ -87,14 +87,14 @@ async function hasEnded(id: string, store: RunStore): Promise<boolean> {
   return run === undefined || run.end !== undefined || run.status === "moved";
 }
 
-/** The runs of the session of a run that were begun before it and have not ended. */
+/** The runs of the session of a run that were begun before it and have not ended. Forks, which only read it, are none of them. */
 export async function othersBefore(
   { id: before, session }: StoredRun,
   store: RunStore,
 ): Promise<readonly StoredRun[]> {
   if (session === undefined) return [];
   const lists = unended.map((status) => store.list({ session, status, before, limit: most }));
-  return (await Promise.all(lists)).flat();
+  return (await Promise.all(lists)).flat().filter(({ fork }) => fork === undefined);
 }
 
 /** The question, as `waiting` shows it: nobody approves anything. */

@@ -116,6 +116,22 @@ describe.each(durablePlaces)("a session whose run waits, in %s", (where) => {
     expect(pay.calls).toEqual([]);
   });
 
+  it("neither waits for forks, which only read it, nor withdraws their questions", async () => {
+    const { clerk, process, work } = desk();
+    const runs = process();
+    work(runs);
+    await runs.start(clerk, "Pay", { id: "pays", session: "kim" });
+    await waits(runs, "pays");
+    await runs.fork("pays", { id: "fork", beforeTurn: 1 });
+    await waits(runs, "fork");
+    await runs.cancel("pays");
+    await runs.start(clerk, "Who was paid?", { id: "asks", session: "kim", whenWaiting: "after" });
+    expect((await runs.result("asks")).output).toBe("Nobody was paid.");
+    await runs.start(clerk, "Leave it", { id: "leaves", session: "kim", whenWaiting: "withdraw" });
+    await runs.result("leaves");
+    expect((await runs.waiting("fork")).length).toBe(2);
+  });
+
   it("begins it when the one before was cancelled, also by a process that died before it could tell", async () => {
     const { clerk, process, work } = desk();
     const store = open();
