@@ -13,7 +13,11 @@ const most = 1000;
 /** The delay after which runs are looked for that wait for one which ended when nobody could tell them. */
 const lookMs = 60_000;
 
-const unended: readonly RunStatus[] = ["ready", "running", "waiting"];
+/** The states of runs that have not ended, one looked at after the other: a run that goes on meanwhile comes into one that follows. */
+const unended: readonly RunStatus[] = ["running", "waiting", "ready", "running"];
+
+/** The states of a run that has asked for the end of another one: it may have looked before that end, and not wait yet. */
+const beforeItsEnd: readonly RunStatus[] = ["running", "waiting"];
 
 /** The key of the question of a run that waits for the end of another one. */
 const keyAfter = (id: string): string => `after/${id}`;
@@ -41,12 +45,13 @@ export async function wakeAfter({ id, session }: StoredRun, around: DurableAroun
   if (session === undefined) return;
   const { store } = around;
   const wake = wakingById(around, around.host);
-  for (const run of await store.list({ session, status: "waiting", limit: most }))
-    for (const question of await store.questions(run.id))
-      if (isWaitFor(question, nameOf(id))) {
-        await store.signal(run.id, signalOf(id));
-        await wake(run.id);
-      }
+  for (const status of beforeItsEnd)
+    for (const run of await store.list({ session, status, limit: most }))
+      for (const question of await store.questions(run.id))
+        if (isWaitFor(question, nameOf(id))) {
+          await store.signal(run.id, signalOf(id));
+          await wake(run.id);
+        }
 }
 
 /** Looks again and again for runs that wait for one which has ended: whoever ended it died before it could tell them. What it returns ends that. */
@@ -93,8 +98,11 @@ export async function othersBefore(
   store: RunStore,
 ): Promise<readonly StoredRun[]> {
   if (session === undefined) return [];
-  const lists = unended.map((status) => store.list({ session, status, before, limit: most }));
-  return (await Promise.all(lists)).flat().filter(({ fork }) => fork === undefined);
+  const others = new Map<string, StoredRun>();
+  for (const status of unended)
+    for (const run of await store.list({ session, status, before, limit: most }))
+      if (run.fork === undefined) others.set(run.id, run);
+  return [...others.values()];
 }
 
 /** The question, as `waiting` shows it: nobody approves anything. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { agent, inMemorySessions, type Policy, session } from "../../src/index.ts";
-import { type DurableRuns, durableRuns, type RunStore } from "../../src/durable.ts";
+import { type DurableRuns, durableRuns, type RunJournal, type RunStore } from "../../src/durable.ts";
 import { WritError } from "../../src/error/writ-error.ts";
 import type { ModelRequest } from "../../src/models.ts";
 import { fakeTool } from "../../src/testing.ts";
@@ -26,6 +26,20 @@ function clerkWith(pay: ReturnType<typeof fakeTool>) {
       return isSaid(messages, "receipt for Ada") ? "Ada was paid." : "Nobody was paid.";
     },
   });
+}
+
+/** The store, where a run is left in a way of one's own. */
+function leaving(
+  store: RunStore,
+  id: string,
+  leave: (journal: RunJournal, passed: readonly string[] | undefined) => Promise<void>,
+): RunStore {
+  const claim: RunStore["claim"] = async (...which) => {
+    const journal = await store.claim(...which);
+    if (journal?.run.id !== id) return journal;
+    return { ...journal, wait: (passed) => leave(journal, passed) };
+  };
+  return Object.assign(Object.create(store) as RunStore, { claim });
 }
 
 describe.each(durablePlaces)("a session whose run waits, in %s", (where) => {
@@ -114,6 +128,47 @@ describe.each(durablePlaces)("a session whose run waits, in %s", (where) => {
     await runs.start(clerk, "Leave it", { id: "leaves", session: "kim", whenWaiting: "withdraw" });
     expect((await runs.result("pays")).output).toBe("denied, denied");
     expect(pay.calls).toEqual([]);
+  });
+
+  it("begins it soon, also where the one before ends in the moment in which it begins to wait", async () => {
+    const { clerk, process, work } = desk();
+    const elsewhere = process();
+    const runs = process(
+      leaving(open(), "asks", async (journal, passed) => {
+        await elsewhere.cancel("pays");
+        await journal.wait(passed);
+      }),
+    );
+    work(runs);
+    await runs.start(clerk, "Pay", { id: "pays", session: "kim" });
+    await waits(runs, "pays");
+    await runs.start(clerk, "Who was paid?", { id: "asks", session: "kim", whenWaiting: "after" });
+    await expect.poll(async () => (await runs.show("asks"))?.status, { timeout: 5000 }).toBe("answered");
+  });
+
+  it("waits for one that comes to its question while such runs are looked for", async () => {
+    const { clerk, process, work } = desk();
+    const looked = Promise.withResolvers<void>();
+    const store = leaving(open(), "pays", async (journal, passed) => {
+      await looked.promise;
+      await journal.wait(passed);
+    });
+    let hasLooked = false;
+    const list: RunStore["list"] = async (wanted = {}) => {
+      if (!hasLooked && wanted.before === "asks" && wanted.status === "running") {
+        hasLooked = true;
+        looked.resolve();
+        await waits(runs, "pays");
+      }
+      return store.list(wanted);
+    };
+    const runs = process(Object.assign(Object.create(store) as RunStore, { list }));
+    work(runs);
+    await runs.start(clerk, "Pay", { id: "pays", session: "kim" });
+    await expect.poll(async () => (await runs.waiting("pays")).length).toBe(2);
+    await runs.start(clerk, "Who was paid?", { id: "asks", session: "kim", whenWaiting: "after" });
+    await expect.poll(async () => (await runs.show("asks"))?.status).toMatch(/waiting|answered/);
+    expect((await runs.show("asks"))?.status).toBe("waiting");
   });
 
   it("neither waits for forks, which only read it, nor withdraws their questions", async () => {
