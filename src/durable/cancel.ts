@@ -62,11 +62,14 @@ async function tell(
   await agent.run(input, { ...options, journal, onEvent, ...keeping });
 }
 
-/** False while a process that lives has the run: that one tells. */
+/** False while a process that lives has the run: that one tells. False too of one that was erased meanwhile: opening it began another one, of nobody, which goes. */
 async function isFree({ id }: StoredRun, { store }: DurableAround): Promise<boolean> {
   try {
-    await (await store.open(id)).close();
-    return true;
+    const journal = await store.open(id);
+    const { agent, end } = journal.run;
+    await journal.close();
+    if (end === undefined && agent === "") await store.erase({ id });
+    return end !== undefined;
   } catch (error) {
     if (isWritError(error, "run-claimed")) return false;
     throw error;

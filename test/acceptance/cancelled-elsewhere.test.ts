@@ -1,6 +1,14 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { durableRuns, type RunWorker } from "../../src/durable.ts";
-import { agent, type AgentEvent, isFact, type Policy, tool } from "../../src/index.ts";
+import { durableRuns, type RunStore, type RunWorker } from "../../src/durable.ts";
+import {
+  agent,
+  type AgentEvent,
+  inMemorySessions,
+  isFact,
+  type Policy,
+  session,
+  tool,
+} from "../../src/index.ts";
 import { durablePlaces, planned, storesIn } from "./durable-place.ts";
 
 const none = { type: "object" } as const;
@@ -60,5 +68,24 @@ describe.each(durablePlaces)("a run that another process cancels, in %s", (where
 
   it("tells so where a question is open", async () => {
     expect(await told("look", "pay")).toEqual(["look", "pay", { type: "cancelled", reason: "too dear" }]);
+  });
+
+  it("leaves nothing behind where it is erased in the same moment", async () => {
+    const store = openStore();
+    const cancel: RunStore["cancel"] = async (id, reason) => {
+      const run = await store.cancel(id, reason);
+      await store.erase({ id });
+      return run;
+    };
+    const clerk = agent({ name: "clerk", model: planned() });
+    const kept = inMemorySessions();
+    const runs = durableRuns({
+      store: Object.assign(Object.create(store) as RunStore, { cancel }),
+      agents: [clerk],
+      sessions: (id) => session(kept, id),
+    });
+    await runs.start(clerk, "Go", { id: "r", session: "kim" });
+    await runs.cancel("r");
+    expect([await runs.show("r"), await kept.list()]).toEqual([undefined, []]);
   });
 });
