@@ -75,7 +75,10 @@ async function carry(journal: RunJournal, around: DurableAround, signals: Signal
     left = {
       leave: isJournals(broken) ? () => journal.close() : () => journal.end(failure(error, run.agent)),
     };
-    if (isWritError(broken, "database-failed")) await pause(around);
+    if (isStores(broken)) {
+      tellStoreFailed(broken, around.host);
+      await pause(around);
+    }
   }
   await insisting(left.leave, around);
   const ended = await store.read(run.id).catch(() => undefined);
@@ -115,6 +118,20 @@ function leavingFor(result: RunResult<unknown>, journal: RunJournal, { store }: 
 /** True where the run could not go on for its journal's sake: it has no end, and another process, or this one later, goes on with it. */
 function isJournals(broken: unknown): boolean {
   return broken !== undefined && !isWritError(broken, "journal-mismatch");
+}
+
+/** Codes of what others did to a run meanwhile, or of what its records say: its store is well. */
+const notStores: ReadonlySet<string> = new Set([
+  "journal-mismatch",
+  "run-ended",
+  "run-missing",
+  "run-moved",
+  "run-taken",
+]);
+
+/** True where the store failed: it would fail again at once, after all that was not recorded was done again. */
+function isStores(broken: unknown): boolean {
+  return broken !== undefined && !(isWritError(broken) && notStores.has(broken.code));
 }
 
 function endOf({ outcome, output, usage, turns }: RunResult<unknown>): RunEnd {
