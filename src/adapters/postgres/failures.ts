@@ -20,7 +20,7 @@ const forbidden = "42501";
 /** True for a connection that broke or could not be made: the server has carried out the statement, or has not. */
 export function isAway(error: unknown): boolean {
   const code = codeOf(error);
-  if (code === undefined) return /terminated|timeout/i.test(messageOf(error)); // of `pg` itself, which has no codes
+  if (code === undefined) return /terminated|timeout|not queryable/i.test(messageOf(error)); // of `pg` itself, which has no codes
   return away.test(code);
 }
 
