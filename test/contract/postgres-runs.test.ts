@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { type PostgresOptions, type PostgresRuns, postgresRuns } from "../../src/postgres.ts";
 import { toKey } from "../../src/adapters/stored-text.ts";
 import { password, postgresMissing, type PostgresServer, startPostgres } from "../postgres-server.ts";
+import { silentLine } from "./silent-line.ts";
 
 const newRun = { id: "r", agent: "a", input: "", options: {}, protocol: 1 };
 const step = (key: string, value: unknown = key) => ({ key, run: () => Promise.resolve(value) });
@@ -201,6 +202,18 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
       )
       .toBe("run-claimed");
     expect(await records("cut")).toEqual([{ key: '"before"' }, { key: '"after"' }]);
+  });
+
+  it("are claimed over another connection where nothing comes over the first any more, and nobody says so", async () => {
+    await open("silent").begin(newRun);
+    const line = await silentLine(Number(new URL(server.url).port));
+    const url = addressWith((url) => (url.port = String(line.port)));
+    const runs = open("silent", { url, client: { query_timeout: 1000 } });
+    expect(await runs.claim(["nobody"])).toBeUndefined();
+    line.silence();
+    expect((await runs.claim(["a"]))?.run.id).toBe("r");
+    await runs.close();
+    line.close();
   });
 
   it("take one round trip a step, and two for one that may not happen twice", async () => {

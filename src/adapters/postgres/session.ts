@@ -1,6 +1,7 @@
 import type { Client } from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type PostgresDatabase, type Query, rowsOf } from "./database.ts";
+import { isAway } from "./failures.ts";
 
 /**
  * The one connection that holds what this process has claimed, and hears what happens to runs. A claim is an advisory lock of this connection: the
@@ -138,12 +139,17 @@ export function liveSession(database: PostgresDatabase, channel: string): LiveSe
   };
 }
 
-/** Carries out one statement at a time: a connection can do no more, and `pg` warns those who ask it to. */
+/**
+ * Carries out one statement at a time: a connection can do no more, and `pg` warns those who ask it to. One that does not answer is ended, and another one takes
+ * its place: the system takes it for broken a quarter of an hour later only.
+ */
 function inTurn(client: Client): Query {
   let before: Promise<unknown> = Promise.resolve();
   return (sql, values) => {
     const rows = before.then(() => rowsOf(client, sql, values));
-    before = rows.catch(() => undefined);
+    before = rows.catch((error: unknown) => {
+      if (isAway(error)) client.end().catch(() => undefined);
+    });
     return rows;
   };
 }
