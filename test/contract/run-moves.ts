@@ -123,6 +123,15 @@ export function runMovesContract(name: string, { openRuns, place }: StoreUnderTe
       expect(await there.read(hostile)).toMatchObject({ status: "answered", end: answeredEnd });
     });
 
+    it("bring a run once where two bring it in the same moment", async () => {
+      await begun();
+      const moved = await here.moveOut(hostile);
+      const ended = await Promise.allSettled([1, 2, 3].map(() => there.moveIn(moved)));
+      const refused = ended.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
+      const exists: unknown = expect.objectContaining({ code: "run-exists" });
+      expect(refused).toEqual([exists, exists]);
+    });
+
     it("lead back, and what was moved out before comes too late", async () => {
       const stale = await begun();
       const first = await here.moveOut(hostile);

@@ -23,7 +23,7 @@ export function runMoves({ transaction }: PostgresDatabase, tables: RunTables): 
   const recordsOf = `SELECT key, fingerprint, json FROM ${steps} WHERE run = $1 ORDER BY place`;
   const questionsOf = `SELECT id, key, fingerprint, request, since, until, last, people FROM ${questions} JOIN ${runs} ON number = run WHERE run = $1 AND ended IS NULL ORDER BY place`;
   const arrive = `INSERT INTO ${runs} (id, lock, status, agent, session, protocol, begun, ended, start, finish)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING number, ${columns}, ${told("$11")}`;
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO NOTHING RETURNING number, ${columns}, ${told("$11")}`;
   const record = `INSERT INTO ${steps} (run, key, fingerprint, json)
     SELECT $1, key, fingerprint, json FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS moved (key, fingerprint, json, place)
     ORDER BY place`;
@@ -45,7 +45,7 @@ export function runMoves({ transaction }: PostgresDatabase, tables: RunTables): 
       session === undefined ? null : toKey(session),
     ];
     const finish = end === undefined ? null : JSON.stringify(end);
-    const [row = {}] = await query(arrive, [
+    const [row] = await query(arrive, [
       ...place,
       protocol,
       begunAt,
@@ -54,6 +54,7 @@ export function runMoves({ transaction }: PostgresDatabase, tables: RunTables): 
       finish,
       changeOf(id),
     ]);
+    if (row === undefined) throw new WritError("run-exists", { id }); // another one brought it in the same moment
     const { number } = row;
     await query(record, [
       number,
