@@ -56,7 +56,11 @@ export async function runDurably(
     const interrupts = listenForInterrupts(output);
     const carrying = carryOut(await store.open(id), { store, agents: [agent], host: nodeHost, onEvent });
     interrupts.signal.addEventListener("abort", () => carrying.leave());
-    await carrying.done.finally(() => print.close());
+    const unwatch = store.watch(() => carrying.look()); // somebody may cancel it elsewhere
+    await carrying.done.finally(() => {
+      unwatch();
+      print.close();
+    });
     interrupts.stopListening();
   }
   const run = await store.read(id);
@@ -66,7 +70,9 @@ export async function runDurably(
       await output.answer(jsonLine(resultObject({ ...reached.end, runId: id, durationMs })));
     return tellWaiting(store, { id, place });
   }
-  return printEnd({ ...endOf(run.end, agent.name), runId: id, durationMs }, { output, format, verbose });
+  const { usage, turns } = reached.end; // where it was cancelled elsewhere, its end says neither
+  const ended = endOf({ usage, turns, ...run.end }, agent.name);
+  return printEnd({ ...ended, runId: id, durationMs }, { output, format, verbose });
 }
 
 /** Keeps of what is told how far the run came: it has no end in the store while it waits. */

@@ -192,6 +192,30 @@ export default agent({ name: "busy", tools: [look], model: () => ({ calls: [{ na
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("error[question-unknown]")]);
   });
 
+  it("stops its call when another process cancels the run, and tells how far that came", async () => {
+    project.file(
+      "slow.ts",
+      `import { appendFileSync } from "node:fs";
+import { agent, tool } from "writ";
+const wait = tool({
+  name: "wait", description: "", effect: "read", inputSchema: { type: "object" },
+  execute: (_nothing, { signal }) => new Promise((resolve) => {
+    const timer = setTimeout(resolve, 60_000, "waited");
+    signal.addEventListener("abort", () => { clearTimeout(timer); resolve("stopped"); });
+    appendFileSync("begun.txt", "begun");
+  }),
+});
+export default agent({ name: "slow", tools: [wait], model: () => ({ calls: [{ name: "wait" }] }) });
+`,
+    );
+    const running = writ(["run", "slow.ts", "Go", "--durable", "--id", "slow", "--json"]);
+    await expect.poll(() => existsSync(join(project.folder, "begun.txt"))).toBe(true);
+    const begunAt = performance.now();
+    await writ(["runs", "cancel", "slow"]);
+    expect(JSON.parse((await running).stdout)).toMatchObject({ outcome: "cancelled", turns: 1 });
+    expect(performance.now() - begunAt).toBeLessThan(50_000); // milliseconds
+  });
+
   it("refuses options that are about kept runs without it", async () => {
     const { code, stderr } = await writ(["run", "payer.ts", "Pay Ada"]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("give `--durable` too")]);
