@@ -57,6 +57,7 @@ export interface RunEnd {
   readonly outcome: Outcome;
   /** There when it answered: the output, as far as JSON can hold it. */
   readonly output?: Json;
+  /** Left out, as `turns`, of a run that was cancelled in the store: its records say what it used. */
   readonly usage?: Usage;
   readonly turns?: number;
 }
