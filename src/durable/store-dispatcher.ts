@@ -19,7 +19,12 @@ class StoreServing implements Serving {
   /** Takes runs until there are enough, or no more. Asked meanwhile, it looks once more. */
   look(): void {
     this.wantsMore = true;
-    this.filling ??= this.fill().finally(() => (this.filling = undefined));
+    this.filling ??= this.fill().finally(() => this.filled());
+  }
+
+  private filled(): void {
+    this.filling = undefined;
+    if (this.wantsMore) this.look(); // asked when it had looked for the last time
   }
 
   async leave(): Promise<void> {
