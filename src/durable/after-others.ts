@@ -16,28 +16,45 @@ const lookMs = 60_000;
 /** The states of runs that have not ended, one looked at after the other: a run that goes on meanwhile comes into one that follows. */
 const unended: readonly RunStatus[] = ["running", "waiting", "ready", "running"];
 
-/** The states of a run that has asked for the end of another one: it may have looked before that end, and not wait yet. */
-const beforeItsEnd: readonly RunStatus[] = ["running", "waiting"];
-
 /** The key of the question of a run that waits for the end of another one. */
 const keyAfter = (id: string): string => `after/${id}`;
 
 /** The signal that a run has ended. */
 const nameOf = (id: string): string => `end of ${id}`;
 
-/** Tells whether a run that was just taken waits until those of its session have ended that were begun before it: as its caller wants, before it begins. */
-export async function waitsForOthers(journal: RunJournal, { store }: DurableAround): Promise<boolean> {
+/**
+ * Looks whether a run that was just taken waits until those of its session have ended that were begun before it: as its caller wants, before it begins. Gives what
+ * gives it up until then; undefined where it begins now.
+ */
+export async function waitForOthers(
+  journal: RunJournal,
+  around: DurableAround,
+): Promise<(() => Promise<void>) | undefined> {
   const { run } = journal;
+  const { store } = around;
   const isPatient = run.options["whenWaiting"] === "after" && journal.find?.(startKey) === undefined;
-  if (!isPatient || journal.ask === undefined) return false;
+  if (!isPatient || journal.ask === undefined) return undefined;
   for (const other of await othersBefore(run, store)) {
     const request = requestOf(run, other.id);
     const asked = await journal.ask({ key: keyAfter(other.id), request, signal: nameOf(other.id) });
     if ("answer" in asked) continue;
-    if (!(await hasEnded(other.id, store))) return true;
+    if (!(await hasEnded(other.id, store))) return () => waitFor(other.id, journal, around);
     await store.signal(run.id, signalOf(other.id)); // it ended before the question was kept
   }
-  return false;
+  return undefined;
+}
+
+/** Gives a run up until another one has ended. Whoever ends that in this moment may not see yet that somebody waits for it. */
+async function waitFor(other: string, journal: RunJournal, around: DurableAround): Promise<void> {
+  await journal.wait();
+  await wakeEnded(journal.run.id, other, around).catch(() => undefined); // it is looked for again
+}
+
+/** Lets a run go on that waits for the end of another one, where that has ended. */
+async function wakeEnded(id: string, other: string, around: DurableAround): Promise<void> {
+  if (!(await hasEnded(other, around.store))) return;
+  await around.store.signal(id, signalOf(other));
+  await wakingById(around, around.host)(id);
 }
 
 /** Lets the runs go on that waited for the end of another one. */
@@ -45,13 +62,12 @@ export async function wakeAfter({ id, session }: StoredRun, around: DurableAroun
   if (session === undefined) return;
   const { store } = around;
   const wake = wakingById(around, around.host);
-  for (const status of beforeItsEnd)
-    for (const run of await store.list({ session, status, limit: most }))
-      for (const question of await store.questions(run.id))
-        if (isWaitFor(question, nameOf(id))) {
-          await store.signal(run.id, signalOf(id));
-          await wake(run.id);
-        }
+  for (const run of await store.list({ session, status: "waiting", limit: most }))
+    for (const question of await store.questions(run.id))
+      if (isWaitFor(question, nameOf(id))) {
+        await store.signal(run.id, signalOf(id));
+        await wake(run.id);
+      }
 }
 
 /** Looks again and again for runs that wait for one which has ended: whoever ended it died before it could tell them. What it returns ends that. */
@@ -75,12 +91,9 @@ export function wakeForgotten(around: DurableAround): () => void {
 }
 
 async function wakeAll(around: DurableAround): Promise<void> {
-  const { store } = around;
-  for (const { runId, key } of await store.questions()) {
+  for (const { runId, key } of await around.store.questions()) {
     const other = /^after\/(?<id>.*)$/s.exec(key)?.groups?.["id"];
-    if (other === undefined || !(await hasEnded(other, store))) continue;
-    await store.signal(runId, signalOf(other));
-    await wakingById(around, around.host)(runId);
+    if (other !== undefined) await wakeEnded(runId, other, around);
   }
 }
 

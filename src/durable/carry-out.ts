@@ -3,7 +3,7 @@ import type { RunResult } from "../agent/runnable.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import { watchedJournal } from "../journal/watched-journal.ts";
 import { toJson } from "../util/json.ts";
-import { waitsForOthers, wakeAfter } from "./after-others.ts";
+import { waitForOthers, wakeAfter } from "./after-others.ts";
 import type { DurableAround } from "./durable-options.ts";
 import { journalOfRun } from "./forked-journal.ts";
 import { isRunError } from "../run/run-error.ts";
@@ -64,13 +64,14 @@ async function carry(journal: RunJournal, around: DurableAround, signals: Signal
   try {
     const own = toldOfEnd(await withdrawingPassed(watched, journal, store), signals.look);
     const { cancelling: signal, leaving: handOver } = signals;
-    const isBehind = await waitsForOthers(journal, around).catch((error: unknown) => {
+    const waitBehind = await waitForOthers(journal, around).catch((error: unknown) => {
       broken = error; // the store failed, not the run
       throw error;
     });
-    left = isBehind
-      ? { leave: () => journal.wait() }
-      : await leavingAfter(journal, around, { journal: own, signal, handOver });
+    left =
+      waitBehind === undefined
+        ? await leavingAfter(journal, around, { journal: own, signal, handOver })
+        : { leave: waitBehind };
   } catch (error) {
     left = {
       leave: isJournals(broken) ? () => journal.close() : () => journal.end(failure(error, run.agent)),
