@@ -9,6 +9,7 @@ import { journalOfRun } from "./forked-journal.ts";
 import { isRunError } from "../run/run-error.ts";
 import { isPassed } from "../run/recorded-end.ts";
 import { tellGivenUp } from "./cancel.ts";
+import { onceAtATime } from "./once-at-a-time.ts";
 import { askedRun } from "./run-of.ts";
 import type { RunEnd, RunJournal } from "./run-store.ts";
 import { withdrawingPassed } from "./passed-questions.ts";
@@ -44,7 +45,7 @@ export function carryOut(journal: RunJournal, around: DurableAround): Carrying {
   return {
     done: carry(journal, around, { cancelling: cancelling.signal, leaving: leaving.signal, look: mayLook }),
     leave: () => leaving.abort(),
-    look: () => void mayLook(),
+    look: onceAtATime(mayLook), // a store that is slow is not asked ever more
   };
 }
 

@@ -5,6 +5,7 @@ import type { Serving, Workplace } from "./dispatcher.ts";
 import type { Host } from "../journal/host.ts";
 import type { DurableAround } from "./durable-options.ts";
 import { wakeForgotten } from "./after-others.ts";
+import { onceAtATime } from "./once-at-a-time.ts";
 import { keepTidy } from "./retention.ts";
 import type { RunJournal, StoredRun } from "./run-store.ts";
 import { storeDispatcher } from "./store-dispatcher.ts";
@@ -49,6 +50,8 @@ export class RunsWorker implements RunWorker, Workplace {
   private readonly serving: Serving;
   /** The last run of each agent that was said to be ready, where there may be more behind it. */
   private readonly lookedAt = new Map<string, string>();
+  /** Has the store answer what nobody answered in time, and end waits. One that fails is asked again, and claiming runs tells of it. */
+  private readonly expire = onceAtATime(() => this.wakeExpired().catch(() => undefined));
   private isLeaving = false;
 
   constructor(around: DurableAround, options: WorkOptions) {
@@ -143,11 +146,6 @@ export class RunsWorker implements RunWorker, Workplace {
     };
     again();
     return () => stop();
-  }
-
-  /** Has the store answer what nobody answered in time, and end waits. One that fails is asked again, and claiming runs tells of it. */
-  private expire(): void {
-    this.wakeExpired().catch(() => undefined);
   }
 
   private async wakeExpired(): Promise<void> {
