@@ -38,6 +38,9 @@ interface PatientCall {
   readonly now: () => number;
 }
 
+/** The last time that a date can be, in milliseconds since 1970. */
+const lastMs = 8.64e15;
+
 const waitShape = closed({ schema: anything, within: optional(duration) });
 
 /** The waits of a call. */
@@ -73,8 +76,8 @@ function waitsOf({ tool, until, now }: PatientCall): Waits {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its schema made the value
     waitFor: waitFor as unknown as Waits["waitFor"],
     async sleepUntil(time) {
-      const afterMs = Number(time) - now();
-      if (Number.isNaN(afterMs))
+      const afterMs = Math.ceil(Number(time) - now()); // stores keep whole milliseconds
+      if (!(Math.abs(Number(time)) <= lastMs))
         throw new WritError("definition-invalid", {
           where: "sleepUntil()",
           reason: "it takes a date, or milliseconds since 1970.",

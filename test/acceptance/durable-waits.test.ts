@@ -138,6 +138,31 @@ describe.each(durablePlaces)("a tool that waits in a durable run, in %s", (where
     expect(log).toEqual([log[0], log[0], "shipped by post"]); // it began again, with the same key
   });
 
+  it("sleeps until a time with parts of a millisecond, and not until one that no date can be", async () => {
+    const naps = [
+      ["doze", () => Date.now() + 100.25],
+      ["forever", () => Infinity],
+    ] as const;
+    const tools = naps.map(([name, until]) =>
+      tool({
+        name,
+        description: "",
+        inputSchema: none,
+        effect: "none",
+        async execute(_nothing, { sleepUntil }) {
+          await sleepUntil(until());
+          return "rested";
+        },
+      }),
+    );
+    const model = planned([{ name: "doze" }], [{ name: "forever" }]);
+    const who = agent({ name: "clerk", model, tools, policy: free });
+    const { runs, work } = place(who);
+    work();
+    await runs.start(who, "Go", { id: "r" });
+    expect((await runs.result("r")).output).toBe("doze ok, forever error");
+  });
+
   it("refuses an answer of another kind, and a signal that does not fit", async () => {
     const { runs, work } = place(buyer);
     work();
