@@ -27,3 +27,8 @@ export function runIn({ id, start, status, begun, ended, finish }: RunRow): Stor
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store wrote it
   return { ...run, endedAt: Number(ended), end: JSON.parse(String(finish)) as RunEnd };
 }
+
+/** The most runs to list as a database takes it, which knows no `Infinity`. */
+export function wholeLimit(limit: number): number {
+  return Math.min(limit, Number.MAX_SAFE_INTEGER);
+}

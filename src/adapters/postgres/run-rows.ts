@@ -1,6 +1,6 @@
 import type { Erased, NewRun, RunEnd, RunFilter, StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
-import { runIn, startOf } from "../stored-run.ts";
+import { runIn, startOf, wholeLimit } from "../stored-run.ts";
 import { fromKey, toKey, toKeyPrefix } from "../stored-text.ts";
 import type { PostgresDatabase, Query } from "./database.ts";
 import { claimedBy } from "./run-claims.ts";
@@ -74,7 +74,8 @@ export function runRows(database: PostgresDatabase, tables: RunTables): RunRows 
     },
     find,
     async list({ status, agent, session, before, prefix = "", limit = 100 }) {
-      const values = [status ?? null, ...[agent, session, before].map(keyOf), limit, toKeyPrefix(prefix)];
+      const keys = [agent, session, before].map(keyOf);
+      const values = [status ?? null, ...keys, wholeLimit(limit), toKeyPrefix(prefix)];
       return (await query(list, values)).map(runIn);
     },
     async cancel(id, reason) {

@@ -1,4 +1,4 @@
-import { runIn, startOf } from "../stored-run.ts";
+import { runIn, startOf, wholeLimit } from "../stored-run.ts";
 import { protocol } from "../../durable/protocol.ts";
 import type { NewRun, RunEnd, RunFilter, StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
@@ -117,7 +117,7 @@ export function runRows(database: Database): RunRows {
     get,
     list({ status, agent, session, before, prefix = "", limit = 100 }) {
       const keys = [agent, session, before].map((text) => (text === undefined ? null : toKey(text)));
-      return list.all(status ?? null, ...keys, limit, toKeyPrefix(prefix)).map(runIn);
+      return list.all(status ?? null, ...keys, wholeLimit(limit), toKeyPrefix(prefix)).map(runIn);
     },
     take(id, owner) {
       put({ id, agent: "", input: null, options: {}, protocol });
