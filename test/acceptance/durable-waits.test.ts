@@ -163,6 +163,23 @@ describe.each(durablePlaces)("a tool that waits in a durable run, in %s", (where
     expect((await runs.result("r")).output).toBe("doze ok, forever error");
   });
 
+  it("is listed with a time that a date can be, however long it waits", async () => {
+    const long = tool({
+      name: "long",
+      description: "",
+      inputSchema: none,
+      effect: "none",
+      execute: async (_nothing, { waitFor }) => String(await waitFor("word", { within: "999999999d" })),
+    });
+    const who = agent({ name: "clerk", model: planned([{ name: "long" }]), tools: [long], policy: free });
+    const { runs, work } = place(who);
+    work();
+    await runs.start(who, "Go", { id: "r" });
+    await suspended(runs);
+    const [wait] = await runs.waiting("r");
+    expect(new Date(wait?.until ?? 0).toISOString()).toMatch(/^\+0\d{5}-/); // of five digits is the year
+  });
+
   it("refuses an answer of another kind, and a signal that does not fit", async () => {
     const { runs, work } = place(buyer);
     work();
