@@ -6,7 +6,7 @@ export type Duration = `${number}${"ms" | "s" | "m" | "h" | "d"}`;
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const form = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;
 
-/** Some 30 000 years: what it is added to is still a time that dates and databases can hold. */
+/** The longest time span, some 30 000 years: what it is added to is still a time that dates and databases can hold. */
 const longestMs = 1e15;
 
 /** A time span in milliseconds. NaN where it is none. */
