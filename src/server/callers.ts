@@ -52,6 +52,8 @@ export interface Caller {
   /** The text with which the ids of their runs and sessions begin in the store. */
   readonly prefix: string;
   readonly mayUse: (agent: string) => boolean;
+  /** True where that is so of every agent. */
+  readonly mayUseAll: boolean;
 }
 
 /**
@@ -105,7 +107,7 @@ function refuse(reason: string): never {
 }
 
 /** Everybody, where a server has no principals. */
-export const anybody: Caller = { name: "anybody", prefix: "", mayUse: () => true };
+export const anybody: Caller = { name: "anybody", prefix: "", mayUse: () => true, mayUseAll: true };
 
 /** The name of the agent that callers know, for one that works for it. */
 type OwnerOf = (agent: string) => string;
@@ -114,6 +116,7 @@ const callerOf = ({ name, agents }: Identity, ownerOf: OwnerOf): Caller => ({
   name,
   prefix: `${name}/`,
   mayUse: (agent) => agents?.includes(ownerOf(agent)) ?? true,
+  mayUseAll: agents === undefined,
 });
 
 /**

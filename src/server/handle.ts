@@ -20,7 +20,7 @@ export interface Handling {
 
 type Handler = (request: Request, params: Asked["params"]) => Promise<Response>;
 
-const nobody: Caller = { name: "nobody", prefix: "", mayUse: () => false };
+const nobody: Caller = { name: "nobody", prefix: "", mayUse: () => false, mayUseAll: false };
 
 /**
  * Makes what a request goes through before its route acts: who asks, how often, and whether it fits what the route says of itself.

@@ -12,6 +12,7 @@ import { problemOf } from "./problems.ts";
 import { agentsOf, type Asked, inStream, json, type OpenStream, type Route } from "./route.ts";
 import { runEvents, type ServedRuns } from "./run-events.ts";
 import * as schemas from "./schemas.ts";
+import { questionsSeen } from "./seen-runs.ts";
 import { eventStream, type Sent } from "./sse.ts";
 
 /** The routes about runs. A caller sees their own runs alone, by the ids that they gave them; all others are not there for them. */
@@ -71,14 +72,14 @@ export const runRoutes: readonly Route[] = [
     path: "/runs/{id}/questions",
     summary: "The questions that a run waits for",
     answer: { status: 200, schema: schemas.questions },
-    act: async (asked) => questions(asked, (await runOf(asked)).id),
+    act: async (asked) => questions(asked, await asked.runs.waiting((await runOf(asked)).id)),
   },
   {
     method: "get",
     path: "/questions",
     summary: "The questions that the runs of the caller wait for, the oldest first",
     answer: { status: 200, schema: schemas.questions },
-    act: (asked) => questions(asked),
+    act: async (asked) => questions(asked, await questionsSeen(asked)),
   },
   {
     method: "post",
@@ -225,12 +226,8 @@ async function list({ runs, caller, query }: Asked): Promise<Response> {
   });
 }
 
-/** The questions of one run, or of all runs of the caller. */
-async function questions({ runs, caller }: Asked, id?: string): Promise<Response> {
-  const all = await runs.waiting(id);
-  const own = all.filter(({ runId }) => runId.startsWith(caller.prefix));
-  return json({ questions: own.map((question) => shownQuestion(question, caller)) });
-}
+const questions = ({ caller }: Asked, asked: readonly WaitingQuestion[]): Response =>
+  json({ questions: asked.map((question) => shownQuestion(question, caller)) });
 
 async function answer(asked: Asked): Promise<Response> {
   const { id } = await runOf(asked);
