@@ -12,7 +12,7 @@ import { problemOf } from "./problems.ts";
 import { agentsOf, type Asked, inStream, json, type OpenStream, type Route } from "./route.ts";
 import { runEvents, type ServedRuns } from "./run-events.ts";
 import * as schemas from "./schemas.ts";
-import { questionsSeen } from "./seen-runs.ts";
+import { questionsSeen, runsSeen } from "./seen-runs.ts";
 import { eventStream, type Sent } from "./sse.ts";
 
 /** The routes about runs. A caller sees their own runs alone, by the ids that they gave them; all others are not there for them. */
@@ -212,18 +212,17 @@ async function tellsMore({ served, request }: Asked, wanted: Wanted): Promise<bo
   return false;
 }
 
-async function list({ runs, caller, query }: Asked): Promise<Response> {
+async function list(asked: Asked): Promise<Response> {
+  const { caller, query } = asked;
   const { limit, before, session, ...wanted } = query;
-  const found = await runs.list({
+  const seen = await runsSeen(asked, {
     ...wanted,
     prefix: caller.prefix,
     limit: Number(limit ?? 100),
     ...(before === undefined ? {} : { before: caller.prefix + before }),
     ...(session === undefined ? {} : { session: caller.prefix + session }),
   });
-  return json({
-    runs: found.filter(({ agent }) => caller.mayUse(agent)).map((run) => shownRun(run, caller)),
-  });
+  return json({ runs: seen.map((run) => shownRun(run, caller)) });
 }
 
 const questions = ({ caller }: Asked, asked: readonly WaitingQuestion[]): Response =>

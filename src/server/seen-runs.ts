@@ -1,7 +1,26 @@
-import type { WaitingQuestion } from "../durable/run-store.ts";
+import type { RunFilter, StoredRun, WaitingQuestion } from "../durable/run-store.ts";
 import type { Asked } from "./route.ts";
 
 type Seeing = Pick<Asked, "runs" | "caller">;
+
+/** The most runs that are read at a time. */
+const mostAtOnce = 1000;
+
+/** The runs that a caller sees. Those of agents that they may not use any more are passed over, so that a page is short only where there are no more. */
+export async function runsSeen(
+  { runs, caller }: Seeing,
+  { limit, ...wanted }: RunFilter & { readonly limit: number },
+): Promise<readonly StoredRun[]> {
+  if (wanted.agent !== undefined && !caller.mayUse(wanted.agent)) return [];
+  const seen: StoredRun[] = [];
+  let { before } = wanted;
+  for (let size = limit; ; size = mostAtOnce) {
+    const page = await runs.list({ ...wanted, limit: size, ...(before === undefined ? {} : { before }) });
+    seen.push(...page.filter(({ agent }) => caller.mayUse(agent)));
+    if (seen.length >= limit || page.length < size) return seen.slice(0, limit);
+    before = page.at(-1)?.id;
+  }
+}
 
 /** The questions of the runs that a caller sees. Where they may use all agents, no run is looked up for that. */
 export async function questionsSeen({ runs, caller }: Seeing): Promise<readonly WaitingQuestion[]> {
