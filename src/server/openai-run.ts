@@ -42,7 +42,7 @@ export async function openAiRun(asked: Asked, wanted: OpenAiWanted, stream: Open
   if (agent === undefined) throw new WritError("request-unknown", { where: `the model "${model}"` });
   const results = resultsIn(messages);
   if (results.length > 0) return goneOn(asked, { model, results, stream });
-  const key = request.headers.get("idempotency-key") ?? served.host.randomId();
+  const key = request.headers.get("idempotency-key") || served.host.randomId();
   const callerTools = callerToolsOf(agent, wanted);
   const options = { id: `${caller.prefix}v1/${key}`, ...(callerTools.length === 0 ? {} : { callerTools }) };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes

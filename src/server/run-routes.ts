@@ -198,7 +198,7 @@ function lastSent(error: unknown): Sent | undefined {
 async function events(asked: Asked): Promise<Response> {
   const { id, end } = await runOf(asked);
   const { caller, query, request } = asked;
-  const known = request.headers.get("last-event-id") ?? query["after"] ?? "0";
+  const known = request.headers.get("last-event-id") || (query["after"] ?? "0");
   const wanted = { id, after: readCursor(known, id, caller.prefix), inside: query["inside"] === "true" };
   // The standard has 204 for this: an EventSource does not come back.
   if (end !== undefined && !(await tellsMore(asked, wanted))) return new Response(null, { status: 204 });

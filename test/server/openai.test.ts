@@ -4,7 +4,7 @@ import { agent, type Model, tool, WritError } from "../../src/index.ts";
 import type { Delta } from "../../src/model/model.ts";
 import type { Server } from "../../src/server.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
-import { ask, payer, questionsOf, runsFile, serving, talker, told, until } from "./scene.ts";
+import { ask, payer, questionsOf, runsFile, serving, talker, told, until, web } from "./scene.ts";
 
 /** The official client, over a server. */
 const clientOf = (server: Pick<Server, "fetch">, apiKey = "web-token"): OpenAI =>
@@ -230,6 +230,18 @@ describe("OpenAI's own client", () => {
       );
     expect((await once()).id).toBe((await once()).id);
     expect((await told(ask(server, "GET /runs"))).runs).toMatchObject([{ id: "v1/k" }]);
+  });
+
+  it("makes a run of each request whose idempotency key is empty, as a proxy may leave it", async () => {
+    const server = serving(runsFile(), { agents: [talker()] });
+    const headers = { ...web, "idempotency-key": "" };
+    const asking = (content: string) => {
+      const body = { model: "talker", messages: [{ ...user, content }] };
+      return told(ask(server, "POST /v1/chat/completions", { body, headers }));
+    };
+    expect(await asking("Hi")).toMatchObject({ status: 200 });
+    expect(await asking("Ho")).toMatchObject({ status: 200 });
+    expect((await told(ask(server, "GET /runs"))).runs).toHaveLength(2);
   });
 
   it("is told when to ask again", async () => {
