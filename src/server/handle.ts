@@ -2,7 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import { type Json, parseJson } from "../util/json.ts";
 import type { Caller } from "./callers.ts";
 import { type Bounds, boundedText, type Usages } from "./limits.ts";
-import { statusOf } from "./problems.ts";
+import { ownError, statusOf } from "./problems.ts";
 import { reader } from "./reader.ts";
 import type { Asked, Route, RunsAround } from "./route.ts";
 
@@ -39,25 +39,29 @@ export function handlerOf(
     const caller = route.isOpen === true ? nobody : await callerOf(request);
     usages.count(caller.name);
     const asked = await readQuery(Object.fromEntries(new URL(request.url).searchParams));
-    return route.act({
-      ...around,
-      request,
-      caller,
-      params,
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a query has texts alone
-      query: asked as Asked["query"],
-      body: (await readBody?.(readJson(await boundedText(request, bounds, around.served.host)))) ?? null,
-      openStream() {
-        const close = usages.stream(caller.name);
-        const left = new AbortController();
-        const end = (failure?: unknown): void => {
-          close();
-          left.abort();
-          if (failure !== undefined && isOwn(failure, request)) onError(failure);
-        };
-        return { signal: AbortSignal.any([left.signal, leaving, request.signal]), end };
-      },
-    });
+    try {
+      return await route.act({
+        ...around,
+        request,
+        caller,
+        params,
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a query has texts alone
+        query: asked as Asked["query"],
+        body: (await readBody?.(readJson(await boundedText(request, bounds, around.served.host)))) ?? null,
+        openStream() {
+          const close = usages.stream(caller.name);
+          const left = new AbortController();
+          const end = (failure?: unknown): void => {
+            close();
+            left.abort();
+            if (failure !== undefined && isOwn(failure, request)) onError(failure);
+          };
+          return { signal: AbortSignal.any([left.signal, leaving, request.signal]), end };
+        },
+      });
+    } catch (error) {
+      throw ownError(error, caller);
+    }
   };
 }
 

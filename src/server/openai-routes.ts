@@ -9,6 +9,7 @@ import {
   type OpenAiWanted,
   wholeWords,
 } from "./openai-run.ts";
+import { ownError } from "./problems.ts";
 import { agentsOf, type Asked, inStream, json, type OpenStream, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
@@ -62,7 +63,7 @@ async function complete(asked: Asked, opened: OpenStream): Promise<Response> {
   return eventStream(chunksOf(run.words("piece"), head, options?.include_usage === true), {
     timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
     onEnd: end,
-    failure: (error) => sent(envelope(error).body), // of a server that leaves, too: half an answer would be taken for a whole one
+    failure: (error) => sent(envelope(ownError(error, asked.caller)).body), // of a server that leaves, too: half an answer would be taken for a whole one
   });
 }
 

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../error/codes.ts";
-import { isWritError } from "../error/writ-error.ts";
+import { isWritError, WritError } from "../error/writ-error.ts";
+import type { Caller } from "./callers.ts";
 
 /** The status of an error that a caller can do something about. All others are the server's own, and say no more than that. */
 const statuses: { readonly [Code in ErrorCode]?: number } = {
@@ -51,6 +52,15 @@ export interface Problem {
 /** The status of an error, and undefined for what no caller can mend. */
 export function statusOf(error: unknown): number | undefined {
   return isWritError(error) ? statuses[error.code] : undefined;
+}
+
+/** An error as it concerns a caller: the run that it names has the id by which they know it. In the store the name of the principal stands before that. */
+export function ownError(error: unknown, { prefix }: Pick<Caller, "prefix">): unknown {
+  if (statusOf(error) === undefined || !isWritError(error)) return error;
+  const { code, data } = error;
+  const id: unknown = Reflect.get(data, "id");
+  if (typeof id !== "string" || !id.startsWith(prefix)) return error;
+  return new WritError(code, { ...data, id: id.slice(prefix.length) }, { cause: error });
 }
 
 /** An error as a caller is told it. */

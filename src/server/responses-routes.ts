@@ -13,6 +13,7 @@ import {
   type OpenAiWanted,
   wholeWords,
 } from "./openai-run.ts";
+import { ownError } from "./problems.ts";
 import { type Asked, inStream, json, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
@@ -61,7 +62,7 @@ async function respond(asked: Asked): Promise<Response> {
     return eventStream(eventsOf(run), {
       timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
       onEnd: run.end,
-      failure: failureOf,
+      failure: (error) => failureOf(ownError(error, asked.caller)),
     });
   });
 }

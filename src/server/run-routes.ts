@@ -8,7 +8,7 @@ import { type AgentEvent, isFact } from "../event/event.ts";
 import type { Settlement } from "../tool/after-crash.ts";
 import type { Caller } from "./callers.ts";
 import { type Cursor, cursorAfter, cursorText, readCursor } from "./event-cursor.ts";
-import { problemOf } from "./problems.ts";
+import { ownError, problemOf } from "./problems.ts";
 import { agentsOf, type Asked, inStream, json, type OpenStream, type Route } from "./route.ts";
 import { runEvents, type ServedRuns } from "./run-events.ts";
 import * as schemas from "./schemas.ts";
@@ -135,7 +135,8 @@ export const runRoutes: readonly Route[] = [
 async function runOf({ runs, caller, params }: Asked): Promise<StoredRun> {
   const id = params["id"] ?? "";
   const run = await runs.show(caller.prefix + id);
-  if (run === undefined || !caller.mayUse(run.agent)) throw new WritError("run-missing", { id });
+  if (run === undefined || !caller.mayUse(run.agent))
+    throw new WritError("run-missing", { id: caller.prefix + id });
   return run;
 }
 
@@ -175,7 +176,7 @@ function stream({ served, caller }: Asked, wanted: Wanted, { signal, end }: Open
   return eventStream(sentOf(eventsOf(wanted, served, signal), wanted, caller), {
     timer: (afterMs, fire) => served.host.timer(afterMs, fire),
     onEnd: end,
-    failure: lastSent,
+    failure: (error) => lastSent(ownError(error, caller)),
   });
 }
 

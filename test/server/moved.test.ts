@@ -16,7 +16,8 @@ it("tells what is known of a run that was moved to another store, and that it go
     seen.push(event);
     if (seen.length === 1) await durableRuns({ store, agents: [payer()] }).export("web/chat/payer/c/m");
   }
-  expect(seen.at(-1)).toMatchObject({ status: 409, code: "run-moved" });
+  const detail: unknown = expect.stringContaining('The run "chat/payer/c/m" was');
+  expect(seen.at(-1)).toMatchObject({ status: 409, code: "run-moved", detail });
   const again = await Array.fromAsync(events(await ask(server, `GET ${path}`)));
   expect(again.map(({ type }) => type)).toEqual(seen.map(({ type }) => type));
   expect(again.length).toBeGreaterThan(3);

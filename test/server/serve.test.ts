@@ -32,7 +32,8 @@ describe("a run over HTTP", () => {
       agent: "talker",
     });
     const other = await told(ask(server, "POST /runs", { body: { ...start, input: "Ho" } }));
-    expect(other).toMatchObject({ status: 409, code: "run-differs" });
+    const detail: unknown = expect.stringContaining('The run "a/1" was');
+    expect(other).toMatchObject({ status: 409, code: "run-differs", detail });
     const run = await until(async () => {
       const it = await told(ask(server, "GET /runs/a%2F1"));
       return it.end !== undefined && it;

@@ -3,6 +3,7 @@ import type { StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { type ResumeEntry, takeAnswers, takenBefore } from "../interrupts.ts";
+import { ownError } from "../problems.ts";
 import { reader } from "../reader.ts";
 import { type Asked, inStream, json, type OpenStream } from "../route.ts";
 import { eventStream, type Sent } from "../sse.ts";
@@ -183,7 +184,7 @@ function streamed({ asked, id }: At, task: Found, { signal, end }: OpenStream): 
   return eventStream(sentOf(id, updatesOf(asked, { ...task, signal })), {
     timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
     onEnd: end,
-    failure: (error) => ({ data: JSON.stringify(failed(id, error)) }),
+    failure: (error) => ({ data: JSON.stringify(failed(id, ownError(error, asked.caller))) }),
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Runnable } from "../../agent/runnable.ts";
 import { WritError } from "../../error/writ-error.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { problemHeaders, problemOf } from "../problems.ts";
+import { ownError, problemHeaders, problemOf } from "../problems.ts";
 import { agentsOf, type Asked, json, type Route } from "../route.ts";
 import { a2aVersion, baseOf, cardOf, cardPath } from "./card.ts";
 import { failed, isOfServer } from "./failures.ts";
@@ -73,7 +73,7 @@ async function answer(asked: Asked): Promise<Response> {
     return await found(at, params);
   } catch (error) {
     if (isOfServer(error)) throw error;
-    return json(failed(id, error));
+    return json(failed(id, ownError(error, asked.caller)));
   }
 }
 

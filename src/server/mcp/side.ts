@@ -2,7 +2,7 @@ import type * as Mcp from "@modelcontextprotocol/server";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import type { StoredRun } from "../../durable/run-store.ts";
 import type { Caller } from "../callers.ts";
-import { problemOf } from "../problems.ts";
+import { ownError, problemOf } from "../problems.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Calling, McpAround, Place } from "./call.ts";
 import { formName, formOf } from "./questions.ts";
@@ -41,7 +41,7 @@ export async function ofRun(
   const run = await around.runs.show(caller.prefix + id);
   const offered = tools.find(({ runner }) => runner.name === run?.agent);
   if (run === undefined || offered === undefined)
-    throw new WritError("run-missing", { id: id.slice(0, 200) });
+    throw new WritError("run-missing", { id: caller.prefix + id.slice(0, 200) });
   return { id: run.id, offered, run };
 }
 
@@ -130,7 +130,7 @@ interface Answering<Result> {
 
 /** Gives what a client may know of an error; the server's own troubles stay with the server. */
 export async function answering<Result>(
-  { library: { ProtocolError, ProtocolErrorCode }, onError, atWork }: Side,
+  { library: { ProtocolError, ProtocolErrorCode }, onError, atWork, caller }: Side,
   { mcpReq: { signal } }: Mcp.ServerContext,
   { act, asResult }: Answering<Result>,
 ): Promise<Result> {
@@ -140,7 +140,7 @@ export async function answering<Result>(
     return await working;
   } catch (error) {
     if (error instanceof ProtocolError || signal.aborted) throw error;
-    const { title, detail = title, status } = problemOf(error);
+    const { title, detail = title, status } = problemOf(ownError(error, caller));
     if (status === 500) onError(error);
     if (status < 500 && asResult !== undefined) return asResult(detail);
     const { InvalidParams, InternalError } = ProtocolErrorCode;
