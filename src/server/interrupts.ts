@@ -2,7 +2,7 @@ import type { QuestionAnswer, WaitingQuestion } from "../durable/run-store.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { Settlement } from "../tool/after-crash.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
-import { answerOnce, type PageQuestion, questionId, questionOf } from "./page-questions.ts";
+import { answerOnce, type PageQuestion, questionId, questionOf, settleOnce } from "./page-questions.ts";
 import type { Asked } from "./route.ts";
 
 /** The answer of a client to an interrupt (`ResumeEntry` of `@ag-ui/core`). */
@@ -135,8 +135,7 @@ export async function takeAnswers(
     const decision = decisionOf(entry, open.request.unsettled === true, refuse);
     if ("approval" in decision)
       await answerOnce(asked, question, { ...decision.approval, hash: question.hash });
-    else
-      await asked.runs.settle(question.run, question.key, { ...decision.settlement, by: asked.caller.name });
+    else await settleOnce(asked, question, decision.settlement);
   }
   return first;
 }

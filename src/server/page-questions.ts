@@ -1,5 +1,7 @@
+import type { ErrorCode } from "../error/codes.ts";
 import { isWritError } from "../error/writ-error.ts";
 import type { QuestionAnswer, WaitingQuestion } from "../durable/run-store.ts";
+import type { Settlement } from "../tool/after-crash.ts";
 import type { Asked } from "./route.ts";
 
 /** A question as a page is asked it: the page sends all of this back with its answer. */
@@ -33,9 +35,25 @@ export async function answerOnce(
   { run, key }: PageQuestion,
   answer: QuestionAnswer,
 ): Promise<void> {
+  await once(() => runs.answer(run, key, { ...answer, by: caller.name }));
+}
+
+/** The same, of a question whether a call happened. */
+export async function settleOnce(
+  { runs, caller }: Asked,
+  { run, key }: PageQuestion,
+  settled: Settlement,
+): Promise<void> {
+  await once(() => runs.settle(run, key, { ...settled, by: caller.name }));
+}
+
+/** The codes of an answer that came when another had come. */
+const late: ReadonlySet<ErrorCode> = new Set(["question-answered", "question-unknown", "call-not-unknown"]);
+
+async function once(answering: () => Promise<void>): Promise<void> {
   try {
-    await runs.answer(run, key, { ...answer, by: caller.name });
+    await answering();
   } catch (error) {
-    if (!isWritError(error, "question-answered") && !isWritError(error, "question-unknown")) throw error;
+    if (!isWritError(error) || !late.has(error.code)) throw error;
   }
 }

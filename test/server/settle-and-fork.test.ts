@@ -3,7 +3,7 @@ import { durableRuns } from "../../src/durable.ts";
 import { agent, tool } from "../../src/index.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import { fakeTool } from "../../src/testing.ts";
-import { ask, questionsOf, runsFile, serving, shop, told, until } from "./scene.ts";
+import { ask, events, questionsOf, runsFile, serving, shop, told, until } from "./scene.ts";
 
 /** One who pays; in the process of the first payment that payment never ends. */
 function payer(paid: unknown[], isStuck = false) {
@@ -48,6 +48,11 @@ async function unsettled(about: { readonly id: string; readonly session?: string
   return { server, question, paid };
 }
 
+/** The end of what a page of AG-UI is told of a run that asks. */
+interface Shown {
+  readonly outcome: { readonly interrupts: readonly { readonly id: string }[] };
+}
+
 const endOf = (server: Awaited<ReturnType<typeof unsettled>>["server"], id: string) =>
   until(async () => (await told(ask(server, `GET /runs/${id}`))).end);
 
@@ -86,6 +91,23 @@ describe("a call that was at work when its process died, over HTTP", () => {
     expect(await settle({ happened: true, value: "paid yesterday" })).toEqual({ status: 204 });
     expect(JSON.stringify(await endOf(server, "p"))).toContain("paid yesterday");
     expect(await settle({ happened: false })).toMatchObject({ status: 409, code: "question-answered" });
+    expect(paid).toHaveLength(1);
+  });
+
+  it("is settled twice at once by clients of AG-UI, which are both told how it went on", async () => {
+    const session = "web/agui/payer/t1";
+    const { server, paid } = await unsettled({ id: `${session}/m1`, session });
+    const page = (more: object = {}) =>
+      ask(server, "POST /v1/agui/payer", {
+        body: { threadId: "t1", runId: "r", messages: [], ...more },
+      });
+    const shown = (await Array.fromAsync(events(await page()))).at(-1) as unknown as Shown;
+    const interruptId = shown.outcome.interrupts[0]?.id;
+    const payload = { happened: true, value: "paid yesterday" };
+    const resume = [{ interruptId, status: "resolved", payload }];
+    const both = await Promise.all([page({ resume }), page({ resume })]);
+    expect(both.map(({ status }) => status)).toEqual([200, 200]);
+    for (const each of both) expect(await each.text()).toContain("paid yesterday");
     expect(paid).toHaveLength(1);
   });
 });
