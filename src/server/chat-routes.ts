@@ -77,9 +77,11 @@ async function chat(asked: Asked, opened: OpenStream): Promise<Response> {
   if (first === undefined)
     return refuse("its last message is neither of the user nor has it an answer to an approval");
   if (answers.some(({ run }) => run !== first.run)) return refuse("the approvals are of several runs");
-  const { run, after } = first;
+  const { run } = first;
   if (!run.startsWith(`${sessionOf(asked, chatId)}/`)) return refuse("the approvals are not of this chat");
   for (const one of answers) await answerOnce(asked, one, one.answer);
+  // The page was told all before the last question. Answers about calls of agents inside stay in its message, and are sent again.
+  const after = Math.max(...answers.map((one) => one.after));
   return stream(asked, { id: run, messageId: last?.id, after }, opened);
 }
 
@@ -169,6 +171,11 @@ async function* questionsOf(
   const [first] = questions;
   if (first !== undefined)
     for (const chunk of chunks.beside(await callsBeside(first, served.store))) yield sent(chunk);
+  // A page that sends answers by itself does so once each call of the last step has one, or a result. Calls in which agents inside ask have neither yet.
+  if (!questions.some((question) => chunks.asksOfMessage(question))) {
+    yield sent({ type: "finish-step" });
+    yield sent({ type: "start-step" });
+  }
   for (const question of questions) {
     for (const chunk of chunks.question(question, questionId(question, after))) yield sent(chunk);
   }

@@ -57,12 +57,17 @@ export class UiChunks {
    * The chunks of a question that the run waits for. One of an agent inside has a call of its own in the message, since that of its agent
    * is not asked about.
    */
-  question({ request }: WaitingQuestion, approvalId: string): readonly UiChunk[] {
-    const { callId, hash, tool, arguments: input, reason } = request;
-    const isOwn = this.calls.has(callId);
-    const toolCallId = isOwn ? callId : hash;
+  question(question: WaitingQuestion, approvalId: string): readonly UiChunk[] {
+    const { callId, tool, arguments: input, reason } = question.request;
+    const isOwn = this.asksOfMessage(question);
+    const toolCallId = isOwn ? callId : question.key;
     const call = { type: "tool-input-available", toolCallId, toolName: tool, input, ...this.about(tool) };
     return [...(isOwn ? [] : [call]), { type: "tool-approval-request", approvalId, toolCallId, reason }];
+  }
+
+  /** True for a question about a call of the message. The call of an agent inside is another one, which may have the same id. */
+  asksOfMessage({ request: { callId, path } }: WaitingQuestion): boolean {
+    return path.length === 1 && this.calls.has(callId);
   }
 
   private isEmpty(): boolean {

@@ -190,6 +190,41 @@ describe("useChat's own client", () => {
     ]);
   });
 
+  it("shows the questions of an agent inside as calls of their own, whatever ids models give, and goes on with each answer", async () => {
+    const paid: unknown[] = [];
+    const boss = agent({
+      name: "boss",
+      model: ({ messages }) => {
+        const count = messages.filter(({ role }) => role === "tool").length;
+        const calls = [{ name: "payer", arguments: { input: `Pay ${count}` } }];
+        return count === 2 ? "Done." : { text: `Step ${count}.`, calls };
+      },
+      tools: [payer(paid).asTool()],
+      policy: () => ({ verdict: "allow", rule: "free", reason: "" }),
+    });
+    const page = new Page(serving(runsFile(), { agents: [boss] }), "boss");
+    await page.sendMessage({ text: "Pay twice" });
+    for (const step of [0, 1]) {
+      const part = await until(
+        async () =>
+          page.status === "ready" &&
+          page.lastMessage?.parts.find((one) => "state" in one && one.state === "approval-requested"),
+      );
+      expect(shown(page.lastMessage)?.slice(5 * step)).toEqual([
+        "step-start",
+        `Step ${step}.`,
+        ["payer", "input-available"],
+        "step-start",
+        ["pay", "approval-requested"],
+      ]);
+      const id = "approval" in part ? String(part.approval?.id) : "";
+      await page.addToolApprovalResponse({ id, approved: true });
+    }
+    await until(async () => page.status === "ready" && shown(page.lastMessage)?.includes("Done."));
+    expect(shown(page.lastMessage)).toHaveLength(12);
+    expect(paid).toHaveLength(2);
+  });
+
   it("comes back to a stream after the page was loaded anew, in the middle of a message and while a question waits", async () => {
     const gate = Promise.withResolvers<void>();
     const server = serving(runsFile(), { agents: [talker(gate.promise), payer()] });

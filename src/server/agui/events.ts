@@ -77,7 +77,8 @@ export class AguiEvents {
     const interrupts = questions
       .filter((question) => !ofPage.includes(question))
       .map((question) => {
-        const id = idOf(question);
+        // The call of an agent inside is another one, which may have the same id.
+        const id = question.request.path.length === 1 ? idOf(question) : "";
         return interruptOf(question, after, shown.has(id) ? id : undefined);
       });
     const outcome =
