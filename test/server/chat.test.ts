@@ -10,7 +10,19 @@ import { agent, session, tool } from "../../src/index.ts";
 import type { Server } from "../../src/server.ts";
 import { sqliteSessions } from "../../src/sqlite.ts";
 import { fakeTool } from "../../src/testing.ts";
-import { ask, payer, principals, runsFile, serving, shop, talker, told, until, web } from "./scene.ts";
+import {
+  ask,
+  payer,
+  principals,
+  questionsOf,
+  runsFile,
+  serving,
+  shop,
+  talker,
+  told,
+  until,
+  web,
+} from "./scene.ts";
 
 /** The chat of the AI SDK, with its own transport, over a server. */
 class Page extends AbstractChat<UIMessage> {
@@ -223,6 +235,37 @@ describe("useChat's own client", () => {
     await until(async () => page.status === "ready" && shown(page.lastMessage)?.includes("Done."));
     expect(shown(page.lastMessage)).toHaveLength(12);
     expect(paid).toHaveLength(2);
+  });
+
+  it("is asked nothing by a call that was approved and waits for a signal, and does not send its answer again and again", async () => {
+    const hear = tool({
+      name: "hear",
+      description: "",
+      inputSchema: { type: "object" },
+      effect: "read",
+      execute: (_nothing, { waitFor }) => waitFor("word"),
+    });
+    const hearer = agent({
+      name: "hearer",
+      model: () => ({ calls: [{ name: "hear", arguments: {} }] }),
+      tools: [hear],
+      policy: () => ({ verdict: "ask", rule: "ears", reason: "it listens" }),
+    });
+    const server = serving(runsFile(), { agents: [hearer] });
+    let count = 0;
+    const fetch = (request: Request): Promise<Response> => {
+      count += 1;
+      return server.fetch(request);
+    };
+    const page = new Page({ fetch }, "hearer");
+    await page.sendMessage({ text: "Listen" });
+    const part = page.lastMessage?.parts.find(({ type }) => type === "dynamic-tool");
+    const id = part !== undefined && "approval" in part ? String(part.approval?.id) : "";
+    await page.addToolApprovalResponse({ id, approved: true });
+    await until(async () => (await questionsOf(server))[0]?.request.waitsFor !== undefined);
+    await until(async () => page.status === "ready");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(count).toBe(2);
   });
 
   it("comes back to a stream after the page was loaded anew, in the middle of a message and while a question waits", async () => {
