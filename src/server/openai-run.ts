@@ -157,8 +157,8 @@ async function* wordsOf(
   for await (const event of events) {
     if (isFact(event)) last = event.seq;
     if (event.type === "usage-add") usage = addUsage(usage, event.usage);
-    if (event.type === "run-end") return endedAs(event, after === 0 ? event.usage : usage);
     yield* chunks.of(event).flatMap((chunk) => words.of(chunk));
+    if (event.type === "run-end") return endedAs(event, after === 0 ? event.usage : usage);
   }
   yield* words.rest(); // the run waits in the middle of a turn
   const open = await waiting();

@@ -2,7 +2,7 @@ import type { CallBeside } from "../durable/beside.ts";
 import type { WaitingQuestion } from "../durable/run-store.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
-import type { FinishReason, ReplyMessage, ToolResult } from "../message/message.ts";
+import { contentText, type FinishReason, type ReplyMessage, type ToolResult } from "../message/message.ts";
 import type { Json } from "../util/json.ts";
 import { pageNote, type ToolPages } from "./tool-pages.ts";
 
@@ -24,6 +24,7 @@ export class UiChunks {
   private readonly writing = new Set<string>();
   /** The calls of the last reply. */
   private reply: readonly string[] = [];
+  private hasSteps = false;
   private readonly pages: ToolPages;
 
   /** `pages` are those of the tools of the agent. */
@@ -33,7 +34,7 @@ export class UiChunks {
 
   /** The chunks of an event; none for what a page does not show. */
   of(event: AgentEvent): readonly UiChunk[] {
-    if (event.type === "turn-start") return [{ type: "start-step" }];
+    if (event.type === "turn-start") return this.step();
     if (event.type === "turn-end") return [{ type: "finish-step" }];
     if (event.type === "message-start") return this.isEmpty() ? [] : this.again();
     if (event.type === "text-delta") return this.write("text", event.text);
@@ -42,7 +43,7 @@ export class UiChunks {
     if (event.type === "message-end") return event.message === undefined ? [] : this.message(event.message);
     if (event.type === "tool-end" || event.type === "knowledge-used")
       return [endOfCall(event.callId, event.result)];
-    return event.type === "run-end" ? endOf(event.outcome) : [];
+    return event.type === "run-end" ? [...this.lastStep(event.outcome), ...endOf(event.outcome)] : [];
   }
 
   /** The chunks of calls that ended beside a question. */
@@ -68,6 +69,18 @@ export class UiChunks {
   /** True for a question about a call of the message. The call of an agent inside is another one, which may have the same id. */
   asksOfMessage({ request: { callId, path } }: WaitingQuestion): boolean {
     return path.length === 1 && this.calls.has(callId);
+  }
+
+  private step(): UiChunk[] {
+    this.hasSteps = true;
+    return [{ type: "start-step" }];
+  }
+
+  /** The answer of a run that has no turns, as those of plain skills and of agents put together: it stands in its end alone. */
+  private lastStep(outcome: Outcome): readonly UiChunk[] {
+    if (this.hasSteps) return [];
+    const text = outcome.type === "answered" ? contentText(outcome.content) : "";
+    return [...this.step(), ...this.write("text", text), ...this.close(), { type: "finish-step" }];
   }
 
   private isEmpty(): boolean {

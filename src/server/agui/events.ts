@@ -31,6 +31,8 @@ export class AguiEvents {
   private readonly state: JsonObject;
   private used: Usage = noUsage;
   private step: string | undefined;
+  /** Plain skills, and agents put together, have none: their answer stands in the end alone. */
+  private hasTurns = false;
   private reply: ShownReply;
   private readonly inside = new Set<string>();
   /** The calls of the last reply. */
@@ -58,6 +60,7 @@ export class AguiEvents {
   private begin(turn: number): AguiEvent[] {
     this.reply = new ShownReply(this.prefix, turn, this.messages);
     this.step = `turn ${turn}`;
+    this.hasTurns = true;
     return [{ type: "STEP_STARTED", stepName: this.step }];
   }
 
@@ -95,6 +98,7 @@ export class AguiEvents {
     if (outcome.type === "answered") {
       const result = output ?? outcome.content;
       if (typeof result !== "string") end.push(this.stateWith(result));
+      else if (!this.hasTurns) end.push(...this.reply.write("text", result), ...this.reply.close());
       return [...end, { type: "RUN_FINISHED", outcome: { type: "success" }, result, usage }];
     }
     if (outcome.type === "cancelled")

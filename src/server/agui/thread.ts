@@ -35,7 +35,10 @@ async function messagesOf(asked: Asked, run: StoredRun, session: string): Promis
   const { served, runs } = asked;
   const before = [askedIn(run, session)];
   const events = new AguiEvents({ prefix: prefixOf(run.id, session), before, state: {} });
-  if (run.end !== undefined) for await (const event of runs.events(run.id)) events.of(event);
+  if (run.end !== undefined) {
+    for await (const event of runs.events(run.id)) events.of(event);
+    events.ended(run.end.outcome, run.end.output);
+  }
   const [question] = run.status === "waiting" ? await runs.waiting(run.id) : [];
   if (question === undefined) return events.messages;
   for await (const event of pastOf(run.id, served)) events.of(event);
