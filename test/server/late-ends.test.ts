@@ -1,11 +1,13 @@
 import { expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
 import { nodeHost } from "../../src/adapters/clock.ts";
 import { durableRuns } from "../../src/durable.ts";
 import type { RunJournal, RunStore } from "../../src/durable.ts";
+import { agent } from "../../src/index.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import { LiveRuns, type Reading } from "../../src/server/live-runs.ts";
 import { runEvents } from "../../src/server/run-events.ts";
-import { runsFile, payer, talker } from "./scene.ts";
+import { ask, events, payer, runsFile, serving, talker } from "./scene.ts";
 
 /** A store whose runs are ended late: all that they did is recorded, and their end is kept when `gate` opens. */
 function endingLate(store: RunStore, gate: Promise<unknown>, onRecorded: () => void): RunStore {
@@ -76,4 +78,23 @@ it("ends the telling of a run that waits, wherever that is carried out", async (
   endSoon();
   const told = await read({ untilItWaits: true });
   expect(told.at(-1)).toMatchObject({ type: "approval-request" });
+});
+
+it("gives a page of AG-UI the output of a run whose end is kept late", async () => {
+  const file = runsFile();
+  const model = (): string => '{"n":1}';
+  const agents = [agent({ name: "teller", model, output: z.object({ n: z.number() }) })];
+  const gate = Promise.withResolvers<void>();
+  const store = sqliteRuns(file);
+  const late = endingLate(store, gate.promise, () => setTimeout(() => gate.resolve(), 300));
+  const worker = durableRuns({ agents, store: late }).work();
+  onTestFinished(async () => {
+    gate.resolve();
+    await worker.drain();
+    store.close();
+  });
+  const server = serving(file, { agents, work: false });
+  const body = { threadId: "t", runId: "r", messages: [{ id: "m", role: "user", content: "Tell" }] };
+  const told = await Array.fromAsync(events(await ask(server, "POST /v1/agui/teller", { body })));
+  expect(told.at(-1)).toMatchObject({ type: "RUN_FINISHED", result: { n: 1 } });
 });

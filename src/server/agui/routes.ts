@@ -151,7 +151,9 @@ async function* sentOf(
   for await (const event of runEvents(id, served, { after: last, signal, untilItWaits: true })) {
     if (isFact(event)) last = event.seq;
     const isEnd = event.type === "run-end";
-    const told = isEnd ? events.ended(event.outcome, (await runs.show(id))?.end?.output) : events.of(event);
+    // Another process tells of the end before it keeps it.
+    const end = isEnd ? await runs.result(id, { signal }) : undefined;
+    const told = end === undefined ? events.of(event) : events.ended(end.outcome, end.output);
     const open = isEnd && isShown ? await askedBefore(asked, session, events.messages) : undefined;
     for (const one of open === undefined ? told : insteadOfEnd(told, open)) yield of(own(one, caller.prefix));
     if (isEnd) return;
