@@ -43,17 +43,18 @@ export class Usages {
     const { requestsAMinute: limit } = this.bounds;
     const now = this.host.now();
     const known = this.left.get(caller) ?? { count: limit, at: now };
-    const count = Math.min(limit, known.count + ((now - known.at) * limit) / minuteMs);
-    if (count < 1) {
-      const retryAfterMs = Math.ceil(((1 - count) * minuteMs) / limit);
-      throw new WritError("request-too-many", { limit, what: "requests in a minute" }, { retryAfterMs });
-    }
+    const passedMs = Math.max(0, now - known.at); // the clock of a machine may be set back
+    const count = Math.min(limit, known.count + (passedMs * limit) / minuteMs);
+    const isOver = count < 1;
     this.left.delete(caller); // those who asked last stand last
-    this.left.set(caller, { count: count - 1, at: now });
+    this.left.set(caller, { count: isOver ? count : count - 1, at: now });
     for (const [name, { at }] of this.left) {
       if (now - at < minuteMs) break;
       this.left.delete(name);
     }
+    if (!isOver) return;
+    const retryAfterMs = Math.ceil(((1 - count) * minuteMs) / limit);
+    throw new WritError("request-too-many", { limit, what: "requests in a minute" }, { retryAfterMs });
   }
 
   /** Counts a stream until what it returns is called. @throws WritError `request-too-many` */

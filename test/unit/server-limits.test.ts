@@ -58,3 +58,15 @@ it("Counts on for a caller who asks within the minute, and begins anew after it"
   leave();
   expect(usages.stream("a")).toBeTypeOf("function");
 });
+
+it("Refuses nobody because the clock was set back, and nobody for longer than a minute", () => {
+  const { usages, turn } = atClock({ requestsAMinute: 2 });
+  usages.count("a");
+  turn(-600_000);
+  usages.count("a");
+  expect(() => usages.count("a")).toThrow(expect.objectContaining({ retryAfterMs: 30_000 }));
+  turn(-600_000);
+  expect(() => usages.count("a")).toThrow(expect.objectContaining({ retryAfterMs: 30_000 }));
+  turn(30_000);
+  usages.count("a");
+});
