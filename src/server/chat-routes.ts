@@ -1,6 +1,6 @@
 import type { Runnable } from "../agent/runnable.ts";
 import { callsBeside } from "../durable/beside.ts";
-import type { QuestionAnswer, StoredRun, WaitingQuestion } from "../durable/run-store.ts";
+import type { QuestionAnswer, RunFilter, WaitingQuestion } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { JsonObject } from "../util/json.ts";
 import { isFact } from "../event/event.ts";
@@ -88,10 +88,8 @@ async function chat(asked: Asked, opened: OpenStream): Promise<Response> {
 async function resume(asked: Asked): Promise<Response> {
   agentOf(asked);
   const session = sessionOf(asked, asked.params["chat"] ?? "");
-  const page = await asked.runs.list({ session, limit: runsOfPage });
-  const run = page
-    .filter(isOfChat(session))
-    .find(({ end, status }) => end === undefined && status !== "moved");
+  const page = await asked.runs.list({ ...ofChat(session), limit: runsOfPage });
+  const run = page.find(({ end, status }) => end === undefined && status !== "moved");
   if (run === undefined) return new Response(null, { status: 204 });
   return stream(asked, { id: run.id, messageId: run.id.slice(session.length + 1) }, asked.openStream());
 }
@@ -101,10 +99,9 @@ async function messages(asked: Asked): Promise<Response> {
   const { runs, query, params, caller } = asked;
   const session = sessionOf(asked, params["chat"] ?? "");
   const before = query["before"] === undefined ? {} : { before: `${session}/${query["before"]}` };
-  const page = await runs.list({ session, limit: runsOfPage, ...before });
-  const own = page.filter(isOfChat(session));
+  const page = await runs.list({ ...ofChat(session), limit: runsOfPage, ...before });
   const told = await Promise.all(
-    own.map((run) => {
+    page.map((run) => {
       const messageId = run.id.slice(session.length + 1);
       const id = run.id.slice(caller.prefix.length);
       return messagesOf(run, { messageId, id, pages }, runs.events(run.id));
@@ -113,11 +110,8 @@ async function messages(asked: Asked): Promise<Response> {
   return json({ messages: told.toReversed().flat() });
 }
 
-/** Tells the runs of the messages of a chat from others, which may be begun in its session. */
-const isOfChat =
-  (session: string) =>
-  ({ id }: StoredRun): boolean =>
-    id.startsWith(`${session}/`);
+/** The runs of the messages of a chat, and not others, which may be begun in its session. */
+const ofChat = (session: string): RunFilter => ({ session, prefix: `${session}/` });
 
 /** A page does not come back by itself: it is told of a server that leaves, too. */
 const lastSent = (error: unknown): Sent => sent({ type: "error", errorText: problemOf(error).title });

@@ -22,8 +22,8 @@ export const prefixOf = (id: string, session: string): string => `${id.slice(ses
 
 /** The latest run of a thread, after all that was said before it. */
 export async function latest(asked: Asked, session: string): Promise<Part | undefined> {
-  const page = await asked.runs.list({ session, limit: runsOfThread });
-  const [run, ...earlier] = page.filter(({ id }) => id.startsWith(`${session}/`)); // others may be begun in its session
+  // Others may be begun in its session.
+  const [run, ...earlier] = await asked.runs.list({ session, prefix: `${session}/`, limit: runsOfThread });
   if (run === undefined) return undefined;
   const before: AguiMessage[] = [];
   for (const one of earlier.toReversed()) before.push(...(await messagesOf(asked, one, session)));
