@@ -100,6 +100,18 @@ describe("the sessions of MCP clients", () => {
     expect(await asked(server, session)).toBe(200);
   });
 
+  it("are not there any more for a caller who may use other agents by now: the next one has these", async () => {
+    let agents = ["talker"];
+    const server = serving(runsFile(), { ...bounded, principals: () => ({ name: "web", agents }) });
+    const session = await begin(server);
+    expect(await asked(server, session)).toBe(200);
+    agents = [];
+    expect(await asked(server, session)).toBe(404);
+    const next = await begin(server);
+    const offered = await send(server, "POST /mcp", { body: list, ...inSession(next) });
+    expect(await offered.text()).not.toContain("talker");
+  });
+
   it("end an hour after something of them was open", async () => {
     const server = serving(runsFile(), bounded);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });

@@ -1,6 +1,7 @@
 import type { Host } from "../../journal/host.ts";
 import type { Caller } from "../callers.ts";
 import { keepAliveMs } from "../sse.ts";
+import type { Offer } from "./offer.ts";
 import { protocolServer } from "./protocol-server.ts";
 import { SessionUse } from "./session-use.ts";
 import type { Serving } from "./side.ts";
@@ -24,13 +25,15 @@ interface Bounds {
 
 interface Session {
   readonly caller: string;
+  /** The agents that the caller might use when it began. */
+  readonly agents: string;
   readonly atWork: ReadonlySet<Promise<unknown>>;
   readonly use: SessionUse;
   readonly handle: (request: Request) => Promise<Response>;
   readonly close: () => Promise<void>;
 }
 
-/** Makes sessions. Each is that of the caller who began it: for all others it is not there. */
+/** Makes sessions. Each is that of the caller who began it, for as long as they may use the same agents: for all others it is not there. */
 export function sessionsOf(serving: Serving, bounds: Bounds): Sessions {
   const sessions = new Map<string, Session>(); // those used last stand last
   return {
@@ -39,6 +42,7 @@ export function sessionsOf(serving: Serving, bounds: Bounds): Sessions {
       if (id === null) return begin(request, caller);
       const session = sessions.get(id);
       if (session === undefined || session.caller !== caller.name) return unknownSession();
+      if (session.agents !== agentsOf(caller, serving.offer)) return unknownSession();
       sessions.delete(id);
       sessions.set(id, session);
       return session.handle(request);
@@ -54,6 +58,7 @@ export function sessionsOf(serving: Serving, bounds: Bounds): Sessions {
     const { library } = serving;
     const { host, maxRequestBodySize, open } = bounds;
     const atWork = new Set<Promise<unknown>>();
+    const agents = agentsOf(caller, serving.offer);
     const server = protocolServer(caller, { ...serving, atWork });
     const close = (): Promise<void> => server.close();
     const use = new SessionUse({
@@ -68,7 +73,7 @@ export function sessionsOf(serving: Serving, bounds: Bounds): Sessions {
       keepAliveMs,
       onsessioninitialized(id) {
         makeRoom(caller.name);
-        sessions.set(id, { caller: caller.name, atWork, use, handle, close });
+        sessions.set(id, { caller: caller.name, agents, atWork, use, handle, close });
       },
     });
     const onclose = (): void => {
@@ -95,6 +100,13 @@ export function sessionsOf(serving: Serving, bounds: Bounds): Sessions {
     const unused = own.filter(({ use }) => use.isUnused);
     for (const session of unused.slice(0, Math.max(0, own.length - bounds.most + 1))) void session.close();
   }
+}
+
+/** The agents of an offer that a caller may use, as one text. */
+function agentsOf({ mayUse }: Caller, { tools, resources, prompts }: Offer): string {
+  const offered = [...tools.values(), ...resources.values(), ...prompts.values()];
+  const owners = new Set(offered.map(({ owner }) => owner));
+  return JSON.stringify([...owners].filter((owner) => mayUse(owner)));
 }
 
 /** The answer to a session that is not there, or another's. */
