@@ -33,7 +33,10 @@ function watched(response: Response, signal: AbortSignal, onOver: () => void): R
   if (signal.aborted) gone();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { value } = await reader.read();
+      const { value } = await reader.read().catch((error: unknown) => {
+        onOver();
+        throw error;
+      });
       if (value !== undefined) return controller.enqueue(value);
       onOver();
       controller.close();
