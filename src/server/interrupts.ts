@@ -128,15 +128,16 @@ export async function takeAnswers(
     return refuse("the interrupts are of several runs");
   if (!isOwn(first.run)) return refuse("the interrupts are not of this conversation");
   const waiting = await asked.runs.waiting(first.run);
-  for (const [place, entry] of entries.entries()) {
+  const decided = entries.flatMap((entry, place) => {
     const question = questions[place] ?? first;
     const open = waiting.find(({ key }) => key === question.key);
-    if (open === undefined || open.request.waitsFor !== undefined) continue;
-    const decision = decisionOf(entry, open.request.unsettled === true, refuse);
+    if (open === undefined || open.request.waitsFor !== undefined) return [];
+    return [{ question, decision: decisionOf(entry, open.request.unsettled === true, refuse) }];
+  });
+  for (const { question, decision } of decided)
     if ("approval" in decision)
       await answerOnce(asked, question, { ...decision.approval, hash: question.hash });
     else await settleOnce(asked, question, decision.settlement);
-  }
   return first;
 }
 
