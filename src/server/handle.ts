@@ -37,7 +37,7 @@ export function handlerOf(
   return async (request, params) => {
     if (leaving.aborted) throw new WritError("server-leaving", {});
     const caller = route.isOpen === true ? nobody : await callerOf(request);
-    usages.count(caller.name);
+    if (caller !== nobody) usages.count(caller.name); // strangers must not use up what a health check needs
     const asked = await readQuery(Object.fromEntries(new URL(request.url).searchParams));
     try {
       return await route.act({
