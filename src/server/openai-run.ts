@@ -3,7 +3,7 @@ import type { StoredRun, WaitingQuestion } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
 import { type AgentEvent, isFact } from "../event/event.ts";
 import { addUsage, noUsage, type Usage } from "../message/usage.ts";
-import type { JsonObject } from "../util/json.ts";
+import type { Json, JsonObject } from "../util/json.ts";
 import { callerToolsOf, type ClientTools, resultOf } from "./client-tools.ts";
 import { questionId, questionOf } from "./page-questions.ts";
 import { problemHeaders, problemOf } from "./problems.ts";
@@ -93,8 +93,9 @@ export function openAiRunOf(
   { stream: { signal, end }, after = 0 }: { readonly stream: OpenStream; readonly after?: number },
 ): OpenAiRun {
   const events = runEvents(id, served, { after, signal, untilItWaits: true });
+  const output = async (): Promise<Json | undefined> => (await runs.result(id, { signal })).output;
   const words = (by: Wording["by"]): AsyncGenerator<string, Ended> =>
-    wordsOf(events, { name: model, after, by, waiting: () => runs.waiting(id) });
+    wordsOf(events, { name: model, after, by, waiting: () => runs.waiting(id), output });
   return { key: id.slice(`${caller.prefix}v1/`.length), begunAt, model, words, end };
 }
 
@@ -107,7 +108,7 @@ export async function wholeWords(
   try {
     for (;;) {
       const next = await words.next();
-      if (next.done === true) return { ...next.value, text };
+      if (next.done === true) return { ...next.value, text: next.value.value ?? text };
       text += next.value;
     }
   } finally {
@@ -132,6 +133,8 @@ export interface Ended {
   readonly finish: string;
   readonly usage: Usage;
   readonly calls: readonly ClientCall[];
+  /** The output as JSON, where it is no text and the words are not given by the piece. */
+  readonly value?: string;
 }
 
 interface Wording {
@@ -139,6 +142,7 @@ interface Wording {
   readonly after: number;
   readonly by: "piece" | "turn";
   readonly waiting: () => Promise<readonly WaitingQuestion[]>;
+  readonly output: () => Promise<Json | undefined>;
 }
 
 /**
@@ -148,7 +152,7 @@ interface Wording {
  */
 async function* wordsOf(
   events: AsyncIterable<AgentEvent>,
-  { name, after, by, waiting }: Wording,
+  { name, after, by, waiting, output }: Wording,
 ): AsyncGenerator<string, Ended> {
   const chunks = new UiChunks();
   const words = new Words(name, by);
@@ -158,7 +162,9 @@ async function* wordsOf(
     if (isFact(event)) last = event.seq;
     if (event.type === "usage-add") usage = addUsage(usage, event.usage);
     yield* chunks.of(event).flatMap((chunk) => words.of(chunk));
-    if (event.type === "run-end") return endedAs(event, after === 0 ? event.usage : usage);
+    if (event.type !== "run-end") continue;
+    const ended = endedAs(event, after === 0 ? event.usage : usage);
+    return by === "turn" ? { ...ended, ...(await valueOf(output)) } : ended;
   }
   yield* words.rest(); // the run waits in the middle of a turn
   const open = await waiting();
@@ -167,6 +173,12 @@ async function* wordsOf(
   const [wait] = open.every(({ request }) => request.waitsFor !== undefined) ? open : [];
   const reason = wait?.request.reason ?? "it waits for an answer to a question";
   throw new WritError("run-unanswered", { name, reason });
+}
+
+/** The output of a run that is no text: what was said before it is none of it. */
+async function valueOf(output: Wording["output"]): Promise<Pick<Ended, "value">> {
+  const value = await output();
+  return value === undefined || typeof value === "string" ? {} : { value: JSON.stringify(value) };
 }
 
 /** The words of turns, a paragraph apart. */

@@ -1,5 +1,6 @@
 import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { agent, type Model, tool, WritError } from "../../src/index.ts";
 import type { Delta } from "../../src/model/model.ts";
 import type { Server } from "../../src/server.ts";
@@ -151,6 +152,23 @@ describe("OpenAI's own client", () => {
     expect(whole.choices[0]?.message.content).toBe(
       "I look.\n\nsystem,user,user,assistant,user,assistant,tool",
     );
+  });
+
+  it("is given the output alone of an agent with a schema: what it said before is no JSON", async () => {
+    const adder = agent({
+      name: "adder",
+      tools: [fakeTool("look", "seen")],
+      output: z.object({ b: z.number() }),
+      model: ({ messages }) =>
+        messages.some(({ role }) => role === "tool")
+          ? '{"b":2}'
+          : { text: "Let me look.", calls: [{ name: "look", arguments: {} }] },
+    });
+    const client = clientOf(serving(runsFile(), { agents: [adder] }));
+    const { choices } = await client.chat.completions.create({ model: "adder", messages: [user] });
+    expect(choices[0]?.message.content).toBe('{"b":2}');
+    const response = await client.responses.create({ model: "adder", input: "Hi" });
+    expect(response.output_text).toBe('{"b":2}');
   });
 
   it("is given responses: whole, word by word, as a conversation that may fork, and read again", async () => {
