@@ -54,13 +54,18 @@ export function statusOf(error: unknown): number | undefined {
   return isWritError(error) ? statuses[error.code] : undefined;
 }
 
-/** An error as it concerns a caller: the run that it names has the id by which they know it. In the store the name of the principal stands before that. */
+/**
+ * An error as it concerns a caller: the run that it names has the id by which they know it (in the store the name of the principal stands before that), and of
+ * whoever carries it out neither the machine nor the process is told.
+ */
 export function ownError(error: unknown, { prefix }: Pick<Caller, "prefix">): unknown {
   if (statusOf(error) === undefined || !isWritError(error)) return error;
   const { code, data } = error;
   const id: unknown = Reflect.get(data, "id");
-  if (typeof id !== "string" || !id.startsWith(prefix)) return error;
-  return new WritError(code, { ...data, id: id.slice(prefix.length) }, { cause: error });
+  if (typeof id !== "string") return error;
+  const own = id.startsWith(prefix) ? id.slice(prefix.length) : id;
+  const owner = code === "run-claimed" ? { owner: "a process of the server" } : {};
+  return new WritError(code, { ...data, id: own, ...owner }, { cause: error });
 }
 
 /** An error as a caller is told it. */

@@ -247,6 +247,17 @@ describe("callers", () => {
     expect((await told(ask(server, "GET /runs/1"))).agent).toBe("payer");
   });
 
+  it("are told of no machine and no process that carries out a run", async () => {
+    const server = serving(runsFile(), { agents: [talker(new Promise(() => undefined))] });
+    await ask(server, "POST /runs", { body: start });
+    await until(async () =>
+      JSON.stringify((await told(ask(server, "GET /runs"))).runs).includes('"status":"running"'),
+    );
+    const detail: unknown = expect.stringMatching(/^The run "a\/1" .* by a process of the server\.$/);
+    const claimed = { status: 409, code: "run-claimed", detail };
+    expect(await told(ask(server, "DELETE /runs/a%2F1"))).toMatchObject(claimed);
+  });
+
   it("are whom a sign-in of the author's says, with runs and agents of their own", async () => {
     const told500: unknown[] = [];
     const server = serving(runsFile(), {
