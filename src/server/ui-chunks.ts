@@ -78,8 +78,8 @@ export class UiChunks {
 
   /** The answer of a run that has no turns, as those of plain skills and of agents put together: it stands in its end alone. */
   private lastStep(outcome: Outcome): readonly UiChunk[] {
-    if (this.hasSteps) return [];
-    const text = outcome.type === "answered" ? contentText(outcome.content) : "";
+    if (this.hasSteps || outcome.type !== "answered") return [];
+    const text = contentText(outcome.content);
     return [...this.step(), ...this.write("text", text), ...this.close(), { type: "finish-step" }];
   }
 
