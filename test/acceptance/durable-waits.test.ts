@@ -169,7 +169,7 @@ describe.each(durablePlaces)("a tool that waits in a durable run, in %s", (where
       description: "",
       inputSchema: none,
       effect: "none",
-      execute: async (_nothing, { waitFor }) => String(await waitFor("word", { within: "999999999d" })),
+      execute: async (_nothing, { waitFor }) => void (await waitFor("word", { within: "999999999d" })),
     });
     const who = agent({ name: "clerk", model: planned([{ name: "long" }]), tools: [long], policy: free });
     const { runs, work } = place(who);

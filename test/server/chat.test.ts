@@ -229,7 +229,7 @@ describe("useChat's own client", () => {
         "step-start",
         ["pay", "approval-requested"],
       ]);
-      const id = "approval" in part ? String(part.approval?.id) : "";
+      const id = "approval" in part ? (part.approval?.id ?? "") : "";
       await page.addToolApprovalResponse({ id, approved: true });
     }
     await until(async () => page.status === "ready" && shown(page.lastMessage)?.includes("Done."));

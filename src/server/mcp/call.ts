@@ -69,8 +69,7 @@ export async function carryOut(offered: OfferedRun, calling: Calling, around: Mc
   if (calling.place === undefined)
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
     await runs.start(offered.runner, offered.inputOf(args) as never, { id, intent: "" });
-  else if ((await runs.show(id))?.agent !== offered.runner.name)
-    throw new WritError("run-missing", { id });
+  else if ((await runs.show(id))?.agent !== offered.runner.name) throw new WritError("run-missing", { id });
   const stop = (): void => {
     if (!around.leaving.aborted) runs.cancel(id, "the client took the call back").catch(() => undefined); // the run ends by its own bounds
   };

@@ -24,9 +24,8 @@ interface Bounds {
 }
 
 interface Session {
-  readonly caller: string;
-  /** The agents that the caller might use when it began. */
-  readonly agents: string;
+  /** Who began it, with the agents that they might use then. */
+  readonly caller: Caller;
   readonly atWork: ReadonlySet<Promise<unknown>>;
   readonly use: SessionUse;
   readonly handle: (request: Request) => Promise<Response>;
@@ -41,8 +40,7 @@ export function sessionsOf(serving: Serving, bounds: Bounds): Sessions {
       const id = request.headers.get("mcp-session-id");
       if (id === null) return begin(request, caller);
       const session = sessions.get(id);
-      if (session === undefined || session.caller !== caller.name) return unknownSession();
-      if (session.agents !== agentsOf(caller, serving.offer)) return unknownSession();
+      if (!isOf(session, caller, serving.offer)) return unknownSession();
       sessions.delete(id);
       sessions.set(id, session);
       return session.handle(request);
@@ -58,7 +56,6 @@ export function sessionsOf(serving: Serving, bounds: Bounds): Sessions {
     const { library } = serving;
     const { host, maxRequestBodySize, open } = bounds;
     const atWork = new Set<Promise<unknown>>();
-    const agents = agentsOf(caller, serving.offer);
     const server = protocolServer(caller, { ...serving, atWork });
     const close = (): Promise<void> => server.close();
     const use = new SessionUse({
@@ -73,7 +70,7 @@ export function sessionsOf(serving: Serving, bounds: Bounds): Sessions {
       keepAliveMs,
       onsessioninitialized(id) {
         makeRoom(caller.name);
-        sessions.set(id, { caller: caller.name, agents, atWork, use, handle, close });
+        sessions.set(id, { caller, atWork, use, handle, close });
       },
     });
     const onclose = (): void => {
@@ -96,10 +93,16 @@ export function sessionsOf(serving: Serving, bounds: Bounds): Sessions {
 
   /** Ends those of a caller that were unused for longest, where there is no room for another one. */
   function makeRoom(caller: string): void {
-    const own = [...sessions.values()].filter((session) => session.caller === caller);
+    const own = [...sessions.values()].filter((session) => session.caller.name === caller);
     const unused = own.filter(({ use }) => use.isUnused);
     for (const session of unused.slice(0, Math.max(0, own.length - bounds.most + 1))) void session.close();
   }
+}
+
+/** True of a session that is there, of a caller who may use the same agents as when it began. */
+function isOf(session: Session | undefined, caller: Caller, offer: Offer): session is Session {
+  if (session?.caller.name !== caller.name) return false;
+  return agentsOf(session.caller, offer) === agentsOf(caller, offer);
 }
 
 /** The agents of an offer that a caller may use, as one text. */
