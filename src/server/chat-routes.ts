@@ -166,7 +166,8 @@ async function* questionsOf(
   if (first !== undefined)
     for (const chunk of chunks.beside(await callsBeside(first, served.store))) yield sent(chunk);
   // A page that sends answers by itself does so once each call of the last step has one, or a result. Calls in which agents inside ask have neither yet.
-  if (!questions.some((question) => chunks.asksOfMessage(question))) {
+  const hasNewStep = !questions.some((question) => chunks.asksOfMessage(question));
+  if (hasNewStep) {
     yield sent({ type: "finish-step" });
     yield sent({ type: "start-step" });
   }
@@ -174,7 +175,8 @@ async function* questionsOf(
     for (const chunk of chunks.question(question, questionId(question, after))) yield sent(chunk);
   }
   yield sent({ type: "finish-step" });
-  yield sent({ type: "finish", finishReason: "tool-calls" });
+  // With the metadata a page takes over a step in which nothing is.
+  yield sent({ type: "finish", finishReason: "tool-calls", ...(hasNewStep ? { messageMetadata: {} } : {}) });
 }
 
 /** Nobody approves a signal or a time, or a call that may have happened: a page has no words for what became of it. */
