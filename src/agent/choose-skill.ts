@@ -152,15 +152,18 @@ async function route(
   if (isSure && otherwise === undefined)
     return { type: "failed", error: unknownSkill(plan, skill, names), usage };
   if (!isCall && otherwise !== undefined) return { ...choose(plan, otherwise, why), usage };
-  const howSure = confidence === undefined ? "does not say how sure it is" : `is ${confidence} sure`;
-  const reason = isCall
-    ? "the model called a tool where it had to choose"
-    : `the model ${howSure} of "${skill}", and ${threshold} is needed`;
+  const reason = isCall ? "the model called a tool where it had to choose" : unsure(answer, threshold);
   return {
     type: "failed",
     error: new WritError("skill-not-chosen", { name: plan.name, reason, skills: names.join(", ") }),
     usage,
   };
+}
+
+/** The reason why the model is not sure enough. */
+function unsure({ skill, confidence }: Route, threshold: number): string {
+  const howSure = confidence === undefined ? "does not say how sure it is" : `is ${confidence} sure`;
+  return `the model ${howSure} of "${skill}", and ${threshold} is needed`;
 }
 
 function unknownSkill({ name }: AgentPlan, skill: string, names: readonly string[]): WritError {
