@@ -85,12 +85,8 @@ export function askAfterRun(
 }
 
 /** A session has the conversation before a run: a second one cannot stand beside it. @throws WritError `input-invalid` */
-export function checkAlone(
-  asked: ReadQuestion | undefined,
-  { session }: Pick<RunOptions, "session">,
-  name: string,
-): void {
-  if (session === undefined || asked === undefined || asked.before.length === 0) return;
+export function checkAlone({ before }: ReadQuestion, { session }: RunOptions, name: string): void {
+  if (session === undefined || before.length === 0) return;
   const issues = "the session has the messages before; give the last message alone, or no session";
   throw new WritError("input-invalid", { name, issues });
 }

@@ -75,7 +75,7 @@ export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
   const reading = isRead ? { input: given } : readInput(given, { name: plan.name, schema: plan.input });
   return after(reading, (read: ReadInput) => {
     const { input, asked } = host.powers?.holdsSecrets === true ? withoutSecrets(read, host) : read;
-    checkAlone(asked, wanted.options, plan.name);
+    if (asked !== undefined) checkAlone(asked, wanted.options, plan.name);
     const { options, watched, onTurn } = wanted;
     const run = { definition, plan, host, options, watched, onTurn, base, input, asked };
     const { limits, observe } = plan;
@@ -153,7 +153,7 @@ function runAgent(begun: AgentRun, inside: Frame): Maybe<Finished> {
   const { plan, options } = begun;
   if (plan.hooks.beforeRun === undefined) return withSkill(begun, inside);
   return askBeforeRun(begun, inside).then((changed) => {
-    checkAlone(changed?.asked, options, plan.name);
+    if (changed?.asked !== undefined) checkAlone(changed.asked, options, plan.name);
     return withSkill({ ...begun, ...changed }, inside);
   });
 }
