@@ -117,7 +117,7 @@ function comparePolicies(
   }
   const verdict = (name: Rule["verdict"]): readonly ManifestChange[] => {
     const list = (rules: readonly Rule[]): string[] =>
-      rules.filter((rule) => rule.verdict === name).map(ruleText);
+      rules.filter((rule) => rule.verdict === name).flatMap(ruleTexts);
     const isAllow = name === "allow";
     return compareSets(list(was), list(is), {
       path: [...path, "rules"],
@@ -154,9 +154,11 @@ function isKnown({ name, rules }: PolicyManifest): boolean {
   return rules !== undefined || name === "sensible";
 }
 
-/** The effect of a rule as a text: its name and its reason are not part of it. */
-function ruleText({ tools, when, unless }: Rule): string {
-  return textOfValue({ tools, ...(when && { when }), ...(unless && { unless }) });
+/** The effects of a rule as texts: its name and its reason are not part of it. An exception has those of the same rule that is none, and its own. */
+function ruleTexts({ tools, when, unless, exception }: Rule): readonly string[] {
+  const rule = { tools, ...(when && { when }), ...(unless && { unless }) };
+  const text = textOfValue(rule);
+  return exception === undefined ? [text] : [text, textOfValue({ ...rule, exception })];
 }
 
 /** The changes of annotations of tools. What the manifest of a tool in a skill says of them too stands there. */

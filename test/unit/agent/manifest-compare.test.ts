@@ -99,6 +99,12 @@ const pairs: readonly [what: string, after: AgentManifest, wider: string, back: 
     "narrowed",
   ],
   [
+    "an allow rule that stands over rules that ask",
+    withPolicy({ rules: [{ verdict: "allow", tools: ["send"], exception: true }, ...rules.slice(1)] }),
+    'policy › rules: new allow rule {"exception":true,"tools":["send"]}',
+    "narrowed",
+  ],
+  [
     "a deny rule that went",
     withPolicy({ rules: rules.slice(0, 2) }),
     'policy › rules: deny rule {"tools":["erase"]} is gone',
