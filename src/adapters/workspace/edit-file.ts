@@ -127,9 +127,15 @@ function notThere(text: string, { path, old }: EditArguments): string {
       ? -1
       : lines.findIndex((_, index) => wanted.every((line, after) => lines[index + after] === line));
   const there = `The text does not stand in ${JSON.stringify(path)}`;
+  if (withoutReturns(text).includes(withoutReturns(old)))
+    return `${there} exactly so: its line breaks are others there. Replace one line of it after the other.`;
   return at === -1
     ? `${there}: read the file, and copy the text from it without line numbers.`
     : `${there} exactly so: in line ${at + 1} it stands with other spaces. Copy it from there.`;
+}
+
+function withoutReturns(text: string): string {
+  return text.replaceAll("\r\n", "\n");
 }
 
 function withoutSpaces(line: string): string {

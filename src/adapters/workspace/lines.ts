@@ -68,7 +68,7 @@ function lineTaker(): {
   return {
     add(piece) {
       const part = piece.subarray(0, keptBytes - kept);
-      pieces.push(part);
+      if (part.length > 0) pieces.push(part); // an empty one keeps its window in memory
       kept += part.length;
       length += piece.length;
     },

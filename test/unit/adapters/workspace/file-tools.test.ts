@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync 
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fs } from "../../../../src/index.ts";
+import { eachLine } from "../../../../src/adapters/workspace/lines.ts";
 import { fileTools, type FileToolsOptions } from "../../../../src/workspace.ts";
 import { cpuMsUntil } from "../../../cpu-time.ts";
 import { callerOf, newFolder } from "./tools.ts";
@@ -96,6 +97,22 @@ describe("read_file [C38]", () => {
     expect(await call("read_file", { path: "huge.log", offset: 2, limit: 2 })).toMatch(
       /^ok: 2\tx{2000}… \[2,998,000 more bytes in this line\]\n3\tthird\n\[lines 2 to 3; about/,
     );
+  });
+
+  it("keeps of a line that has no end no more than is shown", async () => {
+    const before = process.memoryUsage().arrayBuffers;
+    let most = 0;
+    const readBytes = async (): Promise<Uint8Array<ArrayBuffer>> => {
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+      return new Uint8Array(1_000_000).fill(120);
+    };
+    const long: number[] = [];
+    await eachLine({ path: "one-line.json", bytes: 800_000_000, fs: { readBytes } }, ({ leftOut }) => {
+      long.push(leftOut);
+      return true;
+    });
+    expect(long).toEqual([799_900_000]);
+    expect(most).toBeLessThan(400_000_000);
   });
 
   it("names what is binary, empty or no UTF-8", async () => {
@@ -326,8 +343,10 @@ describe("edit_file [C38]", () => {
     expect(content("win.txt")).toBe("1\r\n2\r\nthree\r\n");
     write("mixed.txt", "one\r\ntwo\n");
     expect(await call("edit_file", { path: "mixed.txt", old: "one\ntwo", new: "x" })).toContain(
-      "other spaces",
+      "its line breaks are others there. Replace one line of it after the other.",
     );
+    await call("edit_file", { path: "mixed.txt", old: "one", new: "1" });
+    expect(content("mixed.txt")).toBe("1\r\ntwo\n");
   });
 
   it("breaks no file that is not UTF-8, and none that somebody else changes meanwhile", async () => {
