@@ -1,6 +1,7 @@
-import { unknownTool } from "../../error/check-shape.ts";
+import { checkShape, closed, unknownTool } from "../../error/check-shape.ts";
 import type { Knowledge } from "../../tool/knowledge.ts";
 import { checkName, type Tool, type ToolContext } from "../../tool/tool.ts";
+import { anything, type Shape } from "../../util/shape.ts";
 import { type Catalogue, changedError, openCatalogue } from "./catalogue.ts";
 import type { McpChange } from "./changes.ts";
 import { type Elicited, Elicitations } from "./elicitation.ts";
@@ -8,7 +9,7 @@ import { pageAt } from "./app-page.ts";
 import { makeLink } from "./link.ts";
 import type { McpPins } from "./pins.ts";
 import type { McpTaking } from "./take.ts";
-import type { McpAddress, McpProgram } from "./place.ts";
+import type { McpAddress, McpProgram, Place } from "./place.ts";
 import { takeReadings } from "./reading.ts";
 import { checkPlace, loadLibrary } from "./transport.ts";
 import type { McpReading, McpRevision } from "./wanted.ts";
@@ -111,6 +112,7 @@ export interface McpConnection {
  * ```
  */
 export async function connectMcp(server: McpServer): Promise<McpConnection> {
+  checkShape("connectMcp()", server, serverShape);
   const { name, timeoutMs = 60_000, signal, revision, resources, prompts, beside = [] } = server;
   checkName(name, "An MCP server");
   checkPlace(server, name);
@@ -155,6 +157,32 @@ export async function connectMcp(server: McpServer): Promise<McpConnection> {
     [Symbol.asyncDispose]: link.close,
   };
 }
+
+const fields: Readonly<Record<keyof McpServer | KeyOfEach<Place>, Shape<unknown>>> = {
+  name: anything,
+  timeoutMs: anything,
+  revision: anything,
+  elicitation: anything,
+  apps: anything,
+  signal: anything,
+  command: anything,
+  args: anything,
+  env: anything,
+  cwd: anything,
+  url: anything,
+  headers: anything,
+  signIn: anything,
+  only: anything,
+  tools: anything,
+  pins: anything,
+  approve: anything,
+  onChange: anything,
+  beside: anything,
+  resources: anything,
+  prompts: anything,
+};
+type KeyOfEach<Choice> = Choice extends unknown ? keyof Choice : never;
+const serverShape = closed(fields);
 
 function toolNamed(
   own: string,

@@ -2,8 +2,8 @@ import { checkName, type Tool } from "../../tool/tool.ts";
 import { openCatalogue } from "./catalogue.ts";
 import type { McpClient } from "./client.ts";
 import type { McpTaking } from "./take.ts";
-import { checkShape } from "../../error/check-shape.ts";
-import { having, object } from "../../util/shape.ts";
+import { checkShape, closed } from "../../error/check-shape.ts";
+import { anything, having, object, type Shape } from "../../util/shape.ts";
 
 export type { McpChange } from "./changes.ts";
 export type { McpClient, McpProgress, McpRequestOptions, McpTool } from "./client.ts";
@@ -68,6 +68,7 @@ const listeners = new WeakMap<McpClient, Set<() => void>>();
  */
 export async function mcpTools(client: McpClient, options: McpToolsOptions = {}): Promise<readonly Tool[]> {
   checkShape("mcpTools()", { client }, clientShape);
+  checkShape("mcpTools()", options, optionsShape);
   const { server, timeoutMs = 60_000 } = options;
   if (server !== undefined) checkName(server, "An MCP server");
   const line = {
@@ -83,6 +84,19 @@ export async function mcpTools(client: McpClient, options: McpToolsOptions = {})
 const clientShape = object({
   client: having("a connected client of an MCP server; connectMcp() makes one", "listTools", "callTool"),
 });
+
+const fields: { readonly [Field in keyof Required<McpToolsOptions>]: Shape<unknown> } = {
+  server: anything,
+  timeoutMs: anything,
+  signal: anything,
+  only: anything,
+  tools: anything,
+  pins: anything,
+  approve: anything,
+  onChange: anything,
+  beside: anything,
+};
+const optionsShape = closed(fields);
 
 function listen(client: McpClient, listener: () => void): void {
   const known = listeners.get(client);

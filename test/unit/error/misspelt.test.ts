@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as root from "../../../src/index.ts";
 import * as doors from "../../../src/doors.ts";
-import { mcpTools } from "../../../src/adapters/mcp/tools.ts";
+import { connectMcp, mcpTools } from "../../../src/adapters/mcp/tools.ts";
 import { parallel, repeat } from "../../../src/compose.ts";
 import { withRetry } from "../../../src/models.ts";
 import { fakeTool, scripted } from "../../../src/testing.ts";
@@ -13,6 +13,7 @@ type Loose = Readonly<Record<string, (...given: readonly unknown[]) => unknown>>
 const writ = {
   ...root,
   ...doors,
+  connectMcp,
   mcpTools,
   parallel,
   repeat,
@@ -108,6 +109,16 @@ const misspelt: readonly (readonly [name: string, given: readonly unknown[], say
     "mcpTools",
     [{ command: "npx" }],
     /mcpTools\(\): .*a connected client of an MCP server; connectMcp\(\) makes one/,
+  ],
+  [
+    "mcpTools",
+    [{ listTools: () => 1, callTool: () => 1 }, { pin: "pins.json" }],
+    /mcpTools\(\): .*"pin"; did you mean "pins"\?/,
+  ],
+  [
+    "connectMcp",
+    [{ name: "a", command: "x", pin: "pins.json" }],
+    /connectMcp\(\): .*"pin"; did you mean "pins"\?/,
   ],
   ["scripted", [["x"], { whenDon: "throw" }], /scripted\(\): .*did you mean "whenDone"\?/],
 ];
