@@ -18,7 +18,7 @@ export interface Sides {
   readonly path: Path;
   readonly what: string;
   /** The kind of change when an entry came. */
-  readonly more: ManifestChange["type"];
+  readonly more: ManifestChange["type"] | ((entry: string) => ManifestChange["type"]);
   /** The kind of change when an entry went. */
   readonly less: ManifestChange["type"];
 }
@@ -30,7 +30,9 @@ export function compareSets(
   { path, what, more, less }: Sides,
 ): readonly ManifestChange[] {
   return [
-    ...after.filter((each) => !before.includes(each)).map((each) => note(more, path, `new ${what} ${each}`)),
+    ...after
+      .filter((each) => !before.includes(each))
+      .map((each) => note(typeof more === "function" ? more(each) : more, path, `new ${what} ${each}`)),
     ...before
       .filter((each) => !after.includes(each))
       .map((each) => note(less, path, `${what} ${each} is gone`)),

@@ -1,4 +1,5 @@
 import type { Annotation, Rule } from "../../policy/rules/rule.ts";
+import { areNeverSilent } from "../../policy/study/narrow.ts";
 import { contains, readText } from "./audit-grants.ts";
 import type {
   AgentManifest,
@@ -47,7 +48,7 @@ function compareAgents(before: AgentManifest, after: AgentManifest, path: Path):
     ...renamed,
     ...compareModels(before.model, after.model, [...path, "model"]),
     ...compareGrants(before.grants, after.grants, [...path, "grants"]),
-    ...comparePolicies(before.policy, after.policy, [...path, "policy"]),
+    ...comparePolicies(before.policy, after.policy, { path: [...path, "policy"], acting: actingIn(before) }),
     ...compareBudgets(before.budget, after.budget, [...path, "budget"]),
     ...compareSteps(memory, ["false", "true"], [...path, "memory"]),
     ...compareHooks(before.hooks, after.hooks, [...path, "hooks"]),
@@ -100,10 +101,25 @@ function compareGrants(
   ];
 }
 
+/** The tools of an agent of which a policy that says nothing denies each call. */
+function actingIn({ skills }: AgentManifest): readonly string[] {
+  return Object.values(skills).flatMap(({ tools }) =>
+    Object.entries(tools).flatMap(([name, { kind, effect }]) =>
+      kind === "knowledge" || kind === "memory" || effect === "none" || effect === "read" ? [] : [name],
+    ),
+  );
+}
+
+/** The place of a policy, and the tools of the agent that act. */
+interface OfAgent {
+  readonly path: Path;
+  readonly acting: readonly string[];
+}
+
 function comparePolicies(
   before: PolicyManifest,
   after: PolicyManifest,
-  path: Path,
+  { path, acting }: OfAgent,
 ): readonly ManifestChange[] {
   const { rules: was, constants: wasConstants = [], tools: wasTools = {} } = before;
   const { rules: is, constants: isConstants = [], tools: isTools = {} } = after;
@@ -115,15 +131,22 @@ function comparePolicies(
       was === undefined && isKnown(before) && (is ?? []).some((rule) => rule.verdict === "allow");
     return [note(isLost || mayAllow ? "widened" : "changed", path, `${before.name} → ${after.name}`)];
   }
+  // Silence denies what acts: a rule that asks in its place lets a person allow it.
+  const asking = is.filter((rule) => {
+    const asked = rule.tools.includes("*") ? acting : rule.tools.filter((tool) => acting.includes(tool));
+    return rule.verdict === "ask" && !areNeverSilent(was, asked);
+  });
+  const inPlaceOfSilence = new Set(asking.flatMap(ruleTexts));
   const verdict = (name: Rule["verdict"]): readonly ManifestChange[] => {
     const list = (rules: readonly Rule[]): string[] =>
       rules.filter((rule) => rule.verdict === name).flatMap(ruleTexts);
-    const isAllow = name === "allow";
+    const mayAllow = (text: string): boolean =>
+      name === "allow" || (name === "ask" && inPlaceOfSilence.has(text));
     return compareSets(list(was), list(is), {
       path: [...path, "rules"],
       what: `${name} rule`,
-      more: isAllow ? "widened" : "narrowed",
-      less: isAllow ? "narrowed" : "widened",
+      more: (text) => (mayAllow(text) ? "widened" : "narrowed"),
+      less: name === "allow" ? "narrowed" : "widened",
     });
   };
   return [
@@ -135,16 +158,16 @@ function comparePolicies(
       less: "narrowed",
     }),
     ...compareNotes(wasTools, isTools, [...path, "tools"]),
-    ...compareNarrowing(before.narrowedBy, after.narrowedBy, [...path, "narrowedBy"]),
+    ...compareNarrowing(before.narrowedBy, after.narrowedBy, { path: [...path, "narrowedBy"], acting }),
   ];
 }
 
 function compareNarrowing(
   before: PolicyManifest | undefined,
   after: PolicyManifest | undefined,
-  path: Path,
+  { path, acting }: OfAgent,
 ): readonly ManifestChange[] {
-  if (before !== undefined && after !== undefined) return comparePolicies(before, after, path);
+  if (before !== undefined && after !== undefined) return comparePolicies(before, after, { path, acting });
   if (after !== undefined) return [note("narrowed", path, `it is held to ${after.name} now`)];
   return before === undefined ? [] : [note("widened", path, `it is not held to ${before.name} any more`)];
 }

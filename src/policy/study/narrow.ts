@@ -4,6 +4,7 @@ import { type Policy, strictest } from "../decision.ts";
 import { takenBy } from "../rules/annotate.ts";
 import { countedBy, type DeclaredPolicy, policyIdentity, rulePolicyOf } from "../rules/identity.ts";
 import { rulesOf } from "../rules/policy-json.ts";
+import { presetRules } from "../rules/presets.ts";
 import { ruleCode } from "../rules/code.ts";
 import type { Annotation, Condition, PolicyJson, Rule } from "../rules/rule.ts";
 
@@ -124,7 +125,8 @@ export function widenings(before: PolicyJson, after: PolicyJson): readonly strin
   const [was, is] = [rulesByText(before), rulesByText(after)];
   const added = [...is].filter(([text, { verdict }]) => verdict === "allow" && !was.has(text));
   const asking = [...is].filter(
-    ([text, { verdict, tools }]) => verdict === "ask" && !was.has(text) && !isNeverSilent(before, tools),
+    ([text, { verdict, tools }]) =>
+      verdict === "ask" && !was.has(text) && !areNeverSilent(rulesOf(before), tools),
   );
   const gone = [...was].filter(([text, { verdict }]) => verdict !== "allow" && !is.has(text));
   const [constants, lost] = [missingIn(before, after), missingIn(after, before)];
@@ -140,12 +142,17 @@ export function widenings(before: PolicyJson, after: PolicyJson): readonly strin
   ];
 }
 
-/** True if some rule speaks of every call of these tools, as those of a preset do together: else an effect may be denied since none does. */
-function isNeverSilent(policy: PolicyJson, named: readonly string[]): boolean {
-  const always = rulesOf(policy).filter(({ when, unless }) => when === undefined && unless === undefined);
+/** True if some of the rules speaks of every call of these tools, as those of a preset do together: else an effect may be denied since none does. */
+export function areNeverSilent(rules: readonly Rule[], named: readonly string[]): boolean {
+  const always = rules.filter(({ when, unless }) => when === undefined && unless === undefined);
   const isAlways = (tool: string): boolean =>
     always.some(({ tools }) => tools.includes(tool) || tools.includes("*"));
-  return typeof policy.rules === "string" || named.every(isAlways);
+  return named.every(isAlways) || havePreset(rules);
+}
+
+function havePreset(rules: readonly Rule[]): boolean {
+  const facts = new Set(rules.map(ruleFacts));
+  return Object.values(presetRules).some((preset) => preset().every((rule) => facts.has(ruleFacts(rule))));
 }
 
 /** The constants of the second policy that the first does not have. */

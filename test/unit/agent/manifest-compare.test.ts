@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { compareManifests } from "../../../src/agent/describe/manifest-compare.ts";
 import type { AgentManifest, ToolManifest } from "../../../src/agent/describe/manifest-data.ts";
+import { strict } from "../../../src/policy/study/guarded.ts";
+import { rulesOf } from "../../../src/policy/rules/policy-json.ts";
 
 const send: ToolManifest = {
   effect: "write",
@@ -282,6 +284,26 @@ describe("compareManifests", () => {
     ["a further hook", { ...before, hooks: { ...before.hooks, days: ["afterRun"] } }],
   ])("calls it changed, neither wider nor narrower: %s", (_what, after) => {
     expect(compareManifests(before, after).map(({ type }) => type)).toEqual(["changed"]);
+  });
+
+  it("calls a rule that asks wider where nothing was said, and so each call was denied", () => {
+    const asks = { verdict: "ask", tools: ["send"] } as const;
+    const silent = withPolicy({ rules: rules.slice(1) });
+    const asking = withPolicy({ rules: [...rules.slice(1), asks] });
+    const types = (was: AgentManifest, is: AgentManifest): readonly string[] =>
+      compareManifests(was, is).map(({ type }) => type);
+    expect(compareManifests(silent, asking)).toEqual([
+      { type: "widened", path: "policy › rules", text: 'new ask rule {"tools":["send"]}' },
+    ]);
+    const askingAll = withPolicy({ rules: [...rules.slice(1), { ...asks, tools: ["*"] }] });
+    expect(types(silent, askingAll)).toEqual(["widened"]);
+    expect(types(before, withPolicy({ rules: [...rules, asks] }))).toEqual(["narrowed"]);
+    const { skills } = withTool({ effect: "read" });
+    expect(types({ ...silent, skills }, { ...asking, skills })).toEqual(["narrowed"]);
+    const preset = strict().toJSON();
+    const strictly = withPolicy({ rules: rulesOf(preset) });
+    const more = withPolicy({ rules: rulesOf({ ...preset, extraRules: [asks] }) });
+    expect(types(strictly, more)).toEqual(["narrowed"]);
   });
 
   it("calls a skill wider that is a function now: nothing is held to a list any more", () => {
