@@ -72,6 +72,8 @@ export async function missing(
   const there = `There is no ${JSON.stringify(path)}`;
   if (entries === undefined)
     return `${there}, and no folder ${JSON.stringify(shownPath(workspace, folder))}.`;
+  const own = entries.find(({ name }) => name === posix.basename(path));
+  if (own?.type === "other") return `${there}: it is a link that leads nowhere.`;
   const meant = nearest(
     posix.basename(path),
     entries.map(({ name }) => name),

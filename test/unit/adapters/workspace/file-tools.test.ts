@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fs } from "../../../../src/index.ts";
@@ -138,6 +138,10 @@ describe("read_file [C38]", () => {
       'There is no "lib/a.ts", and no folder "lib"',
     );
     expect(await call("read_file", { path: "src" })).toContain('"src" is a folder; list_files');
+    symlinkSync("gone.ts", join(root, "src/link.ts"));
+    expect(await call("read_file", { path: "src/link.ts" })).toContain(
+      'There is no "src/link.ts": it is a link that leads nowhere.',
+    );
   });
 });
 
