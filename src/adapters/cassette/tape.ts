@@ -28,12 +28,16 @@ export class Tape {
   /** The replies to each request, in the order in which they came, and how many of them were played. */
   readonly #byRequest = new Map<string, { readonly replies: Recorded[]; played: number }>();
   #heading: Heading | undefined;
+  /** The last line has no end, as an editor may leave it. */
+  #isOpen = false;
 
   /** @throws WritError `cassette-invalid` for a file that cannot be read, or that is not a cassette */
   constructor(file: string) {
     this.#file = file;
     if (!existsSync(file)) return;
-    const [first = "", ...lines] = this.#read().split("\n");
+    const text = this.#read();
+    this.#isOpen = text !== "" && !text.endsWith("\n");
+    const [first = "", ...lines] = text.split("\n");
     if (first.trim() === "") return;
     this.#heading = this.#line(heading, first, 1);
     for (const [index, line] of lines.entries())
@@ -57,6 +61,7 @@ export class Tape {
     this.#heading = undefined;
     this.#entries.length = 0;
     this.#byRequest.clear();
+    this.#isOpen = false;
     this.#write(() => writeFileSync(this.#file, "", { mode: 0o600 }));
   }
 
@@ -66,8 +71,9 @@ export class Tape {
       this.#heading === undefined ? [model, recorded] : [recorded];
     this.#heading ??= model;
     this.#index(recorded).played += 1;
-    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    const text = `${this.#isOpen ? "\n" : ""}${lines.map((line) => `${JSON.stringify(line)}\n`).join("")}`;
     this.#write(() => appendFileSync(this.#file, text, { mode: 0o600 }));
+    this.#isOpen = false;
   }
 
   /** The request on the tape that is most like this one, and the first part in which they differ, in a sentence. */

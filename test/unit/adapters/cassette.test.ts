@@ -67,6 +67,14 @@ describe("cassette()", () => {
     expect([await later("first"), await later("second")]).toEqual(["one", "two"]);
   });
 
+  it("goes on with a file whose last line has no end", async () => {
+    await agent({ name: "a", model: cassette(file, () => "one") }).run("first");
+    writeFileSync(file, readFileSync(file, "utf8").trimEnd());
+    expect(await agent({ name: "a", model: cassette(file, () => "two") })("second")).toBe("two");
+    const later = agent({ name: "a", model: played({ mode: "replay" }) });
+    expect([await later("first"), await later("second")]).toEqual(["one", "two"]);
+  });
+
   it("gives each of several same requests its own reply, and the last one from then on", async () => {
     let asked = 0;
     const counting = agent({
