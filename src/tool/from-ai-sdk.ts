@@ -80,22 +80,28 @@ function aiSdkTool(name: string, given: Fields, options: FromAiSdkOptions): Tool
       'it has `needsApproval`, and here the policy of the agent asks: say so there, and give `approvals: "policy"`',
     );
   const outputSchema = toModelOutput === undefined ? given["outputSchema"] : undefined;
+  const inputSchema = resolved(given["inputSchema"]);
   return foreignTool(
     {
       name,
       description: isFunction(description) ? undefined : description,
-      inputSchema: schemaOf(given["inputSchema"], where),
+      inputSchema: schemaOf(inputSchema, where),
       ...(outputSchema === undefined ? {} : { outputSchema: schemaOf(outputSchema, where) }),
       providerOptions: given["providerOptions"],
-      execute: (args, context) => run(given, args, context),
+      execute: async (args, context) => run(given, await validated(fieldsOf(inputSchema), args), context),
     },
     options,
   );
 }
 
+/** What a function gives where it stands in the place of a schema. */
+function resolved(given: unknown): unknown {
+  return isFunction(given) && !("~standard" in given) ? given() : given;
+}
+
 /** The schema in a Standard Schema, in what `jsonSchema()` makes, or in a function that gives one of these. */
 function schemaOf(given: unknown, where: string): unknown {
-  const schema: unknown = isFunction(given) && !("~standard" in given) ? given() : given;
+  const schema = resolved(given);
   const { jsonSchema, "~standard": standard } = fieldsOf(schema);
   if (standard !== undefined || jsonSchema === undefined) return schema;
   return isJsonObject(jsonSchema) && !("then" in jsonSchema)
@@ -105,11 +111,10 @@ function schemaOf(given: unknown, where: string): unknown {
 
 async function run(
   given: Fields,
-  args: unknown,
+  input: unknown,
   { callId: toolCallId, signal, progress }: ToolContext,
 ): Promise<unknown> {
   const { execute, toModelOutput } = given;
-  const input = await validated(fieldsOf(given["inputSchema"]), args);
   const output = await last(
     call(execute, input, { toolCallId, messages: [], abortSignal: signal }),
     progress,

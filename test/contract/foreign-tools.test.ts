@@ -173,6 +173,9 @@ describe("tools of the AI SDK", () => {
       status: "error",
       text: expect.stringContaining("n is odd"),
     });
+    const later = { inputSchema: () => even, execute: ({ n }: { readonly n: number }) => n };
+    expect(await call(fromAiSdk({ later }), { n: 4 })).toMatchObject({ status: "ok", value: 2 });
+    expect(await call(fromAiSdk({ later }), { n: 3 })).toMatchObject({ status: "error" });
   });
 
   it("with `needsApproval` are refused, unless the policy asks in its place", async () => {
