@@ -1,7 +1,10 @@
+import { types } from "node:util";
 import type { ModelSource } from "../../agent/definition.ts";
+import { checkShape, closed } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest, StreamOptions } from "../../model/model.ts";
 import type { JsonObject } from "../../util/json.ts";
+import { anything, list, optional, type Shape, shapeOf } from "../../util/shape.ts";
 import { nodeHost } from "../clock.ts";
 import { resolveModel } from "../model/resolve.ts";
 import { keptReply } from "./kept-reply.ts";
@@ -32,7 +35,8 @@ export interface CassetteOptions {
  * spellings of them, and secrets that nothing names, are not found: read the file before you commit it.
  *
  * @throws WritError `cassette-invalid` for a file that is no cassette, or is not there where the mode is `replay`; `option-invalid` for a mode
- * that is none; from a request `cassette-miss`, with the nearest request and the first difference
+ * that is none; `definition-invalid` for an unknown option and for what is no list in `redact`; from a request `cassette-miss`, with the nearest
+ * request and the first difference
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -43,6 +47,7 @@ export interface CassetteOptions {
  * ```
  */
 export function cassette(file: string, model: ModelSource, options: CassetteOptions = {}): Model {
+  checkShape("cassette()", options, optionsShape);
   const mode = modeOf(options);
   const tape = new Tape(file);
   if (mode === "record") tape.erase();
@@ -72,6 +77,16 @@ export function cassette(file: string, model: ModelSource, options: CassetteOpti
     },
   };
 }
+
+const hiddenPart = shapeOf(
+  "a text that is not empty, or a regular expression",
+  (value) => types.isRegExp(value) || (typeof value === "string" && value !== ""),
+);
+const fields: { readonly [Field in keyof Required<CassetteOptions>]: Shape<unknown> } = {
+  mode: anything,
+  redact: optional(list(hiddenPart, "a list of texts and regular expressions")),
+};
+const optionsShape = closed(fields);
 
 /** @throws WritError `option-invalid` */
 function modeOf(options: CassetteOptions): CassetteMode {

@@ -159,6 +159,15 @@ describe("cassette()", () => {
     expect(look.calls.at(-1)).toEqual({ at: "[secret OPENAI_API_KEY]" });
   });
 
+  it.each([[{ redacted: ["Kim"] }], [{ redact: "Kim" }], [{ redact: [""] }]])(
+    "refuses %j, with which a name would stay in the file, or no text whole",
+    (options) => {
+      expect(() => cassette(file, never, options as never)).toThrow(
+        expect.objectContaining({ code: "definition-invalid" }),
+      );
+    },
+  );
+
   it("needs neither the package nor the key of the model to replay, and keeps its features", async () => {
     await using server = await fakeOpenai(["Hello."]);
     vi.stubEnv("OPENAI_BASE_URL", `${server.url}/v1`);
