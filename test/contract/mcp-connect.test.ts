@@ -57,6 +57,16 @@ describe("connectMcp", () => {
     expect(() => far.tool("exho")).toThrow(expect.objectContaining({ code: "tool-unknown" }));
   });
 
+  it.each([Infinity, Number.NaN, 0, 1.5])(
+    "refuses a bound of %d milliseconds: a timer would end everything at once",
+    async (timeoutMs) => {
+      await expect(connect("well", { timeoutMs })).rejects.toMatchObject({
+        code: "definition-invalid",
+        message: expect.stringContaining("`timeoutMs`"),
+      });
+    },
+  );
+
   it("takes what the author knows of tools, and only tools that there are", async () => {
     const about = { effect: "write", parameters: { text: "content" }, trusted: true } as const;
     const far = await connect("well", {

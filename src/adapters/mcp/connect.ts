@@ -1,7 +1,7 @@
-import { checkShape, closed, unknownTool } from "../../error/check-shape.ts";
+import { checkShape, closed, fromOne, unknownTool } from "../../error/check-shape.ts";
 import type { Knowledge } from "../../tool/knowledge.ts";
 import { checkName, type Tool, type ToolContext } from "../../tool/tool.ts";
-import { anything, type Shape } from "../../util/shape.ts";
+import { anything, optional, type Shape } from "../../util/shape.ts";
 import { type Catalogue, changedError, openCatalogue } from "./catalogue.ts";
 import type { McpChange } from "./changes.ts";
 import { type Elicited, Elicitations } from "./elicitation.ts";
@@ -160,7 +160,7 @@ export async function connectMcp(server: McpServer): Promise<McpConnection> {
 
 const fields: Readonly<Record<keyof McpServer | KeyOfEach<Place>, Shape<unknown>>> = {
   name: anything,
-  timeoutMs: anything,
+  timeoutMs: optional(fromOne),
   revision: anything,
   elicitation: anything,
   apps: anything,

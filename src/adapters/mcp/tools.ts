@@ -2,8 +2,8 @@ import { checkName, type Tool } from "../../tool/tool.ts";
 import { openCatalogue } from "./catalogue.ts";
 import type { McpClient } from "./client.ts";
 import type { McpTaking } from "./take.ts";
-import { checkShape, closed } from "../../error/check-shape.ts";
-import { anything, having, object, type Shape } from "../../util/shape.ts";
+import { checkShape, closed, fromOne } from "../../error/check-shape.ts";
+import { anything, having, object, optional, type Shape } from "../../util/shape.ts";
 
 export type { McpChange } from "./changes.ts";
 export type { McpClient, McpProgress, McpRequestOptions, McpTool } from "./client.ts";
@@ -87,7 +87,7 @@ const clientShape = object({
 
 const fields: { readonly [Field in keyof Required<McpToolsOptions>]: Shape<unknown> } = {
   server: anything,
-  timeoutMs: anything,
+  timeoutMs: optional(fromOne),
   signal: anything,
   only: anything,
   tools: anything,
