@@ -20,7 +20,7 @@ interface Template {
   readonly start: string;
   /** Packages that it needs beside writ. */
   readonly packages?: Readonly<Record<string, string>>;
-  /** What is to be known of its model, in lines. Default: that it has a stand-in. */
+  /** Lines about its model. Default: that it has a stand-in. */
   readonly model?: readonly string[];
   /** Packages that it leaves out. */
   readonly without?: readonly string[];

@@ -94,7 +94,7 @@ function aiSdkTool(name: string, given: Fields, options: FromAiSdkOptions): Tool
   );
 }
 
-/** What a function gives where it stands in the place of a schema. */
+/** The schema, also where a function gives it. */
 function resolved(given: unknown): unknown {
   return isFunction(given) && !("~standard" in given) ? given() : given;
 }

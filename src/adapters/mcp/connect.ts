@@ -8,7 +8,7 @@ import { type Elicited, Elicitations } from "./elicitation.ts";
 import { pageAt } from "./app-page.ts";
 import { makeLink } from "./link.ts";
 import type { McpPins } from "./pins.ts";
-import type { McpTaking } from "./take.ts";
+import { type McpTaking, takingFields } from "./take.ts";
 import type { McpAddress, McpProgram, Place } from "./place.ts";
 import { takeReadings } from "./reading.ts";
 import { checkPlace, loadLibrary } from "./transport.ts";
@@ -172,12 +172,7 @@ const fields: Readonly<Record<keyof McpServer | KeyOfEach<Place>, Shape<unknown>
   url: anything,
   headers: anything,
   signIn: anything,
-  only: anything,
-  tools: anything,
-  pins: anything,
-  approve: anything,
-  onChange: anything,
-  beside: anything,
+  ...takingFields,
   resources: anything,
   prompts: anything,
 };

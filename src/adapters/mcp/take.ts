@@ -1,6 +1,7 @@
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import type { Annotation } from "../../policy/rules/rule.ts";
 import { unknownTool } from "../../error/check-shape.ts";
+import { anything, type Shape } from "../../util/shape.ts";
 import { visible } from "../../util/visible.ts";
 import { changesBetween, type McpChange } from "./changes.ts";
 import type { McpTool } from "./client.ts";
@@ -48,6 +49,16 @@ export interface McpTaking {
   /** Tools that the agent has from elsewhere: a tool whose name can be taken for one of these is refused. */
   readonly beside?: readonly { readonly name: string }[];
 }
+
+/** The fields of these options for the shapes of options that have them. */
+export const takingFields: { readonly [Field in keyof Required<McpTaking>]: Shape<unknown> } = {
+  only: anything,
+  tools: anything,
+  pins: anything,
+  approve: anything,
+  onChange: anything,
+  beside: anything,
+};
 
 /** A tool that was taken. */
 export interface Taken {

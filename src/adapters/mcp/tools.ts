@@ -1,7 +1,7 @@
 import { checkName, type Tool } from "../../tool/tool.ts";
 import { openCatalogue } from "./catalogue.ts";
 import type { McpClient } from "./client.ts";
-import type { McpTaking } from "./take.ts";
+import { type McpTaking, takingFields } from "./take.ts";
 import { checkShape, closed, fromOne } from "../../error/check-shape.ts";
 import { anything, having, object, optional, type Shape } from "../../util/shape.ts";
 
@@ -89,12 +89,7 @@ const fields: { readonly [Field in keyof Required<McpToolsOptions>]: Shape<unkno
   server: anything,
   timeoutMs: optional(fromOne),
   signal: anything,
-  only: anything,
-  tools: anything,
-  pins: anything,
-  approve: anything,
-  onChange: anything,
-  beside: anything,
+  ...takingFields,
 };
 const optionsShape = closed(fields);
 
