@@ -1,3 +1,4 @@
+import { isWritError } from "../error/writ-error.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import { type Journal, type Step, withWork } from "../journal/journal.ts";
 import type { ToolCall } from "../message/message.ts";
@@ -129,23 +130,32 @@ export class RunningBatch {
 
   private runRecorded(group: readonly number[]): Maybe<void> {
     const { journal } = this.batch.run;
+    const entered = new Set<number>();
     const steps = group.map((index) => {
       const ready = this.readyAt(index);
-      return stepOf(
-        ready,
-        (isLost) => this.performNoted(index, isLost),
-        () => retell(ready),
-      );
+      const perform = (isLost: boolean): Maybe<CallRecord> => {
+        entered.add(index);
+        return this.performNoted(index, isLost);
+      };
+      return stepOf(ready, perform, () => retell(ready));
     });
     const kept = rescue<readonly CallRecord[]>(
       () => journal.recorded?.(steps) ?? recorded(steps, journal),
       (error) => {
         this.endRecorded(steps, group);
+        if (isWritError(error, "run-ended")) this.neverBegan(group.filter((index) => !entered.has(index)));
         this.leaveOff(error);
         return [];
       },
     );
     return after(kept, (records) => this.endKept(records, group));
+  }
+
+  /** Takes down that calls were told to begin, and the journal of a run that was cancelled did not let them; an earlier process may have begun one. */
+  private neverBegan(group: readonly number[]): void {
+    const { journal } = this.batch.run;
+    for (const index of group)
+      if (journal.hasBegun?.(this.readyAt(index).at.key) !== true) this.begun?.delete(index);
   }
 
   private endKept(records: readonly CallRecord[], group: readonly number[]): void {

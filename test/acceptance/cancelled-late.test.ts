@@ -41,6 +41,10 @@ function before(store: RunStore, place: string, act: () => Promise<unknown>): Ru
       await acting(step.key);
       return journal.step(step);
     },
+    all: async (steps) => {
+      for (const { key } of steps) await acting(key);
+      return journal.all(steps);
+    },
     wait: async (passed) => {
       await acting("wait");
       return journal.wait(passed);
@@ -94,6 +98,11 @@ describe.each(durablePlaces)("a run that is cancelled while its end is kept, in 
   it("is told as cancelled where it answered", async () => {
     const { told } = await cancelledAt("end", "look");
     await expect.poll(told).toEqual(["look ok", "cancelled"]);
+  });
+
+  it("says of a call that it kept from beginning that it was cancelled", async () => {
+    const { told } = await cancelledAt("turn/1/call/1", "look", "note");
+    await expect.poll(told).toEqual(["look ok", "note cancelled", "cancelled"]);
   });
 
   it("is told to its end, and to its session, where it came to a question", async () => {
