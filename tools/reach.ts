@@ -103,10 +103,13 @@ if (process.env.WRIT_REACH) {
 `,
 };
 
-/** Makes the built program of a copy record too. What runs isolated sees no file beside its own. */
+/** Built files that see no file beside their own: what runs isolated, and what runs in a browser. */
+const alone = /isolate\/child|^inspect\/page\.js$/;
+
+/** Makes the built program of a copy record too. */
 function recordBuilt(folder: string): void {
   const names = readdirSync(join(folder, "dist"), { recursive: true, encoding: "utf8" });
-  for (const name of names.filter((one) => one.endsWith(".js") && !one.includes("isolate/child"))) {
+  for (const name of names.filter((one) => one.endsWith(".js") && !alone.test(one))) {
     const path = join(folder, "dist", name);
     const [, start = "", code = ""] = /^(#!.*\n)?([^]*)$/.exec(readFileSync(path, "utf8")) ?? [];
     writeFileSync(path, `${start}import "${pathToFileURL(join(folder, "reach-process.mjs")).href}";${code}`);
