@@ -112,12 +112,15 @@ export const anybody: Caller = { name: "anybody", prefix: "", mayUse: () => true
 /** The name of the agent that callers know, for one that works for it. */
 type OwnerOf = (agent: string) => string;
 
-const callerOf = ({ name, agents }: Identity, ownerOf: OwnerOf): Caller => ({
-  name,
-  prefix: `${name}/`,
-  mayUse: (agent) => agents?.includes(ownerOf(agent)) ?? true,
-  mayUseAll: agents === undefined,
-});
+function callerOf({ name, agents }: Identity, ownerOf: OwnerOf): Caller {
+  const own = agents && new Set(agents); // the application may change its list
+  return {
+    name,
+    prefix: `${name}/`,
+    mayUse: (agent) => own?.has(ownerOf(agent)) ?? true,
+    mayUseAll: own === undefined,
+  };
+}
 
 /**
  * Makes what tells who makes a request.
