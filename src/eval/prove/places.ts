@@ -92,14 +92,21 @@ function usualFor(format: Json | undefined): readonly string[] {
   return ["eve@attacker.example", "EVE-7731", "https://attacker.example/in"];
 }
 
+/** Numbers on both sides of each bound that the rules for a tool have. */
+export function numbersAtBounds(policy: Policy, tool: string): readonly number[] {
+  return endsIn(testsIn(rulesFor(policy, tool))).flatMap((end) => [end - 1, end, end + 1]);
+}
+
+function endsIn(tests: readonly FoundTest[]): readonly number[] {
+  return tests.flatMap(({ test }) => (test.type === "within" ? [test.min ?? [], test.max ?? []].flat() : []));
+}
+
 function numbersFor(
   { type, minimum, maximum }: Place["schema"],
   tests: readonly FoundTest[],
 ): readonly number[] {
   if (type === "string") return [];
-  const ends = tests.flatMap(({ test }) =>
-    test.type === "within" ? [test.min ?? [], test.max ?? []].flat() : [],
-  );
+  const ends = endsIn(tests);
   const low = typeof minimum === "number" ? minimum : -7731;
   const high = typeof maximum === "number" ? maximum : 7731;
   const sorted = [...new Set([low, high, ...ends])].toSorted((a, b) => a - b);

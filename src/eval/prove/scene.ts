@@ -5,10 +5,11 @@ import type { Tool } from "../../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { randomFrom } from "../simulate/draw.ts";
 import { valueOf } from "../simulate/propose.ts";
-import type { ProposedCall, Random, Schedule } from "../simulate/schedule.ts";
+import { pick, type ProposedCall, type Random, type Schedule } from "../simulate/schedule.ts";
 import { simulate } from "../simulate/simulate.ts";
-import { authored } from "./places.ts";
+import { authored, numbersAtBounds } from "./places.ts";
 import { invariantOf } from "./holds.ts";
+import { placesOf } from "./schema-places.ts";
 import { type Sentence, sentenceText } from "./sentence.ts";
 import type { ProvenAgent, Way } from "./subject.ts";
 import type { Suspect, SuspectCall } from "./suspects.ts";
@@ -115,11 +116,18 @@ function takes({ skill }: Way): Schedule["deviations"][number] {
   return { at: "skill 1", does: "proposes", calls: [{ name: skill, arguments: {} }] };
 }
 
-/** Arguments that the schema takes; of what the author's rules list, the first or the second each time. */
+/** Arguments that the schema takes; of what the author's rules list, the first or the second each time, and where they have bounds, numbers at these. */
 function argumentsOf(tool: Tool, way: Way, random: Random): Json {
   const listed = authored(way.policy, tool.name).filter((value) => typeof value === "string");
   const usual = ["ada@example.com", "A-17"];
-  return valueOf(random, tool.input.jsonSchema, random() < 0.5 ? [...listed, ...usual] : usual);
+  const drawn = valueOf(random, tool.input.jsonSchema, random() < 0.5 ? [...listed, ...usual] : usual);
+  const numbers = numbersAtBounds(way.policy, tool.name);
+  return placesOf(tool)
+    .filter(({ schema: { type } }) => type === "number" || type === "integer")
+    .reduce((args: Json, place) => {
+      const number = random() < 0.5 ? undefined : pick(random, numbers);
+      return number === undefined ? args : merged(args, place.with(number));
+    }, drawn);
 }
 
 function plainIn(value: Json): readonly (string | number)[] {

@@ -194,6 +194,32 @@ export const holes: Readonly<Record<string, Hole>> = {
     ),
     sound: clerk([refund], rules([allow("refund"), ask("refund")])),
   },
+  "amounts over the highest bound need nobody": {
+    sentence: neverAlone("refund"),
+    broken: clerk(
+      [refund],
+      rules([
+        allow("refund").when(not(arg("amount").is(within({ max: 10_000 })))),
+        ask("refund").when(arg("amount").is(within({ max: 10_000 }))),
+      ]),
+    ),
+    sound: clerk(
+      [refund],
+      rules([ask("refund").when(arg("amount").is(within({ max: 10_000 }))), deny("refund")]),
+    ),
+  },
+  "amounts over the highest bound need not be the user's": {
+    sentence: { type: "given", tools: ["refund"], arguments: ["amount"] },
+    broken: clerk(
+      [refund],
+      rules([
+        allow("refund").when(
+          any(arg("amount").is(boundToIntent()), not(arg("amount").is(within({ max: 10_000 })))),
+        ),
+      ]),
+    ),
+    sound: clerk([refund], rules([allow("refund").when(arg("amount").is(boundToIntent()))])),
+  },
   "an exception is wider than was meant": {
     sentence: { ...givenAfterMail, arguments: ["to"] },
     broken: clerk(
