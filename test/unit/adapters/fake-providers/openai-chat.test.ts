@@ -188,4 +188,12 @@ describe("the fake OpenAI refuses", () => {
     expect(status).toBe(400);
     expect(body).toMatchObject({ error: { message, type: "invalid_request_error", param } });
   });
+
+  it.each(["gpt-5-mini", "o3", "gpt-4o", "of-my-own", "omni-1"])(
+    "takes max_tokens of models that do not reason alone: %s",
+    async (model) => {
+      const { status } = await chat({ model, max_tokens: 10 });
+      expect(status).toBe(model === "gpt-5-mini" || model === "o3" ? 400 : 200);
+    },
+  );
 });
