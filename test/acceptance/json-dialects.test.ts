@@ -169,6 +169,20 @@ describe("json, lenient", () => {
     expect(tools[0]?.calls).toEqual([{ text: "Lima" }]);
   });
 
+  it.each([
+    ["json", safe],
+    ["pythonic", pythonicDriver({ mode: "safe" })],
+  ])(
+    "asks again too where such a call is the whole reply, and is no answer, with %s",
+    async (_name, driver) => {
+      const call = json({ name: "note", arguments: { text: "Lima" } });
+      const tools = [fakeTool("note", "kept", { inputSchema: z.object({ text: z.string() }) })];
+      const { calls, told } = await play(driver, [call, final], { tools });
+      expect(calls.flat()).toEqual([]);
+      expect(told[1]).toContain("most of its arguments were never said");
+    },
+  );
+
   it("never runs what was cut off, is quoted as an example, or names no tool [P4.1]", async () => {
     const cut = { text: action.slice(0, -1), finishReason: "length" as const };
     const whole = { text: action, finishReason: "length" as const };
