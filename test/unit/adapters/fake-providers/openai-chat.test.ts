@@ -49,6 +49,18 @@ describe("the fake OpenAI takes", () => {
   });
 });
 
+describe("the fake OpenAI answers", () => {
+  it.each([
+    ["one call without words", { calls: [{ name: "add", arguments: {} }] }, null],
+    ["words beside a call", { text: "One moment.", calls: [{ name: "add", arguments: {} }] }, "One moment."],
+    ["nothing", "", ""],
+  ])("with %s as OpenAI does", async (_what, reply, content) => {
+    await using server = await fakeOpenai([reply]);
+    const { body } = await post(server, "/v1/chat/completions", { model: "gpt-4.1", messages: [user] });
+    expect(body).toMatchObject({ choices: [{ message: { content } }] });
+  });
+});
+
 describe("the fake OpenAI refuses", () => {
   it.each([
     ["a request without a model", { model: undefined }, "you must provide a model parameter", null],
