@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { evaluateInjection, type InjectionReport } from "../../../src/eval/injection/evaluate.ts";
+import { fittingText } from "../../../src/eval/injection/fitting-values.ts";
 import { suiteFromTools } from "../../../src/eval/injection/from-tools.ts";
 import { policyFileOf } from "../../../src/eval/injection/policy-file.ts";
 import { suiteTools } from "../../../src/eval/injection/suite-tools.ts";
@@ -134,6 +135,11 @@ describe("attacks that are made of the tools alone", () => {
     expect(tasks).toMatchObject({ tasks: 3, done: 3, refusals: 0 });
     expect(report.adaptive?.arms.plain.goals.share).toBe(1);
     expect(report.arms.full.attacks).toMatchObject({ succeeded: 0, inPart: 0, undelivered: 0 });
+  });
+
+  it("take the first of each choice of a pattern for the user, and the last for the attacker", () => {
+    const side = { pattern: "^(?:north|south)-[a-c]{2}$", least: 0, most: 20 };
+    expect([fittingText(side, "x", 0), fittingText(side, "x", 1)]).toEqual(["north-aa", "south-cc"]);
   });
 
   it("have a link alone where it may stand whole in what is said", async () => {
