@@ -17,7 +17,7 @@ import {
   storableName,
 } from "../message/message.ts";
 import { acceptableId } from "../message/transcript.ts";
-import { addUsage, completeUsage, noUsage, type Usage } from "../message/usage.ts";
+import { addUsage, completeUsage, noUsage, type ReportedUsage, type Usage } from "../message/usage.ts";
 import { assemble, type CallStart, type NameCall, type Reply } from "../model/assemble.ts";
 import type { DriverName } from "../model/driver-names.ts";
 import type { Delta, Model, ModelRequest, StreamOptions, UnreadableCall } from "../model/model.ts";
@@ -82,6 +82,8 @@ export interface ModelQuestion {
 export interface FailureNotes {
   /** The usage of these replies, as the provider says. */
   usage: Usage;
+  /** The usage that the provider has told of the reply that comes. */
+  reported?: ReportedUsage | undefined;
   /** The provider carried out a call by itself: what that did is not known, and must not be done again. */
   acted: boolean;
   /** Their times. Undefined while nothing has failed. */
@@ -130,7 +132,7 @@ function bestFor(model: Model): DriverName {
 
 /** Asks by the driver of this index, and by the next when the provider says that the model has no native tools. */
 function askBy(index: number, question: ModelQuestion, startedAt: number): Maybe<ModelRecord> {
-  const { host, drivers, input } = question;
+  const { host, drivers, input, notes } = question;
   const { model, allowed } = input;
   const driver = drivers[index];
   if (driver === undefined) throw new TypeError("a question needs a driver");
@@ -149,6 +151,7 @@ function askBy(index: number, question: ModelQuestion, startedAt: number): Maybe
       };
     },
     (error) => {
+      countFailed(notes);
       const isLast = index === drivers.length - 1;
       if (isLast || allowed.tools.size === 0 || !isWritError(error, "model-without-tools"))
         throw asWritError(error, model.id);
@@ -156,6 +159,14 @@ function askBy(index: number, question: ModelQuestion, startedAt: number): Maybe
       return askBy(index + 1, question, startedAt);
     },
   );
+}
+
+/** Counts what a provider has told of a reply that failed: it is paid for like that of others. */
+function countFailed(notes: FailureNotes): void {
+  const { usage, reported } = notes;
+  if (reported === undefined) return;
+  notes.usage = addUsage(usage, completeUsage(reported, { input: 0, output: 0 }));
+  notes.reported = undefined;
 }
 
 /**
@@ -173,6 +184,7 @@ type TimedReply = Reply & Pick<ModelRecord, "firstAt">;
 
 function readReply(driver: Driver, question: ModelQuestion): Maybe<TimedReply> {
   const { turn, input, emit, stop, notes, host } = question;
+  notes.reported = undefined;
   const names = new CallNames(driver, question);
   const assembler = assemble(input.model.id, (start) => names.give(start));
   emit?.({ type: "message-start", turn, driver: driver.name });
@@ -190,6 +202,7 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<TimedReply> {
     const isStreamed = !(deltas instanceof WholeReply);
     let firstAt: number | undefined;
     const take = (delta: Delta): void => {
+      if (delta.type === "end") notes.reported = delta.usage;
       if (isStreamed && firstAt === undefined && delta.type !== "end") firstAt = host.now();
       const written = assembler.push(delta);
       tell?.push(delta);
@@ -201,8 +214,7 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<TimedReply> {
     };
     return after(isWhole ? deltas.deltas.forEach(take) : takeEach(deltas, take), () => {
       const reply = meantReply(assembler.reply(), caller);
-      if (reply.finishReason === "error" && reply.unreadable === undefined)
-        throw endedWithError(reply, question);
+      if (reply.finishReason === "error" && reply.unreadable === undefined) throw endedWithError(input.model);
       tell?.end(reply);
       return firstAt === undefined ? reply : { ...reply, firstAt };
     });
@@ -220,10 +232,8 @@ async function takeEach(deltas: AsyncIterable<Delta>, take: (delta: Delta) => vo
   for await (const delta of deltas) take(delta);
 }
 
-/** Makes the error of a reply that ended with one. The usage of the reply is paid for all the same. */
-function endedWithError({ usage }: Reply, { input, notes }: ModelQuestion): WritError {
-  notes.usage = addUsage(notes.usage, completeUsage(usage ?? noUsage, { input: 0, output: 0 }));
-  const { id } = input.model;
+/** Makes the error of a reply that ended with one. */
+function endedWithError({ id }: Model): WritError {
   return new WritError("provider-failed", {
     provider: id,
     model: id,

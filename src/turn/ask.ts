@@ -5,7 +5,6 @@ import {
   asWritError,
   askModel,
   type FailureNotes,
-  noFailures,
   type ModelQuestion,
 } from "./ask-model.ts";
 import type { Step } from "../journal/journal.ts";
@@ -17,7 +16,7 @@ import { StepsOfRun } from "../run/steps-of-run.ts";
 import { mostTimes } from "./act.ts";
 import { noRepeats, type Run, type State } from "./state.ts";
 import { withinTokens } from "./paid-model.ts";
-import { addUsage, noUsage } from "../message/usage.ts";
+import { addUsage, noUsage, type Usage } from "../message/usage.ts";
 import type { Model, ToolChoice } from "../model/model.ts";
 import type { Driver, TurnInput } from "../driver/driver.ts";
 import { type AllowList, offeredTools } from "../policy/allow-list.ts";
@@ -33,7 +32,7 @@ import { isReader } from "../event/only-reads.ts";
 import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-hooks.ts";
 import { afterAttempts, pause, paceWith, retryDelay, spread } from "../model/retry.ts";
 import type { EarlyStarts } from "./early.ts";
-import { decideTurn } from "./decide-turn.ts";
+import { decideTurn, type DecidingTurn } from "./decide-turn.ts";
 
 /** The input of which the driver makes this turn's request. */
 export function turnInput(state: State, run: Run): TurnInput {
@@ -106,6 +105,8 @@ export interface TurnQuestion {
   readonly input: TurnInput;
   readonly early: EarlyStarts;
   readonly run: Run;
+  /** Takes down what happens in requests that fail. */
+  readonly notes: FailureNotes;
   /** It was asked in this turn before, with more turns than the provider takes. */
   readonly isShorter?: boolean;
 }
@@ -113,8 +114,14 @@ export interface TurnQuestion {
 /** The record of a model call and of the hooks around it, with the facts that were told meanwhile. */
 type TurnRecord =
   | (ModelRecord & { readonly told?: readonly RunEvent[] })
-  | { readonly failed: HookFailure; readonly told?: readonly RunEvent[] }
-  | { readonly tooLong: TooLong["data"]; readonly told?: readonly RunEvent[] };
+  | ({ readonly failed: HookFailure } & FailedTurn)
+  | ({ readonly tooLong: TooLong["data"] } & FailedTurn);
+
+interface FailedTurn {
+  /** That of the requests that failed. Left out where they told none. */
+  readonly usage?: Usage;
+  readonly told?: readonly RunEvent[];
+}
 
 /** The provider's word that a request is too long: a replay compacts where the run did. */
 type TooLong = WritError<"context-exceeded">;
@@ -136,14 +143,15 @@ function endOf(error: unknown, { state, run }: TurnQuestion): End {
 
 /** The model's reply to a turn, or what a driver decides that needs none, or more. */
 function askOrDecide(asking: TurnQuestion, hooked: HookedCall): Maybe<ModelRecord> {
-  const { state, input, early } = asking;
+  const { state, input, early, notes } = asking;
   const driver = driverOf(state, hooked.run);
   if (driver.decide === undefined) return askUntilAnswered(asking, hooked);
-  const ask = async (by: Driver, inside: HookedCall): Promise<ModelRecord> => {
+  const ask: DecidingTurn["ask"] = async (by, inside, failed) => {
     const run: Run = { ...inside.run, options: { ...inside.run.options, drivers: [by] } };
-    return askUntilAnswered({ state: { ...state, driver: 0 }, input, early, run }, { ...inside, run });
+    const question = { state: { ...state, driver: 0 }, input, early, run, notes: failed };
+    return askUntilAnswered(question, { ...inside, run });
   };
-  return decideTurn({ driver, decide: driver.decide.bind(driver), state, input, hooked, ask });
+  return decideTurn({ driver, decide: driver.decide.bind(driver), state, input, hooked, ask, notes });
 }
 
 /** No journal keeps what is asked. */
@@ -164,7 +172,7 @@ function inTime<Value>(record: Value | "stopped", { model }: TurnInput, { stop }
 
 /** Asks through the journal. A replay tells again what was told meanwhile. */
 function askRecorded(asking: TurnQuestion): Maybe<ModelRecord> {
-  const { state, input, run } = asking;
+  const { state, input, run, notes } = asking;
   const told: RunEvent[] = [];
   let thrown: Error | undefined;
   const key = `turn/${state.ledger.turns}/model${asking.isShorter === true ? "/shorter" : ""}`;
@@ -186,20 +194,23 @@ function askRecorded(asking: TurnQuestion): Maybe<ModelRecord> {
       } catch (error) {
         const isStopped = run.stop.reason !== undefined;
         if (!isStopped && run.options.compact !== undefined && isWritError(error, "context-exceeded"))
-          return { tooLong: (thrown = error).data, told };
+          return { tooLong: (thrown = error).data, ...spentIn(notes), told };
         const failed = isStopped ? undefined : hookFailure(error);
         if (failed === undefined || !(error instanceof Error)) throw error;
         thrown = error;
-        return { failed, told };
+        return { failed, ...spentIn(notes), told };
       }
     },
   };
   return after(recordedAtOnce(step, run) ?? asked(step, run), (record) => {
     if (record === "stopped") throw new Error(`the run was stopped while ${input.model.id} was asked`);
     if (told.length === 0) for (const fact of record.told ?? []) run.tell?.(fact);
-    if ("tooLong" in record) throw thrown ?? new WritError("context-exceeded", record.tooLong);
-    if ("failed" in record) throw thrown ?? hookError(record.failed);
-    return record;
+    if (!("tooLong" in record) && !("failed" in record)) return record;
+    notes.usage = record.usage ?? noUsage;
+    throw (
+      thrown ??
+      ("failed" in record ? hookError(record.failed) : new WritError("context-exceeded", record.tooLong))
+    );
   });
 }
 
@@ -218,13 +229,8 @@ async function asked(step: Step<TurnRecord>, { journal, stop, tell }: Run): Prom
   }
 }
 
-interface Noting {
-  readonly hooked: HookedCall;
-  readonly notes: FailureNotes;
-}
-
-function questionOf(asking: TurnQuestion, { hooked, notes }: Noting): ModelQuestion {
-  const { state, input, early } = asking;
+function questionOf(asking: TurnQuestion, hooked: HookedCall): ModelQuestion {
+  const { state, input, early, notes } = asking;
   const { turn, run } = hooked;
   const { drivers, accounts, timeout } = run.options;
   const { beforeModel } = run.hooks;
@@ -266,19 +272,19 @@ const maxAttempts = 10;
  * Asks. When the request fails it is made again where that can help (`retry`); when that cannot, or was done often enough, the author's hooks say
  * what happens. So a hook decides about what is left, and one that asks again makes one request each time.
  */
-function askUntilAnswered(asking: TurnQuestion, hooked: HookedCall): Maybe<ModelRecord> {
-  return askAttempt(1, asking, { hooked, notes: noFailures() });
-}
-
-function askAttempt(tries: number, asking: TurnQuestion, noting: Noting): Maybe<ModelRecord> {
-  const { hooked, notes } = noting;
+function askUntilAnswered(asking: TurnQuestion, hooked: HookedCall, tries = 1): Maybe<ModelRecord> {
+  const { notes } = asking;
   const { run } = hooked;
   const startedAt = run.host.now();
-  const question = questionOf(asking, noting);
+  const question = questionOf(asking, hooked);
   const changed = (reply: ModelRecord): Maybe<ModelRecord> => {
     const left = asking.early.calls?.left ?? 0;
     const record = withFailed(left === 0 ? reply : { ...reply, left }, notes);
-    return run.hooks.afterModel === undefined ? record : changeReply(record, hooked);
+    if (run.hooks.afterModel === undefined) return record;
+    return changeReply(record, hooked).catch((error: unknown) => {
+      notes.usage = record.usage;
+      throw error;
+    });
   };
   const again = async (thrown: unknown): Promise<ModelRecord> => {
     if (run.stop.reason !== undefined || hookFailure(thrown) !== undefined) throw thrown;
@@ -294,15 +300,20 @@ function askAttempt(tries: number, asking: TurnQuestion, noting: Noting): Maybe<
     await untilAborted(pause(said, run), run.leaving, () => new RunWaits([], true));
     if (run.stop.reason !== undefined) throw error;
     asking.early.calls?.beginAgain();
-    return askAttempt(tries + 1, asking, noting);
+    return askUntilAnswered(asking, hooked, tries + 1);
   };
   return attempt(() => askModel(question), changed, again);
 }
 
+/** The usage of the requests that failed, where there is some. */
+function spentIn({ usage }: FailureNotes): { readonly usage?: Usage } {
+  return usage === noUsage ? {} : { usage };
+}
+
 /** Adds the times of failed attempts, and their usage: it is paid for like that of the reply. */
 function withFailed(record: ModelRecord, { usage, tries }: FailureNotes): ModelRecord {
-  if (tries === undefined) return record;
-  return { ...record, tries, ...(usage === noUsage ? {} : { usage: addUsage(usage, record.usage) }) };
+  const all = usage === noUsage ? record : { ...record, usage: addUsage(usage, record.usage) };
+  return tries === undefined ? all : { ...all, tries };
 }
 
 interface FailedAttempt {

@@ -1,6 +1,6 @@
 import { directJournal } from "../journal/direct-journal.ts";
 import { isWritError } from "../error/writ-error.ts";
-import type { ModelRecord } from "./ask-model.ts";
+import { type ModelRecord, noFailures } from "./ask-model.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { after, always, type Maybe } from "../util/maybe.ts";
 import { askTurn, type TurnQuestion, turnInput } from "./ask.ts";
@@ -130,7 +130,8 @@ function closeTurn(step: NextState, run: Run): Maybe<NextState> {
 }
 
 function askAndAct(state: State, run: Run): Maybe<NextState> {
-  const asking: TurnQuestion = { state, input: turnInput(state, run), early: { state, run }, run };
+  const notes = noFailures();
+  const asking: TurnQuestion = { state, input: turnInput(state, run), early: { state, run }, run, notes };
   return after(askTurn(asking), takeAsked, asking);
 }
 
@@ -145,12 +146,15 @@ function isTooLong({ error }: End, { options }: Run): boolean {
 }
 
 /** Asks once more, with fewer turns; where none can go the run ends. */
-async function askShorter(refused: End, { state: before, early, run }: TurnQuestion): Promise<NextState> {
+async function askShorter(
+  refused: End,
+  { state: before, early, run, notes: { usage } }: TurnQuestion,
+): Promise<NextState> {
   await early.calls?.giveUp();
   const { state, end } = await keeping(before, run, compactRefused);
-  if (end !== undefined) return { state, end };
-  const asking: TurnQuestion = { state, input: turnInput(state, run), early: { state, run }, run };
-  if (state === before) return takeBegun(refused, asking);
+  const notes = { ...noFailures(), usage };
+  const asking: TurnQuestion = { state, input: turnInput(state, run), early: { state, run }, run, notes };
+  if (end !== undefined || state === before) return takeBegun(end ?? refused, asking);
   run.tell?.({ type: "retry-start", turn: state.ledger.turns, reason: refused.error?.message ?? "" });
   return takeBegun(await askTurn({ ...asking, isShorter: true }), asking);
 }

@@ -10,7 +10,7 @@ import { toJson } from "../util/json.ts";
 import { type Ledger, reserveTurn, spend } from "../policy/account/budget.ts";
 import { fits, list, object, oneOf, record, string } from "../util/shape.ts";
 import { type HookedCall, replyOf, withIds } from "./around-model.ts";
-import type { ModelRecord } from "./ask-model.ts";
+import { type FailureNotes, type ModelRecord, noFailures } from "./ask-model.ts";
 import type { State } from "./state.ts";
 import { withinTokens } from "./paid-model.ts";
 
@@ -22,7 +22,9 @@ export interface DecidingTurn {
   readonly input: TurnInput;
   readonly hooked: HookedCall;
   /** Asks the model once, with all that surrounds a request, in the way of a driver. */
-  readonly ask: (by: Driver, hooked: HookedCall) => Promise<ModelRecord>;
+  readonly ask: (by: Driver, hooked: HookedCall, notes: FailureNotes) => Promise<ModelRecord>;
+  /** Takes down what was used where the turn fails. */
+  readonly notes: FailureNotes;
 }
 
 /**
@@ -32,7 +34,7 @@ export interface DecidingTurn {
  * @throws WritError `driver-failed`, `budget-exhausted` when a bound forbids another question, and what asking the model throws
  */
 export async function decideTurn(deciding: DecidingTurn): Promise<ModelRecord> {
-  const { driver, decide, input, hooked } = deciding;
+  const { driver, decide, input, hooked, notes } = deciding;
   const { run, turn, transcript } = hooked;
   const startedAt = run.host.now();
   const questions = new Questions(deciding);
@@ -42,6 +44,7 @@ export async function decideTurn(deciding: DecidingTurn): Promise<ModelRecord> {
     reading = readingOf(await decide(input, (request) => questions.ask(request)), driver.name);
   } catch (error) {
     if (questions.instead !== undefined) return questions.instead;
+    notes.usage = questions.usage;
     if (run.stop.reason !== undefined || isWritError(error)) throw error;
     throw new WritError("driver-failed", { driver: driver.name, reason: messageOf(error) }, { cause: error });
   }
@@ -75,10 +78,15 @@ class Questions {
     const settings = withinTokens(wanted.settings, run.limits.tokens - tokens);
     const request = { ...wanted, settings };
     this.asked += 1;
-    const record = await run.journal.step({
+    const notes = noFailures();
+    const asked = run.journal.step({
       key: `turn/${turn}/model/${this.asked}`,
       fingerprint: () => questionParts(run.options.model.id, request),
-      run: () => ask(asking(driver, request), { ...hooked, run: { ...run, tell: undefined } }),
+      run: () => ask(asking(driver, request), { ...hooked, run: { ...run, tell: undefined } }, notes),
+    });
+    const record = await asked.catch((error: unknown) => {
+      this.usage = addUsage(this.usage, notes.usage);
+      throw error;
     });
     const { message, finishReason, usage, answer, unreadable } = record;
     this.usage = addUsage(this.usage, usage);

@@ -1,4 +1,5 @@
 import type { Reading, Driver, TurnInput } from "../driver/driver.ts";
+import { directJournal } from "../journal/direct-journal.ts";
 import { WritError } from "../error/writ-error.ts";
 import {
   isWordless,
@@ -18,9 +19,9 @@ import { act } from "./act.ts";
 import { skippedResult } from "../call/refused.ts";
 import { skipAll } from "./cut-short.ts";
 import { type TurnQuestion, driverOf } from "./ask.ts";
-import { authorStopped, type End, failed } from "../run/end.ts";
+import { authorStopped, type End, endBy, failed } from "../run/end.ts";
 import { keeping, type Run, type State, type NextState } from "./state.ts";
-import { addUsage, priceOf } from "../message/usage.ts";
+import { addUsage, noUsage, priceOf } from "../message/usage.ts";
 import type { UnreadableCall } from "../model/model.ts";
 import { driversByName } from "../driver/choose.ts";
 import { heldToShape } from "../driver/reply-shape.ts";
@@ -104,7 +105,11 @@ export function seenBy(message: ReplyMessage, { label: before }: Pick<Learned, "
 }
 
 /** Books what a reply used, here and in the runs around this one. */
-function booked(state: State, { usage, left }: ModelRecord, run: Run): Pick<State, "ledger" | "usage"> {
+function booked(
+  state: State,
+  { usage, left }: Pick<ModelRecord, "usage" | "left">,
+  run: Run,
+): Pick<State, "ledger" | "usage"> {
   const { turns: turn } = state.ledger;
   const costUsd = priceOf(usage, run.options);
   const total = addUsage(state.usage, usage);
@@ -126,21 +131,41 @@ export function readAnswer(
   });
 }
 
-function notAnswered(end: End, { state, run }: TurnQuestion): NextState {
+/** Ends a turn that has no reply. What its requests used is booked, but where a journal has the run stopped: its replay knows nothing of them. */
+function notAnswered(end: End, { state, run, notes: { usage } }: TurnQuestion): NextState {
   const { turns: turn } = state.ledger;
   const driver = driverOf(state, run).name;
   run.tell?.({ type: "message-end", turn, finishReason: "error", driver, durationMs: 0 });
-  return { state, end };
+  const isLost = run.stop.reason !== undefined && run.journal !== directJournal;
+  if (usage === noUsage || isLost) return { state, end };
+  return { state: { ...state, ...booked(state, { usage }, run) }, end };
 }
 
 /** Does what a reply says: carries out its calls, takes its answer, or asks again. */
 export function take(record: ModelRecord | End, asking: TurnQuestion): Maybe<NextState> {
   if ("outcome" in record) return notAnswered(record, asking);
+  const { state, input, run, notes } = asking;
+  const driver = speakerOf(record.driver, run);
+  let reading: Reading;
+  try {
+    reading = readingOf(record, { driver, input, turn: state.ledger.turns });
+  } catch (error) {
+    notes.usage = record.usage;
+    return notAnswered(endBy(error, run), asking);
+  }
+  return takeRead({ record, reading, speaker: driver }, asking);
+}
+
+interface ReadReply {
+  readonly record: ModelRecord;
+  readonly reading: Reading;
+  readonly speaker: Driver;
+}
+
+function takeRead({ record, reading, speaker }: ReadReply, asking: TurnQuestion): Maybe<NextState> {
   const { state: before, input, early, run } = asking;
   const { turns: turn } = before.ledger;
   const { finishReason, startedAt, endedAt } = record;
-  const speaker = speakerOf(record.driver, run);
-  const reading = readingOf(record, { driver: speaker, input, turn });
   const message = seenBy(reading.message, before.learned);
   // The model did not write the word that stands in the transcript for a reply without words.
   const isVoid = reading.type === "violation" && isWordless(record.message);
