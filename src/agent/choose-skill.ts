@@ -1,10 +1,10 @@
-import { messageOf, WritError } from "../error/writ-error.ts";
-import { chatWith } from "../model/chat.ts";
+import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import { type ChatRequest, chatWith } from "../model/chat.ts";
 import { askPatiently, type RetryPace } from "../model/retry.ts";
 import type { Model, ReplyFormat } from "../model/model.ts";
 import { grammarOf } from "../driver/grammar/grammar.ts";
 import { contentText, userMessage } from "../message/message.ts";
-import type { Usage } from "../message/usage.ts";
+import { addUsage, noUsage, type Usage } from "../message/usage.ts";
 import { type AskingBounds, boundedModel, withinTokens } from "../turn/paid-model.ts";
 import type { Excess } from "../policy/account/budget.ts";
 import type { JsonSchema } from "../schema/schema.ts";
@@ -129,16 +129,28 @@ async function route(
     key: "route",
     fingerprint: () => partsText({ model: model.id, skills: fitting.map(({ name }) => name), input }),
   };
+  let failed = noUsage;
+  const onFailed = (usage: Usage): void => void (failed = addUsage(failed, usage));
   const asking = journal.step({
     ...step,
-    run: () => {
+    run: async () => {
       const ask = (): Promise<Route> =>
-        askRoute(fitting, boundedModel(model, bounds), { plan, input, signal: stop.signal });
-      return askPatiently(ask, { model, retry, host, stop });
+        askRoute(fitting, boundedModel(model, bounds), { plan, input, signal: stop.signal, onFailed });
+      const answer = await askPatiently(ask, { model, retry, host, stop });
+      return { ...answer, usage: addUsage(failed, answer.usage) };
     },
   });
-  const answer = await untilStopped(asking, stop);
+  const answer = await untilStopped(asking, stop).catch((error: unknown) => {
+    if (failed === noUsage || stop.reason !== undefined || !isWritError(error)) throw error;
+    return error;
+  });
   if (answer === "stopped") throw new Error("the run was stopped while a skill was chosen");
+  if (isWritError(answer)) return { type: "failed", error: answer, usage: failed };
+  return choiceBy(answer, fitting, plan);
+}
+
+/** The skill that the model chose, where it is one of those that fit and the model is sure enough. */
+function choiceBy(answer: Route, fitting: readonly PlannedSkill[], plan: AgentPlan): Choice {
   const { skill, confidence, rationale, usage, isCall = false } = answer;
   const names = fitting.map(({ name }) => name);
   const why = {
@@ -174,24 +186,26 @@ interface AskingRoute {
   readonly plan: AgentPlan;
   readonly input: Json;
   readonly signal: AbortSignal;
+  readonly onFailed: (usage: Usage) => void;
 }
 
 async function askRoute(
   fitting: readonly PlannedSkill[],
   model: Model,
-  { plan, input, signal }: AskingRoute,
+  { plan, input, signal, onFailed }: AskingRoute,
 ): Promise<Route> {
   const names = fitting.map(({ name }) => name);
   const schema = routeSchema(names);
   const list = fitting.map(({ name, description }) => `- ${name}: ${description}`).join("\n");
   const text = `Choose the skill that fits what the user asks. Do not answer the user.\n\nSkills:\n${list}\n\nReply with JSON alone that matches: ${JSON.stringify(schema)}`;
-  const reply = await chatWith(model, {
+  const request: ChatRequest = {
     messages: [{ role: "system", text }, userMessage(contentText(input))],
     format: formatFor(model, schema),
     toolChoice: "none",
     settings: withinTokens(plan.settings, plan.limits.tokens),
     signal,
-  });
+  };
+  const reply = await chatWith(model, request, onFailed);
   const { usage } = reply;
   if (reply.calls.length > 0) return { skill: "", isCall: true, usage };
   return { ...readRoute(reply.text, names), usage };

@@ -12,7 +12,7 @@ import {
 } from "../message/message.ts";
 import { readTranscript } from "../message/read-transcript.ts";
 import { acceptableId, namedCalls, type ReadyTranscript } from "../message/transcript.ts";
-import { completeUsage, type Usage } from "../message/usage.ts";
+import { completeUsage, type ReportedUsage, type Usage } from "../message/usage.ts";
 import { type DataTool, inputOf } from "../tool/data-tool.ts";
 import { checkToolName, type Tool } from "../tool/tool.ts";
 import { drain } from "../util/drain.ts";
@@ -64,14 +64,18 @@ export interface ChatReply {
  * @throws WritError `transcript-invalid` for a history that no provider takes, `name-invalid`, `name-taken`, `definition-invalid` and
  * `schema-invalid` for the tools; what the model's adapter throws, anything else that it throws as `provider-failed`. An aborted request throws the signal's reason.
  */
-export function chatWith(model: Model, request: ChatRequest): Promise<ChatReply> {
-  return drain(chatStreamWith(model, request));
+export function chatWith(model: Model, request: ChatRequest, onFailed?: OnFailed): Promise<ChatReply> {
+  return drain(chatStreamWith(model, request, onFailed));
 }
+
+/** Takes what a provider has told of a reply that failed: it is paid for like that of others. */
+type OnFailed = (usage: Usage) => void;
 
 /** Asks the model once, and yields its reply while it writes. Calls have the ids and names that they have in the reply. */
 export async function* chatStreamWith(
   model: Model,
   request: ChatRequest,
+  onFailed?: OnFailed,
 ): AsyncGenerator<Delta, ChatReply, undefined> {
   const { format, settings = {}, signal = new AbortController().signal } = request;
   const tools = describeAll(request.tools ?? []);
@@ -88,14 +92,17 @@ export async function* chatStreamWith(
     settings,
     ...(format === undefined ? {} : { format }),
   };
+  let reported: ReportedUsage | undefined;
   try {
     for await (const delta of model.stream(sent, { signal })) {
+      if (delta.type === "end") reported = delta.usage;
       assembler.push(delta);
       yield calls.renamed(delta);
     }
     return replyOf(assembler.reply(), model, messages);
   } catch (error) {
     signal.throwIfAborted();
+    if (reported !== undefined) onFailed?.(completeUsage(reported, { input: 0, output: 0 }));
     if (isWritError(error)) throw error;
     throw failure(model, messageOf(error), { cause: error, retryable: false });
   }

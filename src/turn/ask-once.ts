@@ -44,7 +44,7 @@ export function askingOnce(options: AskingOnce, purse: Purse): AskOnce {
       if (excess !== undefined) throw exhausted(options, excess.message);
       const request = { messages: prompt, settings: withinTokens(settings, purse.tokensLeft()), signal };
       const ask = (): Promise<ChatReply> =>
-        asRuntime(host, () => chatWith(boundedModel(model, options), request));
+        asRuntime(host, () => chatWith(boundedModel(model, options), request, book));
       const asking = askPatiently(ask, { model, retry, host, stop });
       const reply = await untilStopped(asking, stop).catch((error: unknown) => {
         if (stop.reason === undefined) throw error;

@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { WritError } from "../../src/error/writ-error.ts";
-import { agent, type AgentEvent, isFact, isRunError, memoryJournal } from "../../src/index.ts";
+import {
+  agent,
+  type AgentEvent,
+  isFact,
+  isRunError,
+  llm,
+  memoryJournal,
+  skill,
+  tool,
+} from "../../src/index.ts";
 import { decidingDriver, type Driver, nativeDriver } from "../../src/drivers.ts";
 import { textOf } from "../../src/doors.ts";
 import type { Delta, Model } from "../../src/model/model.ts";
@@ -131,6 +140,30 @@ describe("the usage of requests that failed", () => {
     const both = { inputTokens: 200, outputTokens: 14 };
     expect((await thrownBy(clerk(false).run("go"))).usage).toEqual(both);
     expect(await clerk(true).run("go")).toMatchObject({ text: "Done.", usage: both });
+  });
+
+  it("counts for questions of tools to the model, and for the turn that chooses a skill", async () => {
+    const twice = { inputTokens: 200, outputTokens: 14 };
+    for (const last of [{ text: "Kim", usage }, failing]) {
+      const asks = tool({
+        name: "ask",
+        description: "",
+        effect: "none",
+        inputSchema: { type: "object" },
+        needs: [llm],
+        execute: (_input, context) => context.llm("Whom?").catch(() => "nobody"),
+      });
+      const model = scripted([{ calls: [{ name: "ask" }], usage }, failing, last, { text: "Done.", usage }]);
+      const asked = await agent({ name: "clerk", model, tools: [asks], grants: [llm], retry }).run("go");
+      expect(asked.usage).toEqual({ inputTokens: 400, outputTokens: 28 });
+
+      const skills = ["one", "two"].map((name) => skill({ name, description: "", execute: () => name }));
+      const text = JSON.stringify({ skillName: "two", confidence: 1 });
+      const chooser = scripted([failing, last === failing ? failing : { text, usage }]);
+      const choosing = agent({ name: "clerk", model: chooser, skills, retry }).run("go");
+      const ended = last === failing ? await thrownBy(choosing) : await choosing;
+      expect(ended.usage).toEqual(twice);
+    }
   });
 
   it("counts where the request is too long, and made again without old turns", async () => {
