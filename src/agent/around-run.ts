@@ -2,6 +2,8 @@ import { WritError } from "../error/writ-error.ts";
 import { consult } from "../hook/consult.ts";
 import { endBy, refusedBy } from "../run/end.ts";
 import type { Finished } from "../run/finished.ts";
+import type { Host } from "../journal/host.ts";
+import { withoutSecrets } from "../run/secrets.ts";
 import type { Frame } from "../run/frame.ts";
 import type { End } from "../run/end.ts";
 import { describeIssues, type ParseResult, type Schema } from "../schema/schema.ts";
@@ -19,11 +21,18 @@ export interface Around {
   readonly plan: AgentPlan;
   readonly base: RunFrame;
   readonly input: Json;
+  /** The parts of the input, or the conversation that it is; undefined for plain text and for what a schema takes. */
   readonly asked?: ReadQuestion;
 }
 
 /** The input of a run, read. */
 export interface ReadInput extends Pick<Around, "input" | "asked"> {}
+
+/** A run that begins, with the input as its caller gave it. */
+interface Beginning extends Around {
+  readonly given?: unknown;
+  readonly host: Host;
+}
 
 /**
  * The input that the author's hooks put in the place of the one that they saw; undefined where they put none.
@@ -31,14 +40,24 @@ export interface ReadInput extends Pick<Around, "input" | "asked"> {}
  * @throws WritError `hook-failed`, and `input-invalid` for what a hook put in its place
  */
 export async function askBeforeRun(
-  { plan, base, input, asked }: Around,
+  { plan, base, ...begun }: Beginning,
   inside: Frame,
 ): Promise<ReadInput | undefined> {
-  const at = { agent: plan.name, input: asked === undefined ? input : questionJson(asked) };
+  const at = { agent: plan.name, input: shownInput(begun, plan) };
   const question = { place: "beforeRun" as const, at, turn: 0 };
   const answer = await consult(consulting({ plan, base }, inside), question);
   if (answer.input === undefined) return undefined;
   return readInput(answer.input, { name: plan.name, schema: plan.input });
+}
+
+/** The input as hooks see it: what they give back is read like the caller's, so that a schema which changes values would change once more what it had made. */
+function shownInput(
+  { input, asked, given, host }: Omit<Beginning, "plan" | "base">,
+  { input: schema }: AgentPlan,
+): Json {
+  if (asked !== undefined) return questionJson(asked);
+  const json = schema === undefined ? undefined : toJson(given);
+  return json?.ok === true ? withoutSecrets(json.value, host) : input;
 }
 
 /** The skill after the author's hooks saw it, or the end that they brought. @throws WritError `hook-failed`, `skill-unknown` */

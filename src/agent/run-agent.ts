@@ -16,7 +16,6 @@ import { emptyLedger, type Ledger, spend } from "../policy/account/budget.ts";
 import { transcriptAfter } from "../session/history.ts";
 import type { Json } from "../util/json.ts";
 import { after, type Maybe, rescue } from "../util/maybe.ts";
-import type { ReadQuestion } from "./question.ts";
 import {
   askAfterRun,
   askBeforeRun,
@@ -53,10 +52,9 @@ export interface Wanted {
 }
 
 /** One run of an agent: what it works with from its beginning to its end. */
-interface AgentRun extends AroundAgent, Omit<Wanted, "input"> {
-  readonly input: Json;
-  /** The parts of the input, or the conversation that it is; undefined for plain text and for what a schema takes. */
-  readonly asked?: ReadQuestion;
+interface AgentRun extends AroundAgent, Omit<Wanted, "input">, ReadInput {
+  /** The input as the caller gave it, before a schema read it. */
+  readonly given?: unknown;
   readonly base: RunFrame;
 }
 
@@ -77,7 +75,7 @@ export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
     const { input, asked } = host.powers?.holdsSecrets === true ? withoutSecrets(read, host) : read;
     if (asked !== undefined) checkAlone(asked, wanted.options, plan.name);
     const { options, watched, onTurn } = wanted;
-    const run = { definition, plan, host, options, watched, onTurn, base, input, asked };
+    const run = { definition, plan, host, options, watched, onTurn, base, given, input, asked };
     const { limits, observe } = plan;
     const framing = { ...base, agent: plan.name, input, durationMs: limits.durationMs, observe };
     return { runId: base.runId, framed: frame(framing, (inside) => runAgent(run, inside)) };

@@ -9,7 +9,7 @@ import type { Json } from "../util/json.ts";
 
 /** The input of a hook in each place, and the fields that it may give back. Any other field is refused. */
 export interface HookPlaces {
-  /** Before anything else. */
+  /** Before anything else. The input is as the caller gave it, and so is what a hook gives: the schema of the agent reads it. */
   readonly beforeRun: { at: { readonly agent: string; readonly input: Json }; may: { input?: Json } };
   /** After a skill was chosen. `skill` takes another of the agent's skills; `deny` refuses the run. */
   readonly beforeSkill: {

@@ -239,6 +239,34 @@ describe("hooks and what they may not break", () => {
     expect(await halved.run("go")).toMatchObject({ outcome: { type: "answered" }, turns: 16 });
   });
 
+  it("an input that a hook puts in the place of the caller's goes through the schema once, like the caller's", async () => {
+    const input = z.object({
+      euros: z.number().transform((euros) => euros * 100),
+      note: z.string().default("none"),
+    });
+    const seen: unknown[] = [];
+    const heard = async (beforeRun: NonNullable<Hook["beforeRun"]>) => {
+      const model = scripted(["Done."]);
+      const hooks: Hook[] = [
+        { beforeRun },
+        { name: "looks", beforeRun: ({ input: shown }) => void seen.push(shown) },
+      ];
+      await agent({ name: "a", input, model, hooks }).run({ euros: 5 });
+      return userTexts(model, 0);
+    };
+    expect(await heard(() => undefined)).toEqual(['{"euros":500,"note":"none"}']);
+    expect(await heard(({ input: shown }) => ({ input: { ...Object(shown), note: "rent" } }))).toEqual([
+      '{"euros":500,"note":"rent"}',
+    ]);
+    expect(await heard(() => ({ input: { euros: 7 } }))).toEqual(['{"euros":700,"note":"none"}']);
+    expect(seen).toEqual([{ euros: 5 }, { euros: 5, note: "rent" }, { euros: 7 }]);
+    const counts = z.string().transform((text) => text.length);
+    const model = scripted(["Done."]);
+    const hooks: Hook[] = [{ beforeRun: ({ input: shown }) => ({ input: shown }) }];
+    await agent({ name: "a", input: counts, model, hooks }).run("tea");
+    expect(userTexts(model, 0)).toEqual(["3"]);
+  });
+
   it("calls in a reply that a hook wrote get ids that no other call has", async () => {
     const call = { type: "tool-call" as const, id: "same", name: "look", arguments: { q: 7 } };
     const twice: Hook = {
