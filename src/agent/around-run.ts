@@ -6,6 +6,7 @@ import type { Host } from "../journal/host.ts";
 import { withoutSecrets } from "../run/secrets.ts";
 import type { Frame } from "../run/frame.ts";
 import type { End } from "../run/end.ts";
+import { isChangedAgain } from "../call/edited.ts";
 import { describeIssues, type ParseResult, type Schema } from "../schema/schema.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { type Json, toJson } from "../util/json.ts";
@@ -92,7 +93,7 @@ export function askAfterRun(
     const question = { place: "afterRun" as const, at, turn: ledger.turns };
     const { output: content } = await consult(consulting({ plan, base }, inside), question);
     if (content === undefined || end.outcome.type !== "answered") return finished;
-    const read = await untilStopped(Promise.resolve(skill?.output?.parse(content)), inside.stop);
+    const read = await untilStopped(readOutput(content, skill?.output), inside.stop);
     if (read === "stopped") throw new Error("the run was stopped while its output was read");
     if (read?.ok === false) {
       const reason = `its output does not match the output schema: ${describeIssues(read.issues)}`;
@@ -101,6 +102,18 @@ export function askAfterRun(
     const given = read === undefined ? content : read.value;
     return { ...finished, end: { ...end, output: given, outcome: { ...end.outcome, content } } };
   });
+}
+
+/** An output of a hook, as its schema makes it. @throws WritError `hook-failed` where that changes once more what the hook was shown */
+async function readOutput(
+  content: Json,
+  schema: Schema | undefined,
+): Promise<ParseResult<unknown> | undefined> {
+  const read = await schema?.parse(content);
+  if (schema === undefined || read?.ok !== true || !(await isChangedAgain(schema, read.value))) return read;
+  const reason =
+    "the output schema changes values, and would change once more what the hook gave, which was shown the changed ones";
+  throw new WritError("hook-failed", { hook: "afterRun", place: "afterRun", reason });
 }
 
 /** A session has the conversation before a run: a second one cannot stand beside it. @throws WritError `input-invalid` */

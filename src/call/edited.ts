@@ -1,14 +1,14 @@
 import { plainJson } from "../util/plain-json.ts";
 import { sameJson } from "../util/same-json.ts";
-import type { Ready } from "./call.ts";
+import type { Schema } from "../schema/schema.ts";
 
 /**
- * Tells whether the schema of the tool can have changed what a person wrote. People are shown what the tool would get, and write the like of it: a schema
- * that changes values (`transform`) makes others of those once more.
+ * Tells whether a schema can have changed what a person or a hook wrote, of which it made this value. They are shown what the schema made, and write the
+ * like of it: one that changes values (`transform`) makes others of those once more.
  */
-export async function isChangedAgain({ tool, args }: Pick<Ready, "tool" | "args">): Promise<boolean> {
-  const got = plainJson(args);
-  const again = got.ok ? await tool.input.parse(got.value) : undefined;
+export async function isChangedAgain(schema: Schema, value: unknown): Promise<boolean> {
+  const got = plainJson(value);
+  const again = got.ok ? await schema.parse(got.value) : undefined;
   if (!got.ok || again?.ok !== true) return false;
   const then = plainJson(again.value);
   return !then.ok || !sameJson(then.value, got.value);

@@ -135,7 +135,7 @@ async function judgeEdited(call: Call): Promise<Fate> {
   const fate = await checkCall(call);
   if (fate.decision !== undefined) run.tell?.(decidedFact(fate, fate.decision, turn));
   if (fate.type === "refused") return fate;
-  if (await isChangedAgain(fate)) return denied(fate.call, "edited", changedAgain);
+  if (await isChangedAgain(fate.tool.input, fate.args)) return denied(fate.call, "edited", changedAgain);
   const edited = { ...fate, isEdited: true };
   if (run.hooks.beforeToolCall === undefined) return edited;
   const hooked = await askHooksBefore({ ...call, proposed: fate.call }, "/edited");

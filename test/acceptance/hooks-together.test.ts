@@ -267,6 +267,24 @@ describe("hooks and what they may not break", () => {
     expect(userTexts(model, 0)).toEqual(["3"]);
   });
 
+  it("an output that a hook puts in the place of the run's is refused where the schema would change once more what the hook was shown", async () => {
+    const masked = async (output: z.ZodType) => {
+      const hooks: Hook[] = [
+        { name: "masked", afterRun: ({ output: shown }) => ({ output: { ...Object(shown), memo: "***" } }) },
+      ];
+      const model = scripted(['{"amount": 5, "memo": " rent"}']);
+      return agent({ name: "a", model, output, hooks }).run("go");
+    };
+    const memo = z.string().trim();
+    const cents = await masked(z.object({ amount: z.number().transform((euros) => euros * 100), memo }));
+    expect(cents.outcome).toMatchObject({
+      type: "failed",
+      code: "hook-failed",
+      message: expect.stringContaining("would change once more"),
+    });
+    expect((await masked(z.object({ amount: z.number(), memo }))).output).toEqual({ amount: 5, memo: "***" });
+  });
+
   it("calls in a reply that a hook wrote get ids that no other call has", async () => {
     const call = { type: "tool-call" as const, id: "same", name: "look", arguments: { q: 7 } };
     const twice: Hook = {
