@@ -164,7 +164,12 @@ export interface Delegation {
 
 /** An event that is told to watchers alone; never part of a replay. Merged when the reader is slow: `merged` says how many became one. */
 export type LiveEvent =
-  | ({ readonly type: "message-start"; readonly driver: string } & InTurn)
+  | ({
+      readonly type: "message-start";
+      readonly driver: string;
+      /** The id of the model that is asked. Left out where a driver decides by itself whether it asks one. */
+      readonly model?: string;
+    } & InTurn)
   | ({ readonly type: "text-delta"; readonly text: string } & Merged & InTurn)
   | ({ readonly type: "reasoning-delta"; readonly text: string } & Merged & InTurn)
   | ({ readonly type: "call-delta"; readonly name: string; readonly text: string } & Merged & InCall)

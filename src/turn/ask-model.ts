@@ -187,7 +187,7 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<TimedReply> {
   notes.reported = undefined;
   const names = new CallNames(driver, question);
   const assembler = assemble(input.model.id, (start) => names.give(start));
-  emit?.({ type: "message-start", turn, driver: driver.name });
+  emit?.({ type: "message-start", turn, driver: driver.name, model: input.model.id });
   const caller = driver.passthrough ? callerIn(input) : undefined;
   const through = caller?.description.name;
   const tell = emit === undefined ? undefined : teller(driver, input, { turn, names, emit, caller: through });

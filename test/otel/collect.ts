@@ -64,6 +64,17 @@ export async function sums(): Promise<Readonly<Record<string, number>>> {
   );
 }
 
+/** The attributes of what was measured since the last time under a name, a set for each. */
+export async function attributesOf(name: string): Promise<readonly object[]> {
+  measured.reset();
+  await reader.forceFlush();
+  return measured
+    .getMetrics()
+    .flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics: all }) => all))
+    .filter(({ descriptor }) => descriptor.name === name)
+    .flatMap(({ dataPoints }) => dataPoints.map(({ attributes }) => attributes));
+}
+
 /** Does something inside a span of the program. */
 export function inSpan<Value>(name: string, act: () => Promise<Value>): Promise<Value> {
   return trace.getTracer("program").startActiveSpan(name, async (span: Span) => {

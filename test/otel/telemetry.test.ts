@@ -5,7 +5,7 @@ import { durableRuns, memoryRuns } from "../../src/durable.ts";
 import { telemetry } from "../../src/otel.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import { until } from "../server/scene.ts";
-import { inSpan, register, sums, told, tree } from "./collect.ts";
+import { attributesOf, inSpan, register, sums, told, tree } from "./collect.ts";
 
 beforeAll(register);
 beforeEach(async () => {
@@ -19,6 +19,30 @@ const pays = () =>
   scripted([{ text: "I pay", calls: [{ name: "pay", arguments: { to: "xyzzy" } }] }, "Paid xyzzy."]);
 
 describe("telemetry", () => {
+  it("names the provider of a request, and the model asked, as the conventions do, on spans and in what is measured", async () => {
+    for (const [id, provider, model] of [
+      ["openai/gpt-5-mini", "openai", "gpt-5-mini"],
+      ["google/gemini-3-pro", "gcp.gemini", "gemini-3-pro"],
+      ["mistral/mistral-large", "mistral_ai", "mistral-large"],
+      ["openrouter/z-ai/glm-5", "openrouter", "z-ai/glm-5"],
+      ["ollama/qwen2.5:7b", "ollama", "qwen2.5:7b"],
+      ["xai.responses/grok-5", "x_ai", "grok-5"], // of the AI SDK
+      ["google.vertex.chat/gemini-3-pro", "gcp.vertex_ai", "gemini-3-pro"],
+      ["amazon-bedrock/nova", "aws.bedrock", "nova"],
+      ["azure.responses/mine", "azure.ai.openai", "mine"],
+      ["our/own", undefined, "our/own"],
+    ] as const) {
+      await agent({ name: "a", model: scripted(["Yes."], { id }), onEvent: telemetry() }).run("go");
+      const named = { "gen_ai.request.model": model, ...(provider && { "gen_ai.provider.name": provider }) };
+      const asked = told().find(({ name }) => name === "chat")?.attributes ?? {};
+      expect(asked).toMatchObject(named);
+      expect("gen_ai.provider.name" in asked).toBe(provider !== undefined);
+      const points = await attributesOf("gen_ai.client.token.usage");
+      expect(points).toHaveLength(2);
+      for (const each of points) expect(each).toMatchObject(named);
+    }
+  });
+
   it("tells of a run, its turns, requests and calls, with decisions, sources and tokens, and nothing of content", async () => {
     const payer = agent({
       name: "payer",
@@ -51,9 +75,11 @@ describe("telemetry", () => {
       "writ.result.status": "ok",
     });
     expect(of("chat")).toMatchObject({
+      "gen_ai.request.model": "scripted",
       "gen_ai.response.finish_reasons": ["tool-calls"],
       "writ.cost.usd": 0.25,
     });
+    expect(of("chat")).not.toHaveProperty("gen_ai.provider.name"); // nobody knows that of a model of one's own
     expect(of("chat")?.["gen_ai.usage.output_tokens"]).toBeGreaterThan(0);
     expect(JSON.stringify(spans.map(({ attributes, events }) => [attributes, events]))).not.toContain(
       "xyzzy",

@@ -12,6 +12,7 @@ import { type AgentEvent, isFact } from "../../event/event.ts";
 import { isPast } from "../../event/past.ts";
 import { CallSpans } from "./call-spans.ts";
 import { inputContent, replyContent } from "./content.ts";
+import { modelAsked } from "./model-asked.ts";
 import type { Told, Tellers } from "./tellers.ts";
 import type { Telling } from "./measures.ts";
 
@@ -46,6 +47,7 @@ interface Beginning {
 export class RunSpans {
   private static readonly tellers: Tellers<RunSpans> = {
     "turn-start": (run, { at, turn }) => void run.turnAt(at, turn),
+    "message-start": (run, { model }) => run.begins(model),
     "text-delta": (run, event) => run.chunk(event),
     "reasoning-delta": (run, event) => run.chunk(event),
     "call-delta": (run, event) => run.chunk(event),
@@ -72,6 +74,8 @@ export class RunSpans {
   private last = 0;
   private turn: { readonly span: Span; readonly inside: Context } | undefined;
   private readonly kinds = new Map<string | undefined, Kind>();
+  /** The id of the model that is asked. */
+  private model: string | undefined;
   private asked: Asked | undefined;
   private firstChunkAt: number | undefined;
   private turns = 0;
@@ -137,6 +141,11 @@ export class RunSpans {
     return (this.turn = { span, inside: trace.setSpan(this.inside, span) });
   }
 
+  private begins(model: string | undefined): void {
+    if (model !== this.model) this.kinds.clear();
+    this.model = model;
+  }
+
   private chunk({ at }: AgentEvent): void {
     this.firstChunkAt ??= at;
   }
@@ -176,10 +185,11 @@ export class RunSpans {
     };
   }
 
-  /** Depends on: the agent, which a run never changes, and the model. */
+  /** Depends on: the agent, which a run never changes, and the models that were asked and that answered. */
   private kindOf(model: string | undefined): Kind {
     let kind = this.kinds.get(model);
-    if (kind === undefined) this.kinds.set(model, (kind = kindOf(aboutChat(this.agent, model))));
+    if (kind === undefined)
+      this.kinds.set(model, (kind = kindOf(aboutChat(this.agent, { model, asked: this.model }))));
     return kind;
   }
 
@@ -242,8 +252,16 @@ function attemptOf({ attempt, delayMs }: Told<"retry-start">): Attributes {
   };
 }
 
-function aboutChat(agent: string, model: string | undefined): Attributes {
-  const about = { "gen_ai.agent.name": agent, "gen_ai.operation.name": "chat" };
+interface Models {
+  /** The model that answered, as the provider says. */
+  readonly model: string | undefined;
+  /** The id of the model that was asked. */
+  readonly asked: string | undefined;
+}
+
+function aboutChat(agent: string, { model, asked }: Models): Attributes {
+  const named = asked === undefined ? {} : modelAsked(asked);
+  const about = { "gen_ai.agent.name": agent, "gen_ai.operation.name": "chat", ...named };
   return model === undefined ? about : { ...about, "gen_ai.response.model": model };
 }
 
