@@ -144,6 +144,43 @@ describe("the tools of a stranger", () => {
     });
   });
 
+  it("tell no integer that was rounded: the digits of the text beside it, or that it is about this one", async () => {
+    const structured =
+      '{"id": 9007199254740993, "big": 1234567890123456789, "round": 10000000000000000, "n": 7}';
+    const exact = { id: "9007199254740993", big: "1234567890123456789", round: 1e16, n: 7 };
+    const doubtful = {
+      id: "about 9007199254740992",
+      big: "about 1234567890123456800",
+      round: "about 10000000000000000",
+      n: 7,
+    };
+    const integers = ["id", "big", "round", "n"].map((name) => [name, { type: "integer" }] as const);
+    const outputSchema = { type: "object", properties: Object.fromEntries(integers), required: ["n"] };
+    for (const [text, expected] of [
+      [structured, exact],
+      ["Order 1234567890123456789 of 9007199254740993, beside 10000000000000000", exact],
+      ["Found.", doubtful],
+      ["9007199254740993 and 9007199254740992", doubtful],
+      [undefined, doubtful],
+    ] as const)
+      for (const more of [{}, { outputSchema }]) {
+        const client: McpClient = {
+          listTools: async () => ({ tools: [{ name: "find", inputSchema: { type: "object" }, ...more }] }),
+          callTool: async () => ({
+            content: text === undefined ? [] : [{ type: "text", text }],
+            structuredContent: JSON.parse(structured) as Json,
+          }),
+        };
+        const result = await callTool((await named(client))("find"), {});
+        expect(result).toMatchObject({ status: "ok", value: expected });
+      }
+    const wrong: McpClient = {
+      listTools: async () => ({ tools: [{ name: "find", inputSchema: { type: "object" }, outputSchema }] }),
+      callTool: async () => ({ content: [], structuredContent: { id: 2 ** 53 } }),
+    };
+    expect(await callTool((await named(wrong))("find"), {})).toMatchObject({ status: "error" });
+  });
+
   it("say nothing that is believed about their effect, and little that is long", async () => {
     const tools = await mcpTools((await inMemory()).client);
     expect(new Set(tools.map(({ effect }) => effect))).toEqual(new Set(["undeclared"]));

@@ -9,6 +9,7 @@ import { asRuntime } from "../../run/around.ts";
 import { nodePowers } from "../capability/node-powers.ts";
 import { changesBetween, type McpChange } from "./changes.ts";
 import type { McpClient } from "./client.ts";
+import { tellingDigits } from "./digits.ts";
 import { boundedText, callRemote, RemoteFailure } from "./remote-call.ts";
 import { visible } from "../../util/visible.ts";
 import { inTime } from "./in-time.ts";
@@ -133,7 +134,9 @@ export async function openCatalogue(line: Line, options: CatalogueOptions): Prom
     if (change !== undefined) throw changedError(server, [change]);
     const done = atWork?.(each.name, context);
     try {
-      const remote = { name: each.own, args, inputSchema: each.pin.inputSchema, timeoutMs };
+      const { inputSchema, outputSchema } = each.pin;
+      const isChecked = outputSchema !== undefined;
+      const remote = { name: each.own, args, inputSchema, timeoutMs, isChecked };
       const result = await callRemote(client, remote, context);
       line.worked(client);
       return result;
@@ -197,7 +200,9 @@ function remoteTool(each: Taken, { server, timeoutMs, call, page }: Remote): Too
     execute: (args, context) => call(each, args, context),
   });
   const shown = app === undefined ? {} : { page: page?.(app) };
-  return setOrigin({ ...made, ...shown, trustedForm, enforcement }, { server, pin: pin.sha256, approved });
+  const output = made.output && tellingDigits(made.output);
+  const whole = { ...made, output, ...shown, trustedForm, enforcement };
+  return setOrigin(whole, { server, pin: pin.sha256, approved });
 }
 
 const enforcement = (): Enforcement => ({

@@ -4,6 +4,7 @@ import { file } from "../../message/file-part.ts";
 import type { FilePart } from "../../message/message.ts";
 import type { ToolContext } from "../../tool/tool.ts";
 import type { McpClient, McpRequestOptions } from "./client.ts";
+import { noteDigits, withDigits } from "./digits.ts";
 import { asRuntime } from "../../run/around.ts";
 import { nodePowers } from "../capability/node-powers.ts";
 import { inTime } from "./in-time.ts";
@@ -16,6 +17,8 @@ export interface RemoteCall {
   readonly args: JsonObject;
   readonly inputSchema: JsonObject;
   readonly timeoutMs: number;
+  /** A schema of its result looks at it afterwards. */
+  readonly isChecked: boolean;
 }
 
 /** Waits behind the runtime's own clock, which ends a call first: for calls outside a run. */
@@ -61,8 +64,11 @@ export async function callRemote(
       boundedText(contentText(content) ?? "the server says that it failed, and not why"),
     );
   const files = filesIn(content);
-  if (structuredContent !== undefined && structuredContent !== null)
-    return files.length === 0 ? structuredContent : withFiles(structuredContent, files);
+  if (structuredContent !== undefined && structuredContent !== null) {
+    noteDigits(structuredContent, contentText(content));
+    const value = call.isChecked ? structuredContent : withDigits(structuredContent);
+    return files.length === 0 ? value : withFiles(value, files);
+  }
   return files.length === 0 ? (contentText(content) ?? "(no content)") : partsOf(content);
 }
 
