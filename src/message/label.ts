@@ -46,11 +46,16 @@ export function joinLabels(first: Label, second: Label): Label {
   return { integrity, secrecy, sources };
 }
 
-/** Those alone who may learn both. */
+type Bounded = Exclude<Secrecy, "public">;
+
+/** Those alone who may learn both. The case of an address is none: people write it in either. */
+export function joinSecrecy(first: Bounded, second: Bounded): Bounded;
+export function joinSecrecy(first: Secrecy, second: Secrecy): Secrecy;
 export function joinSecrecy(first: Secrecy, second: Secrecy): Secrecy {
   if (second === "public" || first === "private") return first;
   if (first === "public" || second === "private") return second;
-  const shared = first.readers.filter((reader) => second.readers.includes(reader));
+  const others = new Set(second.readers.map((reader) => reader.toLowerCase()));
+  const shared = first.readers.filter((reader) => others.has(reader.toLowerCase()));
   return shared.length === first.readers.length ? first : { readers: shared };
 }
 

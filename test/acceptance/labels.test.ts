@@ -171,7 +171,7 @@ describe("labels of results", () => {
   it("secrecy is joined as well: readers of both, and nobody where none is left", async () => {
     const reads = (name: string, readers: readonly string[]): Tool =>
       tool({ ...about, name, effect: "read", trusted: true, secrecy: { readers }, execute: () => name });
-    const tools = [reads("one", ["a@x.example", "b@x.example"]), reads("two", ["b@x.example"])];
+    const tools = [reads("one", ["a@x.example", "b@x.example"]), reads("two", ["B@X.example"])];
     const { result } = await run([calling("one"), calling("two"), "done"], tools);
     expect(result.label).toEqual({
       integrity: "trusted",
