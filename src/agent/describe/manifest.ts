@@ -2,7 +2,7 @@ import type { Hooks } from "../../hook/run-hooks.ts";
 import type { Model } from "../../model/model.ts";
 import type { Policy } from "../../policy/decision.ts";
 import { sensible } from "../../policy/rules/sensible.ts";
-import { narrowedParts } from "../../policy/study/narrow.ts";
+import { narrowedParts } from "../../policy/rules/narrowed-parts.ts";
 import { rulesOf } from "../../policy/rules/policy-json.ts";
 import { rulePolicyOf } from "../../policy/rules/identity.ts";
 import type { PolicyJson } from "../../policy/rules/rule.ts";

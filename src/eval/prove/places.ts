@@ -1,6 +1,6 @@
 import type { Condition, Rule, ValueTest } from "../../policy/rules/rule.ts";
 import { rulePolicyOf } from "../../policy/rules/identity.ts";
-import { narrowedParts } from "../../policy/study/narrow.ts";
+import { narrowedParts } from "../../policy/rules/narrowed-parts.ts";
 import type { Policy } from "../../policy/decision.ts";
 import { isWithinHost, placeOf } from "../../policy/rules/condition/hosts.ts";
 import { isChoice, type Sight } from "../../policy/rules/condition/sight.ts";

@@ -10,7 +10,7 @@ import type { Condition, Rule } from "../../policy/rules/rule.ts";
 import { sensible } from "../../policy/rules/sensible.ts";
 import { type NamedRule, ruleBook, verdictOf } from "../../policy/rules/verdict.ts";
 import { actsOfTool } from "../../policy/values/acts.ts";
-import { narrowedParts } from "../../policy/study/narrow.ts";
+import { narrowedParts } from "../../policy/rules/narrowed-parts.ts";
 import { namesIn } from "../../schema/property-names.ts";
 import type { ParameterRole } from "../../tool/parameters.ts";
 import type { Tool } from "../../tool/tool.ts";

@@ -1,15 +1,21 @@
 import { unknownTool } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { joinSecrecy } from "../../message/label.ts";
+import type { ValueType } from "../../tool/parameters.ts";
 import type { Effect, Tool } from "../../tool/tool.ts";
 import { type AllowList, withCounted } from "../allow-list.ts";
 import type { Policy } from "../decision.ts";
 import { countedBy, type DeclaredPolicy, rulePolicyOf } from "./identity.ts";
+import { narrowedParts } from "./narrowed-parts.ts";
 import type { Annotation } from "./rule.ts";
 
-/** The tools of a skill with what the agent's policy says of them: an author knows more of a stranger's tool than the stranger says. */
+/**
+ * The tools of a skill with what the agent's policy says of them: an author knows more of a stranger's tool than the stranger says. What a policy that it is
+ * narrowed by says only takes away.
+ */
 export function annotated(list: AllowList, policy: Policy): AllowList {
-  return changed(list, saidBy(policy), annotate);
+  const [own, ...by] = saidBy(policy);
+  return heldTo(own === undefined ? list : changed(list, own, annotate), by);
 }
 
 /** The same tools in a run inside others, with what the policies of those take away: trust, and who may learn results. They count calls there too. */
@@ -27,13 +33,16 @@ export interface PolicyWords extends Pick<DeclaredPolicy, "constants"> {
 
 /** The words of a policy; of a function none are known. */
 export function wordsOf(policy: Policy): PolicyWords {
-  const own = saidBy(policy);
-  const isSilent = own.counted.length === 0 && Object.keys(own.tools).length === 0;
-  return { said: isSilent ? [] : [own], constants: rulePolicyOf(policy)?.constants ?? [] };
+  const said = saidBy(policy).filter(
+    ({ counted, tools }) => counted.length > 0 || Object.keys(tools).length > 0,
+  );
+  return { said, constants: rulePolicyOf(policy)?.constants ?? [] };
 }
 
-function saidBy(policy: Policy): Said {
-  return { tools: rulePolicyOf(policy)?.tools ?? {}, counted: countedBy(policy) };
+function saidBy(policy: Policy): readonly Said[] {
+  const parts = narrowedParts(policy);
+  if (parts !== undefined) return parts.flatMap(saidBy);
+  return [{ tools: rulePolicyOf(policy)?.tools ?? {}, counted: countedBy(policy) }];
 }
 
 function changed(
@@ -74,10 +83,15 @@ function tighten(tool: Tool, said: Annotation): Tool {
   return {
     ...tool,
     ...takenBy(said),
-    ...(typeof said.trusted === "object" ? { trustedForm: said.trusted.of } : {}),
+    ...(typeof said.trusted === "object" ? inBothForms(said.trusted.of, tool) : {}),
     ...(secrecy === undefined ? {} : { secrecy: joinSecrecy(tool.secrecy ?? "public", secrecy) }),
     ...(effect !== undefined && strength[effect] > strength[tool.effect] ? { effect } : {}),
   };
+}
+
+/** A result that is trusted in one form alone, and has to have another one as well, is trusted in none. */
+function inBothForms(of: ValueType, { trustedForm = of }: TrustOfTool): TrustOfTool {
+  return trustedForm === of ? { trustedForm: of } : { trusted: false, trustedForm: undefined };
 }
 
 /** An effect that nobody declared may be anything: it is the strongest. */

@@ -1,9 +1,11 @@
 import { canonicalJson } from "../../util/canonical-json.ts";
+import { joinSecrecy } from "../../message/label.ts";
 import type { Json } from "../../util/json.ts";
 import { type Policy, strictest } from "../decision.ts";
 import { takenBy } from "../rules/annotate.ts";
 import { countedBy, type DeclaredPolicy, policyIdentity, rulePolicyOf } from "../rules/identity.ts";
 import { rulesOf } from "../rules/policy-json.ts";
+import { keepParts } from "../rules/narrowed-parts.ts";
 import { presetRules } from "../rules/presets.ts";
 import { ruleCode } from "../rules/code.ts";
 import type { Annotation, Condition, PolicyJson, Rule } from "../rules/rule.ts";
@@ -25,20 +27,12 @@ import type { Annotation, Condition, PolicyJson, Rule } from "../rules/rule.ts";
 export function narrowed(policy: Policy, by: Policy): Policy {
   const judge = strictest(policy, by);
   const both: Policy = (call) => judge(call);
-  joined.set(both, [policy, by]);
+  keepParts(both, [policy, by]);
   const data = narrowedData(policy, by);
   if (data === undefined) return both;
   for (const [key, value] of Object.entries(data))
     Object.defineProperty(both, key, { value, enumerable: true });
   return Object.freeze(both);
-}
-
-// Depends on: the policy, which `narrowed` made.
-const joined = new WeakMap<Policy, readonly [Policy, Policy]>();
-
-/** The two policies of which {@link narrowed} made this one: the stricter word of both is its own. */
-export function narrowedParts(policy: Policy): readonly [Policy, Policy] | undefined {
-  return joined.get(policy);
 }
 
 type PolicyData = Pick<DeclaredPolicy, keyof DeclaredPolicy> & { readonly name: string };
@@ -80,7 +74,8 @@ function narrowedTools(first: Annotations, second: Annotations): Annotations {
   const entries = [...names].map((name): readonly [string, Annotation] => {
     const was = Object.hasOwn(first, name) ? first[name] : undefined;
     const by = (Object.hasOwn(second, name) ? second[name] : undefined) ?? {};
-    const secrecy = by.secrecy && { secrecy: joinSecrecy(by.secrecy, was?.secrecy) };
+    const joined = by.secrecy && joinSecrecy(was?.secrecy ?? by.secrecy, by.secrecy);
+    const secrecy = joined && { secrecy: joined };
     const form = was?.trusted === true && typeof by.trusted === "object" ? { trusted: by.trusted } : {};
     return [name, { ...was, ...takenBy(by), ...form, ...secrecy }];
   });
@@ -96,13 +91,6 @@ function narrowedSkills(first: Skills, second: Skills): Skills {
     return [name, others === undefined ? tools : tools.filter((tool) => others.includes(tool))];
   });
   return { ...second, ...Object.fromEntries(both) };
-}
-
-type AnnotatedSecrecy = NonNullable<Annotation["secrecy"]>;
-
-function joinSecrecy(second: AnnotatedSecrecy, first: AnnotatedSecrecy = second): AnnotatedSecrecy {
-  if (first === "private" || second === "private") return "private";
-  return { readers: first.readers.filter((reader) => second.readers.includes(reader)) };
 }
 
 /**

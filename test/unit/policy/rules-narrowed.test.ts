@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { agent, tool } from "../../../src/index.ts";
+import { scripted } from "../../../src/testing.ts";
 import type { Policy } from "../../../src/policy/decision.ts";
+import type { Annotation } from "../../../src/policy/rules/rule.ts";
 import { narrowed } from "../../../src/policy/study/narrow.ts";
 import { policy, policyFromJson } from "../../../src/policy/study/policy.ts";
 import { allow, ask, deny, limit } from "../../../src/policy/rules/builders.ts";
@@ -58,6 +61,45 @@ describe("narrowed", () => {
     expect((both as unknown as typeof first).tools["mail"]).not.toHaveProperty("effect");
     const third = policy({ name: "c", rules: [], tools: { web: { secrecy: { readers: [] } } } });
     expect(dataOf(narrowed(second, third))).toMatchObject({ tools: { web: { secrecy: "private" } } });
+  });
+
+  it("never tells results to more, and trusts none that the first does not, whatever the second says of a tool", async () => {
+    const labelBy = async (by: Policy, about: object = {}) => {
+      const book = tool({
+        name: "book",
+        description: "",
+        inputSchema: {},
+        effect: "read",
+        execute: () => "2026-11-28",
+        ...about,
+      });
+      const model = scripted([{ calls: [{ name: "book" }] }, "Done."]);
+      return (await agent({ name: "a", model, tools: [book], policy: by }).run("go")).label;
+    };
+    const says = (book?: Annotation): Policy =>
+      policy({ name: "p", rules: [allow("*")], ...(book && { tools: { book } }) });
+    const ada = { readers: ["ada@example.com"] };
+    const own = { secrecy: "private" } as const;
+    expect(await labelBy(narrowed(says(), says({ secrecy: ada })), own)).toMatchObject(own);
+    expect(await labelBy(narrowed(says({ secrecy: ada }), says()), own)).toMatchObject({ secrecy: ada }); // the author knows better
+    expect(await labelBy(narrowed(says(), says({ secrecy: ada })))).toMatchObject({ secrecy: ada });
+    for (const [first, second, integrity] of [
+      [{ of: "date" }, { of: "date" }, "trusted"],
+      [{ of: "email" }, { of: "date" }, "untrusted"],
+      [true, { of: "date" }, "trusted"],
+      [true, { of: "email" }, "untrusted"],
+      [undefined, { of: "date" }, "untrusted"],
+    ] as const) {
+      const by = narrowed(says(first === undefined ? first : { trusted: first }), says({ trusted: second }));
+      expect(await labelBy(by)).toMatchObject({ integrity });
+    }
+  });
+
+  it("tells results to whom both name, however they write the address", () => {
+    const readers = (...names: readonly string[]) => ({ mail: { secrecy: { readers: names } } });
+    const first = policy({ name: "a", rules: [], tools: readers("Ada@Example.com", "bob@example.com") });
+    const second = policy({ name: "b", rules: [], tools: readers("ada@example.COM") });
+    expect(dataOf(narrowed(first, second))).toMatchObject({ tools: readers("Ada@Example.com") });
   });
 
   it("is data that no other policy can be made of, and a plain function where neither is data", () => {
