@@ -30,8 +30,9 @@ import { fatalOf } from "../call/fatal.ts";
 import type { RunEvent } from "../event/event.ts";
 import { isReader } from "../event/only-reads.ts";
 import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-hooks.ts";
-import { afterAttempts, pause, paceWith, retryDelay, spread } from "../model/retry.ts";
+import { afterAttempts, pause } from "../model/retry.ts";
 import type { EarlyStarts } from "./early.ts";
+import { askedAgain, isUsedUp, retryIn } from "./asked-again.ts";
 import { decideTurn, type DecidingTurn } from "./decide-turn.ts";
 
 /** The input of which the driver makes this turn's request. */
@@ -290,9 +291,10 @@ function askUntilAnswered(asking: TurnQuestion, hooked: HookedCall, tries = 1): 
     if (run.stop.reason !== undefined || hookFailure(thrown) !== undefined) throw thrown;
     (notes.tries ??= []).push({ startedAt, endedAt: run.host.now() });
     const error = afterAttempts(asWritError(thrown, asking.input.model.id), tries);
-    const said =
-      retryIn(error, { tries, notes, state: asking.state, run }) ?? (await askHook(error, tries, hooked));
-    if (said === undefined) throw error;
+    const isOver = isUsedUp(asking);
+    const delayMs = isOver ? undefined : retryIn(error, tries, asking);
+    const said = delayMs ?? (await askHook(error, tries, hooked));
+    if (said === undefined || (isOver && typeof said === "number")) throw error;
     if (typeof said !== "number") return withFailed(hookAnswer(said, question), notes);
     const { turn, note } = hooked;
     if (run.leaving?.aborted === true) throw new RunWaits([], true);
@@ -300,7 +302,7 @@ function askUntilAnswered(asking: TurnQuestion, hooked: HookedCall, tries = 1): 
     await untilAborted(pause(said, run), run.leaving, () => new RunWaits([], true));
     if (run.stop.reason !== undefined) throw error;
     asking.early.calls?.beginAgain();
-    return askUntilAnswered(asking, hooked, tries + 1);
+    return askUntilAnswered(askedAgain(asking), hooked, tries + 1);
   };
   return attempt(() => askModel(question), changed, again);
 }
@@ -314,23 +316,6 @@ function spentIn({ usage }: FailureNotes): { readonly usage?: Usage } {
 function withFailed(record: ModelRecord, { usage, tries }: FailureNotes): ModelRecord {
   const all = usage === noUsage ? record : { ...record, usage: addUsage(usage, record.usage) };
   return tries === undefined ? all : { ...all, tries };
-}
-
-interface FailedAttempt {
-  readonly tries: number;
-  readonly notes: FailureNotes;
-  readonly state: State;
-  readonly run: Run;
-}
-
-/** After how many milliseconds the request is made again; undefined when that is no use, may not be, or the run would be over before. */
-function retryIn(error: WritError, { tries, notes, state, run }: FailedAttempt): number | undefined {
-  const pace = notes.acted ? undefined : paceWith(run.options.model, run.options.retry);
-  const delayMs = pace === undefined ? undefined : retryDelay(error, tries, pace);
-  if (delayMs === undefined) return undefined;
-  const spreadMs = spread(delayMs, run.host);
-  const usedMs = Math.max(state.elapsedMs, run.host.now() - run.countsFrom);
-  return spreadMs < state.limits.durationMs - usedMs ? spreadMs : undefined;
 }
 
 /**

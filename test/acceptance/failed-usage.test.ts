@@ -57,6 +57,20 @@ describe("the usage of requests that failed", () => {
     expect([error.code, error.usage]).toEqual(["provider-failed", usage]);
   });
 
+  it("counts in the bounds of the run: no request is made again that they forbid", async () => {
+    for (const budget of [{ tokens: 107 }, { costUsd: 1, price: () => 1 }]) {
+      const model = scripted([failing]);
+      const hooks = [{ onError: () => ({ retryAfterMs: 0 }) }];
+      const error = await thrownBy(agent({ name: "clerk", model, retry, budget, hooks }).run("go"));
+      expect([model.requests.length, error.code, error.usage]).toEqual([1, "provider-failed", usage]);
+    }
+    const model = scripted([failing, { text: "Done.", usage }]);
+    expect(await agent({ name: "clerk", model, retry, budget: { tokens: 200 } }).run("go")).toMatchObject({
+      text: "Done.",
+    });
+    expect(model.requests[1]?.settings).toEqual({ maxOutputTokens: 93 });
+  });
+
   it("counts in the budget of the run around it", async () => {
     const inner = agent({ name: "inner", model: torn, retry: false });
     const outer = agent({
