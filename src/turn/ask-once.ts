@@ -40,11 +40,12 @@ export function askingOnce(options: AskingOnce, purse: Purse): AskOnce {
     try {
       if (entering !== undefined) await untilStopped(entering, stop);
       signal.throwIfAborted();
-      const excess = purse.turnExcess();
-      if (excess !== undefined) throw exhausted(options, excess.message);
-      const request = { messages: prompt, settings: withinTokens(settings, purse.tokensLeft()), signal };
-      const ask = (): Promise<ChatReply> =>
-        asRuntime(host, () => chatWith(boundedModel(model, options), request, book));
+      const ask = (): Promise<ChatReply> => {
+        const excess = purse.turnExcess();
+        if (excess !== undefined) throw exhausted(options, excess.message);
+        const request = { messages: prompt, settings: withinTokens(settings, purse.tokensLeft()), signal };
+        return asRuntime(host, () => chatWith(boundedModel(model, options), request, book));
+      };
       const asking = askPatiently(ask, { model, retry, host, stop });
       const reply = await untilStopped(asking, stop).catch((error: unknown) => {
         if (stop.reason === undefined) throw error;

@@ -180,6 +180,23 @@ describe("the usage of requests that failed", () => {
     }
   });
 
+  it("counts in the bounds of questions of tools, too", async () => {
+    let said: unknown;
+    const asks = tool({
+      name: "ask",
+      description: "",
+      effect: "none",
+      inputSchema: { type: "object" },
+      needs: [llm],
+      execute: (_input, context) => context.llm("Whom?").catch((error: unknown) => String((said = error))),
+    });
+    const model = scripted([{ calls: [{ name: "ask" }], usage }, failing]);
+    const budget = { tokens: 200 };
+    await agent({ name: "clerk", model, tools: [asks], grants: [llm], retry, budget }).run("go");
+    expect(model.requests).toHaveLength(2);
+    expect(said).toMatchObject({ code: "delegation-exhausted" });
+  });
+
   it("counts where the request is too long, and made again without old turns", async () => {
     const look = fakeTool("look", "seen");
     const calls = [{ name: "look" }];
