@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { WritError } from "../../src/error/writ-error.ts";
-import { agent, knowledge, tool } from "../../src/index.ts";
+import { agent, knowledge, skill, tool } from "../../src/index.ts";
 import { durableRuns, memoryRuns } from "../../src/durable.ts";
 import { telemetry } from "../../src/otel.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
@@ -19,6 +19,16 @@ const pays = () =>
   scripted([{ text: "I pay", calls: [{ name: "pay", arguments: { to: "xyzzy" } }] }, "Paid xyzzy."]);
 
 describe("telemetry", () => {
+  it("says whose the tokens are with which a skill was chosen", async () => {
+    const skills = ["one", "two"].map((name) => skill({ name, description: "", execute: () => name }));
+    const model = scripted([JSON.stringify({ skillName: "two", confidence: 1 })]);
+    await agent({ name: "chooser", model, skills, onEvent: telemetry() }).run("go");
+    const points = await attributesOf("gen_ai.client.token.usage");
+    expect(points).toHaveLength(2);
+    for (const each of points)
+      expect(each).toMatchObject({ "gen_ai.agent.name": "chooser", "gen_ai.operation.name": "chat" });
+  });
+
   it("names the provider of a request, and the model asked, as the conventions do, on spans and in what is measured", async () => {
     for (const [id, provider, model] of [
       ["openai/gpt-5-mini", "openai", "gpt-5-mini"],

@@ -196,9 +196,10 @@ export class RunSpans {
   private used({ usage, costUsd }: Told<"usage-add">): void {
     const { asked, telling } = this;
     const { measures } = telling;
-    measures.tokens.record(usage.inputTokens, asked?.kind.input ?? noKind.input);
-    measures.tokens.record(usage.outputTokens, asked?.kind.output ?? noKind.output);
-    if (costUsd !== undefined) measures.cost.add(costUsd, asked?.kind.about ?? noKind.about);
+    const kind = asked?.kind ?? this.kindOf(undefined); // the choice of a skill is no reply
+    measures.tokens.record(usage.inputTokens, kind.input);
+    measures.tokens.record(usage.outputTokens, kind.output);
+    if (costUsd !== undefined) measures.cost.add(costUsd, kind.about);
     if (asked === undefined) return;
     addUsage(asked.attributes, usage);
     if (costUsd !== undefined) asked.attributes["writ.cost.usd"] = costUsd;
@@ -272,9 +273,6 @@ function kindOf(about: Attributes): Kind {
     output: { ...about, "gen_ai.token.type": "output" },
   };
 }
-
-/** The kind of usage that follows no reply. */
-const noKind = kindOf({});
 
 function addUsage(to: Attributes, usage: Told<"run-end">["usage"]): Attributes {
   const { cachedInputTokens, cacheWriteTokens, reasoningTokens, estimated } = usage;
