@@ -7,6 +7,7 @@ import {
   isRunError,
   llm,
   memoryJournal,
+  type RunOptions,
   skill,
   tool,
 } from "../../src/index.ts";
@@ -178,6 +179,33 @@ describe("the usage of requests that failed", () => {
       const ended = last === failing ? await thrownBy(choosing) : await choosing;
       expect(ended.usage).toEqual(twice);
     }
+  });
+
+  it("counts for a run that is cancelled meanwhile; from a journal it tells a replay the same", async () => {
+    const cancelled = async (options: RunOptions) => {
+      const told: AgentEvent[] = [];
+      const stop = new AbortController();
+      const onEvent = (event: AgentEvent): void => {
+        told.push(event);
+        if (event.type === "retry-start") stop.abort("enough");
+      };
+      const slow = { attempts: 2, firstDelayMs: 20_000 };
+      const model = scripted([failing]);
+      const run = agent({ name: "clerk", model, retry: slow }).run("go", {
+        ...options,
+        signal: stop.signal,
+        onEvent,
+      });
+      const { outcome, usage: used } = await run;
+      const facts = told.filter(isFact).map(({ at: _at, runId: _run, ...fact }) => fact);
+      return { type: outcome.type, used, facts };
+    };
+    expect(await cancelled({})).toMatchObject({ type: "cancelled", used: usage });
+    const journal = memoryJournal();
+    const first = await cancelled({ journal });
+    const again = await cancelled({ journal: memoryJournal(journal.records) });
+    expect(first.type).toBe("cancelled");
+    expect(again).toEqual(first);
   });
 
   it("counts in the bounds of questions of tools, too", async () => {
