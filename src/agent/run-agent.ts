@@ -304,7 +304,7 @@ function loopOptions(
     level: base.level,
     approve: base.approve,
     onWait: base.onWait,
-    approvals: definition.approvals ?? base.parent?.approvals,
+    approvals: definition.approvals ?? base.approvals,
     leaving: base.leaving,
     transcript,
     spent,

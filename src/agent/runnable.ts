@@ -4,7 +4,7 @@ import type { AgentEvent } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { RunAccounts } from "../run/accounts.ts";
 import { withRun } from "../run/run-error.ts";
-import type { Approve } from "../run/approval.ts";
+import type { Approvals, Approve } from "../run/approval.ts";
 import { type Scope, scopeOf } from "../run/scope.ts";
 import { callAround, levelAround, type RunPowers, surrounded, surroundingRun } from "../run/around.ts";
 import { directJournal } from "../journal/direct-journal.ts";
@@ -87,6 +87,8 @@ export interface RunFrame extends RunPowers {
   readonly signal?: AbortSignal;
   readonly approve?: Approve;
   readonly onWait?: OnWait;
+  /** The terms of questions of the run around it. */
+  readonly approvals?: Approvals;
   /** Aborted when the run is to be handed over. */
   readonly leaving?: AbortSignal;
   readonly sessionId?: string;
@@ -271,6 +273,7 @@ export function frameOf(name: string, options: RunOptions, around: Surrounding):
     sessionId: options.session?.id,
     approve: options.approve ?? parent?.approve,
     onWait: options.onWait ?? parent?.onWait,
+    approvals: parent?.approvals,
     powers,
     scope,
   };

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { parallel } from "../../src/compose.ts";
 import { durableRuns, type DurableRuns, type WaitingQuestion } from "../../src/durable.ts";
 import { agent, type AgentEvent, type Policy, tool } from "../../src/index.ts";
 import { recordedJournal } from "../../src/doors.ts";
@@ -98,6 +99,26 @@ describe.each(durablePlaces)("an approval in %s", (where) => {
     expect(asked.request.policy).toMatch(/^[0-9a-f]{64}$/);
     await runs.answer("r", asked.key, { ...yes(asked), by: "kim" });
     expect(await runs.result("r")).toMatchObject({ output: "payer ok" });
+  });
+
+  it("is held to the terms of the agent around, through agents put together too", async () => {
+    const group = parallel([payer]).with({ name: "group" });
+    const boss = agent({
+      name: "boss",
+      model: planned([{ name: "group", arguments: { input: "x" } }]),
+      tools: [group.asTool()],
+      approvals: { within: "2d", by: ["kim"] },
+    });
+    const runs = durableRuns({ store: open(), agents: [boss] });
+    await using _worker = runs.work();
+    await runs.start(boss, "Go", { id: "r" });
+    const asked = await question(runs);
+    expect(asked).toMatchObject({ by: ["kim"], until: asked.since + 2 * 86_400_000 });
+    await expect(runs.answer("r", asked.key, { ...yes(asked), by: "eve" })).rejects.toMatchObject({
+      code: "question-forbidden",
+    });
+    await runs.answer("r", asked.key, { ...yes(asked), by: "kim" });
+    expect(await runs.result("r")).toMatchObject({ output: "group ok" });
   });
 
   it("for a question of another policy is refused, unless the change was meant", async () => {
