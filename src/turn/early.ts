@@ -185,8 +185,9 @@ function holdsUp({ tool, fate }: EarlyCheck, run: RunContext): boolean {
   return !isChecked && tool.recover?.invalidArguments !== undefined;
 }
 
-/** Calls that keep others waiting are left to the batch; so is one whose key cannot be told. */
-function mayOverlap({ tool, args }: Ready): boolean {
+/** Calls that keep others waiting are left to the batch; so are planned acts, each of which is carried out once, and one whose key cannot be told. */
+function mayOverlap({ tool, args, request, at }: Ready): boolean {
+  if (at.batch.gate.plan !== undefined && request.knows.plan?.act !== undefined) return false;
   try {
     return tool.exclusiveKey(args) === undefined;
   } catch {

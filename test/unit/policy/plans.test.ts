@@ -4,10 +4,10 @@ import { scripted } from "../../../src/model/scripted.ts";
 import type { Decision } from "../../../src/policy/decision.ts";
 import type { AgentEvent } from "../../../src/event/event.ts";
 import { allow, ask, deny } from "../../../src/policy/rules/builders.ts";
-import { arg, oneOf } from "../../../src/policy/rules/conditions.ts";
+import { arg, oneOf, planned } from "../../../src/policy/rules/conditions.ts";
 import { explain } from "../../../src/policy/study/explain.ts";
 import { guarded, strict } from "../../../src/policy/study/guarded.ts";
-import { policyFromJson, type RulePolicy } from "../../../src/policy/study/policy.ts";
+import { policyFromJson, policy as policyOf, type RulePolicy } from "../../../src/policy/study/policy.ts";
 import { planTool } from "../../../src/tool/plan-tool.ts";
 import type { PlannedAct } from "../../../src/tool/planned-act.ts";
 import { type Tool, tool } from "../../../src/tool/tool.ts";
@@ -127,6 +127,13 @@ describe("a plan that a model makes before it reads a stranger's words", () => {
   it("lends nothing to the same call twice in one reply", async () => {
     const { verdicts } = await play([plan(known), read, [send(eve), send(eve)]]);
     expect(verdicts).toEqual(["allow", "allow", "allow", "asked"]);
+  });
+
+  it("lends nothing to a look that begins while the model still writes the same call once more", async () => {
+    const policy = policyOf({ name: "own", rules: [ask("read_mail").unless(planned()), allow("*")] });
+    const looks = plan({ tool: "read_mail", arguments: {} });
+    const { verdicts } = await play([looks, [read, read]], { policy });
+    expect(verdicts).toEqual(["asked", "allow", "asked"]);
   });
 
   it("lends nothing to other arguments", async () => {
