@@ -55,6 +55,7 @@ async function runPlain(skill: PlainPlan, { agent, input, journal }: PlainRun, f
   let hasLostJournal = false;
   const watched = watchedJournal(journal, () => (hasLostJournal = true));
   await keepBeginning(journal);
+  if (frame.stop.reason !== undefined) return stopped({ gate: { agent } }, frame.stop.reason);
   try {
     const output = await untilStopped(watched.step(step), frame.stop);
     const { reason } = frame.stop;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { agent, type AgentEvent, skill, tool } from "../../../src/index.ts";
+import { agent, type AgentEvent, memoryJournal, skill, tool } from "../../../src/index.ts";
 import { fakeTool, scripted } from "../../../src/testing.ts";
 
 describe("agent", () => {
@@ -21,6 +21,18 @@ describe("agent", () => {
     });
     expect(await failing.run("x")).toMatchObject({ outcome: { type: "failed", code: "skill-failed" } });
     await expect(failing("x")).rejects.toMatchObject({ code: "skill-failed", cause: { message: "no" } });
+  });
+
+  it("carries out no plain skill in a run that was cancelled before, with a journal too", async () => {
+    let done = 0;
+    const skills = [skill({ name: "pay", description: "", execute: () => `paid ${(done += 1)}` })];
+    const payer = agent({ name: "payer", skills });
+    const signal = AbortSignal.abort(new Error("too late"));
+    for (const journal of [undefined, memoryJournal()]) {
+      const { outcome } = await payer.run("go", { signal, ...(journal && { journal }) });
+      expect(outcome).toEqual({ type: "cancelled", reason: "too late" });
+    }
+    expect(done).toBe(0);
   });
 
   it("refuses a wrong input before the model is asked", async () => {
