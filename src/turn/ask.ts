@@ -33,7 +33,7 @@ import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-
 import { afterAttempts, pause } from "../model/retry.ts";
 import type { EarlyStarts } from "./early.ts";
 import { askedAgain, isUsedUp, retryIn } from "./asked-again.ts";
-import { decideTurn, type DecidingTurn } from "./decide-turn.ts";
+import { decideTurn, type DecidingTurn, recordedUsage } from "./decide-turn.ts";
 
 /** The input of which the driver makes this turn's request. */
 export function turnInput(state: State, run: Run): TurnInput {
@@ -136,8 +136,12 @@ export function askTurn(asking: TurnQuestion): Maybe<ModelRecord | End> {
 }
 
 /** A driver that decides by itself may ask on until a bound forbids it. */
-function endOf(error: unknown, { state, run }: TurnQuestion): End {
-  const fatal = driverOf(state, run).decide === undefined ? undefined : fatalOf(error);
+function endOf(error: unknown, asking: TurnQuestion): End {
+  const { state, run, notes } = asking;
+  const decides = driverOf(state, run).decide !== undefined;
+  if (decides && notes.usage === noUsage)
+    notes.usage = recordedUsage(state.ledger.turns, run.journal) ?? noUsage; // a replay asks nothing
+  const fatal = decides ? fatalOf(error) : undefined;
   if (run.stop.reason === undefined && fatal?.type === "exhausted") return exhausted(run, fatal.excess);
   return endBy(error, run);
 }

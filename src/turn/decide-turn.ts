@@ -5,6 +5,7 @@ import { textOf } from "../message/message.ts";
 import { addUsage, noUsage, type Usage, priceOf } from "../message/usage.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { ModelRequest } from "../model/model.ts";
+import type { Journal } from "../journal/journal.ts";
 import { partsText } from "../journal/parts.ts";
 import { toJson } from "../util/json.ts";
 import { type Ledger, reserveTurn, spend } from "../policy/account/budget.ts";
@@ -25,6 +26,22 @@ export interface DecidingTurn {
   readonly ask: (by: Driver, hooked: HookedCall, notes: FailureNotes) => Promise<ModelRecord>;
   /** Takes down what was used where the turn fails. */
   readonly notes: FailureNotes;
+}
+
+/** The key of the so manieth question in a turn, from 1. */
+function questionKey(turn: number, count: number): string {
+  return `turn/${turn}/model/${count}`;
+}
+
+/** The usage of the questions of a turn that are kept: a replay asks nothing in one that came to no reply. Undefined where none is. */
+export function recordedUsage(turn: number, { find }: Journal): Usage | undefined {
+  let usage: Usage | undefined;
+  for (let count = 1; ; count += 1) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a question of this key wrote it
+    const record = find?.(questionKey(turn, count)) as ModelRecord | undefined;
+    if (record === undefined) return usage;
+    usage = addUsage(usage ?? noUsage, record.usage);
+  }
 }
 
 /**
@@ -80,7 +97,7 @@ class Questions {
     this.asked += 1;
     const notes = noFailures();
     const asked = run.journal.step({
-      key: `turn/${turn}/model/${this.asked}`,
+      key: questionKey(turn, this.asked),
       fingerprint: () => questionParts(run.options.model.id, request),
       run: () => ask(asking(driver, request), { ...hooked, run: { ...run, tell: undefined } }, notes),
     });

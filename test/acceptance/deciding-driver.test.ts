@@ -183,6 +183,34 @@ describe("a driver that decides", () => {
     expect((await bounded.run("go")).outcome).toMatchObject({ type: "exhausted", field: "tokens" });
   });
 
+  it("is paid for what it asked in a turn that a bound ends, with a journal and in its replay too [C2.2]", async () => {
+    const endless = decidingDriver({
+      name: "endless",
+      async decide(turn, ask) {
+        for (;;) await ask(endless.request(turn));
+      },
+    });
+    const model = scripted([{ text: "a", usage }]);
+    const bounded = agent({ name: "a", model, driver: endless, budget: { tokens: 40 } });
+    const journal = memoryJournal();
+    const replayed = (): object => ({ journal: memoryJournal(journal.records, { mode: "replay" }) });
+    for (const options of [(): object => ({}), (): object => ({ journal }), replayed]) {
+      const ended = await bounded.run("go", options());
+      expect(ended.outcome).toMatchObject({ type: "exhausted", field: "tokens", used: 45 });
+      expect(ended.usage).toMatchObject({ inputTokens: 30, outputTokens: 15 });
+    }
+    expect(model.requests).toHaveLength(6);
+    const around = agent({
+      name: "around",
+      model: scripted([
+        { calls: [{ name: "a", arguments: { input: "x" } }], usage },
+        { text: "b", usage },
+      ]),
+      tools: [bounded.asTool()],
+    });
+    expect((await around.run("go")).usage).toMatchObject({ inputTokens: 50, outputTokens: 25 });
+  });
+
   it("that throws, or decides nothing, fails the run and says so [C2.2]", async () => {
     const thrown = new Error("no rule fits");
     const wrong: readonly [Driver["decide"], string][] = [
