@@ -89,10 +89,10 @@ class Questions {
   }
 
   async ask(wanted: ModelRequest): Promise<Reply> {
-    const { hooked, ask, driver } = this.deciding;
+    const { hooked, ask, driver, state } = this.deciding;
     const { run, turn } = hooked;
     const { tokens } = this.withinBounds();
-    const settings = withinTokens(wanted.settings, run.limits.tokens - tokens);
+    const settings = withinTokens(wanted.settings, state.limits.tokens - tokens);
     const request = { ...wanted, settings };
     this.asked += 1;
     const notes = noFailures();

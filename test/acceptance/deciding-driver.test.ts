@@ -211,6 +211,20 @@ describe("a driver that decides", () => {
     expect((await around.run("go")).usage).toMatchObject({ inputTokens: 50, outputTokens: 25 });
   });
 
+  it("may have as many tokens written as a bound that was raised leaves [C2.2]", async () => {
+    const twice = decidingDriver({
+      name: "twice",
+      async decide(turn, ask) {
+        const reply = await ask(twice.request(turn));
+        return turn.transcript.length > 2 ? twice.read(reply, turn) : adds(turn);
+      },
+    });
+    const model = scripted([{ text: "a", usage }]);
+    const hooks = [{ onBudgetExceeded: () => ({ extend: 100 }) }];
+    await agent({ name: "a", model, driver: twice, tools: [add], hooks, budget: { tokens: 15 } }).run("go");
+    expect(model.requests.map(({ settings }) => settings.maxOutputTokens)).toEqual([15, 85]);
+  });
+
   it("that throws, or decides nothing, fails the run and says so [C2.2]", async () => {
     const thrown = new Error("no rule fits");
     const wrong: readonly [Driver["decide"], string][] = [
