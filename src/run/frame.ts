@@ -37,6 +37,8 @@ interface TimedRun {
   readonly stop: Interrupt<StopReason>;
   /** Without it the run ends when its time is over. */
   readonly moreTime: MoreTime | undefined;
+  /** The time that its author gave it when it was over in the middle of a turn. */
+  givenMs?: number;
 }
 
 /** The options of every run: an agent's turns, a plain function, a composition of agents. */
@@ -66,6 +68,8 @@ export interface Frame {
   intent: Pick<Intent, "hash"> | undefined;
   /** Set by the work; without it the run ends when its time is over. */
   moreTime: MoreTime | undefined;
+  /** The time that the author gave when it was over in the middle of a turn. */
+  givenMs?: number;
 }
 
 /** A run that has not begun. It begins once: when somebody waits for its end, or reads its first event. */
@@ -252,7 +256,7 @@ class RunClock {
       ({ answer: { extend, checkpoint = false } }) => {
         if (this.isOver || stop.reason !== undefined) return;
         this.stopTimer?.();
-        if (extend !== undefined && extend > limit) this.arm(extend, extend - limit);
+        if (extend !== undefined && extend > limit) this.arm((this.run.givenMs = extend), extend - limit);
         else stop.stop({ type: "duration", limit, waits: checkpoint });
       },
       (cause: unknown) => stop.stop({ type: "failed", cause }),

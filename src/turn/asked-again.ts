@@ -26,7 +26,8 @@ export function retryIn(
   if (delayMs === undefined) return undefined;
   const spreadMs = spread(delayMs, run.host);
   const usedMs = Math.max(state.elapsedMs, run.host.now() - run.countsFrom);
-  return spreadMs < state.limits.durationMs - usedMs ? spreadMs : undefined;
+  const limitMs = Math.max(state.limits.durationMs, run.frame.givenMs ?? 0);
+  return spreadMs < limitMs - usedMs ? spreadMs : undefined;
 }
 
 /** True where the requests of a turn that failed used up the tokens or the dollars of the run. */

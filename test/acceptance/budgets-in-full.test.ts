@@ -5,6 +5,7 @@ import { z } from "zod";
 import { nodeHost } from "../../src/adapters/clock.ts";
 import { resolveModel } from "../../src/adapters/model/resolve.ts";
 import { makeAgent } from "../../src/agent/agent.ts";
+import { WritError } from "../../src/error/writ-error.ts";
 import { agent, type Budget, type Hook, memoryJournal, tool } from "../../src/index.ts";
 import type { HookInput } from "../../src/hook/hook.ts";
 import { fakeTool, scripted, type ScriptStep } from "../../src/testing.ts";
@@ -185,6 +186,20 @@ const slow = (ms: number): ReturnType<typeof tool> =>
   tool({ name: "slow", description: "", inputSchema: z.object({}), execute: () => sleep(ms, "slept") });
 
 describe("time that is over in the middle of a turn", () => {
+  it("lets a failed request be made again in the time that was given then", async () => {
+    let tries = 0;
+    const model = async (): Promise<string> => {
+      if ((tries += 1) > 1) return "Done.";
+      await sleep(90);
+      const about = { provider: "p", model: "m", reason: "busy" };
+      throw new WritError("provider-failed", about, { retryable: true });
+    };
+    const { hook } = exceeded({ extend: 60_000 });
+    const budget = { durationMs: 40 };
+    const late = agent({ name: "a", model, hooks: [hook], budget, retry: { firstDelayMs: 1 } });
+    expect((await late.run("go")).text).toBe("Done.");
+  });
+
   it("case 29: a tool that runs goes on when there is more, and a replay, in which no time passes, tells the same [B3, B-duration]", async () => {
     const { hook, asked } = exceeded({ extend: 60_000 });
     const definition = { name: "a", tools: [slow(90)], budget: { durationMs: 40 } };
