@@ -55,8 +55,8 @@ export interface Agent<Input = never, Output = unknown> extends Runnable<Input, 
   /** Name and model: `agent "calculator" (ollama/qwen2.5:7b)`. */
   toString(): string;
   /**
-   * The same run, turn by turn: yields where it stands after each turn, as JSON, and waits there until the next is asked for. Leaving it early
-   * cancels the run.
+   * The same run, turn by turn: yields where it stands after each turn, as JSON, and waits there until the next is asked for. Leaving it before the
+   * last one cancels the run; whoever leaves waits for its end.
    */
   turns(input: Input, options?: RunOptions): AsyncGenerator<Checkpoint, RunResult<Output>>;
   /**

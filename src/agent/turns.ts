@@ -11,7 +11,7 @@ export interface Walking {
 
 /**
  * Walks through a run turn by turn: the run waits after each turn until its reader asks for the next; the last state says how it ended.
- * Leaving early cancels it.
+ * Leaving before that cancels it. Whoever leaves waits until the run has ended: then it stands in its session.
  */
 export async function* walkTurns<Output>(
   options: RunOptions,
@@ -27,6 +27,7 @@ export async function* walkTurns<Output>(
     states.push(state);
     if (state.status === "running" && !signal.aborted) await new Promise<void>((resolve) => (goOn = resolve));
   };
+  let hasEnded = false;
   const work = run({ options: { ...options, signal }, onTurn });
   work.then(
     () => states.close(),
@@ -34,11 +35,13 @@ export async function* walkTurns<Output>(
   );
   try {
     for await (const state of states) {
+      hasEnded = state.status !== "running";
       yield state;
       goOn?.();
     }
     return await work;
   } finally {
-    left.abort(new Error("nobody reads the run any more"));
+    if (!hasEnded) left.abort(new Error("nobody reads the run any more"));
+    await work.catch(() => undefined); // thrown above, where it was read to its end
   }
 }

@@ -4,7 +4,16 @@ import { z } from "zod";
 import { nodeHost } from "../../src/adapters/clock.ts";
 import { resolveModel } from "../../src/adapters/model/resolve.ts";
 import { makeAgent } from "../../src/agent/agent.ts";
-import { agent, type Checkpoint, type Hook, type RunResult, skill, tool } from "../../src/index.ts";
+import {
+  agent,
+  type Checkpoint,
+  type Hook,
+  inMemorySessions,
+  type RunResult,
+  session,
+  skill,
+  tool,
+} from "../../src/index.ts";
 import { fakeTool, scripted, type ScriptStep } from "../../src/testing.ts";
 import { calling, expectValid, resultsIn, roundTrip, type TextAgent } from "./watching.ts";
 
@@ -179,6 +188,21 @@ describe("a run turn by turn", () => {
     await turns.return(undefined as never);
     await sleep(5);
     expect(timers).toBe(0);
+  });
+
+  it("has ended and stands in its session when it was left, as its last state said where that was read", async () => {
+    const hook: Hook = { afterRun: () => sleep(5).then(() => undefined) };
+    const a = define().a.with({ hooks: [hook] });
+    const store = inMemorySessions();
+    for (const [id, last] of [
+      ["early", "running"],
+      ["late", "answered"],
+    ] as const) {
+      for await (const { status } of a.turns("go", { session: session(store, id) }))
+        if (status === last) break;
+      const { runs } = await store.read(id);
+      expect(runs).toMatchObject([{ outcome: { type: last === "running" ? "cancelled" : "answered" } }]);
+    }
   });
 
   it("is cancelled from outside while it waits, and between two turns, without hanging", async () => {
