@@ -40,7 +40,7 @@ export function turnInput(state: State, run: Run): TurnInput {
   const { transcript, ledger, gate, limits } = state;
   const { model, settings, examples, marks, toolChoice, lastTurn, output } = run.options;
   const mustAnswer = lastTurn === "answer" && ledger.turns >= limits.turns;
-  const left = limits.tokens - ledger.tokens;
+  const left = Math.min(limits.tokens - ledger.tokens, run.scope.outer?.tokensLeft() ?? Infinity);
   const input: TurnInput = {
     transcript,
     allowed: gate.allowed,

@@ -36,6 +36,21 @@ describe("one ledger", () => {
     expect(await bounded({ toolCalls: 4 })).toEqual([undefined, 0, 4]);
   });
 
+  it("a child may have no more written than is left of its parent's tokens, and of all around", async () => {
+    const model = scripted([called("look"), said("Seen.")]);
+    const child = agent({ name: "child", model, tools: [fakeTool("look", "x")], budget: { tokens: 900 } });
+    const between = agent({
+      name: "between",
+      model: scripted([called(["child", { input: "x" }]), "Done."]),
+      tools: [child.asTool()],
+    });
+    const outer = scripted([called(["between", { input: "x" }]), said("Done.")]);
+    await agent({ name: "outer", model: outer, tools: [between.asTool()], budget: { tokens: 450 } }).run(
+      "go",
+    );
+    expect(model.requests.map(({ settings }) => settings.maxOutputTokens)).toEqual([250, 150]);
+  });
+
   it("what a child spent in an earlier turn is counted once", async () => {
     const inner = scripted([said("Seen.")]);
     const child = agent({ name: "child", model: inner });
