@@ -145,8 +145,8 @@ export interface EarlyCall {
   readonly record: Promise<CallRecord>;
   /** Lets it and the runs inside it tell, and those be recorded: the reply that made the call is, and this is the key of the call in it. */
   readonly release: (key: string) => void;
-  /** Ends it, if it still goes on: nobody asks for it any more. Waits until it has ended. */
-  readonly giveUp: () => Promise<unknown>;
+  /** Ends it, if it still goes on: nobody asks for it any more. Waits until it has ended, and gives its record, if it has one. */
+  readonly giveUp: () => Promise<CallRecord | undefined>;
 }
 
 /** The capabilities that a tool declares, and of these kinds those that the run grants, as far as a record keeps them. */

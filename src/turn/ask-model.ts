@@ -25,18 +25,16 @@ import { WholeReply } from "../model/function-model.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
 import { after, attempt, type Maybe } from "../util/maybe.ts";
-import { type EarlyStarts, takeEarly } from "./early.ts";
+import { type EarlyStarts, type LeftCalls, takeEarly } from "./early.ts";
 import { type AskingBounds, boundedModel } from "./paid-model.ts";
 import { teller } from "./tell-reply.ts";
 
 /** The record of one model call: all that the loop decides by. Times are milliseconds since 1970. */
-export interface ModelRecord {
+export interface ModelRecord extends Partial<LeftCalls> {
   readonly driver: string;
   readonly message: ReplyMessage;
   readonly finishReason: FinishReason;
   readonly usage: Usage;
-  /** Calls of replies that broke off which were begun, and which this reply does not make. They count. */
-  readonly left?: number;
   readonly startedAt: number;
   readonly endedAt: number;
   /** The time at which the first piece of a streamed reply came. Left out for a reply that came whole. */

@@ -282,14 +282,18 @@ function askUntilAnswered(asking: TurnQuestion, hooked: HookedCall, tries = 1): 
   const { run } = hooked;
   const startedAt = run.host.now();
   const question = questionOf(asking, hooked);
+  const settled = (reply: ModelRecord): Maybe<ModelRecord> =>
+    after(asking.early.calls?.giveUpLeft(), (left) =>
+      withFailed(left === undefined ? reply : { ...reply, ...left }, notes),
+    );
   const changed = (reply: ModelRecord): Maybe<ModelRecord> => {
-    const left = asking.early.calls?.left ?? 0;
-    const record = withFailed(left === 0 ? reply : { ...reply, left }, notes);
-    if (run.hooks.afterModel === undefined) return record;
-    return changeReply(record, hooked).catch((error: unknown) => {
-      notes.usage = record.usage;
-      throw error;
-    });
+    if (run.hooks.afterModel === undefined) return settled(reply);
+    return after(settled(reply), (record) =>
+      changeReply(record, hooked).catch((error: unknown) => {
+        notes.usage = record.usage;
+        throw error;
+      }),
+    );
   };
   const again = async (thrown: unknown): Promise<ModelRecord> => {
     if (run.stop.reason !== undefined || hookFailure(thrown) !== undefined) throw thrown;
@@ -299,13 +303,13 @@ function askUntilAnswered(asking: TurnQuestion, hooked: HookedCall, tries = 1): 
     const delayMs = isOver ? undefined : retryIn(error, tries, asking);
     const said = delayMs ?? (await askHook(error, tries, hooked));
     if (said === undefined || (isOver && typeof said === "number")) throw error;
-    if (typeof said !== "number") return withFailed(hookAnswer(said, question), notes);
+    asking.early.calls?.beginAgain();
+    if (typeof said !== "number") return settled(hookAnswer(said, question));
     const { turn, note } = hooked;
     if (run.leaving?.aborted === true) throw new RunWaits([], true);
     note({ type: "retry-start", turn, reason: error.message, attempt: tries, delayMs: said });
     await untilAborted(pause(said, run), run.leaving, () => new RunWaits([], true));
     if (run.stop.reason !== undefined) throw error;
-    asking.early.calls?.beginAgain();
     return askUntilAnswered(askedAgain(asking), hooked, tries + 1);
   };
   return attempt(() => askModel(question), changed, again);

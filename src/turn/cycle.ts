@@ -163,7 +163,7 @@ async function askShorter(
 function takeBegun(asked: ModelRecord | End, asking: TurnQuestion): Maybe<NextState> {
   const { calls } = asking.early;
   return always(
-    () => after(calls?.left === 0 ? undefined : calls?.giveUpLeft(), () => take(asked, asking)),
+    () => take(asked, asking),
     () => calls?.giveUp(),
   );
 }

@@ -9,6 +9,7 @@ import type { ToolCall } from "../message/message.ts";
 import { noUsage } from "../message/usage.ts";
 import { type Ledger, reserveCall } from "../policy/account/budget.ts";
 import type { RunContext } from "../run/context.ts";
+import type { Inside } from "../run/inside.ts";
 import type { Tool } from "../tool/tool.ts";
 import { interrupt } from "../util/interrupt.ts";
 import { sameJson } from "../util/same-json.ts";
@@ -19,6 +20,12 @@ import type { Run, State } from "./state.ts";
 
 /** The beginning of the keys of calls of a reply that broke off. The id of a call has no such sign. */
 const left = "left/";
+
+/** The calls of replies that broke off which the last reply does not make, and the runs inside them. */
+export interface LeftCalls {
+  readonly left: number;
+  readonly inside?: readonly Inside[];
+}
 
 /** The calls of a turn that started while the model wrote; none where it wrote no call that may, as most do. */
 export interface EarlyStarts {
@@ -82,11 +89,18 @@ export class EarlyCalls {
     await Promise.all(calls.map((call) => call.giveUp()));
   }
 
-  /** Ends what was started for replies that broke off, where the last one does not make it: calls in the same places run under the same keys. */
-  async giveUpLeft(): Promise<void> {
+  /**
+   * Ends what was started for replies that broke off, where the last one does not make it: calls in the same places run under the same keys. Gives
+   * their number and the runs inside, which are paid for; undefined where there are none.
+   */
+  giveUpLeft(): Promise<LeftCalls> | undefined {
     const calls = [...(this.started ?? [])].filter(([key]) => key.startsWith(left));
+    if (calls.length === 0) return undefined;
     for (const [key] of calls) this.started?.delete(key);
-    await Promise.all(calls.map(([, call]) => call.giveUp()));
+    return Promise.all(calls.map(([, call]) => call.giveUp())).then((records) => {
+      const inside = records.flatMap((record) => record?.inside ?? []);
+      return { left: calls.length, ...(inside.length === 0 ? {} : { inside }) };
+    });
   }
 
   /** The reply broke off, and another one is asked for. What was started goes on, for the same call in the same place of that one: it does not run twice. */
@@ -96,11 +110,6 @@ export class EarlyCalls {
     const { ledger } = this.state;
     this.ledger = { ...ledger, toolCalls: ledger.toolCalls + calls.length };
     this.index = -1;
-  }
-
-  /** The number of calls of replies that broke off which the last reply does not make. */
-  get left(): number {
-    return [...(this.started?.keys() ?? [])].filter((key) => key.startsWith(left)).length;
   }
 
   /** The call that was started in this place for a reply that broke off: its runs inside have the keys of this place, and no others may have them too. */
@@ -137,7 +146,7 @@ export class EarlyCalls {
     const run = held === undefined ? context : { ...context, journal: held.journal };
     const record = Promise.resolve(runCall({ ...ready, at: { ...at, batch: { ...at.batch, run } } }, {}));
     record.catch(() => undefined); // thrown where its batch waits for it, if it comes to that
-    const giveUp = (): Promise<unknown> => {
+    const giveUp: EarlyCall["giveUp"] = () => {
       end();
       return record.catch(() => undefined);
     };

@@ -20,7 +20,7 @@ import { skippedResult } from "../call/refused.ts";
 import { skipAll } from "./cut-short.ts";
 import { type TurnQuestion, driverOf } from "./ask.ts";
 import { authorStopped, type End, endBy, failed } from "../run/end.ts";
-import { keeping, type Run, type State, type NextState } from "./state.ts";
+import { bookInside, keeping, type Run, type State, type NextState } from "./state.ts";
 import { addUsage, noUsage, priceOf } from "../message/usage.ts";
 import type { UnreadableCall } from "../model/model.ts";
 import { driversByName } from "../driver/choose.ts";
@@ -104,20 +104,21 @@ export function seenBy(message: ReplyMessage, { label: before }: Pick<Learned, "
   return label === trustedLabel || isPlain(label) ? message : { ...message, label };
 }
 
-/** Books what a reply used, here and in the runs around this one. */
+/** Books what a reply used, here and in the runs around this one, and the calls that began for it and are not made. */
 function booked(
   state: State,
-  { usage, left }: Pick<ModelRecord, "usage" | "left">,
+  { usage, left = 0, inside }: Pick<ModelRecord, "usage" | "left" | "inside">,
   run: Run,
-): Pick<State, "ledger" | "usage"> {
+): Pick<State, "ledger" | "usage" | "acts"> {
   const { turns: turn } = state.ledger;
   const costUsd = priceOf(usage, run.options);
   const total = addUsage(state.usage, usage);
   run.tell?.({ type: "usage-add", turn, usage, total, ...(costUsd === undefined ? {} : { costUsd }) });
   run.options.parent?.purse.spend({ usage, costUsd: costUsd ?? Infinity, toolCalls: 0 });
-  const ledger = spend(state.ledger, { usage, costUsd });
-  if (left === undefined) return { ledger, usage: total };
-  return { ledger: { ...ledger, toolCalls: ledger.toolCalls + left }, usage: total };
+  const spent = spend(state.ledger, { usage, costUsd });
+  const ledger = left === 0 ? spent : { ...spent, toolCalls: spent.toolCalls + left };
+  const booking = { ledger, usage: total, acts: state.acts };
+  return inside === undefined ? booking : bookInside(booking, inside);
 }
 
 /** Reads an answer as the author wants it. A schema can be slow: a run that is stopped does not wait for it. */
@@ -181,11 +182,9 @@ function takeRead({ record, reading, speaker }: ReadReply, asking: TurnQuestion)
     driver: record.driver,
     durationMs: endedAt - startedAt,
   });
-  const { ledger, usage } = booked(before, record, run);
   const state = {
     ...before,
-    ledger,
-    usage,
+    ...booked(before, record, run),
     learned,
     driver: Math.max(0, run.options.drivers.indexOf(speaker)),
     speaker,

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { agent, type Budget, skill, tool } from "../../src/index.ts";
+import { WritError } from "../../src/error/writ-error.ts";
+import { agent, type Budget, type Hook, skill, tool } from "../../src/index.ts";
 import { fakeTool, scripted, type ScriptedModel, type ScriptStep } from "../../src/testing.ts";
 import type { Delta } from "../../src/model/model.ts";
 import { type Called, calling, ofType, resultsIn, watch, type TextAgent } from "./watching.ts";
@@ -219,6 +220,37 @@ describe("one ledger", () => {
       "child",
     ]);
     expect(result.usage.inputTokens).toBe(60 * 5);
+  });
+
+  it("counts a child that began early in a reply that broke off, where the next reply or a hook answers without it", async () => {
+    const inner = scripted([said("Seen.")]);
+    const child = agent({ name: "child", model: inner });
+    const busy = { provider: "p", model: "m", reason: "busy" };
+    const torn = (): (() => AsyncGenerator<Delta>) => {
+      let asked = 0;
+      return async function* model() {
+        if ((asked += 1) > 1) {
+          yield { type: "text-delta", text: "Done." };
+          yield { type: "end", finishReason: "stop", usage };
+          return;
+        }
+        yield { type: "call-start", id: "c", name: "child" };
+        yield { type: "call-end", id: "c", arguments: { input: "x" } };
+        await sleep(5);
+        throw new WritError("provider-failed", busy, { retryable: true });
+      };
+    };
+    const tools = [child.asTool({ effect: "read" })];
+    const hooks: Hook[] = [{ onError: () => ({ answer: "Later." }) }];
+    for (const [changes, used] of [
+      [{ retry: { firstDelayMs: 1 } }, 120],
+      [{ retry: false, hooks }, 60],
+    ] as const) {
+      const around = agent({ name: "around", model: torn(), tools, ...changes });
+      const result = await around.run("go");
+      expect([result.usage.inputTokens, resultsIn(result.transcript)]).toEqual([used, []]);
+    }
+    expect(inner.requests).toHaveLength(2);
   });
 
   it("counts what a child spent whose call timed out, and lets none go on behind its call", async () => {
