@@ -52,14 +52,16 @@ export function isWaitFor({ request }: Pick<WaitingQuestion, "request">, name: s
   return waitsFor !== undefined && waitsFor !== "time" && waitsFor.signal === name;
 }
 
-/** Holds a signal against the schema of the wait that it would end. @throws WritError `signal-invalid` */
+/** Holds a signal against the schema of the wait that it would end. One that came before changes nothing. @throws WritError `signal-invalid` */
 export async function checkSignal(
-  store: Pick<RunStore, "questions">,
+  store: Pick<RunStore, "questions" | "records">,
   run: string,
-  { name, value }: RunSignal,
+  signal: RunSignal,
 ): Promise<void> {
+  const { name, value } = signal;
   const waitsFor = (await store.questions(run)).find((each) => isWaitFor(each, name))?.request.waitsFor;
   if (waitsFor === undefined || waitsFor === "time" || waitsFor.schema === undefined) return;
   const parsed = await toSchema(waitsFor.schema, { name, role: "input", coerce: "none" }).parse(value);
-  if (!parsed.ok) throw new WritError("signal-invalid", { name, issues: describeIssues(parsed.issues) });
+  if (parsed.ok || (await store.records(run)).some(({ key }) => key === keyOfSignal(signal))) return;
+  throw new WritError("signal-invalid", { name, issues: describeIssues(parsed.issues) });
 }

@@ -224,6 +224,35 @@ describe.each(durablePlaces)("a tool that waits in a durable run, in %s", (where
     expect((await runs.result("r")).output).toBe('ok "a" "x" "b"; ok shipped by post');
   });
 
+  it("takes a signal that comes a second time for the same, also where what waits by then has another schema", async () => {
+    const steps = tool({
+      name: "steps",
+      description: "",
+      inputSchema: none,
+      effect: "none",
+      async execute(_nothing, { waitFor }) {
+        const { by } = await waitFor("step", { schema: z.object({ by: z.string() }) });
+        const { at } = await waitFor("step", { schema: z.object({ at: z.number() }) });
+        return `${by} ${at}`;
+      },
+    });
+    const model = planned([{ name: "steps" }]);
+    const who = agent({ name: "clerk", model, tools: [steps], policy: free });
+    const { runs, work } = place(who);
+    work();
+    await runs.start(who, "Go", { id: "r" });
+    await suspended(runs);
+    const first = { name: "step", value: { by: "post" }, id: "hook-1" };
+    await runs.signal("r", first);
+    await expect.poll(async () => (await runs.waiting("r"))[0]?.key).toBe("turn/1/call/0/wait/step/2");
+    await runs.signal("r", first); // the webhook comes again
+    await expect(runs.signal("r", { ...first, id: "hook-2" })).rejects.toMatchObject({
+      code: "signal-invalid",
+    });
+    await runs.signal("r", { name: "step", value: { at: 3 }, id: "hook-2" });
+    expect((await runs.result("r")).output).toBe("steps ok");
+  });
+
   it("gives nothing when the time is over, and sleeps until its time, which counts from the first try", async () => {
     const who = clerkOf([{ name: "patient" }, { name: "nap" }]);
     const { runs, work } = place(who);
