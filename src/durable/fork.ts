@@ -8,6 +8,7 @@ import { isJsonObject, type Json, toJson } from "../util/json.ts";
 import { filled, list, map, optional, shapeOf, string } from "../util/shape.ts";
 import { forkKey, turnOf } from "./forked-journal.ts";
 import type { ForkOrigin, MovedRun, RunStore, StoredRun } from "./run-store.ts";
+import { isTakenSignal } from "./signals.ts";
 
 /** Options of a fork. */
 export interface RunForkOptions {
@@ -56,7 +57,7 @@ export async function forkOf(
   const records = withResults(ended, { id: from, results });
   const name = agent?.name ?? run.agent;
   const copied = records
-    .filter(({ key }) => isBefore(key, beforeTurn))
+    .filter((each) => isBefore(each.key, beforeTurn) && !isTakenSignal(each)) // it is sent signals of its own
     .map((each) => begunAs(each, { runId: id, agent: name }));
   const answers = records.filter(({ key, json = "" }) => callKey.test(key) && wasMade(json));
   const fork: ForkOrigin = {

@@ -52,6 +52,11 @@ export function isWaitFor({ request }: Pick<WaitingQuestion, "request">, name: s
   return waitsFor !== undefined && waitsFor !== "time" && waitsFor.signal === name;
 }
 
+/** True of the record of a signal that a wait has taken. */
+export function isTakenSignal({ key, fingerprint }: JournalRecord): boolean {
+  return fingerprint === takenSignal.fingerprint && key.startsWith(keyOfSignal({ id: "" }));
+}
+
 /** Holds a signal against the schema of the wait that it would end. One that came before changes nothing. @throws WritError `signal-invalid` */
 export async function checkSignal(
   store: Pick<RunStore, "questions" | "records">,

@@ -254,6 +254,27 @@ describe("the fork of a run", () => {
     expect(await settled(runs, "g")).toMatchObject({ output: "seen 1; seen 2; 2; seen 3; seen 4" });
   });
 
+  it("takes signals of its own, also of an id that its run was sent", async () => {
+    const hear = tool({
+      name: "hear",
+      description: "",
+      inputSchema: { type: "object" },
+      effect: "read",
+      execute: async (_nothing, { waitFor }) => String(await waitFor("word")),
+    });
+    const model = planned("clerk", [["hear", "a"]]);
+    const from = agent({ name: "clerk", model, tools: [hear], policy: free });
+    const runs = durableRuns({ store: memoryRuns(), agents: [from] });
+    await using _worker = runs.work();
+    await runs.start(from, "Go", { id: "r" });
+    await runs.signal("r", { name: "word", value: "tea", id: "hook-1" });
+    expect((await runs.result("r")).output).toBe("tea");
+    await runs.fork("r", { id: "f", beforeTurn: 1, again: ["hear"] });
+    await expect.poll(async () => (await runs.show("f"))?.status).toBe("waiting");
+    await runs.signal("f", { name: "word", value: "milk", id: "hook-1" });
+    expect((await runs.result("f", { signal: AbortSignal.timeout(3000) })).output).toBe("milk");
+  });
+
   it("reads its session and is not kept in it", async () => {
     const sessions = inMemorySessions();
     const { runs } = await ended({ sessions: (id) => session(sessions, id) });
