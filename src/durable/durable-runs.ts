@@ -1,6 +1,7 @@
 import type { Runnable, RunResult } from "../agent/runnable.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
+import { wakeAfter } from "./after-others.ts";
 import { cancelRun } from "./cancel.ts";
 import { checkDurable, type DurableOptions } from "./durable-options.ts";
 import { type FollowOptions, followRun, replayRun } from "./follow.ts";
@@ -126,6 +127,9 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
   const { store } = options;
   const woken = waking(options, host);
   const wake = wakingById(options, host);
+  /** Lets runs go on that wait for the end of one which is not here any more. Where the store fails, they are looked for later too. */
+  const wakeBehind = (run: StoredRun): Promise<void> =>
+    wakeAfter(run, { ...options, host }).catch(() => undefined);
   async function answer(id: string, key: string, given: QuestionAnswer): Promise<void> {
     if (given.approved) await checkPolicy(id, key, { ...options, host });
     await store.answer(id, key, given);
@@ -156,14 +160,23 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
     retry: async (id) => woken(await store.reopen(id)),
     list: (wanted) => store.list(wanted),
     show: (id) => store.read(id),
-    erase: (which) => store.erase(which),
+    async erase(which) {
+      const before = "id" in which ? await store.read(which.id) : undefined; // of a session no other one is left
+      const count = await store.erase(which);
+      if (before !== undefined) await wakeBehind(before);
+      return count;
+    },
     events: (id, wanted = {}) => followRun(id, { ...options, host }, wanted),
     replay: (id) => replayRun(id, { ...options, host }),
     fork: async (id, wanted) => {
       const given = { ...wanted, id: wanted.id ?? host.randomId() };
       return woken(await store.moveIn(await forkOf(id, given, { store, now: host.now() })));
     },
-    export: async (id) => runText(await store.moveOut(id)),
+    async export(id) {
+      const moved = await store.moveOut(id);
+      await wakeBehind(moved.run);
+      return runText(moved);
+    },
     import: async (text) => woken(await store.moveIn(readRunText(text))),
     check: () => strandedRuns({ ...options, host }),
     work: (wanted = {}) => new RunsWorker({ ...options, host }, wanted),

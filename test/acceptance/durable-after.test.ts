@@ -116,6 +116,19 @@ describe.each(durablePlaces)("a session whose run waits, in %s", (where) => {
     expect(pay.calls).toEqual([{ to: "Ada" }]);
   });
 
+  it.each(["erased", "moved to another store"])("begins it soon where the one before is %s", async (how) => {
+    const { clerk, process, work } = desk();
+    const runs = process();
+    work(runs);
+    await runs.start(clerk, "Pay", { id: "pays", session: "kim" });
+    await waits(runs, "pays");
+    await runs.start(clerk, "Who was paid?", { id: "asks", session: "kim", whenWaiting: "after" });
+    await waits(runs, "asks");
+    if (how === "erased") await expect.poll(() => runs.erase({ id: "pays" }).catch(() => 0)).toBe(1);
+    else await runs.export("pays");
+    await expect.poll(async () => (await runs.show("asks"))?.status, { timeout: 5000 }).toBe("answered");
+  });
+
   it("begins it beside what waits by default, or withdraws the questions", async () => {
     const { pay, clerk, process, work } = desk();
     const runs = process();
