@@ -204,6 +204,27 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
     expect(await records("cut")).toEqual([{ key: '"before"' }, { key: '"after"' }]);
   });
 
+  it.each([
+    ["has no connection left", "ALTER ROLE busy CONNECTION LIMIT 1", "ALTER ROLE busy CONNECTION LIMIT -1"],
+    [
+      "only reads, as a replica before it takes over",
+      "ALTER ROLE busy SET default_transaction_read_only = on",
+      "ALTER ROLE busy RESET default_transaction_read_only",
+    ],
+  ])("wait for a server that for a moment %s", async (_what, begin, end) => {
+    await admin.query(`DROP SCHEMA IF EXISTS busy CASCADE; DROP ROLE IF EXISTS busy`);
+    await admin.query(`CREATE ROLE busy LOGIN PASSWORD '${password}'; CREATE SCHEMA busy AUTHORIZATION busy`);
+    const url = addressWith((url) => (url.username = "busy"));
+    const journal = await open("busy", { url, client: { idleTimeoutMillis: 20 } }).open("r");
+    await sleep(200); // connections for statements are closed by then
+    await admin.query(begin);
+    const kept = Promise.all([journal.step(step("k")), journal.ask?.({ key: "q", request: null })]);
+    await Promise.race([kept, sleep(500)]);
+    await admin.query(end);
+    expect(await kept).toEqual(["k", { waitsAt: "q" }]);
+    await journal.close();
+  });
+
   it("are claimed over another connection where nothing comes over the first any more, and nobody says so", async () => {
     await open("silent").begin(newRun);
     const line = await silentLine(Number(new URL(server.url).port));

@@ -13,15 +13,18 @@ export interface DatabaseName {
 /** Codes of the system and of a server that goes, crashes or comes. */
 const away = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENET|ENOENT|08|57P0[123])/;
 
+/** Codes of a server that answers and cannot yet: it has no connection left, or is the replica of one that is gone. */
+const notYet = /^(53300|25006)/;
+
 /** Codes of the server for a role, a password or a database that do not fit. */
 const refused = /^(28|3D000)/;
 const forbidden = "42501";
 
-/** True for a connection that broke or could not be made: the server has carried out the statement, or has not. */
+/** True for a connection that broke, could not be made or serves for nothing now: the server has carried out the statement, or has not. */
 export function isAway(error: unknown): boolean {
   const code = codeOf(error);
   if (code === undefined) return /terminated|timeout|not queryable/i.test(messageOf(error)); // of `pg` itself, which has no codes
-  return away.test(code);
+  return away.test(code) || notYet.test(code);
 }
 
 /** An error of `pg` as one of the catalogue. */
@@ -29,7 +32,8 @@ export function failureOf(cause: unknown, { server, role, schema }: DatabaseName
   if (cause instanceof WritError) return cause;
   const code = codeOf(cause) ?? "";
   const reason = reasonOf(cause);
-  if (isAway(cause)) return new WritError("postgres-unreachable", { server, reason }, { cause });
+  if (isAway(cause) && !notYet.test(code))
+    return new WritError("postgres-unreachable", { server, reason }, { cause });
   if (refused.test(code) || (code === "" && reason.startsWith("SASL")))
     return new WritError("postgres-refused", { server, role, reason }, { cause });
   if (code === forbidden)
