@@ -225,6 +225,28 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
     await journal.close();
   });
 
+  it.each([
+    ["statement_timeout", "'100ms'"],
+    ["lock_timeout", "'100ms'"],
+    ["default_transaction_isolation", "'repeatable read'"],
+  ])(
+    "keep a record that the server gave up by its %s while others locked the run",
+    async (setting, value) => {
+      await admin.query(`DROP SCHEMA IF EXISTS slow CASCADE; DROP ROLE IF EXISTS slow`);
+      await admin.query(
+        `CREATE ROLE slow LOGIN PASSWORD '${password}'; CREATE SCHEMA slow AUTHORIZATION slow`,
+      );
+      await admin.query(`ALTER ROLE slow SET ${setting} = ${value}`);
+      const journal = await open("slow", { url: addressWith((url) => (url.username = "slow")) }).open("r");
+      await admin.query("BEGIN; UPDATE slow.runs SET woken = woken");
+      const kept = Promise.all([journal.step(step("k")), journal.ask?.({ key: "q", request: null })]);
+      await Promise.race([kept, sleep(500)]);
+      await admin.query("COMMIT");
+      expect(await kept).toEqual(["k", { waitsAt: "q" }]);
+      await journal.close();
+    },
+  );
+
   it("are claimed over another connection where nothing comes over the first any more, and nobody says so", async () => {
     await open("silent").begin(newRun);
     const line = await silentLine(Number(new URL(server.url).port));

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WritError } from "../../error/writ-error.ts";
-import { failureOf, isAway } from "./failures.ts";
+import { failureOf, isAway, mayPass } from "./failures.ts";
 import { type OpenPool, openPool, type Place } from "./pool.ts";
 
 /** A row of a result. */
@@ -14,7 +14,7 @@ export type Query = (sql: string, values?: readonly unknown[]) => Promise<readon
 
 /**
  * A PostgreSQL database with the tables of a store. A server that is away for a moment, as it is while it starts anew, is waited for, and a
- * statement whose end nobody saw is said again: each has to bear that it happens twice. What fails otherwise is one of the codes `postgres-…`.
+ * statement whose end nobody saw, or that was given up since others were at work, is said again: each has to bear that it happens twice. What fails otherwise is one of the codes `postgres-…`.
  */
 export interface PostgresDatabase {
   readonly query: Query;
@@ -52,7 +52,7 @@ export function postgresDatabase(place: Place): PostgresDatabase {
         return await outside(work, found);
       } catch (error) {
         if (isClosed) throw closed(error);
-        if (!isAway(error) || performance.now() >= until) throw failureOf(error, found.name);
+        if (!mayPass(error) || performance.now() >= until) throw failureOf(error, found.name);
         await sleep(pauseMs);
       }
     }
@@ -92,7 +92,7 @@ async function together<Result>(pool: Pool, work: (query: Query) => Promise<Resu
   const client = await pool.connect();
   let isBroken = true;
   try {
-    await client.query("BEGIN");
+    await client.query("BEGIN ISOLATION LEVEL READ COMMITTED"); // a role may have another one, which does not see what came while a lock was waited for
     const result = await work((sql, values) => rowsOf(client, sql, values));
     await client.query("COMMIT");
     isBroken = false;

@@ -16,6 +16,9 @@ const away = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENET|ENOENT|08|57P0[1
 /** Codes of a server that answers and cannot yet: it has no connection left, or is the replica of one that is gone. */
 const notYet = /^(53300|25006)/;
 
+/** Codes of a statement that did nothing since others were at work: it was undone, had a lock wait too long, or took too long itself. */
+const givenUp = /^(40001|40P01|55P03|57014)/;
+
 /** Codes of the server for a role, a password or a database that do not fit. */
 const refused = /^(28|3D000)/;
 const forbidden = "42501";
@@ -25,6 +28,11 @@ export function isAway(error: unknown): boolean {
   const code = codeOf(error);
   if (code === undefined) return /terminated|timeout|not queryable/i.test(messageOf(error)); // of `pg` itself, which has no codes
   return away.test(code) || notYet.test(code);
+}
+
+/** True for what may go well when it is said again: the server is away, or gave the statement up for the sake of others. */
+export function mayPass(error: unknown): boolean {
+  return isAway(error) || givenUp.test(codeOf(error) ?? "");
 }
 
 /** An error of `pg` as one of the catalogue. */
