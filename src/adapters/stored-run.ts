@@ -18,11 +18,13 @@ export function startOf({
 }
 
 /** The run of a row. */
-export function runIn({ id, start, status, begun, ended, finish }: RunRow): StoredRun {
+export function runIn({ id, start, status, begun, ended, finish, protocol }: RunRow): StoredRun {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store wrote it
   const given = JSON.parse(String(start)) as Omit<NewRun, "id">;
+  const form = protocol === undefined ? {} : { protocol: Number(protocol) };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store wrote it
-  const run = { id: fromKey(id), ...given, status: status as StoredRun["status"], begunAt: Number(begun) };
+  const at = { status: status as StoredRun["status"], begunAt: Number(begun) };
+  const run = { id: fromKey(id), ...given, ...form, ...at };
   if (ended === null) return run;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store wrote it
   return { ...run, endedAt: Number(ended), end: JSON.parse(String(finish)) as RunEnd };

@@ -4,6 +4,7 @@ import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import { copyOfPlain } from "../util/copy.ts";
 import { answerRecord, notWaiting } from "./answer-record.ts";
 import { movedRun } from "./moved-run.ts";
+import { protocol } from "./protocol.ts";
 import { isWaitFor, printOfSignal, signalAnswer, signalRecord, takenSignal } from "./signals.ts";
 import type {
   MovedQuestion,
@@ -179,6 +180,7 @@ export class MemoryRun {
     const { epoch } = this;
     this.isHeld = true;
     this.isWoken = false;
+    this.run = { ...this.run, protocol: Math.max(this.run.protocol, protocol) };
     this.note({ type: "taken", epoch });
     if (this.run.end === undefined) this.changed("running");
     const journal = recordedJournal(

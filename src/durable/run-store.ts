@@ -179,7 +179,8 @@ export interface RunStore {
    */
   open(id: string): Promise<RunJournal>;
   /**
-   * Takes the oldest run of these agents that can go on, or the one of an id: it is ready, or its process died. Leaves those of a later protocol.
+   * Takes the oldest run of these agents that can go on, or the one of an id: it is ready, or its process died. Leaves those of a later protocol; what it
+   * takes is of this one from then on.
    * Undefined when there is none.
    */
   claim(agents: readonly string[], id?: string): Promise<RunJournal | undefined>;

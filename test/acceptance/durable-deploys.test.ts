@@ -1,12 +1,14 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { durableRuns, memoryRuns } from "../../src/durable.ts";
+import { recordForm } from "../../src/journal/record-form.ts";
 import { agent, type Budget } from "../../src/index.ts";
 import type { Tools } from "../../src/tools.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import { fakeTool } from "../../src/testing.ts";
+import { durablePlaces, storesIn } from "./durable-place.ts";
 
 const pay = fakeTool("pay", "paid", { effect: "irreversible" });
 
@@ -68,4 +70,19 @@ it("has its worker listen to the store no more when it was drained", async () =>
   expect(listening).toBeGreaterThan(0);
   await worker.drain();
   expect(listening).toBe(0);
+});
+
+describe.each(durablePlaces)("a run that an earlier version began, in %s", (where) => {
+  const open = storesIn(where);
+
+  it("is of the version that carried it out: an earlier one leaves it from then on", async () => {
+    const store = open();
+    await store.begin({ id: "r", agent: "clerk", input: "Pay \0 \ud83d", options: {}, protocol: 1 });
+    const journal = await store.claim(["clerk"]);
+    await journal?.close();
+    const found = await store.read("r");
+    expect(found).toMatchObject({ status: "ready", input: "Pay \0 \ud83d", protocol: recordForm });
+    expect((await store.list({ agent: "clerk" })).map(({ protocol }) => protocol)).toEqual([recordForm]);
+    expect((await store.moveOut("r")).run.protocol).toBe(recordForm);
+  });
 });

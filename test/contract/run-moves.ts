@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { NewRun, RunJournal } from "../../src/durable.ts";
+import { recordForm } from "../../src/journal/record-form.ts";
 import type { OpenRuns, StoreUnderTest } from "./run-store.ts";
 
 type OpenStore = Awaited<ReturnType<OpenRuns>>;
@@ -11,7 +12,7 @@ const newRun: NewRun = {
   input: { words: hostile },
   options: { skill: "s" },
   session: "kim",
-  protocol: 1,
+  protocol: recordForm,
 };
 const answeredEnd = {
   outcome: { type: "answered", content: "done", finishReason: "stop" },

@@ -44,7 +44,9 @@ export function runClaims(session: LiveSession, { runs, told, lockOf }: RunTable
     SELECT number, lock FROM free WHERE pg_try_advisory_lock(lock) LIMIT 1`;
   const [lockNext, lockReady] = [locking("true"), locking("id = $2")];
   const unlock = "SELECT pg_advisory_unlock($1)";
-  const taking = (which: string): string => `UPDATE ${runs} SET epoch = epoch + 1, owner = $2, woken = false,
+  const taking = (
+    which: string,
+  ): string => `UPDATE ${runs} SET epoch = epoch + 1, owner = $2, woken = false, protocol = greatest(protocol, ${protocol}),
       status = CASE WHEN ended IS NULL THEN 'running' ELSE status END WHERE ${which}
     RETURNING number, epoch, ${columns}, ${told("''")}`;
   const takeOne = taking("id = $1 AND status <> 'moved'");

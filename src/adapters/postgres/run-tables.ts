@@ -63,7 +63,7 @@ export function runTables(schema: string): RunTables {
 }
 
 /** The columns of which a run is made. */
-export const columns = "id, status, begun, ended, start, finish";
+export const columns = "id, status, begun, ended, start, finish, protocol";
 
 /** The clock of the server: processes of many machines share it. */
 export const nowMs = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";

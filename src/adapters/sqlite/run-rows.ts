@@ -47,9 +47,10 @@ export const runTable = `
   CREATE INDEX IF NOT EXISTS writ_runs_ended ON writ_runs (ended) WHERE ended IS NOT NULL;
   CREATE INDEX IF NOT EXISTS writ_runs_owner ON writ_runs (owner) WHERE owner IS NOT NULL;`;
 
-/** The statements that take a run: `which` says the row. */
+/** The statements that take a run: `which` says the row. From then on it is of this protocol, so that an earlier version leaves it. */
 const taking = (which: string): string =>
-  `UPDATE writ_runs SET epoch = epoch + 1, owner = ?2, woken = 0, status = CASE WHEN ended IS NULL THEN 'running' ELSE status END
+  `UPDATE writ_runs SET epoch = epoch + 1, owner = ?2, woken = 0,
+    start = CASE WHEN start ->> '$.protocol' < ${protocol} THEN json_set(start, '$.protocol', ${protocol}) ELSE start END, status = CASE WHEN ended IS NULL THEN 'running' ELSE status END
     WHERE place = (${which}) RETURNING *`;
 
 /** The rows in a file. */
