@@ -11,12 +11,16 @@ const settled: ReadonlySet<string> = new Set([
   "run-moved",
 ]);
 
-/** Answers the questions with no that runs of a session have asked before this one, and gives the ids of those runs. Questions that name who may answer stand. */
+/**
+ * Answers the questions with no that runs of a session have asked before this one was begun, and gives the ids of those runs. Questions that name who may answer
+ * stand, and so do those that came later: its user had said nothing else since, though it is started again.
+ */
 export async function withdrawQuestions(begun: StoredRun, store: RunStore): Promise<readonly string[]> {
   const withdrawn: string[] = [];
   for (const run of await othersBefore(begun, store))
     for (const question of await store.questions(run.id))
-      if (isFree(question) && (await withdraw(question, store))) withdrawn.push(run.id);
+      if (isFree(question) && question.since <= begun.begunAt && (await withdraw(question, store)))
+        withdrawn.push(run.id);
   return withdrawn;
 }
 

@@ -143,6 +143,26 @@ describe.each(durablePlaces)("a session whose run waits, in %s", (where) => {
     expect(pay.calls).toEqual([]);
   });
 
+  it("withdraws no question that is asked after it was started, though it is started again", async () => {
+    const { clerk, process } = desk();
+    const store = open();
+    const runs = process(store);
+    await runs.start(clerk, "Pay", { id: "pays", session: "kim" });
+    const journal = await store.claim(["clerk"]);
+    const ask = async (key: string): Promise<unknown> => {
+      await journal?.ask?.({ key, request: { tool: "pay", hash: key } });
+      return (await runs.waiting("pays")).map((question) => question.key);
+    };
+    const leave = () =>
+      runs.start(clerk, "Leave it", { id: "leaves", session: "kim", whenWaiting: "withdraw" });
+    await ask("first");
+    await leave();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await ask("second")).toEqual(["second"]);
+    await leave(); // the request came again
+    expect(await ask("third")).toEqual(["second", "third"]);
+  });
+
   it("begins it soon, also where the one before ends in the moment in which it begins to wait", async () => {
     const { clerk, process, work } = desk();
     const elsewhere = process();
