@@ -1,7 +1,7 @@
 import type { CallRecord } from "../call/call.ts";
 import { checkShape, closed, fromOne } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
-import { startKey } from "../journal/record-form.ts";
+import { accountKey, startKey } from "../journal/record-form.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
 import { endKey } from "../run/kept-end.ts";
 import { isJsonObject, type Json, toJson } from "../util/json.ts";
@@ -94,12 +94,14 @@ function wasMade(json: string): boolean {
   return result.status !== "denied" && result.status !== "skipped" && result.status !== "cancelled";
 }
 
-/** True for what the fork takes over. It ends by itself, and is not kept in a session. */
+/** True for what the fork takes over. It is a run of its accounts, ends by itself, and is not kept in a session. */
 function isBefore(key: string, beforeTurn: number): boolean {
   const turn = turnOf(key);
   if (turn !== undefined) return turn < beforeTurn;
   return (
-    key !== endKey && key !== forkKey && !key.startsWith(`${endKey}/`) && !key.startsWith("session/save/")
+    ![accountKey, endKey, forkKey].includes(key) &&
+    !key.startsWith(`${endKey}/`) &&
+    !key.startsWith("session/save/")
   );
 }
 

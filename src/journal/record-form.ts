@@ -10,6 +10,9 @@ export const recordForm = 2;
 /** The key of the beginning of a run, which keeps the form. */
 export const startKey = "start";
 
+/** The key of the step that books a run in its accounts. */
+export const accountKey = "account";
+
 /** Looks whether this process can read the records of a run. @throws WritError `journal-newer` */
 export function checkForm({ find }: Pick<Journal, "find">, run: string): void {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run of any form wrote an object

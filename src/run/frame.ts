@@ -3,6 +3,7 @@ import type { AgentEvent } from "../event/event.ts";
 import { mergeLive } from "../event/merge-live.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
+import { accountKey } from "../journal/record-form.ts";
 import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import { emptyTranscript } from "../message/transcript.ts";
 import { noUsage } from "../message/usage.ts";
@@ -299,7 +300,7 @@ async function enterAccounts(
   { journal = directJournal }: FrameOptions,
   stop: Interrupt<StopReason>,
 ): Promise<void> {
-  const entering = journal.step({ key: "account", run: () => accounts.enter().then(() => null) });
+  const entering = journal.step({ key: accountKey, run: () => accounts.enter().then(() => null) });
   if ((await untilStopped(entering, stop)) === "stopped")
     throw new Error("the run was stopped while its account was asked");
 }

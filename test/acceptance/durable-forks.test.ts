@@ -9,6 +9,7 @@ import {
   tool,
 } from "../../src/index.ts";
 import { parallel } from "../../src/compose.ts";
+import { account, inMemoryAccounts } from "../../src/policy.ts";
 import {
   type DurableOptions,
   durableRuns,
@@ -273,6 +274,16 @@ describe("the fork of a run", () => {
     await expect.poll(async () => (await runs.show("f"))?.status).toBe("waiting");
     await runs.signal("f", { name: "word", value: "milk", id: "hook-1" });
     expect((await runs.result("f", { signal: AbortSignal.timeout(3000) })).output).toBe("milk");
+  });
+
+  it("is a run of its accounts, which may have no more", async () => {
+    const kim = account({ store: inMemoryAccounts(), key: "kim", limits: { runs: 2 } });
+    const from = agent({ name: "clerk", model: () => "done", account: kim });
+    const { runs } = await ended({}, from);
+    expect(await forked(runs, { beforeTurn: 1 })).toMatchObject({ output: "done" });
+    expect((await kim.used()).runs).toBe(2);
+    await runs.fork("r", { id: "g", beforeTurn: 1 });
+    expect((await settled(runs, "g")).outcome).toMatchObject({ type: "exhausted", field: "runs" });
   });
 
   it("reads its session and is not kept in it", async () => {
