@@ -41,6 +41,8 @@ describe("runs in a SQLite file", () => {
     file.prepare("UPDATE writ_runs SET owner = ?").run(owner);
     await expect(runs.open("r")).rejects.toThrow(/process 7 on the machine "far.example"/);
     expect(await runs.claim(["a"])).toBeUndefined();
+    await runs.moveIn(await runs.moveOut("r")); // who knows that it is gone frees its run so
+    expect((await runs.claim(["a"]))?.run.id).toBe("r");
   });
 
   it("are watched no more once their file is closed", async () => {
