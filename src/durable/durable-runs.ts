@@ -47,7 +47,7 @@ export interface DurableRuns {
    * Settles a call that was at work when its process died, of a tool with `reconcile: "person"`, once: it happened, with this value; it did not, and runs
    * now; or it stays unknown. `by` names who says so. `call` is its key (`turn/1/call/0`), or that of its question in `waiting`. The run goes on from there, in a worker.
    *
-   * @throws WritError `run-missing`, `call-not-unknown`, `question-answered` when somebody has settled it, `question-forbidden`, `definition-invalid`
+   * @throws WritError `run-missing`, `run-moved`, `call-not-unknown`, `question-answered` when somebody has settled it, `question-forbidden`, `definition-invalid`
    */
   settle(id: string, call: string, settled: Settlement & { readonly by?: string }): Promise<void>;
   /**

@@ -16,7 +16,7 @@ const shape = object({
   by: optional(string),
 });
 
-/** The answer that settles a call, and the key of its question. @throws WritError `definition-invalid`, `run-missing`, `question-answered`, `call-not-unknown` */
+/** The answer that settles a call, and the key of its question. @throws WritError `definition-invalid`, `run-missing`, `run-moved`, `question-answered`, `call-not-unknown` */
 export async function settlementOf(
   store: Pick<RunStore, "read" | "records" | "questions">,
   {
@@ -47,7 +47,9 @@ async function notUnknown(
   id: string,
   call: string,
 ): Promise<WritError> {
-  if ((await store.read(id)) === undefined) return new WritError("run-missing", { id });
+  const run = await store.read(id);
+  if (run === undefined) return new WritError("run-missing", { id });
+  if (run.status === "moved") return new WritError("run-moved", { id });
   const isSettlement = (key: string): boolean =>
     key.includes("/settle/") && (key === call || key.startsWith(`${call}/`));
   const before = (await store.records(id)).findLast(({ key }) => isSettlement(key));

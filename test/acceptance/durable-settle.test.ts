@@ -187,6 +187,15 @@ describe.each([
     expect((await runs.result("r")).output).toContain("paid inside");
   });
 
+  it("is settled where it went, and here that is said", async () => {
+    const [runs, key] = await unsettled();
+    const text = await runs.export("r");
+    await expect(runs.settle("r", key, { happened: false })).rejects.toMatchObject({ code: "run-moved" });
+    await runs.import(text);
+    await runs.settle("r", key, { happened: true, value: "paid Ada" });
+    expect((await runs.result("r")).output).toContain("pay ok: paid Ada");
+  });
+
   it("is not approved, denied or settled in another way than it waits, and a cancel withdraws it", async () => {
     const [runs, key] = await unsettled();
     const [question] = await runs.waiting("r");
