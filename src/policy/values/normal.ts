@@ -37,9 +37,17 @@ export function composed(text: string): string {
   return isAscii(text) ? text : text.replaceAll(tooManyMarks, broken).normalize("NFC");
 }
 
-/** NFKC: also folds full-width letters, ligatures and the like. Look-alikes of other scripts stay different. Linear, as `composed` is. */
+/** A raised, lowered or circled digit beside another digit: a power, a footnote or the number of an item, and no digit of the same number. */
+const apart = /((?<=[\p{Nd}\p{No}])\p{No}+|\p{No}+(?=[\p{Nd}\p{No}]))/v;
+
+/**
+ * NFKC: also folds full-width letters, ligatures and the like. Look-alikes of other scripts stay different, and so does `10²` from `102`. Linear, as
+ * `composed` is.
+ */
 export function compatible(text: string): string {
-  return isAscii(text) ? text : text.replaceAll(tooManyMarks, broken).normalize("NFKC");
+  if (isAscii(text)) return text;
+  const parts = text.replaceAll(tooManyMarks, broken).split(apart);
+  return parts.map((part, index) => (index % 2 === 0 ? part.normalize("NFKC") : part)).join("");
 }
 
 const singleQuotes = /[\u{2018}-\u{201b}\u{2032}]/gv;

@@ -113,3 +113,22 @@ describe("links without a scheme of the web", () => {
     expect(linksIn(text)).toEqual(links);
   });
 });
+
+describe("a raised or circled digit is no digit of the number beside it", () => {
+  table(false, [
+    ["Pay 500¹ euro to Ann", 5001, "number"],
+    ["Pay ①500 euro to Ann and ②300 to Bob", 1500, "number"],
+    ["close invoice 10²", 102],
+    ["close invoice A7²", "A72"],
+    ["pay DE89370400440532013000¹", "DE893704004405320130001", "iban"],
+    ["call +491701234567¹", "+4917012345671", "phone"],
+    ["meet on May 1² at ten", "May 12th", "date"],
+    ["send it to unit 500¹", "unit 5001"],
+  ]);
+  table(true, [
+    ["close invoice #①", 1],
+    ["close invoice A7²", "A7²"],
+    ["measure CO₂ here", "co2", "text"],
+    ["Pay ５００ euro", 500, "number"],
+  ]);
+});
