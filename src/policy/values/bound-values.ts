@@ -6,7 +6,8 @@ import { hasWords } from "./find-words.ts";
 import { type Formed, formOf } from "./form.ts";
 import { folded } from "./normal.ts";
 import { type FoldedText, foldedWith } from "./phrases.ts";
-import { anyYear, scan, yearOf } from "./scan.ts";
+import { anyYear, noUnit, scan, yearOf } from "./scan.ts";
+import { unitOf } from "./unit.ts";
 
 /** The values that stand in trusted texts. */
 export interface BoundValues {
@@ -27,7 +28,8 @@ export interface BoundValues {
 export function spelledAs(value: string | number, type: ValueType | undefined): Formed | undefined {
   if (type === undefined) return formOf(value);
   const spelling = canonical(type, value);
-  return spelling === undefined ? undefined : { type, canonical: spelling };
+  const unit = type === "number" && typeof value === "string" ? unitOf(value) : undefined;
+  return spelling === undefined ? undefined : { type, canonical: spelling, unit };
 }
 
 /** The values bound to these texts, the intent and constants. Read once, when first asked for; linear. */
@@ -63,8 +65,9 @@ function hasAll(known: Known, value: Json, asked: Asked): boolean {
   return parts.every((part) => hasAll(known, part, inside));
 }
 
-function hasCanonical(known: Known, { type, canonical: spelling }: Formed): boolean {
+function hasCanonical(known: Known, { type, canonical: spelling, unit }: Formed): boolean {
   const { found } = known;
+  if (unit !== undefined) return [unit, noUnit].some((each) => found.number.has(`${spelling} ${each}`));
   if (type === "text") return hasText(known, spelling);
   if (type === "date") return hasDate(found.date, spelling);
   return found[type].has(spelling);

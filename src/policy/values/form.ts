@@ -9,12 +9,15 @@ import { canonicalNumber } from "./number.ts";
 import { canonicalPath } from "./path.ts";
 import { canonicalPhone } from "./phone.ts";
 import { isKnownEnding } from "./top-level-domains.ts";
+import { unitOf } from "./unit.ts";
 import { canonicalUrl, isBareLink } from "./url.ts";
 
 /** A value with the type that its own form says. */
 export interface Formed {
   readonly type: ValueType;
   readonly canonical: string;
+  /** The currency or percent sign of a number. */
+  readonly unit?: string | undefined;
 }
 
 /**
@@ -53,7 +56,7 @@ function numeric(value: string, text: string): Formed | undefined {
 function amount(value: string): Formed | undefined {
   const number = canonicalNumber(value);
   if (number === undefined) return formed("phone", canonicalPhone(value));
-  if (number.includes(".")) return { type: "number", canonical: number };
+  if (number.includes(".")) return { type: "number", canonical: number, unit: unitOf(value) };
   return (
     formed("phone", /^\s*(?:\+|00)/v.test(value) ? canonicalPhone(value) : undefined) ?? {
       type: "identifier",

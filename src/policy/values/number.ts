@@ -1,10 +1,8 @@
 import { compatible } from "./normal.ts";
+import { currency } from "./unit.ts";
 
-/** Signs and codes that stand before or behind an amount. Common ones; another one leaves an amount unread, and the value unbound. */
-const currency =
-  "(?:[$€£¥₹₩₽₺₫₪₴]|US\\$|A\\$|C\\$|EUR|USD|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|SGD|HKD|KRW|TRY|BTC|ETH)";
 const amount = new RegExp(
-  `^(?<before>[+\\-−]?) ?(?:${currency})? ?(?<inner>[+\\-−]?)(?<body>[\\d.,]*\\d) ?(?:${currency}|%)?$`,
+  `^(?<before>[+\\-−]?) ?${currency}? ?(?<inner>[+\\-−]?)(?<body>[\\d.,]*\\d) ?(?:${currency}|%)?$`,
   "iv",
 );
 

@@ -14,6 +14,7 @@ import { canonicalPath } from "./path.ts";
 import { canonicalPhone, phoneEnd } from "./phone.ts";
 import { type Listed, saysIdentifier } from "./says-identifier.ts";
 import { between, type Token, tokensOf, wordAt } from "./tokens.ts";
+import { unitAt } from "./unit.ts";
 import { canonicalUrl, isBareLink } from "./url.ts";
 
 /** Canonical values by their type. Text is not among them: it is searched, not collected. */
@@ -81,7 +82,7 @@ function readName(reading: Reading, index: number): void {
   const token = reading.words[index];
   const word = wordAt(reading, index);
   const number = numberInWords(reading, index);
-  if (number !== undefined) reading.found.number.add(number);
+  if (number !== undefined) addNumber(reading, index, number);
   const isName = reading.text[(token?.start ?? 0) - 1] === "#" || /^[A-Z]{3,}$/v.test(word);
   if (token !== undefined && isName && isWhole(reading.names, token)) reading.found.identifier.add(word);
 }
@@ -171,7 +172,7 @@ function readWord(reading: Reading, index: number): number {
     if (token !== undefined && isWhole(reading.names, token)) addPlain(found, word);
     addAddress(found, bits, text);
     if (/[a-z]\.[A-Z][a-z]+$/v.test(text)) addAddress(found, bits, text.slice(0, text.lastIndexOf("."))); // a space was forgotten
-    if ((bits & (has.digit | has.beyondAscii)) !== 0) addNumeric(found, text);
+    if ((bits & (has.digit | has.beyondAscii)) !== 0) addNumeric(reading, index, text);
   }
   return index + 1;
 }
@@ -184,7 +185,7 @@ function readNumber(reading: Reading, index: number, digits: string): void {
   const isIdentifier = saysIdentifier(reading, index) || isPostal(reading, index, digits);
   const isPart = !isWhole(reading.names, token);
   if (!isPart && (isIdentifier || isQuoted(text, token))) found.identifier.add(digits);
-  if (!isIdentifier) addTo(found.number, canonicalNumber(digits));
+  if (!isIdentifier) addNumber(reading, index, canonicalNumber(digits));
   if (isAccount(digits)) found.iban.add(digits);
   addTo(found.phone, canonicalPhone(digits));
 }
@@ -230,8 +231,20 @@ function addAddress(found: FoundValues, bits: number, text: string): void {
     );
 }
 
-function addNumeric(found: FoundValues, text: string): void {
-  addTo(found.number, canonicalNumber(/^\d+-[a-z]+$/v.test(text) ? text.slice(0, text.indexOf("-")) : text));
+/** Stands behind a number that has no unit in the text. */
+export const noUnit = "*";
+
+/** A number is bound by itself, and with the unit that stands beside it: any one, where there is none. */
+function addNumber({ text, words, found }: Reading, index: number, number: string | undefined): void {
+  const token = words[index];
+  if (number === undefined || token === undefined) return;
+  found.number.add(number).add(`${number} ${unitAt(text, token) ?? noUnit}`);
+}
+
+function addNumeric(reading: Reading, index: number, text: string): void {
+  const { found } = reading;
+  const written = /^\d+-[a-z]+$/v.test(text) ? text.slice(0, text.indexOf("-")) : text;
+  addNumber(reading, index, canonicalNumber(written));
   addTo(found.iban, canonicalIban(text));
   addTo(found.phone, canonicalPhone(text));
 }

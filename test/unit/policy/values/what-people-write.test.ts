@@ -132,3 +132,34 @@ describe("a raised or circled digit is no digit of the number beside it", () => 
     ["Pay ５００ euro", 500, "number"],
   ]);
 });
+
+describe("an amount with a currency is bound with that currency, where the text has one", () => {
+  table(false, [
+    ["Pay Ann 5 EUR", "5 BTC", "number"],
+    ["Pay Ann 5.50 EUR", "5.50 BTC"],
+    ["Pay Ann €5", "$5", "number"],
+    ["Pay Ann $ 5", "5 EUR", "number"],
+    ["Pay Ann USD 5", "5 BTC", "number"],
+    ["Pay Ann 5 euros", "5 USD", "number"],
+    ["Pay Ann five euros", "5 BTC", "number"],
+    ["Pay Ann 5 eur", "5 BTC", "number"],
+    ["Give Ann 5 % off", "5 EUR", "number"],
+    ["Pay Ann 5 EUR", "5%", "number"],
+    ["Pay Ann 1.234,56 €", "1234.56 BTC", "number"],
+  ]);
+  table(true, [
+    ["Pay Ann 5 EUR", "5 EUR", "number"],
+    ["Pay Ann 5 EUR", "€5", "number"],
+    ["Pay Ann €5", 5, "number"],
+    ["Pay Ann €5", "5", "number"],
+    ["Pay Ann 5 euros", "5.00 EUR", "number"],
+    ["Pay Ann five dollars", "$5", "number"],
+    ["Pay Ann US$5", "5 USD", "number"],
+    ["Pay Ann 5", "5 USD", "number"],
+    ["Pay Ann 5, and try again", "5 USD", "number"],
+    ["Pay Ann 5 try again", "5 USD", "number"],
+    ["Give Ann 5 percent off", "5%", "number"],
+    ["Pay Ann 1.234,56 €", "1,234.56 EUR", "number"],
+    ["Pay Ann 5 EUR and Bob 5 USD", "5 USD", "number"],
+  ]);
+});

@@ -1,0 +1,70 @@
+/** Currencies by the signs and codes that stand before or behind an amount. Common ones; another one leaves an amount unread, and the value unbound. */
+const codes: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    "EUR USD GBP CHF JPY CNY INR AUD CAD NZD SEK NOK DKK PLN CZK HUF BRL MXN ZAR SGD HKD KRW TRY BTC ETH"
+      .split(" ")
+      .map((code) => [code, code]),
+  ),
+  US$: "USD",
+  A$: "AUD",
+  C$: "CAD",
+  $: "USD",
+  "€": "EUR",
+  "£": "GBP",
+  "¥": "JPY",
+  "₹": "INR",
+  "₩": "KRW",
+  "₽": "RUB",
+  "₺": "TRY",
+  "₫": "VND",
+  "₪": "ILS",
+  "₴": "UAH",
+};
+/** English words behind an amount. */
+const words: Readonly<Record<string, string>> = {
+  euro: "EUR",
+  euros: "EUR",
+  dollar: "USD",
+  dollars: "USD",
+  yen: "JPY",
+  bitcoin: "BTC",
+  bitcoins: "BTC",
+  percent: "%",
+};
+
+/** The pattern of all signs and codes. */
+export const currency = `(?:${Object.keys(codes)
+  .map((code) => code.replace("$", String.raw`\$`))
+  .join("|")})`;
+
+const written = new RegExp(`^[+\\-−]? ?(?<before>${currency})|(?<behind>${currency}|%)$`, "iv");
+const ahead = new RegExp(`(?<!\\p{L})(?<unit>${currency}) ?$`, "iv");
+const behind = new RegExp(
+  `^[ \\u{a0}]?(?<unit>${currency}|%|${Object.keys(words).join("|")})(?!\\p{L})`,
+  "iv",
+);
+/** The longest unit, with a space. */
+const window = 9;
+
+/** The currency or percent sign of an amount as a value has it, like `5 EUR`; undefined for one without. */
+export function unitOf(value: string): string | undefined {
+  const { before, behind: after } = written.exec(value.trim())?.groups ?? {};
+  return nameOf(before ?? after);
+}
+
+/** The currency or percent sign that stands in a word of a text or beside it. */
+export function unitAt(
+  text: string,
+  { start, end }: { readonly start: number; readonly end: number },
+): string | undefined {
+  const own = unitOf(text.slice(start, end));
+  if (own !== undefined) return own;
+  const after = behind.exec(text.slice(end, end + window))?.groups?.["unit"];
+  return nameOf(after ?? ahead.exec(text.slice(Math.max(0, start - window), start))?.groups?.["unit"]);
+}
+
+/** `try` is a word before it is a currency. */
+function nameOf(unit: string | undefined): string | undefined {
+  if (unit === undefined || (/^try$/i.test(unit) && unit !== "TRY")) return undefined;
+  return unit === "%" ? unit : (codes[unit.toUpperCase()] ?? words[unit.toLowerCase()]);
+}
