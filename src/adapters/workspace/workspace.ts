@@ -16,10 +16,12 @@ export interface Workspace {
   readonly timeMs: number;
 }
 
-/** The path of the machine for one that a model wrote. It may lead anywhere: the handle judges it. */
+/**
+ * The path of the machine for one that a model wrote. It may lead anywhere: the handle judges it. `..` takes back the name before it, also where that is a link, so
+ * that the file is the one that policies and people read in the path.
+ */
 export function pathIn({ root }: Pick<Workspace, "root">, path: string): string {
-  if (path.startsWith("/")) return path;
-  return path === "" ? root || "/" : `${root}/${path}`;
+  return posix.normalize(path.startsWith("/") ? path : `${root}/${path}`);
 }
 
 /** A path as models are told it: from the folder of the tools. */

@@ -59,6 +59,20 @@ describe("a path that leads out [C38]", () => {
     expect(readdirSync(join(top, "outside"))).toEqual(["secret.txt"]);
   });
 
+  it("leads to where it says, and not to the folder above the one that a link leads to", async () => {
+    const root = join(top, "root");
+    mkdirSync(join(root, "deep/inner"), { recursive: true });
+    writeFileSync(join(root, "deep/a.txt"), "another inside");
+    symlinkSync("deep/inner", join(root, "link"));
+    const edit = { path: "link/../a.txt", old: "inside", new: "changed" };
+    expect(await call("read_file", { path: edit.path })).toContain("1\tinside");
+    expect(await call("edit_file", edit)).toBe("ok: Replaced it in line 1 of a.txt.");
+    expect(readFileSync(join(root, "deep/a.txt"), "utf8")).toBe("another inside");
+    expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("changed");
+    expect(await call("list_files", { path: "link/.." })).toContain("a.txt");
+    expect(await call("list_files", { path: "link/.." })).toContain("link");
+  });
+
   it("is denied through links of any kind, and where they lead is not told", async () => {
     const root = join(top, "root");
     symlinkSync("../outside/secret.txt", join(root, "file"));
