@@ -169,12 +169,25 @@ function readWord(reading: Reading, index: number): number {
   if (isDigits(text)) readNumber(reading, index, text);
   else {
     const token = words[index];
-    if (token !== undefined && isWhole(reading.names, token)) addPlain(found, word);
+    if (token !== undefined && isWhole(reading.names, token) && !partsWords(reading, index))
+      addPlain(found, word);
     addAddress(found, bits, text);
     if (/[a-z]\.[A-Z][a-z]+$/v.test(text)) addAddress(found, bits, text.slice(0, text.lastIndexOf("."))); // a space was forgotten
     if ((bits & (has.digit | has.beyondAscii)) !== 0) addNumeric(reading, index, text);
   }
   return index + 1;
+}
+
+/** English words before a folder. */
+const beforeFolder =
+  /^(?:in|into|inside|within|of|at|to|from|on|under|below|beneath|folder|directory|path|root|is)$/iv;
+
+/** True for a slash that only stands between two words: `red / green`. Behind "in" and the like it is the root of all folders. */
+function partsWords(reading: Reading, index: number): boolean {
+  const { words } = reading;
+  if (!/^[\/\\]+$/v.test(wordAt(reading, index)) || index === 0 || index + 1 >= words.length) return false;
+  const isBetween = [index - 1, index].every((at) => /^[ \t]+$/v.test(between(reading, at, at + 1)));
+  return isBetween && !beforeFolder.test(wordAt(reading, index - 1));
 }
 
 /** Digits alone are an identifier where the text says so, else a number. A phone number may have no other sign. */

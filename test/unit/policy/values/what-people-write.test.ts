@@ -163,3 +163,18 @@ describe("an amount with a currency is bound with that currency, where the text 
     ["Pay Ann 5 EUR and Bob 5 USD", "5 USD", "number"],
   ]);
 });
+
+describe("a slash between two words is no path", () => {
+  table(false, [
+    ["Compare red / green, and remove the worse one", "/"],
+    ["Move offer 3 / 4 to the archive", "/", "path"],
+    ["Read C \\ D", "\\", "path"],
+  ]);
+  table(true, [
+    ["List what is in / and its folders", "/"],
+    ["Search '/' for notes", "/"],
+    ["Search /", "/"],
+    ["Search / (all of it)", "/"],
+    ["/", "/"],
+  ]);
+});
