@@ -13,6 +13,7 @@ import { isWhole, type Phrase, phrasesIn } from "./phrases.ts";
 import { canonicalPath } from "./path.ts";
 import { canonicalPhone, phoneEnd } from "./phone.ts";
 import { type Listed, saysIdentifier } from "./says-identifier.ts";
+import { scaledAt } from "./scale.ts";
 import { between, type Token, tokensOf, wordAt } from "./tokens.ts";
 import { unitAt } from "./unit.ts";
 import { canonicalUrl, isBareLink } from "./url.ts";
@@ -248,10 +249,13 @@ function addAddress(found: FoundValues, bits: number, text: string): void {
 export const noUnit = "*";
 
 /** A number is bound by itself, and with the unit that stands beside it: any one, where there is none. */
-function addNumber({ text, words, found }: Reading, index: number, number: string | undefined): void {
-  const token = words[index];
-  if (number === undefined || token === undefined) return;
-  found.number.add(number).add(`${number} ${unitAt(text, token) ?? noUnit}`);
+function addNumber(reading: Reading, index: number, written: string | undefined): void {
+  const { text, words, found } = reading;
+  if (written === undefined) return;
+  const { number, last } = scaledAt(reading, index, written);
+  const [first, end] = [words[index]?.start, words[last]?.end];
+  if (number === undefined || first === undefined || end === undefined) return;
+  found.number.add(number).add(`${number} ${unitAt(text, { start: first, end }) ?? noUnit}`);
 }
 
 function addNumeric(reading: Reading, index: number, text: string): void {

@@ -178,3 +178,22 @@ describe("a slash between two words is no path", () => {
     ["/", "/"],
   ]);
 });
+
+describe("a number before a word like thousand is a part of a larger one", () => {
+  table(false, [
+    ["Sell the boat for 5 thousand euros", 5, "number"],
+    ["Sell the boat for 5 million", 5, "number"],
+    ["Sell the boat for 2.5 million", 2.5, "number"],
+    ["Sell the boat for $5 million", "$5", "number"],
+    ["Sell it for 5\u00a0000 euros", 5, "number"],
+    ["Sell it for 5\u202f000 euros", 5, "number"],
+    ["Move 5 million of 5 thousand", 5, "number"],
+  ]);
+  table(true, [
+    ["Sell the boat for 5 thousand euros", 5000, "number"],
+    ["Sell the boat for 2.5 million", 2_500_000, "number"],
+    ["Sell the boat for $1.2 billion", 1_200_000_000, "number"],
+    ["Sell the boat for 5 thousand euros", "5000 EUR", "number"],
+    ["Sell 3 boats for 5 million", 3, "number"],
+  ]);
+});
