@@ -40,7 +40,10 @@ serveStdio(() => {
   }));
   server.registerPrompt(
     "order",
-    { description: "How to order", argsSchema: z.object({ dish: z.string() }) },
+    {
+      description: "How to order",
+      argsSchema: z.object({ dish: z.string().describe(process.env["DISH_SAID"] ?? "A dish") }),
+    },
     ({ dish }) => ({
       messages: [{ role: "user", content: { type: "text", text: `Order ${dish} politely.` } }],
     }),

@@ -101,6 +101,16 @@ describe("what is read of a server", () => {
     await expect(connect({ prompts: ["none"] })).rejects.toMatchObject({ code: "tool-unknown" });
   });
 
+  it("is refused where an argument of a prompt is told of with signs that nobody sees", async () => {
+    const env = { DISH_SAID: "A dish\u{e0041}" };
+    await expect(connect({ prompts: ["order"], env })).rejects.toMatchObject({
+      code: "mcp-refused",
+      data: { reason: expect.stringContaining("U+E0041") as unknown },
+    });
+    const { prompts } = await connect({ prompts: ["greet"], env });
+    expect(prompts.map(({ name }) => name)).toEqual(["house/greet"]);
+  });
+
   it("is not asked about where the author did not say so", async () => {
     const house = await connect({ tools: { book: { effect: "read" } } });
     const model = scripted([{ calls: [{ name: "house/book" }] }, "Done."]);

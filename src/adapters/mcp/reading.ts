@@ -17,7 +17,7 @@ import { type McpPin, pinOf, type ServerPins } from "./pins.ts";
 import { type HeldReadings, holdReadings, wordsOf } from "./reading-pins.ts";
 import type { McpTaking } from "./take.ts";
 import { boundedText, contentOf, RemoteFailure } from "./remote-call.ts";
-import { hiddenIn } from "./screen.ts";
+import { hiddenIn, hiddenInside } from "./screen.ts";
 import type { McpReading, Readings } from "./wanted.ts";
 
 export interface ReadingOptions extends McpReading, Pick<McpTaking, "pins" | "approve" | "onChange"> {
@@ -205,6 +205,11 @@ function readingTool(link: Link, making: Making, { server, timeoutMs, onChange }
   const hidden = hiddenIn(description);
   if (hidden !== undefined) {
     const reason = `its description has the hidden character ${hidden.codePoint} at ${hidden.index}.`;
+    throw new WritError("mcp-refused", { server, what: `"${own}"`, reason });
+  }
+  const inside = hiddenInside(inputSchema);
+  if (inside !== undefined) {
+    const reason = `its arguments have the hidden character ${inside.codePoint} in ${inside.path}.`;
     throw new WritError("mcp-refused", { server, what: `"${own}"`, reason });
   }
   async function execute(
