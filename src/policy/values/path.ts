@@ -4,34 +4,51 @@ const drive = /^[a-z]:(?=[\/\\])/iv;
 const separated = /[\/\\]/v;
 
 /**
- * The canonical spelling of a path: no empty parts, no `.`, and `..` only at the start of a relative one. Case and spaces stay as they are; a name
+ * The canonical spelling of a path: no empty parts, no `.`, and no `..` above the root; behind a name it stays, since that may be a link. Case and spaces stay as they are; a name
  * alone is a path of one part. Accents have one spelling (NFC), but a full-width letter is another name. Backslashes separate parts where a path has no
  * slash; a path with both is none, nor is one that spans lines, begins or ends with white space, or is an address (`x://`, `//x`).
  */
 export function canonicalPath(value: string): string | undefined {
+  return read(value, true);
+}
+
+/** The same with each `..` taken back by its letters: what a user means who writes one, whatever is a link. */
+export function shortenedPath(value: string): string | undefined {
+  return read(value, false);
+}
+
+function read(value: string, keepsBack: boolean): string | undefined {
   if (value === "" || value.length > maxValueLength || value.trim() !== value) return undefined;
   const text = composed(value);
   if (/[\t\n\v\f\r\u{2028}\u{2029}]/v.test(text) || hasHidden(text)) return undefined;
-  return separated.test(text) ? normalised(text) : text;
+  return separated.test(text) ? normalised(text, keepsBack) : text;
 }
 
-function normalised(text: string): string | undefined {
+function normalised(text: string, keepsBack: boolean): string | undefined {
   const separator = text.includes("/") ? "/" : "\\";
   if (separator === "/" && text.includes("\\")) return undefined;
   if (text.includes("://") || /^(?:\/\/|\\\\)/v.test(text)) return undefined;
   const start = drive.exec(text)?.[0] ?? "";
   const rest = text.slice(start.length);
   const root = rest.startsWith(separator) ? separator : "";
-  const parts = withoutDots(rest.split(separator), root !== "");
+  const isLinkable = keepsBack && separator === "/" && start === "";
+  const parts = withoutDots(rest.split(separator), { isRooted: root !== "", isLinkable });
   const path = `${start}${root}${parts.join(separator)}` || ".";
   return path.trim() === path ? path : undefined;
 }
 
-function withoutDots(parts: readonly string[], rooted: boolean): readonly string[] {
+/** Windows takes `..` back by its letters; elsewhere it leads out of where the name before it leads, which may be a link. */
+function withoutDots(
+  parts: readonly string[],
+  { isRooted, isLinkable }: { readonly isRooted: boolean; readonly isLinkable: boolean },
+): readonly string[] {
   const kept: string[] = [];
   for (const part of parts) {
     if (part === "" || part === ".") continue;
-    if (part !== ".." || (!rooted && (kept.length === 0 || kept.at(-1) === ".."))) kept.push(part);
+    const isAtStart = kept.length === 0;
+    if (part === ".." && isRooted && isAtStart) continue;
+    const isKept = part !== ".." || isAtStart || isLinkable || kept.at(-1) === "..";
+    if (isKept) kept.push(part);
     else kept.pop();
   }
   return kept;

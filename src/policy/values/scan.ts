@@ -10,7 +10,7 @@ import { numberInWords } from "./number-words.ts";
 import { canonicalNumber } from "./number.ts";
 import { compatible, composed, hasHidden } from "./normal.ts";
 import { isWhole, type Phrase, phrasesIn } from "./phrases.ts";
-import { canonicalPath } from "./path.ts";
+import { canonicalPath, shortenedPath } from "./path.ts";
 import { canonicalPhone, phoneEnd } from "./phone.ts";
 import { type Listed, saysIdentifier } from "./says-identifier.ts";
 import { scaledAt } from "./scale.ts";
@@ -221,7 +221,7 @@ function isQuoted(text: string, { start, end }: Token): boolean {
 /** A whole token, of more than letters: a path, and an identifier if it has a digit or is a name with its `@`. */
 function addPlain(found: FoundValues, token: string): void {
   if (hasHidden(token)) return;
-  addTo(found.path, canonicalPath(token));
+  addPath(found, token);
   if (token.startsWith("@") || /\p{N}/v.test(token))
     found.identifier.add(canonicalIdentifier(token) ?? token);
 }
@@ -279,8 +279,13 @@ function addLink(found: FoundValues, text: string): void {
 /** Adds a part between quotes as a whole value, also with spaces in it or of letters alone. */
 function addQuoted(found: FoundValues, text: string): void {
   if (hasHidden(text)) return;
-  addTo(found.path, canonicalPath(text));
+  addPath(found, text);
   addTo(found.identifier, canonicalIdentifier(text));
+}
+
+function addPath({ path }: FoundValues, text: string): void {
+  addTo(path, canonicalPath(text));
+  if (text.includes("..")) addTo(path, shortenedPath(text));
 }
 
 function addTo(set: Set<string>, value: string | undefined): void {

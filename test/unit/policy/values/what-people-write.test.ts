@@ -197,3 +197,16 @@ describe("a number before a word like thousand is a part of a larger one", () =>
     ["Sell 3 boats for 5 million", 3, "number"],
   ]);
 });
+
+describe("a path with `..` behind a name, which may be a link, is bound as it is written", () => {
+  table(false, [
+    ["Delete notes/a.md", "notes/link/../a.md"],
+    ["Delete a.md", "link/../a.md", "path"],
+    ["Delete /srv/a.md", "/srv/link/../a.md"],
+  ]);
+  table(true, [
+    ["Delete notes/old/../a.md", "notes/old/../a.md"],
+    ["Delete ../a.md", ".././a.md"],
+    ["Delete C:\\notes\\a.md", "C:\\notes\\old\\..\\a.md"],
+  ]);
+});
