@@ -37,9 +37,7 @@ export function compareTool(
   ]);
   const needs = { path: [...path, "needs"], what: "need", more: "widened", less: "narrowed" } as const;
   return [
-    ...(before.kind === after.kind
-      ? []
-      : [note("changed", path, `kind ${before.kind ?? "tool"} → ${after.kind ?? "tool"}`)]),
+    ...compareKinds(before.kind, after.kind, path),
     ...compareEffects(before.effect, after.effect, [...path, "effect"]),
     ...compareSets(before.needs ?? [], after.needs ?? [], needs),
     ...compareRoles(before.parameters, after.parameters, [...path, "parameters"]),
@@ -55,6 +53,18 @@ export function compareTool(
     ...comparePins(before.mcp, after.mcp, [...path, "mcp"]),
     ...compareInside(before.agents ?? {}, after.agents ?? {}, { path: [...path, "agents"], compareAgents }),
   ];
+}
+
+/** Knowledge and memory have no effect to a policy, whatever their tools say. */
+function compareKinds(
+  was: ToolManifest["kind"],
+  is: ToolManifest["kind"],
+  path: Path,
+): readonly ManifestChange[] {
+  if (was === is) return [];
+  const text = `kind ${was ?? "tool"} → ${is ?? "tool"}`;
+  if (was === undefined) return [note("widened", path, `${text}: a policy takes its calls for reading`)];
+  return [note(is === undefined ? "narrowed" : "changed", path, text)];
 }
 
 /** A tool that says it only looks is guarded less: whether it is true, no manifest can tell. */

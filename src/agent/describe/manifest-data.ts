@@ -65,6 +65,7 @@ export interface ToolManifest {
   readonly needs: readonly string[] | null;
   /** The role of each, and the type of its values where one is declared: `target`, `target email`. */
   readonly parameters: Readonly<Record<string, string>>;
+  /** Its results are the author's own as far as its arguments are: the author says so, or it is knowledge, or only computes in this process. */
   readonly trusted: boolean;
   /** True: the label of the runs inside a call ends with its answer. Left out for other tools. */
   readonly fresh?: true;

@@ -2,6 +2,7 @@ import type { Hooks } from "../../hook/run-hooks.ts";
 import type { Model } from "../../model/model.ts";
 import type { Policy } from "../../policy/decision.ts";
 import { sensible } from "../../policy/rules/sensible.ts";
+import { isOwn } from "../../policy/knowledge/result-label.ts";
 import { narrowedParts } from "../../policy/rules/narrowed-parts.ts";
 import { rulesOf } from "../../policy/rules/policy-json.ts";
 import { rulePolicyOf } from "../../policy/rules/identity.ts";
@@ -112,7 +113,7 @@ async function skillManifest(skill: PlannedSkill): Promise<SkillManifest> {
 }
 
 async function toolManifest(tool: Tool): Promise<ToolManifest> {
-  const { kind, effect, needs, parameters = {}, trusted = false, resolves = false, constraints } = tool;
+  const { kind, effect, needs, parameters = {}, trusted = isOwn(tool), resolves = false, constraints } = tool;
   const { secrecy = "public" } = tool;
   const origin = originOf(tool);
   const inside = insideOf(tool);

@@ -147,6 +147,12 @@ const pairs: readonly [what: string, after: AgentManifest, wider: string, back: 
   ["memory", { ...before, memory: true }, "memory: false → true", "narrowed"],
   ["a hook that went", { ...before, hooks: {} }, "hooks › nights: place beforeToolCall is gone", "changed"],
   [
+    "a tool that becomes knowledge",
+    withTool({ kind: "knowledge" }),
+    "skills › mail › tools › send: kind tool → knowledge: a policy takes its calls for reading",
+    "narrowed",
+  ],
+  [
     "trusted results",
     withTool({ trusted: true }),
     "skills › mail › tools › send › trusted: false → true",

@@ -3,8 +3,9 @@ import { mcpTools } from "../../../src/adapters/mcp/tools.ts";
 import { ollama } from "../../../src/adapters/model/ollama.ts";
 import { openaiCompatible } from "../../../src/adapters/model/openai-compatible.ts";
 import { agent } from "../../../src/adapters/node.ts";
+import { compareManifests } from "../../../src/agent/describe/manifest-compare.ts";
 import { manifestText } from "../../../src/agent/describe/manifest.ts";
-import type { PolicyManifest } from "../../../src/agent/describe/manifest-data.ts";
+import type { AgentManifest, PolicyManifest } from "../../../src/agent/describe/manifest-data.ts";
 import type { Agent } from "../../../src/agent/agent.ts";
 import { parallel } from "../../../src/agent/compose/parallel.ts";
 import { skill } from "../../../src/agent/skill.ts";
@@ -98,7 +99,21 @@ describe("agent.manifest()", () => {
       secrecy: ["a@x.example", "b@x.example"],
       enforcement: { level: "none", mechanism: "in process" },
     });
-    expect(tools?.["faq"]).toMatchObject({ kind: "knowledge" });
+    expect(tools?.["faq"]).toMatchObject({ kind: "knowledge", trusted: true });
+  });
+
+  it("says of a tool that its results are trusted where a run trusts them, and tells when that begins", async () => {
+    const of = async (said: Pick<Tool, "trusted">): Promise<AgentManifest> => {
+      const faq = { ...knowledge({ name: "faq", description: "", load: () => "" }), ...said };
+      const tools = [named("sum", { effect: "none", ...said })];
+      const skills = [skill({ name: "s", description: "", tools, knowledge: [faq] })];
+      return agent({ name: "a", model: done, skills }).manifest();
+    };
+    const [held, open] = [await of({ trusted: false }), await of({})];
+    expect(compareManifests(held, open).map(({ type, path, text }) => `${type}: ${path}: ${text}`)).toEqual([
+      "widened: skills › s › tools › faq › trusted: false → true",
+      "widened: skills › s › tools › sum › trusted: false → true",
+    ]);
   });
 
   it("is the same text for the same agent, whatever the order of its parts", async () => {
