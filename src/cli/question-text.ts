@@ -8,7 +8,7 @@ export function questionText(request: ApprovalRequest, { style }: Pick<Output, "
   const { tool, effect, values, more = 0, reason, rule, label, links } = request;
   const wish = wishText(request);
   const lines = [
-    style("yellow", `  ${printable(tool)} (${effect}) ${wish}: ${oneLine(reason)}`),
+    style("yellow", `  ${printable(tool)} (${effect}) ${wish}: ${oneLine(reason, longest)}`),
     ...values.map(valueLine),
     ...(more === 0 ? [] : [`    … and ${more} more, which are not shown`]),
     ...links.map((link) => `    a link that only a stranger named: ${visible(link)}`),
@@ -34,7 +34,7 @@ export function wholeText({ arguments: args }: Pick<ApprovalRequest, "arguments"
 }
 
 function readText({ sources }: ApprovalRequest["label"]): string {
-  return oneLine(sources.map(sourceText).join(", "));
+  return oneLine(sources.map(sourceText).join(", "), longest);
 }
 
 function valueLine({ path, value, bound }: ApprovalValue): string {
