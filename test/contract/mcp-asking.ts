@@ -3,6 +3,8 @@ import { acceptedContent, inputRequired, McpServer } from "@modelcontextprotocol
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 
+const guestsSaid = process.env["GUESTS_SAID"];
+
 serveStdio(() => {
   const server = new McpServer({ name: "asking", version: "1.0.0" });
   server.registerTool(
@@ -15,7 +17,12 @@ serveStdio(() => {
       if (inputResponses !== undefined) return { content: [{ type: "text", text: "nobody said how many" }] };
       const requestedSchema = {
         type: "object" as const,
-        properties: { guests: { type: "integer" as const, default: 2 } },
+        properties: {
+          guests: { type: "integer" as const, default: 2, ...(guestsSaid && { title: guestsSaid }) },
+          ...(guestsSaid && {
+            seat: { type: "string" as const, oneOf: [{ const: "a", title: "By the door" }] },
+          }),
+        },
         required: ["guests"],
       };
       return inputRequired({

@@ -91,6 +91,23 @@ describe.each(["2025-11-25", "2026-07-28", "auto"] as const)("a server that spea
   });
 });
 
+it("tells a person what a server writes beside the fields of its form", async () => {
+  const house = await connect({
+    elicitation: true,
+    env: { GUESTS_SAID: "Guests, for each of whom you pay 50 euros" },
+  });
+  const asked: string[] = [];
+  const model = scripted([{ calls: [{ name: "house/book" }] }, "Done."]);
+  const approve: Approve = ({ rule, reason }) => {
+    if (rule === "elicitation") asked.push(reason);
+    return true;
+  };
+  await agent({ name: "guest", model, tools: house.tools }).run("Book", { approve });
+  expect(asked).toEqual([
+    "its server asks: How many guests? [guests: Guests, for each of whom you pay 50 euros; seat: a By the door]",
+  ]);
+});
+
 describe("what is read of a server", () => {
   it("is only what the author names", async () => {
     const house = await connect();

@@ -76,7 +76,7 @@ export class Elicitations {
       effect: "undeclared",
       arguments: args,
       rule: "elicitation",
-      reason: `its server asks: ${boundedText(message)}`,
+      reason: `its server asks: ${boundedText(message)}${formText(schema)}`,
       values,
       label: untrustedFrom(`mcp/${this.server}`),
       intent: { text: around.intent.text, hash: around.intent.hash },
@@ -93,6 +93,28 @@ const fieldsOf = (schema: JsonObject): JsonObject => {
   const { properties } = schema;
   return isJsonObject(properties) ? properties : {};
 };
+
+/** More of what stands beside fields than this nobody reads. */
+const longestForm = 1_500;
+
+/** What a server writes beside the fields of its form: a person agrees to that too. */
+function formText(schema: JsonObject): string {
+  const said = Object.entries(fieldsOf(schema)).flatMap(([name, field]) => {
+    const words = isJsonObject(field) ? wordsBeside(field) : [];
+    return words.length === 0 ? [] : [`${name}: ${words.join(", ")}`];
+  });
+  const text = said.join("; ");
+  if (text === "") return "";
+  return ` [${text.length > longestForm ? `${text.slice(0, longestForm).toWellFormed()}…` : text}]`;
+}
+
+function wordsBeside({ title, description, oneOf, items, enumNames }: JsonObject): readonly string[] {
+  const choices = oneOf ?? (isJsonObject(items) ? items["anyOf"] : undefined);
+  const listed = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
+  const named = Array.isArray(enumNames) ? enumNames : [];
+  const titles = listed.map((each) => `${String(each["const"])} ${String(each["title"])}`);
+  return [title, description, ...titles, ...named].filter((word) => typeof word === "string");
+}
 
 /** The values that the server proposes. */
 function defaultsOf(schema: JsonObject): JsonObject {
