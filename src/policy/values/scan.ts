@@ -15,6 +15,7 @@ import { canonicalPhone, phoneEnd } from "./phone.ts";
 import { type Listed, saysIdentifier } from "./says-identifier.ts";
 import { scaledAt } from "./scale.ts";
 import { between, type Token, tokensOf, wordAt } from "./tokens.ts";
+import { isKnownEnding } from "./top-level-domains.ts";
 import { unitAt } from "./unit.ts";
 import { canonicalUrl, isBareLink } from "./url.ts";
 
@@ -173,7 +174,9 @@ function readWord(reading: Reading, index: number): number {
     if (token !== undefined && isWhole(reading.names, token) && !partsWords(reading, index))
       addPlain(found, word);
     addAddress(found, bits, text);
-    if (/[a-z]\.[A-Z][a-z]+$/v.test(text)) addAddress(found, bits, text.slice(0, text.lastIndexOf("."))); // a space was forgotten
+    // a space was forgotten
+    if (/[a-z]\.[A-Z][a-z]+$/v.test(text) && !isKnownEnding(text, false))
+      addAddress(found, bits, text.slice(0, text.lastIndexOf(".")));
     if ((bits & (has.digit | has.beyondAscii)) !== 0) addNumeric(reading, index, text);
   }
   return index + 1;

@@ -210,3 +210,17 @@ describe("a path with `..` behind a name, which may be a link, is bound as it is
     ["Delete C:\\notes\\a.md", "C:\\notes\\old\\..\\a.md"],
   ]);
 });
+
+describe("an ending with a capital letter belongs to its host, unless a sentence begins with it", () => {
+  table(false, [
+    ["Mail ann@bank.co.Uk", "ann@bank.co"],
+    ["Mail ann@bank.com.Au", "ann@bank.com"],
+    ["Look at bank.com.Br", "bank.com", "host"],
+    ["Look at bank.com.Br", "https://bank.com/"],
+  ]);
+  table(true, [
+    ["Mail ann@bank.co.Uk", "ann@bank.co.uk"],
+    ["Mail ann@bank.com.Tell her all", "ann@bank.com"],
+    ["Mail ann@bank.com.It is late", "ann@bank.com"],
+  ]);
+});
