@@ -48,19 +48,25 @@ export const openAiRoutes: readonly Route[] = [
   },
 ];
 
-interface Wanted extends OpenAiWanted {
+interface Wanted extends Omit<OpenAiWanted, "answer"> {
+  readonly response_format?: JsonObject | null;
   readonly stream?: boolean | null;
   readonly stream_options?: { readonly include_usage?: boolean } | null;
 }
 
 async function complete(asked: Asked, opened: OpenStream): Promise<Response> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
-  const { stream, stream_options: options, ...wanted } = asked.body as unknown as Wanted;
-  const run = await openAiRun(asked, wanted, opened);
+  const {
+    stream,
+    stream_options: options,
+    response_format: format,
+    ...wanted
+  } = asked.body as unknown as Wanted;
+  const run = await openAiRun(asked, { ...wanted, answer: { field: "response_format", format } }, opened);
   const { key, begunAt, model, end } = run;
   const head = { id: `chatcmpl-${key}`, created: Math.floor(begunAt / 1000), model };
   if (stream !== true) return json(wholeOf(await wholeWords(run), head));
-  return eventStream(chunksOf(run.words("piece"), head, options?.include_usage === true), {
+  return eventStream(chunksOf(run.streamed(), head, options?.include_usage === true), {
     timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
     onEnd: end,
     failure: (error) => sent(envelope(ownError(error, asked.caller)).body), // of a server that leaves, too: half an answer would be taken for a whole one

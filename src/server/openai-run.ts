@@ -4,6 +4,7 @@ import { WritError } from "../error/writ-error.ts";
 import { type AgentEvent, isFact } from "../event/event.ts";
 import { addUsage, noUsage, type Usage } from "../message/usage.ts";
 import type { Json, JsonObject } from "../util/json.ts";
+import { type AnswerFormat, wantsJson } from "./answer-format.ts";
 import { callerToolsOf, type ClientTools, resultOf } from "./client-tools.ts";
 import { questionId, questionOf } from "./page-questions.ts";
 import { problemHeaders, problemOf } from "./problems.ts";
@@ -18,6 +19,8 @@ export interface OpenAiRun {
   readonly model: string;
   /** Its words: as they are written, or each turn's once they are whole. */
   readonly words: (by: "piece" | "turn") => AsyncGenerator<string, Ended>;
+  /** The same for a stream: JSON that was asked for comes at once, without what was said before it. */
+  readonly streamed: () => AsyncGenerator<string, Ended>;
   /** Called once, when nobody reads the words any more. */
   readonly end: () => void;
 }
@@ -27,6 +30,7 @@ export interface OpenAiWanted extends ClientTools {
   readonly model: string;
   /** The conversation, in the form of chat completions. */
   readonly messages: readonly JsonObject[];
+  readonly answer: AnswerFormat;
 }
 
 /**
@@ -40,14 +44,15 @@ export async function openAiRun(asked: Asked, wanted: OpenAiWanted, stream: Open
   const { model, messages } = wanted;
   const agent = agentsOf(asked).find(({ name }) => name === model);
   if (agent === undefined) throw new WritError("request-unknown", { where: `the model "${model}"` });
+  const isJson = wantsJson(agent, wanted.answer);
   const results = resultsIn(messages);
-  if (results.length > 0) return goneOn(asked, { model, results, stream });
+  if (results.length > 0) return goneOn(asked, { model, results, stream, isJson });
   const key = request.headers.get("idempotency-key") || served.host.randomId();
   const callerTools = callerToolsOf(agent, wanted);
   const options = { id: `${caller.prefix}v1/${key}`, ...(callerTools.length === 0 ? {} : { callerTools }) };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
   const run = await runs.start(agent, messages.map(asUsers) as never, options);
-  return openAiRunOf(asked, run, { stream });
+  return openAiRunOf(asked, run, { stream, isJson });
 }
 
 /** The results of calls with which a conversation ends. */
@@ -59,10 +64,11 @@ interface GoingOn {
   readonly model: string;
   readonly results: readonly JsonObject[];
   readonly stream: OpenStream;
+  readonly isJson: boolean;
 }
 
 /** Brings a run the results of the calls that its client carried out. A result that came before changes nothing. */
-async function goneOn(asked: Asked, { model, results, stream }: GoingOn): Promise<OpenAiRun> {
+async function goneOn(asked: Asked, { model, results, ...reading }: GoingOn): Promise<OpenAiRun> {
   const { caller, runs } = asked;
   const given = results.map(({ tool_call_id: id, content }) => ({
     question: typeof id === "string" ? questionOf(id) : undefined,
@@ -83,20 +89,33 @@ async function goneOn(asked: Asked, { model, results, stream }: GoingOn): Promis
     return [{ name, value: resultOf(open.request.tool, content), id: name }];
   });
   for (const signal of signals) await runs.signal(run.id, signal);
-  return openAiRunOf(asked, run, { stream, after: first.after });
+  return openAiRunOf(asked, run, { ...reading, after: first.after });
+}
+
+interface Reading {
+  readonly stream: OpenStream;
+  readonly after?: number;
+  readonly isJson?: boolean;
 }
 
 /** The run of a request that was made before. */
 export function openAiRunOf(
   { caller, runs, served }: Asked,
   { id, agent: model, begunAt }: StoredRun,
-  { stream: { signal, end }, after = 0 }: { readonly stream: OpenStream; readonly after?: number },
+  { stream: { signal, end }, after = 0, isJson = false }: Reading,
 ): OpenAiRun {
   const events = runEvents(id, served, { after, signal, untilItWaits: true });
   const output = async (): Promise<Json | undefined> => (await runs.result(id, { signal })).output;
   const words = (by: Wording["by"]): AsyncGenerator<string, Ended> =>
     wordsOf(events, { name: model, after, by, waiting: () => runs.waiting(id), output });
-  return { key: id.slice(`${caller.prefix}v1/`.length), begunAt, model, words, end };
+  const streamed = (): AsyncGenerator<string, Ended> => (isJson ? atOnce({ words, end }) : words("piece"));
+  return { key: id.slice(`${caller.prefix}v1/`.length), begunAt, model, words, streamed, end };
+}
+
+async function* atOnce(run: Pick<OpenAiRun, "words" | "end">): AsyncGenerator<string, Ended> {
+  const { text, ...ended } = await wholeWords(run);
+  if (text !== "") yield text;
+  return ended;
 }
 
 /** The words of a run until it has ended, and how. @throws WritError `run-unanswered` */

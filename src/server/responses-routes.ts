@@ -45,11 +45,12 @@ export const responsesRoutes: readonly Route[] = [
   },
 ];
 
-interface Wanted extends Omit<OpenAiWanted, "messages"> {
+interface Wanted extends Omit<OpenAiWanted, "messages" | "answer"> {
   readonly input: string | readonly JsonObject[];
   readonly instructions?: string | null;
   readonly previous_response_id?: string | null;
   readonly stream?: boolean | null;
+  readonly text?: { readonly format?: unknown } | null;
 }
 
 async function respond(asked: Asked): Promise<Response> {
@@ -57,7 +58,8 @@ async function respond(asked: Asked): Promise<Response> {
   const wanted = asked.body as unknown as Wanted;
   const messages = await conversationOf(asked, wanted);
   return inStream(asked, async (opened) => {
-    const run = await openAiRun(asked, { ...wanted, messages }, opened);
+    const answer = { field: "text.format", format: wanted.text?.format };
+    const run = await openAiRun(asked, { ...wanted, messages, answer }, opened);
     if (wanted.stream !== true) return json(wholeOf(run, await wholeWords(run)));
     return eventStream(eventsOf(run), {
       timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
@@ -130,7 +132,7 @@ async function* eventsOf(run: OpenAiRun): AsyncGenerator<Sent, void> {
   const begun = { ...headOf(run), status: "in_progress", output: [], usage: null };
   yield event({ type: "response.created", response: begun });
   yield event({ type: "response.in_progress", response: begun });
-  const words = run.words("piece");
+  const words = run.streamed();
   let text = "";
   for (;;) {
     const next = await words.next();

@@ -127,6 +127,11 @@ const toolChoice = {
   enum: ["auto", "none", null],
   description: "`none`: without the client's functions",
 } as const;
+const format = {
+  type: ["object", "null"],
+  description:
+    "JSON only where the agent's own `output` gives it; a schema that this does not fit is refused",
+} as const;
 const never = { description: "Not taken: the agent has its own", maxItems: 0 } as const;
 
 /** The body that OpenAI's clients send. Settings of sampling are accepted and left to the agent; fields that would change its powers are refused. */
@@ -141,6 +146,7 @@ export const completion: JsonSchema = {
     tool_choice: toolChoice,
     functions: { type: "array", ...never },
     n: { enum: [1, null] },
+    response_format: format,
   },
   required: ["model", "messages"],
 };
@@ -160,6 +166,7 @@ export const response: JsonSchema = {
       description: "A response of the caller that is gone on from",
     },
     stream: { type: ["boolean", "null"] },
+    text: { type: ["object", "null"], properties: { format } },
     tools: clientTools,
     tool_choice: toolChoice,
     background: { enum: [false, null] },

@@ -171,6 +171,86 @@ describe("OpenAI's own client", () => {
     expect(response.output_text).toBe('{"b":2}');
   });
 
+  describe("that asks for a form of the answer", () => {
+    const text = agent({ name: "text", model: () => "It is refunded." });
+    const judge = agent({
+      name: "judge",
+      tools: [fakeTool("look", "seen")],
+      output: z.object({ verdict: z.enum(["yes", "no"]) }),
+      model: ({ messages }) =>
+        messages.some(({ role }) => role === "tool")
+          ? '{"verdict":"yes"}'
+          : { text: "Let me look.", calls: [{ name: "look", arguments: {} }] },
+    });
+    const object = (properties: object, required = Object.keys(properties)) => {
+      const schema = { type: "object", properties, required, additionalProperties: false };
+      return { name: "form", schema, strict: true };
+    };
+    const fits = object({ verdict: { type: "string" } });
+    const other = object({ score: { type: "number" } });
+    const completion = (format: object, stream = false) => ({
+      path: "POST /v1/chat/completions",
+      body: { messages: [user], response_format: format, stream },
+    });
+    const response = (format: object, stream = false) => ({
+      path: "POST /v1/responses",
+      body: { input: "Hi", text: { format, verbosity: "low" }, stream },
+    });
+    const asking = async (model: string, { path, body }: ReturnType<typeof completion | typeof response>) => {
+      const answer = await ask(serving(runsFile(), { agents: [text, judge] }), path, {
+        body: { model, ...body },
+      });
+      return { status: answer.status, said: await answer.text() };
+    };
+
+    it.each([
+      ["json_object of chat completions", "`response_format`", completion({ type: "json_object" })],
+      [
+        "json_schema of chat completions",
+        "`response_format`",
+        completion({ type: "json_schema", json_schema: fits }),
+      ],
+      ["json_object of responses", "`text.format`", response({ type: "json_object" })],
+      ["json_schema of responses", "`text.format`", response({ type: "json_schema", ...fits })],
+      ["a grammar", "`text.format`", response({ type: "grammar" })],
+    ])("is told that an agent answers in words: %s", async (_what, field, wanted) => {
+      const { status, said } = await asking("text", wanted);
+      expect(status).toBe(400);
+      expect(said).toContain(field);
+      expect(said).toContain("`output`");
+    });
+
+    it("is told where its schema is not that of the agent", async () => {
+      const wanted = [
+        completion({ type: "json_schema", json_schema: other }),
+        response({ type: "json_schema", ...other }),
+      ];
+      for (const one of wanted) {
+        const { status, said } = await asking("judge", one);
+        expect(status).toBe(400);
+        expect(said).toContain("`score` is missing");
+      }
+    });
+
+    it("is answered in the form that the agent gives, also where it is streamed", async () => {
+      expect(await asking("text", completion({ type: "text" }))).toMatchObject({ status: 200 });
+      expect(await asking("text", response({ type: "text" }))).toMatchObject({ status: 200 });
+      const client = clientOf(serving(runsFile(), { agents: [judge] }));
+      for (const format of [{ type: "json_object" }, { type: "json_schema", json_schema: fits }] as const) {
+        const asked = { model: "judge", messages: [user], response_format: format };
+        const { choices } = await client.chat.completions.create(asked);
+        expect(choices[0]?.message.content).toBe('{"verdict":"yes"}');
+        let streamed = "";
+        for await (const chunk of await client.chat.completions.create({ ...asked, stream: true }))
+          streamed += chunk.choices[0]?.delta.content ?? "";
+        expect(streamed).toBe('{"verdict":"yes"}');
+      }
+      const format = { type: "json_schema" as const, ...fits };
+      const stream = client.responses.stream({ model: "judge", input: "Hi", text: { format } });
+      expect((await stream.finalResponse()).output_text).toBe('{"verdict":"yes"}');
+    });
+  });
+
   it("is given responses: whole, word by word, as a conversation that may fork, and read again", async () => {
     const gate = Promise.withResolvers<void>();
     const echo = agent({
