@@ -14,7 +14,8 @@ import { withEnd } from "./known-end.ts";
 import { NewFacts } from "./new-facts.ts";
 import { SettledFacts } from "./settled-facts.ts";
 import { type AskedRun, askedRun } from "./run-of.ts";
-import { untilChanged, type Waiter } from "./until-ended.ts";
+import { endOfUnbegun } from "./unbegun.ts";
+import { untilChanged, untilEnded, type Waiter } from "./until-ended.ts";
 
 /** Options of following a run. */
 export interface FollowOptions {
@@ -39,11 +40,15 @@ export async function* followRun(
   const following = await followingJournal(id, { ...around, signal: ending });
   const journal: Journal = inside ? { ...following, tellsInside: true } : following;
   const events = agent.stream(input, { ...options, journal, signal: ending });
+  let hasBegun = false;
   try {
     for (;;) {
       const next = await events.next().catch(() => undefined); // a run that failed has told so by its last fact
       signal?.throwIfAborted();
+      if (next === undefined && !hasBegun)
+        for (const event of await unbegunOf(id, { ...around, signal })) yield* news.take(event);
       if (next === undefined || next.done === true) return;
+      hasBegun = true;
       for (const event of news.take(next.value))
         yield event.type === "run-end" && event.runId === id
           ? { ...event, outcome: await outcomeOf(id, around, event.outcome) }
@@ -53,6 +58,13 @@ export async function* followRun(
     left.abort();
     await events.next().catch(() => undefined); // it ends, since its journal has
   }
+}
+
+/** The end of a run that cannot begin, once it has it. @throws WritError `run-missing`, `run-moved`; the reason of the signal */
+async function unbegunOf(id: string, waiter: Waiter): Promise<readonly AgentEvent[]> {
+  await untilEnded(id, waiter);
+  const run = await waiter.store.read(id);
+  return run === undefined ? [] : endOfUnbegun(run);
 }
 
 /**
@@ -70,9 +82,13 @@ export async function* pastOf(
   const run = await around.store.read(id);
   const events = agent.stream(input, { ...options, journal });
   const facts = new SettledFacts();
+  let hasBegun = false;
   for (;;) {
     const next = await events.next().catch(() => undefined);
+    if (next === undefined && !hasBegun && run !== undefined)
+      yield* endOfUnbegun(run).filter(({ seq }) => seq > after);
     if (next === undefined || next.done === true) return next?.value;
+    hasBegun = true;
     const event = next.value;
     if (event.parentRunId !== undefined || !isFact(event)) continue;
     const outcome = event.type === "run-end" ? run?.end?.outcome : undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { durableRuns, type RunStore } from "../../src/durable.ts";
-import { agent, type AgentEvent, type Policy } from "../../src/index.ts";
+import { agent, type AgentEvent, inMemorySessions, type Policy, session } from "../../src/index.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import { durablePlaces, storesIn } from "./durable-place.ts";
 
@@ -108,4 +108,31 @@ describe.each(durablePlaces)("a run that is followed, in %s", (where) => {
     await reading;
     expect([...seen].toSorted()).toEqual((await store.records("r")).map(({ key }) => key).toSorted());
   });
+
+  it.each(["before it ends", "after its end"])(
+    "tells the end of one that could not begin, to a reader %s",
+    async (when) => {
+      const clerk = agent({ name: "clerk", model: () => "Done." });
+      const sessions = inMemorySessions();
+      const runs = durableRuns({
+        store: openStore(),
+        agents: [clerk],
+        sessions: (id) => session(sessions, id),
+      });
+      const said = ["Hi", "Hello", "Pay"].map((text, place) => ({
+        role: place === 1 ? ("assistant" as const) : ("user" as const),
+        parts: [{ type: "text" as const, text }],
+      }));
+      await runs.start(clerk, said as never, { id: "r", session: "s" }); // the session has the conversation
+      const read = () => Array.fromAsync(runs.events("r", { signal: AbortSignal.timeout(20_000) }));
+      const early = when === "before it ends" ? read() : undefined;
+      const worker = runs.work();
+      const { outcome } = await runs.result("r");
+      expect(outcome).toMatchObject({ type: "failed", code: "input-invalid" });
+      const told = await (early ?? read());
+      await worker.drain();
+      expect(told).toMatchObject([{ type: "run-end", runId: "r", seq: 1, outcome }]);
+      expect(await Array.fromAsync(runs.events("r", { after: 1 }))).toEqual([]);
+    },
+  );
 });

@@ -3,11 +3,11 @@ import { z } from "zod";
 import { nodeHost } from "../../src/adapters/clock.ts";
 import { durableRuns } from "../../src/durable.ts";
 import type { RunJournal, RunStore } from "../../src/durable.ts";
-import { agent } from "../../src/index.ts";
+import { agent, inMemorySessions, session } from "../../src/index.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import { LiveRuns, type Reading } from "../../src/server/live-runs.ts";
 import { runEvents } from "../../src/server/run-events.ts";
-import { ask, events, payer, runsFile, serving, talker } from "./scene.ts";
+import { ask, events, payer, runsFile, serving, talker, web } from "./scene.ts";
 
 /** A store whose runs are ended late: all that they did is recorded, and their end is kept when `gate` opens. */
 function endingLate(store: RunStore, gate: Promise<unknown>, onRecorded: () => void): RunStore {
@@ -98,3 +98,22 @@ it("gives a page of AG-UI the output of a run whose end is kept late", async () 
   const told = await Array.fromAsync(events(await ask(server, "POST /v1/agui/teller", { body })));
   expect(told.at(-1)).toMatchObject({ type: "RUN_FINISHED", result: { n: 1 } });
 });
+
+it.each(["at once", "later"])(
+  "tells the end of a run that could not begin, to who reads it %s",
+  async (when) => {
+    const sessions = inMemorySessions();
+    const server = serving(runsFile(), { agents: [talker()], sessions: (id) => session(sessions, id) });
+    const input = ["user", "assistant", "user"].map((role) => ({ role, content: "Hi" }));
+    const headers = { ...web, accept: "text/event-stream" };
+    const body = { id: "r", agent: "talker", session: "s", input }; // the session has the conversation
+    const begun = await ask(server, "POST /runs", { body, headers });
+    const first = await Array.fromAsync(events(begun));
+    const told =
+      when === "at once" ? first : await Array.fromAsync(events(await ask(server, "GET /runs/r/events")));
+    expect(told).toMatchObject([
+      { type: "run-end", id: "1", runId: "r", outcome: { type: "failed", code: "input-invalid" } },
+    ]);
+    expect((await ask(server, "GET /runs/r/events?after=1")).status).toBe(204);
+  },
+);
