@@ -126,6 +126,8 @@ export interface About {
   readonly grants?: readonly Capability[];
   /** The agents that run in it, as far as they can be looked into. */
   readonly inside?: readonly AgentInside[];
+  /** It is put together of agents, and takes no session: durable runs of one are grouped by it alone. */
+  readonly keepsNoConversation?: true;
 }
 
 export interface RunnableParts<Input> {

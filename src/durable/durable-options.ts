@@ -17,7 +17,7 @@ export interface DurableOptions {
   readonly dispatcher?: Dispatcher;
   /** Those who carry out runs, by their names. A process that only starts, answers or looks needs none of the others. Default: none. */
   readonly agents?: readonly Runnable[];
-  /** Opens the session that a run was started with. Left out, a session only groups runs. */
+  /** Opens the session that a run was started with. Left out, and for agents put together, a session only groups runs. */
   readonly sessions?: (id: string) => SessionHandle;
   /** Told each event of the runs that this process carries out. When a run goes on, what happened before is told again. What it throws is a process warning. */
   readonly onEvent?: (event: AgentEvent) => unknown;

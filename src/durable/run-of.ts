@@ -1,4 +1,4 @@
-import type { Runnable } from "../agent/runnable.ts";
+import { aboutOf, type Runnable } from "../agent/runnable.ts";
 import type { RunOptions } from "../agent/run-options.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { DurableAround } from "./durable-options.ts";
@@ -23,7 +23,8 @@ export function askedRun(
   if (known === undefined) throw new WritError("run-agent-missing", { id, name });
   const { callerTools = [], whenWaiting: _others, ...kept } = options;
   const agent = withCallerTools(fork === undefined ? known : changed(known, fork), callerTools);
-  const given = session === undefined ? undefined : sessions?.(session);
+  const hasConversation = session !== undefined && aboutOf(known)?.keepsNoConversation !== true;
+  const given = hasConversation ? sessions?.(session) : undefined;
   const handle = given === undefined || fork === undefined ? given : readOnly(given);
   const more = {
     ...(handle === undefined ? {} : { session: handle }),

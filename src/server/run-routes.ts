@@ -5,6 +5,7 @@ import type { QuestionAnswer, ShownRun, StoredRun, WaitingQuestion } from "../du
 import type { SentSignal } from "../durable/signals.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { type AgentEvent, isFact } from "../event/event.ts";
+import { aboutOf } from "../agent/runnable.ts";
 import type { Settlement } from "../tool/after-crash.ts";
 import type { Caller } from "./callers.ts";
 import { type Cursor, cursorAfter, cursorText, readCursor } from "./event-cursor.ts";
@@ -147,6 +148,11 @@ async function start(asked: Asked): Promise<Response> {
   const agent = agentsOf(asked).find((one) => one.name === name);
   if (agent === undefined)
     throw new WritError("request-invalid", { where: "`agent`", reason: `there is no agent "${name}"` });
+  const keepsNone = served.sessions !== undefined && aboutOf(agent)?.keepsNoConversation === true;
+  if (session !== undefined && keepsNone) {
+    const reason = `"${name}" is put together of agents, which keep no conversation; leave the field out`;
+    throw new WritError("request-invalid", { where: "`session`", reason });
+  }
   const options = {
     ...more,
     id: caller.prefix + (id ?? served.host.randomId()),

@@ -73,7 +73,7 @@ export function composite<Input, Output>(
   const base = runnable<Input, Output>({
     name,
     description,
-    about: { host, input, outputs, tools, grants, inside },
+    about: { host, input, outputs, tools, grants, inside, keepsNoConversation: true },
     begin: async (given, options, watched) =>
       begin({ composition, name, limits, tools: new Set(tools) }, { given, options, watched }),
   });
