@@ -1,7 +1,7 @@
 import type { StoredRun } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Usage } from "../message/usage.ts";
-import type { JsonObject } from "../util/json.ts";
+import { isJsonObject, type JsonObject } from "../util/json.ts";
 import {
   type ClientCall,
   type Ended,
@@ -75,14 +75,33 @@ async function conversationOf(
   { input, instructions, previous_response_id: previous }: Wanted,
 ): Promise<readonly JsonObject[]> {
   const said = typeof input === "string" ? [{ role: "user", content: input }] : messagesIn(input);
+  checkResults(said);
   if (said.at(-1)?.["role"] === "tool") return said; // its run knows what was said before
   const told = typeof instructions === "string" ? [{ role: "user", content: instructions }] : [];
   if (typeof previous !== "string") return [...told, ...said];
   const run = openAiRunOf(asked, await runOf(asked, previous), { stream: asked.openStream() });
-  const { text } = await wholeWords(run);
+  const { text, calls } = await wholeWords(run);
+  const open = calls.find(({ id }) => !said.some((message) => message["tool_call_id"] === id));
+  if (open !== undefined) {
+    const reason = `it waits for the result of a call of "${open.name}"; send the results of its calls first`;
+    throw new WritError("request-invalid", { where: "`previous_response_id`", reason });
+  }
   const before = (await runOf(asked, previous)).input;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this route began it with a list of messages
   return [...(before as readonly JsonObject[]), { role: "assistant", content: text }, ...told, ...said];
+}
+
+const isResult = ({ role }: JsonObject): boolean => role === "tool";
+
+/** Results of calls that are not in the input are for the run that made these, which takes no message beside them. */
+function checkResults(said: readonly JsonObject[]): void {
+  const made = said.flatMap(({ tool_calls: calls }) => (Array.isArray(calls) ? calls : []));
+  const isKnown = ({ tool_call_id: id }: JsonObject): boolean =>
+    made.some((call) => isJsonObject(call) && call["id"] === id);
+  if (said.every(isResult) || said.every((message) => !isResult(message) || isKnown(message))) return;
+  const reason =
+    "it has results of calls and messages beside them; send the results alone, and the messages in the next request, behind the response to them";
+  throw new WritError("request-invalid", { where: "`input`", reason });
 }
 
 /** The messages in items: calls that follow one another are one message. What a model thought is its own. */

@@ -266,6 +266,39 @@ describe("tools of the client, in responses", () => {
     expect(again.output_text).toBe(second.output_text);
   });
 
+  it("lose no message beside their results: a request with both is refused, and the call still waits", async () => {
+    const client = clientOf(serving(runsFile(), { agents: [guide()] }));
+    const asked = { model: "guide", tools: [flat] };
+    const first = await client.responses.create({ ...asked, input: "Show me" });
+    const outputs = first.output.flatMap((item) =>
+      item.type === "function_call"
+        ? [{ type: "function_call_output" as const, call_id: item.call_id, output: "opened" }]
+        : [],
+    );
+    const words = { role: "user" as const, content: "And order 18" };
+    const previous = { previous_response_id: first.id };
+    for (const [input, more] of [
+      [[...outputs, words], previous],
+      [[words, ...outputs], previous],
+      [[words, ...outputs], {}],
+    ] as const)
+      await expect(client.responses.create({ ...asked, input: [...input], ...more })).rejects.toMatchObject({
+        status: 400,
+        code: "request-invalid",
+        message: expect.stringMatching(/`input`.*results.*alone.*next request/),
+      });
+    // A message in the place of the results.
+    await expect(client.responses.create({ ...asked, input: "Well?", ...previous })).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/`previous_response_id`.*open_page.*results/),
+    });
+    const second = await client.responses.create({ ...asked, input: outputs, ...previous });
+    expect(second.output_text).toMatch(/^Done with look,open_page/);
+    // The whole conversation, with its calls, is another one.
+    const whole = [{ role: "user", content: "Show me" }, ...first.output, ...outputs, words] as never;
+    expect((await client.responses.create({ ...asked, input: whole })).status).toBe("completed");
+  });
+
   it("are streamed", async () => {
     const client = clientOf(serving(runsFile(), { agents: [guide()] }));
     const stream = client.responses.stream({ model: "guide", input: "Show me", tools: [flat] });
