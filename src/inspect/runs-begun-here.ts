@@ -1,4 +1,5 @@
 import { carryOut } from "../durable/carry-out.ts";
+import type { RunJournal } from "../durable/run-store.ts";
 import { json } from "../server/route.ts";
 import type { RunsToInspect } from "./load-run.ts";
 
@@ -16,7 +17,7 @@ export class RunsBegunHere {
   /** Carries out a run that has just been begun; the answer tells its id. */
   async begin({ id }: { readonly id: string }): Promise<Response> {
     this.#ids.add(id);
-    if (!this.#works) void carryOut(await this.#around.store.open(id), this.#around).done;
+    if (!this.#works) void this.#carry(await this.#around.store.open(id));
     return json({ id }, 201);
   }
 
@@ -24,6 +25,12 @@ export class RunsBegunHere {
   async goOn(id: string): Promise<void> {
     if (this.#works || !this.#ids.has(id)) return;
     const journal = await this.#around.store.open(id).catch(() => undefined);
-    if (journal !== undefined) await carryOut(journal, this.#around).done;
+    if (journal !== undefined) await this.#carry(journal);
+  }
+
+  async #carry(journal: RunJournal): Promise<void> {
+    const carrying = carryOut(journal, this.#around);
+    const unwatch = this.#around.store.watch(() => carrying.look()); // somebody may cancel it elsewhere
+    await carrying.done.finally(unwatch);
   }
 }

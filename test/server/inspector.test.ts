@@ -1,7 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { nodeHost } from "../../src/adapters/clock.ts";
-import type { RunStore } from "../../src/durable.ts";
+import { memoryRuns, type RunStore } from "../../src/durable.ts";
+import { agent } from "../../src/index.ts";
 import { type Inspector, inspectorOf } from "../../src/inspect/inspector.ts";
 import type { TriedCall } from "../../src/inspect/view.ts";
 import { answered, clerk, waitingRun } from "../unit/inspect/scene.ts";
@@ -194,5 +195,24 @@ describe("an inspector", () => {
     expect(page).not.toContain("<script>alert");
     expect(page.match(/<script/g)).toHaveLength(2);
     expect(page).toContain("eve@example.net");
+  });
+
+  it("ends a run of its playground at once that was cancelled elsewhere", async () => {
+    const store = memoryRuns();
+    let asked: AbortSignal | undefined;
+    const slow = agent({
+      name: "slow",
+      model: (_request, { signal }) => {
+        asked = signal;
+        return new Promise(() => undefined);
+      },
+    });
+    const inspector = await inspect(store, [slow]);
+    const body = { said: [{ by: "user", text: "Hi" }] };
+    const begun = await ask(inspector, "/api/play/chat?agent=slow", { body });
+    const { id } = (await begun.json()) as { id: string };
+    await expect.poll(() => asked).toBeDefined();
+    await store.cancel(id, "not this");
+    await expect.poll(() => asked?.aborted, { timeout: 10_000 }).toBe(true);
   });
 });
