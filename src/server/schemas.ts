@@ -134,6 +134,8 @@ const format = {
 } as const;
 const never = { description: "Not taken: the agent has its own", maxItems: 0 } as const;
 
+const notTaken = { type: "null", description: "Not taken: the agent has its own" } as const;
+
 /** The body that OpenAI's clients send. Settings of sampling are accepted and left to the agent; fields that would change its powers are refused. */
 export const completion: JsonSchema = {
   type: "object",
@@ -146,6 +148,9 @@ export const completion: JsonSchema = {
     tool_choice: toolChoice,
     functions: { type: "array", ...never },
     n: { enum: [1, null] },
+    modalities: { type: ["array", "null"], items: { const: "text" }, description: "Answers are text" },
+    web_search_options: notTaken,
+    logprobs: { enum: [false, null] },
     response_format: format,
   },
   required: ["model", "messages"],
@@ -169,6 +174,8 @@ export const response: JsonSchema = {
     text: { type: ["object", "null"], properties: { format } },
     tools: clientTools,
     tool_choice: toolChoice,
+    prompt: notTaken,
+    top_logprobs: { enum: [0, null] },
     background: { enum: [false, null] },
     conversation: { type: "null", description: "Not taken: give previous_response_id" },
   },

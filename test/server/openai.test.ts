@@ -342,6 +342,25 @@ describe("OpenAI's own client", () => {
     expect((await told(ask(server, "GET /runs"))).runs).toHaveLength(2);
   });
 
+  it.each([
+    ["chat/completions", "web_search_options", {}, null],
+    ["chat/completions", "modalities", ["text", "audio"], ["text"]],
+    ["chat/completions", "logprobs", true, false],
+    ["responses", "prompt", { id: "pmpt_1" }, null],
+    ["responses", "top_logprobs", 3, 0],
+  ])("is told that nothing comes of a field of %s: %s", async (...row) => {
+    const [path, field, wanted, harmless] = row;
+    const server = serving(runsFile(), { agents: [talker()] });
+    const asking = (value: unknown) => {
+      const body = { model: "talker", messages: [user], input: "Hi", [field]: value };
+      return ask(server, `POST /v1/${path}`, { body });
+    };
+    const refused = await asking(wanted);
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain(field);
+    expect((await asking(harmless)).status).toBe(200);
+  });
+
   it("is told when to ask again", async () => {
     const limits = { requestsAMinute: 1 };
     const client = clientOf(serving(runsFile(), { agents: [talker()], limits }));
