@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { agent } from "../../src/index.ts";
+import { agent, inMemorySessions, session } from "../../src/index.ts";
 import { fakeTool } from "../../src/testing.ts";
-import { ask, events, questionsOf, runsFile, serving } from "./scene.ts";
+import { ask, events, questionsOf, runsFile, serving, told, until } from "./scene.ts";
 
 /** The end of what a page of AG-UI is told of a run that asks. */
 interface Shown {
@@ -32,4 +32,36 @@ it("takes none of several answers of a page of AG-UI where one of them is none",
   expect(await questionsOf(server)).toHaveLength(2);
   expect(await (await page({ resume: answers(yes, yes) })).text()).toContain("Done.");
   expect(pay.calls).toHaveLength(2);
+});
+
+it("gives a run the results of a page's tools that come with the next message", async () => {
+  const guide = agent({
+    name: "guide",
+    model: ({ messages }) => {
+      const results = messages.filter(({ role }) => role === "tool");
+      if (messages.at(-1)?.role === "user" && JSON.stringify(messages.at(-1)).includes("Thanks"))
+        return "Bye.";
+      return results.length === 0 ? { calls: [{ name: "open_page" }] } : `Opened: ${JSON.stringify(results)}`;
+    },
+  });
+  const sessions = inMemorySessions();
+  const server = serving(runsFile(), { agents: [guide], sessions: (id) => session(sessions, id) });
+  const page = async (messages: readonly object[]) => {
+    const tools = [{ name: "open_page", description: "", parameters: { type: "object" } }];
+    const body = { threadId: "t", runId: "r", tools, messages };
+    return Array.fromAsync(events(await ask(server, "POST /v1/agui/guide", { body })));
+  };
+  const show = { id: "m1", role: "user", content: "Show" };
+  const { outcome } = (await page([show])).at(-1) as unknown as {
+    readonly outcome: { readonly pendingToolCallIds: readonly [string] };
+  };
+  const [toolCallId] = outcome.pendingToolCallIds;
+  const result = { id: "x1", role: "tool", toolCallId, content: "seen by Kim" };
+  const thanks = { id: "m2", role: "user", content: "Thanks" };
+  expect(JSON.stringify(await page([show, result, thanks]))).toContain("Bye.");
+  const first = await until(async () => {
+    const run = await told(ask(server, `GET /runs/${encodeURIComponent("agui/guide/t/m1")}`));
+    return run.end !== undefined && run;
+  });
+  expect(JSON.stringify(first.end)).toContain("seen by Kim");
 });

@@ -82,6 +82,7 @@ async function partOf(
   const callerTools = callerToolsOf(agent, {
     tools: (wanted.tools ?? []).map((tool) => ({ ...tool, type: "function" })),
   });
+  await givenBefore(asked, thread);
   await asked.runs.start(agent, input, {
     id,
     session,
@@ -89,6 +90,13 @@ async function partOf(
     ...(callerTools.length === 0 ? {} : { callerTools }),
   });
   return { id, after: 0, before, isShown };
+}
+
+/** Takes the results of a page that are of earlier runs of the thread: they come with the next message where the user was faster than the page. */
+async function givenBefore(asked: Asked, { session, wanted }: InThread): Promise<void> {
+  if (!wanted.messages.some(({ role }) => role === "tool")) return;
+  const waiting = await asked.runs.list({ session, status: "waiting", prefix: `${session}/` });
+  for (const { id } of waiting) await given(asked, { id, session, wanted });
 }
 
 /** Takes the results of calls of the page's own tools that the run waits for; undefined where there are none. */
