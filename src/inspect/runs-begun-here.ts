@@ -1,5 +1,6 @@
 import { carryOut } from "../durable/carry-out.ts";
 import type { RunJournal } from "../durable/run-store.ts";
+import { isWritError } from "../error/writ-error.ts";
 import { json } from "../server/route.ts";
 import type { RunsToInspect } from "./load-run.ts";
 
@@ -17,7 +18,8 @@ export class RunsBegunHere {
   /** Carries out a run that has just been begun; the answer tells its id. */
   async begin({ id }: { readonly id: string }): Promise<Response> {
     this.#ids.add(id);
-    if (!this.#works) void this.#carry(await this.#around.store.open(id));
+    const journal = this.#works ? undefined : await this.#open(id);
+    if (journal !== undefined) void this.#carry(journal);
     return json({ id }, 201);
   }
 
@@ -26,6 +28,16 @@ export class RunsBegunHere {
     if (this.#works || !this.#ids.has(id)) return;
     const journal = await this.#around.store.open(id).catch(() => undefined);
     if (journal !== undefined) await this.#carry(journal);
+  }
+
+  /** The journal of a run; undefined where a worker of another process was faster to take it. */
+  async #open(id: string): Promise<RunJournal | undefined> {
+    try {
+      return await this.#around.store.open(id);
+    } catch (error) {
+      if (isWritError(error, "run-claimed")) return undefined;
+      throw error;
+    }
   }
 
   async #carry(journal: RunJournal): Promise<void> {

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { nodeHost } from "../../src/adapters/clock.ts";
-import { memoryRuns, type RunStore } from "../../src/durable.ts";
+import { durableRuns, memoryRuns, type RunStore } from "../../src/durable.ts";
 import { agent } from "../../src/index.ts";
 import { type Inspector, inspectorOf } from "../../src/inspect/inspector.ts";
 import type { TriedCall } from "../../src/inspect/view.ts";
@@ -214,5 +214,30 @@ describe("an inspector", () => {
     await expect.poll(() => asked).toBeDefined();
     await store.cancel(id, "not this");
     await expect.poll(() => asked?.aborted, { timeout: 10_000 }).toBe(true);
+  });
+
+  it("tells of a run of its playground that another worker was faster to take", async () => {
+    const store = memoryRuns();
+    const gate = Promise.withResolvers<string>();
+    const slow = agent({ name: "slow", model: () => gate.promise });
+    const runs = durableRuns({ store, agents: [slow] });
+    await using _worker = runs.work();
+    const taking = new Proxy(store, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (name !== "open") return typeof value === "function" ? value.bind(target) : value;
+        return async (id: string) => {
+          await expect.poll(async () => (await target.read(id))?.status).toBe("running");
+          return target.open(id);
+        };
+      },
+    });
+    const inspector = await inspect(taking, [slow]);
+    const body = { said: [{ by: "user", text: "Hi" }] };
+    const begun = await ask(inspector, "/api/play/chat?agent=slow", { body });
+    expect(begun.status).toBe(201);
+    const { id } = (await begun.json()) as { id: string };
+    gate.resolve("Done.");
+    expect(await runs.result(id)).toMatchObject({ output: "Done." });
   });
 });
