@@ -187,7 +187,6 @@ const broken: readonly [what: string, name: string, deviations: Schedule["deviat
         ],
       },
       { at: "step 5", does: "dies-before" },
-      { at: "tool note 1", does: "hangs-after" },
       { at: "step 8", does: "dies-after" },
       { at: "tool pay 1", does: "hangs-after" },
       { at: "tool pay 2", does: "hangs-after" },

@@ -46,7 +46,7 @@ export interface SimulationOptions<State = undefined> {
   readonly faults?: readonly DeviationName[];
   /** Three of ten schedules are of durable runs. `false`: none. Default true. */
   readonly durable?: boolean;
-  /** Plays this schedule alone, as a printed test does. */
+  /** Plays this schedule alone, as a printed test does. One of which a deviation does not happen fails: its point is not reached, or nothing of its kind can happen there. */
   readonly schedule?: Schedule;
   /** The module of printed tests. */
   readonly test?: TestSource;

@@ -75,10 +75,27 @@ export interface Chooser {
   choose(point: Point, draw: (random: Random) => Drawn | undefined): Deviation | undefined;
 }
 
+/** A schedule that is known, as it is played. */
+export interface KnownSchedule extends Chooser {
+  /** The deviations that have not happened: their points were not reached, or nothing of their kind can happen there. */
+  readonly left: ReadonlySet<Deviation>;
+}
+
 /** Plays a schedule that is known. */
-export function known({ durable = false, deviations: list }: Schedule): Chooser {
+export function known({ durable = false, deviations: list }: Schedule): KnownSchedule {
   const byPlace = new Map(list.map((deviation) => [deviation.at, deviation]));
-  return { durable, choose: ({ at }) => byPlace.get(at) };
+  const left = new Set(list);
+  return {
+    durable,
+    left,
+    choose({ kind, at }) {
+      const deviation = byPlace.get(at);
+      const names: readonly DeviationName[] = deviations[kind];
+      if (deviation === undefined || !names.includes(deviation.does)) return undefined;
+      left.delete(deviation);
+      return deviation;
+    },
+  };
 }
 
 /** One of some; undefined where there are none. */

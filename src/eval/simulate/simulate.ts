@@ -7,7 +7,7 @@ import { runtimeInvariants } from "./invariants.ts";
 import { checkSimulate, type SimulationOptions } from "./options.ts";
 import { play } from "./play.ts";
 import { replayFaults } from "./replayed.ts";
-import { type Chooser, known, type Schedule } from "./schedule.ts";
+import { type Chooser, type Deviation, known, type Schedule } from "./schedule.ts";
 import { scriptedTest } from "./scripted-test.ts";
 import { shrink, stepsOf } from "./shrink.ts";
 import { type Setting, settingOf } from "./stage.ts";
@@ -49,7 +49,7 @@ const replayedShare = 4;
 /**
  * Plays an agent in schedules of a simulated world: what the model says, how long things take, what fails, when people answer, where processes die. One
  * seed decides it all, and plays the same again. After each schedule the runtime's own invariants and yours must hold; the first schedule in which one
- * does not is made short, and given back with a test. Neither the model nor any tool of the agent is asked, and no time passes: instructions, skills,
+ * does not is made short, and given back with a test. A given `schedule` fails too where a deviation of it does not happen. Neither the model nor any tool of the agent is asked, and no time passes: instructions, skills,
  * policy, hooks, budgets, recoveries and schemas are the agent's own.
  *
  * @throws WritError `definition-invalid`, `input-invalid`
@@ -79,8 +79,10 @@ export async function simulate<State = undefined>(
   const setting = await settingOf(agent, options);
   const playing = { setting, options };
   if (schedule !== undefined) {
-    const found = await verdictOn(known(schedule), true, playing);
-    const failure = found.fault && failureOf({ fault: found.fault, schedule }, found.trace, options);
+    const chooser = known(schedule);
+    const found = await verdictOn(chooser, true, playing);
+    const fault = found.fault ?? unplayed(chooser.left);
+    const failure = fault && failureOf({ fault, schedule }, found.trace, options);
     return {
       seed,
       schedules: 1,
@@ -164,9 +166,19 @@ async function shortest<State>(
     const { evidence } = await verdictOn(known(shorter), true, playing);
     return evidence.world.faults.some(({ invariant }) => invariant === fault.invariant);
   });
-  const { evidence, trace } = await verdictOn(known(short), true, playing);
+  const chooser = known(short);
+  const { evidence, trace } = await verdictOn(chooser, true, playing);
   const same = evidence.world.faults.find(({ invariant }) => invariant === fault.invariant) ?? fault;
-  return failureOf({ fault: same, schedule: short }, trace, playing.options);
+  const deviations = short.deviations.filter((deviation) => !chooser.left.has(deviation)); // shrinking may have given up before
+  return failureOf({ fault: same, schedule: { ...short, deviations } }, trace, playing.options);
+}
+
+/** The fault of a given schedule of which something did not happen: a test of it would pass for ever, and test nothing. */
+function unplayed(left: Iterable<Deviation>): Fault | undefined {
+  const shown = Array.from(left, ({ at, does }) => `"${at}", which "${does}"`);
+  if (shown.length === 0) return undefined;
+  const message = `${shown.join(", and ")}, was not reached. Take it out of the schedule, or give it a point that this agent reaches: they stand below.`;
+  return { invariant: "the schedule is played", message };
 }
 
 function failureOf<State>(

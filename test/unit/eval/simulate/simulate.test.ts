@@ -174,6 +174,23 @@ describe("simulate()", () => {
     expect(failure?.steps).toBe(3);
   });
 
+  it("fails where a deviation of a given schedule does not happen: the test that it is would test nothing", async () => {
+    const played = async (...list: readonly Deviation[]): Promise<string | undefined> =>
+      (await simulate(clerk, { ...quiet, schedule: { deviations: list } })).failure?.message;
+    const late = { at: "model 2", does: "is-late", ms: 50 } as const;
+    expect(await played(late)).toBeUndefined();
+    expect(await played(late, { at: "tool refnd 1", does: "fails" })).toMatch(
+      /^the schedule is played: "tool refnd 1", which "fails", was not reached\..*\n0 run-1/,
+    );
+    expect(await played({ at: "person 1", does: "fails" })).toContain('"person 1"'); // no person fails
+    expect(await played({ ...late, ms: 5 }, late)).toContain('"model 2"'); // two at one point
+    const { failure } = await simulate(clerk, {
+      ...once,
+      schedule: only(late, { at: "model 9", does: "is-late" }),
+    });
+    expect(failure?.schedule.deviations.map(({ at }) => at)).toContain("model 9");
+  });
+
   it("refuses what it cannot own, and options that there are not", async () => {
     const refused = async (given: Promise<unknown>): Promise<Partial<WritError>> => {
       const [{ reason }] = (await Promise.allSettled([given])) as [PromiseRejectedResult];
