@@ -25,7 +25,7 @@ export interface RunWorker extends AsyncDisposable {
   /**
    * Takes no more runs, lets the calls and replies that are at work end, and gives its runs up where they are: other workers go on with them.
    * Resolves when that is done, or after `graceMs` (default 10 000): what is at work then is taken as if the process had died. Time in which the
-   * process stood still, as on a machine that was paused, counts for a tenth of it at most.
+   * process stood still, as on a machine that was paused, counts for a tenth of it at most. Called again, it waits for the same, with its own `graceMs`.
    */
   drain(options?: { readonly graceMs?: number }): Promise<void>;
 }
@@ -53,6 +53,7 @@ export class RunsWorker implements RunWorker, Workplace {
   /** Has the store answer what nobody answered in time, and end waits. One that fails is asked again, and claiming runs tells of it. */
   private readonly expire = onceAtATime(() => this.wakeExpired().catch(() => undefined));
   private isLeaving = false;
+  private leaving: Promise<void> | undefined;
 
   constructor(around: DurableAround, options: WorkOptions) {
     checkShape("work()", options, shape);
@@ -111,7 +112,7 @@ export class RunsWorker implements RunWorker, Workplace {
     for (const carrying of this.carried.values()) carrying.leave();
     const grace = graceOf(graceMs, this.around.host);
     try {
-      await Promise.race([grace.over, this.left()]);
+      await Promise.race([grace.over, (this.leaving ??= this.left())]);
     } finally {
       grace.stop();
       for (const stop of this.stops.splice(0)) stop();

@@ -100,4 +100,21 @@ describe.skipIf(postgresMissing() !== undefined)("dispatchers in PostgreSQL", ()
     await runs.work().drain(); // and another one after it
     await store.close();
   });
+
+  it("DBOS goes on with the worker after one that is drained again", async () => {
+    const { openDispatched, place } = dbosDispatched(() => server);
+    const { store, dispatcher } = openDispatched((await place()).address);
+    await using _connections = dispatcher;
+    const quick = agent({ name: "a", model: () => "done" });
+    const runs = durableRuns({ store, dispatcher, agents: [quick] });
+    const first = runs.work();
+    await Promise.all([first.drain(), first.drain()]);
+    const worker = runs.work();
+    await first.drain(); // as `await using` does at its end
+    expect(() => runs.work()).toThrow(/DBOS runs once in a process/);
+    await runs.start(quick, "Go", { id: "r" });
+    expect((await runs.result("r")).outcome.type).toBe("answered");
+    await worker.drain();
+    await store.close();
+  });
 });
