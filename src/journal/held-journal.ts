@@ -14,19 +14,28 @@ export interface HeldJournal {
  */
 export function heldJournal(journal: Journal, place: string, stop: Interrupt<unknown>): HeldJournal {
   const released = Promise.withResolvers<string>();
+  let here: string | undefined;
   async function at<Given extends Step<unknown> | Question>(given: Given): Promise<Given> {
-    const now = await untilStopped(released.promise, stop);
+    const now = here ?? (await untilStopped(released.promise, stop));
     if (now === "stopped") throw new Error("the reply that made the call was given up");
     return { ...given, key: now + given.key.slice(place.length) };
   }
-  const { ask, mode } = journal;
+  /** Nothing stands there before: the first process that has the reply begins the call. */
+  const looked = <Found>(look: (key: string) => Found, key: string): Found | undefined =>
+    here === undefined ? undefined : look(here + key.slice(place.length));
+  const { ask, find, hasBegun, mode } = journal;
   return {
     journal: {
       ...(mode === undefined ? {} : { mode }),
       step: async (step) => journal.step(await at(step)),
       all: async (steps) => journal.all(await Promise.all(steps.map(at))),
+      ...(find === undefined ? {} : { find: (key) => looked(find, key) }),
+      ...(hasBegun === undefined ? {} : { hasBegun: (key) => looked(hasBegun, key) ?? false }),
       ...(ask === undefined ? {} : { ask: async (question) => ask(await at(question)) }),
     },
-    release: released.resolve,
+    release(now) {
+      here = now;
+      released.resolve(now);
+    },
   };
 }

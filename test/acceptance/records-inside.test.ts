@@ -103,4 +103,42 @@ describe("the records of runs inside a call", () => {
     expect(results[1]).toEqual(results[0]);
     expect(results[0]).toEqual([["ok", "seen by 1"]]);
   });
+
+  it("of a call that begins while the model writes are all there, and a replay tells the same", async () => {
+    const kid = agent({
+      name: "kid",
+      budget: { durationMs: 100 },
+      model: ({ messages }) =>
+        messages.length > 2
+          ? new Promise<string>(() => undefined)
+          : { calls: [{ name: "no_such_tool", arguments: {} }] },
+    });
+    let requests = 0;
+    const model = {
+      id: "m",
+      features: { nativeTools: true, price: 0 },
+      async *stream(): AsyncGenerator<Delta> {
+        requests += 1;
+        if (requests > 1) {
+          yield { type: "text-delta", text: "done" };
+          yield { type: "end", finishReason: "stop" };
+          return;
+        }
+        yield { type: "call-start", id: "c1", name: "kid" };
+        yield { type: "call-delta", id: "c1", text: JSON.stringify({ input: "go" }) };
+        yield { type: "call-end", id: "c1" };
+        await sleep(20);
+        yield { type: "end", finishReason: "tool-calls" };
+      },
+    };
+    const boss = agent({ name: "boss", model: model as never, tools: [kid.asTool({ effect: "read" })] });
+    const journal = memoryJournal();
+    const first = await boss.run("Go", { runId: "r", journal });
+    const inside = journal.records.flatMap(({ key }) => key.split(/kid~\w+\/1\//)[1] ?? []);
+    expect(inside).toEqual(["start", "turn/1/model", "turn/1/call/0/refused", "end/1"]);
+    const replay = { ...memoryJournal(journal.records), mode: "replay", tellsInside: true } as const;
+    const replayed = await boss.run("Go", { runId: "r", journal: replay });
+    expect(replayed.transcript.toJSON()).toEqual(first.transcript.toJSON());
+    expect(requests).toBe(2);
+  });
 });
