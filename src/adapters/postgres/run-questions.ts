@@ -24,6 +24,13 @@ export interface RunQuestions {
   expire(): Promise<readonly string[]>;
 }
 
+/** The condition of a question that stands. Whoever ends a run takes out its questions, but does not see one that is kept in the same moment. */
+const isOpen = "status <> 'moved' AND ended IS NULL";
+
+const selectOf = (which: string, { runs, steps, questions }: RunTables): string =>
+  `SELECT id, ${columns} FROM ${questions} JOIN ${runs} ON number = run WHERE ${which} AND ${isOpen}
+    AND NOT EXISTS (SELECT FROM ${steps} AS given WHERE given.run = number AND given.key = ${questions}.key) ORDER BY place`;
+
 export function runQuestions({ query, transaction }: PostgresDatabase, tables: RunTables): RunQuestions {
   const { runs, steps, questions, told } = tables;
   const mine = `SELECT ended FROM ${runs} WHERE number = $1 AND epoch = $2 FOR NO KEY UPDATE`; // from here on no answer comes, and no record
@@ -32,11 +39,8 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
     INSERT INTO ${questions} (run, key, fingerprint, request, since, until, last, people)
     SELECT $1, $2, $3, $4, now, now + $5::bigint, $6, $7 FROM clock
     ON CONFLICT (run, key) DO UPDATE SET fingerprint = excluded.fingerprint, request = excluded.request, people = excluded.people`;
-  // Whoever ends a run takes out its questions, but does not see one that is kept in the same moment.
-  const isOpen = "status <> 'moved' AND ended IS NULL";
-  const select = `SELECT id, ${columns} FROM ${questions} JOIN ${runs} ON number = run
-    WHERE ($1::text IS NULL OR id = $1) AND ${isOpen}
-      AND NOT EXISTS (SELECT FROM ${steps} AS given WHERE given.run = number AND given.key = ${questions}.key) ORDER BY place`;
+  const ofAll = selectOf("true", tables);
+  const ofRun = selectOf("id = $1", tables);
   const lock = `SELECT number, status, ended FROM ${runs} WHERE id = $1 FOR UPDATE`;
   const take = `DELETE FROM ${questions} WHERE run = $1 AND key = $2 RETURNING fingerprint, ${columns}, ${nowMs} AS now`;
   const over = `SELECT id FROM ${questions} JOIN ${runs} ON number = run WHERE until <= ${nowMs} AND ${isOpen} GROUP BY id LIMIT ${atOnce}`;
@@ -78,7 +82,7 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
         return true;
       }),
     async list(id) {
-      return (await query(select, [id === undefined ? null : toKey(id)])).map(questionIn);
+      return (await (id === undefined ? query(ofAll) : query(ofRun, [toKey(id)]))).map(questionIn);
     },
     async answer(id, key, answer) {
       let written: string | undefined; // by an attempt whose end nobody saw
@@ -100,7 +104,7 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
         const { number, status, ended } = (await query(lock, [toKey(id)]))[0] ?? {};
         if (number === undefined) throw new WritError("run-missing", { id });
         if (status === "moved") throw new WritError("run-moved", { id });
-        const open = await query(select, [toKey(id)]);
+        const open = await query(ofRun, [toKey(id)]);
         const question = open.map(questionIn).find((each) => isWaitFor(each, signal.name));
         const { key, fingerprint, json } = signalRecord(signal, question !== undefined);
         if ((await query(answered, [number, toKey(key)])).length > 0) return;

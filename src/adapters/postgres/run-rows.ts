@@ -1,7 +1,8 @@
 import type { Erased, NewRun, RunEnd, RunFilter, StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
-import { runIn, startOf, wholeLimit } from "../stored-run.ts";
-import { fromKey, toKey, toKeyPrefix } from "../stored-text.ts";
+import { listStatement, type ListWords } from "../run-list.ts";
+import { runIn, startOf } from "../stored-run.ts";
+import { fromKey, toKey } from "../stored-text.ts";
 import type { PostgresDatabase, Query } from "./database.ts";
 import { claimedBy } from "./run-claims.ts";
 import type { Claim } from "./run-steps.ts";
@@ -30,9 +31,14 @@ export function runRows(database: PostgresDatabase, tables: RunTables): RunRows 
   const insert = `INSERT INTO ${runs} (id, lock, agent, session, protocol, begun, start) VALUES ($1, $2, $3, $4, $5, ${nowMs}, $6)
     ON CONFLICT (id) DO NOTHING RETURNING ${columns}, ${told("$7")}`;
   const select = `SELECT ${columns} FROM ${runs} WHERE id = $1`;
-  const list = `SELECT ${columns} FROM ${runs} WHERE ($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR agent = $2)
-    AND ($3::text IS NULL OR session = $3) AND ($4::text IS NULL OR number < (SELECT number FROM ${runs} WHERE id = $4))
-    AND starts_with(id, $6) ORDER BY number DESC LIMIT $5`;
+  const words: ListWords = {
+    sign: "$",
+    table: runs,
+    columns,
+    order: "number",
+    startsWith: (column, text) => `starts_with(${column}, ${text})`,
+    unindexed: (column) => column, // the server knows how many runs have what
+  };
   const withoutQuestions = (ending: string): string =>
     `WITH ending AS (${ending} RETURNING number), gone AS (DELETE FROM ${questions} USING ending WHERE run = ending.number)
       SELECT ${told("$1")} FROM ending`;
@@ -73,10 +79,9 @@ export function runRows(database: PostgresDatabase, tables: RunTables): RunRows 
       return row === undefined ? get(id) : runIn(row);
     },
     find,
-    async list({ status, agent, session, before, prefix = "", limit = 100 }) {
-      const keys = [agent, session, before].map(keyOf);
-      const values = [status ?? null, ...keys, wholeLimit(limit), toKeyPrefix(prefix)];
-      return (await query(list, values)).map(runIn);
+    async list(wanted) {
+      const { sql, values } = listStatement(wanted, words);
+      return (await query(sql, values)).map(runIn);
     },
     async cancel(id, reason) {
       const end: RunEnd = { outcome: { type: "cancelled", reason } };

@@ -1,8 +1,10 @@
-import { runIn, startOf, wholeLimit } from "../stored-run.ts";
+import type { StatementSync } from "node:sqlite";
+import { listStatement, type ListWords } from "../run-list.ts";
+import { runIn, startOf } from "../stored-run.ts";
 import { protocol } from "../../durable/protocol.ts";
 import type { NewRun, RunEnd, RunFilter, StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
-import { fromKey, toKey, toKeyPrefix } from "../stored-text.ts";
+import { fromKey, toKey } from "../stored-text.ts";
 import { type Database } from "./database.ts";
 import type { Claim } from "./run-steps.ts";
 
@@ -53,6 +55,15 @@ const taking = (which: string): string =>
     start = CASE WHEN start ->> '$.protocol' < ${protocol} THEN json_set(start, '$.protocol', ${protocol}) ELSE start END, status = CASE WHEN ended IS NULL THEN 'running' ELSE status END
     WHERE place = (${which}) RETURNING *`;
 
+const words: ListWords = {
+  sign: "?",
+  table: "writ_runs",
+  columns: "*",
+  order: "place",
+  startsWith: (column, text) => `substr(${column}, 1, length(${text})) = ${text}`,
+  unindexed: (column) => `+${column}`,
+};
+
 /** The rows in a file. */
 export function runRows(database: Database): RunRows {
   // The first epoch is random: a run of the same id that was removed must not share one.
@@ -61,11 +72,7 @@ export function runRows(database: Database): RunRows {
       VALUES (?, abs(random() % 4503599627370496), 'ready', ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
   );
   const find = database.prepare("SELECT * FROM writ_runs WHERE id = ?");
-  const list = database.prepare(
-    `SELECT * FROM writ_runs WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR agent = ?2) AND (?3 IS NULL OR session = ?3)
-      AND (?4 IS NULL OR place < (SELECT place FROM writ_runs WHERE id = ?4)) AND substr(id, 1, length(?6)) = ?6
-      ORDER BY place DESC LIMIT ?5`,
-  );
+  const lists = new Map<string, StatementSync>();
   const takeOne = database.prepare(taking("SELECT place FROM writ_runs WHERE id = ?1"));
   const isReady =
     "status = 'ready' AND agent IN (SELECT value FROM json_each(?1)) AND start ->> '$.protocol' <= ?3";
@@ -116,9 +123,11 @@ export function runRows(database: Database): RunRows {
     begin: put,
     find: found,
     get,
-    list({ status, agent, session, before, prefix = "", limit = 100 }) {
-      const keys = [agent, session, before].map((text) => (text === undefined ? null : toKey(text)));
-      return list.all(status ?? null, ...keys, wholeLimit(limit), toKeyPrefix(prefix)).map(runIn);
+    list(wanted) {
+      const { sql, values } = listStatement(wanted, words);
+      const list = lists.get(sql) ?? database.prepare(sql);
+      lists.set(sql, list);
+      return list.all(...values).map(runIn);
     },
     take(id, owner) {
       put({ id, agent: "", input: null, options: {}, protocol });

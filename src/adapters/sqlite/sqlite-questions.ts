@@ -1,3 +1,4 @@
+import type { StatementSync } from "node:sqlite";
 import { WritError } from "../../error/writ-error.ts";
 import { answerRecord, notWaiting } from "../../durable/answer-record.ts";
 import type { QuestionAnswer, RunSignal, StoredRun, WaitingQuestion } from "../../durable/run-store.ts";
@@ -44,9 +45,12 @@ export function questionsOf(database: Database): Questions {
       ON CONFLICT (run, key) DO UPDATE SET fingerprint = excluded.fingerprint, request = excluded.request, people = excluded.people`,
   );
   const known = database.prepare("SELECT json FROM writ_steps WHERE run = ? AND key = ? AND fingerprint = ?");
-  const select = database.prepare(`SELECT * FROM writ_questions AS asked WHERE (?1 IS NULL OR run = ?1)
+  const selectOf = (which: string): StatementSync =>
+    database.prepare(`SELECT * FROM writ_questions AS asked WHERE ${which}
       AND NOT EXISTS (SELECT 1 FROM writ_steps WHERE run = asked.run AND key = asked.key)
       AND run NOT IN (SELECT id FROM writ_runs WHERE status = 'moved') ORDER BY place`);
+  const ofRun = selectOf("run = ?");
+  const ofAll = selectOf("true");
   const take = database.prepare("DELETE FROM writ_questions WHERE run = ? AND key = ? RETURNING *");
   const isOver = "until <= ? AND run NOT IN (SELECT id FROM writ_runs WHERE status = 'moved')";
   const over = database.prepare(`SELECT 1 FROM writ_questions WHERE ${isOver} LIMIT 1`);
@@ -94,7 +98,7 @@ export function questionsOf(database: Database): Questions {
       record.run(run, key, fingerprint, sent);
       return sent;
     },
-    list: (runId) => select.all(runId === undefined ? null : toKey(runId)).map(questionIn),
+    list: (runId) => (runId === undefined ? ofAll.all() : ofRun.all(toKey(runId))).map(questionIn),
     answer(runId, key, answer) {
       const place = [toKey(runId), toKey(key)];
       const known = answered.get(...place);
@@ -105,7 +109,7 @@ export function questionsOf(database: Database): Questions {
     },
     signal({ id, end, status }, signal) {
       const run = toKey(id);
-      const question = select.all(run).find((row) => isWaitFor(questionIn(row), signal.name));
+      const question = ofRun.all(run).find((row) => isWaitFor(questionIn(row), signal.name));
       const { key, fingerprint, json } = signalRecord(signal, question !== undefined);
       if (answered.get(run, toKey(key)) !== undefined) return false;
       if (end !== undefined) throw new WritError("run-ended", { id, status });

@@ -1,0 +1,44 @@
+import type { RunFilter } from "../durable/run-store.ts";
+import { wholeLimit } from "./stored-run.ts";
+import { toKey, toKeyPrefix } from "./stored-text.ts";
+
+/** The words of a database for a list of runs. */
+export interface ListWords {
+  /** What stands before the number of a parameter. */
+  readonly sign: "?" | "$";
+  readonly table: string;
+  readonly columns: string;
+  /** The column by which runs were begun after one another. */
+  readonly order: string;
+  readonly startsWith: (column: string, text: string) => string;
+  /** The column in a condition for which no index shall be taken. */
+  readonly unindexed: (column: string) => string;
+}
+
+/** A statement, and the values of its parameters. */
+export interface ListStatement {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+
+/** The statement that lists runs. It says what is wanted and nothing else: a condition that holds where its parameter is null is looked for by no index. */
+export function listStatement(wanted: RunFilter, words: ListWords): ListStatement {
+  const { status, agent, session, before, prefix = "", limit = 100 } = wanted;
+  const { sign, table, columns, order, startsWith, unindexed } = words;
+  const values: (string | number)[] = [];
+  const given = (value: string | number): string => `${sign}${values.push(value)}`;
+  const all: string[] = [];
+  if (session !== undefined) all.push(`session = ${given(toKey(session))}`);
+  // A session has fewer runs than a status.
+  if (status !== undefined)
+    all.push(`${session === undefined ? "status" : unindexed("status")} = ${given(status)}`);
+  if (agent !== undefined) all.push(`agent = ${given(toKey(agent))}`);
+  if (before !== undefined)
+    all.push(`${order} < (SELECT ${order} FROM ${table} WHERE id = ${given(toKey(before))})`);
+  if (prefix !== "") all.push(startsWith("id", given(toKeyPrefix(prefix))));
+  const where = all.length === 0 ? "" : `WHERE ${all.join(" AND ")}`;
+  return {
+    sql: `SELECT ${columns} FROM ${table} ${where} ORDER BY ${order} DESC LIMIT ${given(wholeLimit(limit))}`,
+    values,
+  };
+}

@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { protocol } from "../../../src/durable/protocol.ts";
+import type { RunFilter } from "../../../src/durable.ts";
+import { sqliteRuns, type SqliteRuns } from "../../../src/sqlite.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "writ-plans-"));
+const path = join(folder, "runs.db");
+let store: SqliteRuns;
+beforeAll(() => {
+  store = sqliteRuns(path);
+});
+afterAll(() => {
+  store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The plans of the statements that read rows of a table, as they are asked while something is done. */
+async function plansOf(table: string, work: () => Promise<unknown>): Promise<readonly string[]> {
+  const probe = new DatabaseSync(path);
+  const { all: own } = Object.getPrototypeOf(probe.prepare("SELECT 1")) as { all: () => unknown };
+  const asked = new Set<string>();
+  const spy = vi
+    .spyOn(Object.getPrototypeOf(probe.prepare("SELECT 1")) as { all: () => unknown }, "all")
+    .mockImplementation(function (this: { sourceSQL: string }, ...given: unknown[]) {
+      asked.add(this.sourceSQL);
+      return Reflect.apply(own, this, given);
+    });
+  await work();
+  spy.mockRestore();
+  const plans = [...asked].flatMap((sql) => probe.prepare(`EXPLAIN QUERY PLAN ${sql}`).all());
+  probe.close();
+  return plans.map(({ detail }) => String(detail)).filter((detail) => detail.includes(table));
+}
+
+describe("a SQLite file finds by an index", () => {
+  it.each<[filter: RunFilter, plan: string]>([
+    [{ session: "s" }, "writ_runs_session (session=?)"],
+    [{ session: "s", status: "waiting", agent: "a", prefix: "s/" }, "writ_runs_session (session=?)"],
+    [{ session: "s", before: "r" }, "writ_runs_session (session=? AND place<?)"],
+    [{ status: "ready", agent: "a" }, "writ_runs_status (status=?)"],
+    [{ status: "ready", before: "r" }, "writ_runs_status (status=? AND place<?)"],
+    [{ before: "r", prefix: "r" }, "INTEGER PRIMARY KEY (rowid<?)"],
+  ])("the runs of %o", async (filter, plan) => {
+    const [listed] = await plansOf("writ_runs", () => store.list(filter));
+    expect(listed).toMatch(/^SEARCH writ_runs USING /);
+    expect(listed).toContain(plan);
+  });
+
+  it("the questions of a run", async () => {
+    const id = "r";
+    await store.begin({ id, agent: "a", input: "", options: {}, protocol });
+    for (const ask of [
+      () => store.questions(id),
+      () => store.signal(id, { name: "paid", value: 1, id: "1" }),
+    ]) {
+      const [asked] = await plansOf("asked", ask);
+      expect(asked).toMatch(/^SEARCH asked USING INDEX .*\(run=\?\)/);
+    }
+  });
+});
