@@ -28,13 +28,14 @@ export interface CassetteOptions {
  * A model whose traffic is kept in a file, so that tests run without a key, without a network and always alike. A request is the same as a
  * recorded one when a provider would be sent the same: messages, tools, format and settings, whatever the order of fields. The first such request
  * gets the first reply that came to it, and so on; when all were given, the last one again. Replies keep their pieces, without their times.
- * A request that fails is not recorded. A replayed reply costs nothing (`price` is 0).
+ * A request that fails is not recorded. A replayed reply costs nothing (`price` is 0). A file has replies of one model: what is in it is given whatever
+ * `model` is, and another model is not asked for more.
  *
  * The file has a line of JSON for each request, and goes into version control. Values of secrets that tools took, and of variables
  * of the environment whose names speak of a key, a token, a secret or a password, are replaced before they are written; so is `redact`. Other
  * spellings of them, and secrets that nothing names, are not found: read the file before you commit it.
  *
- * @throws WritError `cassette-invalid` for a file that is no cassette, or is not there where the mode is `replay`; `option-invalid` for a mode
+ * @throws WritError `cassette-invalid` for a file that is no cassette, or is not there where the mode is `replay`, and from a request for which another model would be asked; `option-invalid` for a mode
  * that is none; `definition-invalid` for an unknown option and for what is no list in `redact`; from a request `cassette-miss`, with the nearest
  * request and the first difference
  * @example
@@ -71,8 +72,10 @@ export function cassette(file: string, model: ModelSource, options: CassetteOpti
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a cassette recorded them from a model
       if (recorded !== undefined) return replayed(recorded.reply as unknown as readonly Delta[]);
       if (mode === "replay") throw new WritError("cassette-miss", { file, nearest: tape.nearestTo(sent) });
-      return recording({ model: asked(), request, streaming }, (reply) => {
-        tape.add(headingOf(asked()), { request: sent, reply: keptReply(reply, written) });
+      const asking = asked();
+      tape.checkModel(asking.id);
+      return recording({ model: asking, request, streaming }, (reply) => {
+        tape.add(headingOf(asking), { request: sent, reply: keptReply(reply, written) });
       });
     },
   };

@@ -65,6 +65,16 @@ export class Tape {
     this.#write(() => writeFileSync(this.#file, "", { mode: 0o600 }));
   }
 
+  /** Refuses another model than the one that was recorded, whose name and features the file has. @throws WritError `cassette-invalid` */
+  checkModel(id: string): void {
+    const { model = id } = this.#heading ?? {};
+    if (model === id) return;
+    const [recorded, asked] = [JSON.stringify(model), JSON.stringify(id)];
+    const reason = `it was recorded with ${recorded}, and ${asked} would be asked for a request that is not in it: nobody could tell whose replies they are.`;
+    const advice = "Record it anew with `WRIT_CASSETTE=record`, or give each model a file of its own.";
+    throw this.#invalid(reason, advice);
+  }
+
   /** Adds a reply, which counts as played. @throws WritError `cassette-invalid` for a file that cannot be written */
   add(model: Heading, recorded: Recorded): void {
     const lines: readonly (Heading | Recorded)[] =

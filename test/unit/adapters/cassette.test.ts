@@ -57,7 +57,7 @@ describe("cassette()", () => {
   });
 
   it("asks only for what is not on it, with auto, and goes on with the file", async () => {
-    await agent({ name: "a", model: cassette(file, () => "one") }).run("first");
+    await agent({ name: "a", model: cassette(file, scripted(["one"])) }).run("first");
     const model = scripted(["two"], { whenDone: "throw" });
     const both = agent({ name: "a", model: cassette(file, model) });
     expect(await both("first")).toBe("one");
@@ -65,6 +65,21 @@ describe("cassette()", () => {
     expect(model.requests).toHaveLength(1);
     const later = agent({ name: "a", model: played({ mode: "replay" }) });
     expect([await later("first"), await later("second")]).toEqual(["one", "two"]);
+  });
+
+  it("keeps replies of one model alone: another one is not asked for what is not there", async () => {
+    const named = (id: string) => ({ ...scripted(["hello"]), id });
+    await agent({ name: "a", model: cassette(file, named("one/small")) }).run("first");
+    const other = named("two/large");
+    const mixed = agent({ name: "a", model: cassette(file, other) });
+    expect(await mixed("first")).toBe("hello"); // a replay
+    await expect(mixed("second")).rejects.toMatchObject({
+      code: "cassette-invalid",
+      message: expect.stringContaining(
+        'it was recorded with "one/small", and "two/large" would be asked',
+      ) as string,
+    });
+    expect([other.requests, lines()]).toMatchObject([{ length: 0 }, { length: 2 }]);
   });
 
   it("goes on with a file whose last line has no end", async () => {
