@@ -1,5 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import { checkPrincipals, hashToken, type Principal } from "../server/callers.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
@@ -32,6 +42,23 @@ function checkPrincipal(principal: Principal, name: string): void {
   }
 }
 
+/** Writes the file in the place of the one before, whole or not at all. Who could read that can read this. @throws Error of the file system */
+function replaceFile(given: string, text: string): void {
+  const path = existsSync(given) ? realpathSync(given) : given;
+  const before = statSync(path, { throwIfNoEntry: false });
+  const part = `${path}.${process.pid}.part`;
+  try {
+    writeFileSync(part, text, { mode: 0o600, flush: true });
+    const made = statSync(part);
+    if (before !== undefined && (before.uid !== made.uid || before.gid !== made.gid))
+      chownSync(part, before.uid, before.gid);
+    if (before !== undefined) chmodSync(part, before.mode & 0o777);
+    renameSync(part, path);
+  } finally {
+    rmSync(part, { force: true });
+  }
+}
+
 /** `writ token <name>`: makes a token for somebody, keeps its hash in the file, and prints it, this once. */
 export async function makeToken(name: string, flags: TokenFlags): Promise<ExitCode> {
   const { tokens: path } = flags;
@@ -53,7 +80,7 @@ export async function makeToken(name: string, flags: TokenFlags): Promise<ExitCo
     throw new WritError("tokens-invalid", { path, reason: messageOf(error) });
   }
   try {
-    writeFileSync(path, `${JSON.stringify({ principals }, undefined, 2)}\n`, { mode: 0o600 });
+    replaceFile(path, `${JSON.stringify({ principals }, undefined, 2)}\n`);
   } catch (cause) {
     const advice = `It cannot be written: ${messageOf(cause)}. Name a file that this process may write.`;
     throw new WritError("option-invalid", { option: "--tokens", value: path, advice }, { cause });

@@ -1,0 +1,53 @@
+import {
+  chmodSync,
+  linkSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { processOutput } from "../../../src/cli/output.ts";
+import { makeToken, readPrincipals } from "../../../src/cli/tokens.ts";
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "writ-tokens-"));
+  vi.spyOn(processOutput, "answer").mockReturnValue(undefined);
+  vi.spyOn(processOutput, "progress").mockReturnValue(undefined);
+});
+afterAll(() => {
+  vi.restoreAllMocks();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const names = (path: string): readonly string[] => readPrincipals(path).map(({ name }) => name);
+
+describe("the file of `writ token`", () => {
+  it("is put in the place of the one before, whole, so that no crash leaves half of it", async () => {
+    const path = join(folder, "tokens.json");
+    await makeToken("web", { tokens: path });
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const before = join(folder, "before.json");
+    linkSync(path, before);
+    const text = readFileSync(before, "utf8");
+    chmodSync(path, 0o640); // the server is of the group
+    await makeToken("app", { tokens: path });
+    expect(readFileSync(before, "utf8")).toBe(text); // nothing was written into it
+    expect(names(path)).toEqual(["web", "app"]);
+    expect(statSync(path).mode & 0o777).toBe(0o640);
+    expect(readdirSync(folder).toSorted()).toEqual(["before.json", "tokens.json"]);
+  });
+
+  it("stays where a link to it says", async () => {
+    const [path, link] = [join(folder, "kept.json"), join(folder, "link.json")];
+    await makeToken("web", { tokens: path });
+    symlinkSync(path, link);
+    await makeToken("app", { tokens: link });
+    expect(names(path)).toEqual(["web", "app"]);
+  });
+});
