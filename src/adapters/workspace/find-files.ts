@@ -4,7 +4,7 @@ import { tool, type Tool } from "../../tool/tool.ts";
 import { globMatcher } from "./patterns.ts";
 import { pageOf } from "./page.ts";
 import { walk } from "./walk.ts";
-import type { Workspace } from "./workspace.ts";
+import { shownPath, type Workspace } from "./workspace.ts";
 
 interface FindArguments {
   readonly glob: string;
@@ -17,7 +17,7 @@ export function findFilesTool(workspace: Workspace): Tool {
   return tool({
     name: "find_files",
     description:
-      "Find files and folders by a glob: * and ? within a name, ** for any folders, {a,b} for either. Without a slash it is held to the name, in any folder. Links are not followed.",
+      "Find files and folders by a glob: * and ? within a name, ** for any folders, {a,b} for either. Without a slash it is held to the name, in any folder; with one to the path from the top, or from `path`. Links are not followed.",
     inputSchema: {
       type: "object",
       properties: {
@@ -46,7 +46,7 @@ async function found(
   { glob, path = ".", offset = 0 }: FindArguments,
   fs: ReadFiles,
 ): Promise<string> {
-  const fits = await globMatcher(glob);
+  const fits = await globMatcher(glob, shownPath(workspace, path));
   const walking = walk(workspace, path, fs);
   const page = pageOf(offset, workspace.outputChars);
   for await (const entry of walking.entries) {

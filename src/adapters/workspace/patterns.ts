@@ -24,12 +24,17 @@ export async function finderOf({ text, isPattern, ignoresCase }: Wanted): Promis
   return (line) => line.toLowerCase().indexOf(wanted);
 }
 
-/** The judge of paths by a glob. A glob without a slash is held to the name alone, in any folder. */
-export async function globMatcher(glob: string): Promise<(path: string) => boolean> {
+/**
+ * The judge of paths by a glob, for finds in the folder `from`. A glob without a slash is held to the name alone, in any folder; another one to the path
+ * from the top, or from that folder: models mean either.
+ */
+export async function globMatcher(glob: string, from: string): Promise<(path: string) => boolean> {
   const written = glob.replace(/^(?:\.?\/)+/, "");
   const find = await expression(`^(?:${globSource(written)})$`, false);
-  if (written.includes("/")) return (path) => find(path) === 0;
-  return (path) => find(path.slice(path.lastIndexOf("/") + 1)) === 0;
+  const fits = (path: string): boolean => find(path) === 0;
+  if (!glob.includes("/")) return (path) => fits(path.slice(path.lastIndexOf("/") + 1));
+  const folder = from === "." ? "" : `${from}/`;
+  return (path) => fits(path) || (path.startsWith(folder) && fits(path.slice(folder.length)));
 }
 
 async function expression(source: string, ignoresCase: boolean): Promise<Finder> {

@@ -183,6 +183,7 @@ describe("find_files [C38]", () => {
     ["*.ts", "a.ts src/b.ts src/deep/c.test.ts"],
     ["src/*.ts", "src/b.ts"],
     ["./src/**/*.ts", "src/b.ts src/deep/c.test.ts"],
+    ["./*.ts", "a.ts"],
     ["**/*.{js,test.ts}", "src/d.js src/deep/c.test.ts".split(" ").toSorted().join(" ")],
     ["[ab].ts", "a.ts src/b.ts"],
     ["[!a].ts", "src/b.ts"],
@@ -224,6 +225,16 @@ describe("find_files [C38]", () => {
     );
     expect(await found("*", { path: "many", offset: 200 })).toMatch(
       /^ok: many\/300 .*349 \[250 finds in all\]$/,
+    );
+  });
+
+  it("counts a glob with a slash from the folder that it is told to go into, too", async () => {
+    for (const glob of ["deep/*.ts", "src/deep/*.ts", "**/*.ts", "./*/*.ts"])
+      expect(await found(glob, { path: "src" })).toMatch(/^ok: (?:src\/b.ts )?src\/deep\/c.test.ts \[/);
+    expect(await found("./*.ts", { path: "src" })).toBe("ok: src/b.ts [1 find in all]");
+    write("src/deep/tea.md", "tea");
+    expect(await call("search_files", { text: "tea", path: "src", glob: "deep/*" })).toBe(
+      "ok: src/deep/tea.md:1: tea\n[1 find in all]",
     );
   });
 
