@@ -4,7 +4,7 @@ import { tool, type Tool } from "../../tool/tool.ts";
 import { globMatcher } from "./patterns.ts";
 import { pageOf } from "./page.ts";
 import { walk } from "./walk.ts";
-import { shownPath, type Workspace } from "./workspace.ts";
+import type { Workspace } from "./workspace.ts";
 
 interface FindArguments {
   readonly glob: string;
@@ -46,12 +46,13 @@ async function found(
   { glob, path = ".", offset = 0 }: FindArguments,
   fs: ReadFiles,
 ): Promise<string> {
-  const fits = await globMatcher(glob, shownPath(workspace, path));
+  const fits = await globMatcher(glob, workspace, path);
   const walking = walk(workspace, path, fs);
   const page = pageOf(offset, workspace.outputChars);
   for await (const entry of walking.entries) {
-    if (!fits(entry.path)) continue;
-    if (!page.add(entry.type === "folder" ? `${entry.path}/` : entry.path)) break;
+    const shown = entry.type === "folder" ? `${entry.path}/` : entry.path;
+    if (!fits(entry.path) && !(glob.endsWith("/") && fits(shown))) continue;
+    if (!page.add(shown)) break;
   }
   return page.text(walking.notes());
 }

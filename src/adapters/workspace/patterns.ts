@@ -1,5 +1,6 @@
 import { messageOf } from "../../error/writ-error.ts";
 import { linearFault } from "../../schema/linear-pattern.ts";
+import { shownPath, type Workspace } from "./workspace.ts";
 
 /**
  * Finds a pattern in a text: where its first match begins, or -1. Takes time linear in the text, whatever the
@@ -25,15 +26,22 @@ export async function finderOf({ text, isPattern, ignoresCase }: Wanted): Promis
 }
 
 /**
- * The judge of paths by a glob, for finds in the folder `from`. A glob without a slash is held to the name alone, in any folder; another one to the path
- * from the top, or from that folder: models mean either.
+ * The judge of paths by a glob, for finds in the folder `start`. A glob without a slash is held to the name alone, in any folder; another one to the path
+ * from the top, or from that folder: models mean either. One that begins with the folder of the tools counts from there.
  */
-export async function globMatcher(glob: string, from: string): Promise<(path: string) => boolean> {
-  const written = glob.replace(/^(?:\.?\/)+/, "");
+export async function globMatcher(
+  glob: string,
+  workspace: Pick<Workspace, "root">,
+  start: string,
+): Promise<(path: string) => boolean> {
+  const { root } = workspace;
+  const isWhole = glob.startsWith(`${root}/`);
+  const written = (isWhole ? glob.slice(root.length) : glob).replace(/^(?:\.?\/)+/, "");
   const find = await expression(`^(?:${globSource(written)})$`, false);
   const fits = (path: string): boolean => find(path) === 0;
   if (!glob.includes("/")) return (path) => fits(path.slice(path.lastIndexOf("/") + 1));
-  const folder = from === "." ? "" : `${from}/`;
+  const from = shownPath(workspace, start);
+  const folder = isWhole || from === "." ? "" : `${from}/`;
   return (path) => fits(path) || (path.startsWith(folder) && fits(path.slice(folder.length)));
 }
 

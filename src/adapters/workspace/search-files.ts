@@ -69,7 +69,7 @@ async function searched(workspace: Workspace, args: SearchArguments, fs: ReadFil
   if (!pattern && /[\r\n]/.test(text))
     throw new Error("The text is looked for in single lines: leave line breaks out.");
   const find = await finderOf({ text, isPattern: pattern, ignoresCase: ignoreCase });
-  const fits = glob === undefined ? () => true : await globMatcher(glob, shownPath(workspace, path));
+  const fits = glob === undefined ? () => true : await globMatcher(glob, workspace, path);
   const page = pageOf(offset, workspace.outputChars);
   const search: Search = { workspace, fs, find, page, leftBytes: mostBytes, binary: 0, unread: 0, long: 0 };
   const start = await told(path, () => fs.stat(pathIn(workspace, path)));

@@ -184,6 +184,8 @@ describe("find_files [C38]", () => {
     ["src/*.ts", "src/b.ts"],
     ["./src/**/*.ts", "src/b.ts src/deep/c.test.ts"],
     ["./*.ts", "a.ts"],
+    ["src/", "src/"],
+    ["**/deep/", "src/deep/"],
     ["**/*.{js,test.ts}", "src/d.js src/deep/c.test.ts".split(" ").toSorted().join(" ")],
     ["[ab].ts", "a.ts src/b.ts"],
     ["[!a].ts", "src/b.ts"],
@@ -232,6 +234,8 @@ describe("find_files [C38]", () => {
     for (const glob of ["deep/*.ts", "src/deep/*.ts", "**/*.ts", "./*/*.ts"])
       expect(await found(glob, { path: "src" })).toMatch(/^ok: (?:src\/b.ts )?src\/deep\/c.test.ts \[/);
     expect(await found("./*.ts", { path: "src" })).toBe("ok: src/b.ts [1 find in all]");
+    expect(await found(`${root}/src/*.ts`)).toContain("ok: src/b.ts [1 find in all");
+    expect(await found(`${root}/*.ts`, { path: "src" })).toContain("nothing was found"); // it would be above
     write("src/deep/tea.md", "tea");
     expect(await call("search_files", { text: "tea", path: "src", glob: "deep/*" })).toBe(
       "ok: src/deep/tea.md:1: tea\n[1 find in all]",
