@@ -211,15 +211,18 @@ export class MemoryRun {
     };
   }
 
-  private keep(epoch: number, record: JournalRecord): void {
+  private keep(epoch: number, record: JournalRecord): string | undefined {
     const begun = this.records.get(record.key);
     const isResult = record.json !== undefined && begun !== undefined && begun.json === undefined;
     this.checkOpen(epoch, isResult);
+    const isAnswered = record.json !== undefined && begun?.fingerprint === record.fingerprint;
+    if (isAnswered && begun.json !== undefined) return begun.json; // somebody was faster
     this.records.delete(record.key); // they stand in the order of their results
     this.records.set(record.key, record);
     this.questions.delete(record.key); // that process asked somebody itself
     this.note({ type: "kept", epoch, record });
     this.around.told(this.id);
+    return undefined;
   }
 
   private keepQuestion(epoch: number, question: KeptQuestion): string | undefined {

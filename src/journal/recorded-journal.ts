@@ -21,7 +21,7 @@ export interface KeptQuestion extends Pick<JournalRecord, "key" | "fingerprint">
 /**
  * A journal over the records of earlier processes. `keep` is given each new record and has it kept for good when it returns: first that a
  * step begins, where it may not happen twice (each process that finds it without a result keeps that again, before it looks what happened), then its result in the place of that. `mustLast` is true for both, and for answers of people and ends: they must be on the
- * disk. With `keepQuestion` a run can wait in it: that is given each
+ * disk. Where somebody has answered under its key since `records` were read, it keeps nothing and gives the JSON text of that, which counts. With `keepQuestion` a run can wait in it: that is given each
  * question without an answer, at each process anew, and gives the JSON text of an answer that came since `records` were read.
  *
  * @throws WritError `journal-mismatch` from a step whose record was made from another request; what `keep` throws
@@ -37,7 +37,7 @@ export interface KeptQuestion extends Pick<JournalRecord, "key" | "fingerprint">
  */
 export function recordedJournal(
   records: readonly JournalRecord[],
-  keep: (record: JournalRecord, mustLast: boolean) => Promise<void> | void,
+  keep: (record: JournalRecord, mustLast: boolean) => Maybe<string | undefined | void>,
   keepQuestion?: (question: KeptQuestion) => Maybe<string | undefined | void>,
 ): Journal {
   const byKey = new Map<string, KnownRecord>();
@@ -51,9 +51,11 @@ export function recordedJournal(
     return known;
   }
 
-  async function keepRecord(record: JournalRecord, mustLast: boolean): Promise<void> {
-    await keep(record, mustLast);
+  async function keepRecord(given: JournalRecord, mustLast: boolean): Promise<JournalRecord> {
+    const stands = await keep(given, mustLast);
+    const record = typeof stands === "string" ? { ...given, json: stands } : given;
     byKey.set(record.key, { record, looked: undefined });
+    return record;
   }
 
   async function step<Result>(wanted: Step<Result>): Promise<Result> {
@@ -65,9 +67,9 @@ export function recordedJournal(
     const hasBegun = lost !== undefined && byKey.has(key);
     if (lost !== undefined) await keepRecord({ key, fingerprint: asked }, true); // who took the run up asks again whether it may
     const json = JSON.stringify(await (hasBegun ? lost() : run()));
-    await keepRecord({ key, fingerprint: asked, json }, mustLast === true || lost !== undefined);
+    const kept = await keepRecord({ key, fingerprint: asked, json }, mustLast === true || lost !== undefined);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of this step, as another process will read it
-    return JSON.parse(json) as Result;
+    return JSON.parse(kept.json ?? json) as Result;
   }
 
   function recorded<Result>(steps: readonly Step<Result>[]): Result[] | undefined {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { agent, type Policy, type RunOptions, tool } from "../../src/index.ts";
+import { fakeTool } from "../../src/testing.ts";
 import { durablePlaces, planned, storesIn } from "./durable-place.ts";
 
 const asks: Policy = () => ({ verdict: "ask", rule: "asks", reason: "a person decides" });
@@ -45,5 +46,26 @@ describe.each(durablePlaces)("a question that the next process answers itself, i
     expect(await goOn("s")).toBe("suspended");
     await expect.poll(() => store.expire()).toContain("s"); // which that of "r" does not hold up
     expect(await goOn("r")).toBe("answered");
+  });
+
+  it("is answered by whoever is first, also while somebody is asked here", async () => {
+    const store = openStore();
+    const pay = fakeTool("pay", "paid", { effect: "irreversible" });
+    const clerk = agent({ name: "clerk", model: planned([{ name: "pay" }]), tools: [pay], policy: asks });
+    {
+      await using journal = await store.open("r");
+      await clerk.run("Go", { journal, runId: "r" });
+      await journal.wait();
+    }
+    const [{ key, request } = { key: "", request: { hash: "" } }] = await store.questions("r");
+    await using journal = await store.open("r");
+    const approve = async (): Promise<boolean> => {
+      await openStore().answer("r", key, { approved: false, hash: request.hash, by: "kim" }); // on a page, meanwhile
+      return true;
+    };
+    expect((await clerk.run("Go", { journal, runId: "r", approve })).text).toBe("pay denied");
+    expect(pay.calls).toEqual([]);
+    const kept = (await store.records("r")).find((record) => record.key === key);
+    expect(JSON.parse(kept?.json ?? "")).toMatchObject({ approved: false, by: "kim" });
   });
 });

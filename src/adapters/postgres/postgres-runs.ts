@@ -138,8 +138,9 @@ async function journalOf(server: RunServer, taken: Taken): Promise<RunJournal> {
   const journal = recordedJournal(
     records,
     async (record) => {
-      await keep(record);
+      const answered = await keep(record);
       changes.tell(id);
+      return answered;
     },
     async (question) => {
       const kept = await keepQuestion(question);

@@ -16,8 +16,11 @@ export interface Claim {
 export interface RunSteps {
   /** All, or those behind the one of a key. */
   list(id: string, after?: string): Promise<readonly JournalRecord[]>;
-  /** A function that keeps the records of one run. What is given while it writes goes together in the next statement. */
-  keeper(claim: Claim): (record: JournalRecord) => Promise<void>;
+  /**
+   * A function that keeps the records of one run. What is given while it writes goes together in the next statement. It gives the JSON text that somebody has
+   * answered under the key of a record, which stays.
+   */
+  keeper(claim: Claim): (record: JournalRecord) => Promise<string | undefined>;
   /** The reason for which nothing was written: the run was taken, or it has ended. */
   refusal(claim: Claim): Promise<WritError<"run-taken" | "run-ended">>;
 }
@@ -39,7 +42,8 @@ export function runSteps(query: Query, { runs, steps }: RunTables): RunSteps {
   // The server plans the first once. The second it plans each time: it looks how many there are.
   const insertOne = insert("(SELECT $3::text, $4::text, $5::text)");
   const insertMany = insert("unnest($3::text[], $4::text[], $5::text[])");
-  const known = `SELECT FROM ${steps} WHERE run = $1 AND key = $2 AND fingerprint = $3 AND json = $4`;
+  const known = `SELECT json, EXISTS (SELECT FROM ${runs} WHERE number = $1 AND epoch = $4 AND ended IS NULL) AS mine
+    FROM ${steps} WHERE run = $1 AND key = $2 AND fingerprint = $3 AND json IS NOT NULL`;
   const find = `SELECT status FROM ${runs} WHERE number = $1 AND epoch = $2`;
 
   async function write(
@@ -64,9 +68,18 @@ export function runSteps(query: Query, { runs, steps }: RunTables): RunSteps {
       : new WritError("run-ended", { id, status: String(run["status"]) });
   }
 
-  /** A record that stands there already as it is was said again after the server went away. One of other text is of whoever took the run. */
-  async function isKnown({ number }: Claim, { key, fingerprint, json }: JournalRecord): Promise<boolean> {
-    return (await query(known, [number, toKey(key), toKey(fingerprint), json])).length > 0;
+  /**
+   * The JSON text that stands there already. As it is, it was said again after the server went away. Another one somebody has answered meanwhile, or is of whoever
+   * took the run: then it is undefined.
+   */
+  async function standing(
+    { number, epoch }: Claim,
+    { key, fingerprint, json }: JournalRecord,
+  ): Promise<string | undefined> {
+    const [row] = await query(known, [number, toKey(key), toKey(fingerprint), epoch]);
+    return row !== undefined && (row["json"] === json || row["mine"] === true)
+      ? String(row["json"])
+      : undefined;
   }
 
   return {
@@ -77,8 +90,10 @@ export function runSteps(query: Query, { runs, steps }: RunTables): RunSteps {
       const inBatches = gathered((records: readonly JournalRecord[]) => write(claim, records));
       return async (record) => {
         const kept = await inBatches(record);
-        if (kept.has(record.key) || (record.json !== undefined && (await isKnown(claim, record)))) return;
-        throw await refusal(claim);
+        if (kept.has(record.key)) return undefined;
+        const stands = record.json === undefined ? undefined : await standing(claim, record);
+        if (stands === undefined) throw await refusal(claim);
+        return stands;
       };
     },
     refusal,

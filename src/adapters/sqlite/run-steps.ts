@@ -15,11 +15,12 @@ export interface RunSteps {
   /** All, or those behind the one of a key. */
   list(runId: string, after?: string): readonly JournalRecord[];
   /**
-   * Keeps a record. Of a run that has ended it keeps only the result of a step that stands there as begun.
+   * Keeps a record. Of a run that has ended it keeps only the result of a step that stands there as begun. Gives the JSON text that somebody has answered under its
+   * key, which stays.
    *
    * @throws WritError `run-taken`, `run-ended`
    */
-  keep(claim: Claim, record: JournalRecord): void;
+  keep(claim: Claim, record: JournalRecord): string | undefined;
   forget(runId: string): void;
 }
 
@@ -39,7 +40,12 @@ export function runSteps(database: Database): RunSteps {
   const put = database.prepare(
     `INSERT OR REPLACE INTO writ_steps (run, key, fingerprint, json) SELECT ?1, ?3, ?4, ?5 WHERE EXISTS (
       SELECT 1 FROM writ_runs WHERE id = ?1 AND epoch = ?2
-        AND (ended IS NULL OR ?5 IS NOT NULL AND EXISTS (SELECT 1 FROM writ_steps WHERE run = ?1 AND key = ?3 AND json IS NULL)))`,
+        AND (ended IS NULL OR ?5 IS NOT NULL AND EXISTS (SELECT 1 FROM writ_steps WHERE run = ?1 AND key = ?3 AND json IS NULL)))
+      AND NOT EXISTS (SELECT 1 FROM writ_steps WHERE run = ?1 AND key = ?3 AND fingerprint = ?4 AND json IS NOT NULL)`,
+  );
+  const answered = database.prepare(
+    `SELECT json FROM writ_steps WHERE run = ?1 AND key = ?3 AND fingerprint = ?4 AND json IS NOT NULL
+      AND EXISTS (SELECT 1 FROM writ_runs WHERE id = ?1 AND epoch = ?2 AND ended IS NULL)`,
   );
   const forget = database.prepare("DELETE FROM writ_steps WHERE run = ?");
   const refusal = refusalIn(database);
@@ -53,9 +59,11 @@ export function runSteps(database: Database): RunSteps {
           ...(json === null ? {} : { json: String(json) }),
         })),
     keep(claim, { key, fingerprint, json = null }) {
-      const { runId, epoch } = claim;
-      if (put.run(toKey(runId), epoch, toKey(key), toKey(fingerprint), json).changes === 0)
-        throw refusal(claim);
+      const place = [toKey(claim.runId), claim.epoch, toKey(key), toKey(fingerprint)];
+      if (put.run(...place, json).changes > 0) return undefined;
+      const given = answered.get(...place)?.["json"];
+      if (typeof given !== "string") throw refusal(claim);
+      return given;
     },
     forget: (runId) => void forget.run(toKey(runId)),
   };
@@ -66,14 +74,14 @@ interface Arriving {
   readonly claim: Claim;
   readonly record: JournalRecord;
   readonly mustLast: boolean;
-  /** Told when it is kept, or why it is not. */
-  readonly done: (error?: Error) => void;
+  /** Told when it is kept, with what stands there in its place, or why it is not. */
+  readonly done: (end: string | Error | undefined) => void;
 }
 
 /** Keeps records for all runs of a process. */
 export interface StepKeeper {
-  /** Resolves when the record is kept. @throws WritError `run-taken`, `run-ended`, `database-failed` */
-  keep(arriving: Omit<Arriving, "done">): Promise<void>;
+  /** Resolves when the record is kept, with the answer that stands there in its place. @throws WritError `run-taken`, `run-ended`, `database-failed` */
+  keep(arriving: Omit<Arriving, "done">): Promise<string | undefined>;
   /** Keeps at once what is on its way, or says why not. */
   flush(): void;
 }
@@ -86,19 +94,19 @@ const pauseMs = 500;
 export function stepKeeper(database: Database, steps: Pick<RunSteps, "keep">): StepKeeper {
   let coming: Arriving[] = [];
   function write(records: readonly Arriving[]): void {
-    const refused = new Map<Arriving, Error>();
+    const ends = new Map<Arriving, string | Error | undefined>();
     const firmness = records.some(({ mustLast }) => mustLast) ? "FULL" : "NORMAL";
     database.write(() => {
-      refused.clear();
+      ends.clear();
       for (const each of records)
         try {
-          steps.keep(each.claim, each.record);
+          ends.set(each, steps.keep(each.claim, each.record));
         } catch (error) {
           if (!isWritError(error, "run-taken") && !isWritError(error, "run-ended")) throw error;
-          refused.set(each, error); // the runs beside it go on
+          ends.set(each, error); // the runs beside it go on
         }
     }, firmness);
-    for (const each of records) each.done(refused.get(each));
+    for (const each of records) each.done(ends.get(each));
   }
   let lockedAt: number | undefined;
   function flush(isLast: boolean): void {
@@ -122,7 +130,7 @@ export function stepKeeper(database: Database, steps: Pick<RunSteps, "keep">): S
   return {
     keep: (arriving) =>
       new Promise((resolve, reject) => {
-        const done = (error?: Error): void => (error === undefined ? resolve() : reject(error));
+        const done: Arriving["done"] = (end) => (end instanceof Error ? reject(end) : resolve(end));
         const isFirst = coming.push({ ...arriving, done }) === 1;
         if (isFirst && arriving.mustLast) setImmediate(flush, false);
         else if (isFirst) flush(false);

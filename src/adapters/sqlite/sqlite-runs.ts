@@ -168,8 +168,9 @@ function journalOf(file: RunFile, taken: Taken): RunJournal {
   const journal = recordedJournal(
     steps.list(runId),
     async (record, mustLast) => {
-      await keeper.keep({ claim: taken, record, mustLast });
+      const answered = await keeper.keep({ claim: taken, record, mustLast });
       changes.kept(runId);
+      return answered;
     },
     (question) => database.write(() => questions.keep(taken, question), "NORMAL"), // it is asked again where it is lost
   );
