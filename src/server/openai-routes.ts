@@ -56,12 +56,8 @@ interface Wanted extends Omit<OpenAiWanted, "answer"> {
 
 async function complete(asked: Asked, opened: OpenStream): Promise<Response> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
-  const {
-    stream,
-    stream_options: options,
-    response_format: format,
-    ...wanted
-  } = asked.body as unknown as Wanted;
+  const body = asked.body as unknown as Wanted;
+  const { stream, stream_options: options, response_format: format, ...wanted } = body;
   const run = await openAiRun(asked, { ...wanted, answer: { field: "response_format", format } }, opened);
   const { key, begunAt, model, end } = run;
   const head = { id: `chatcmpl-${key}`, created: Math.floor(begunAt / 1000), model };

@@ -123,7 +123,7 @@ describe.each(durablePlaces)("a run that is followed, in %s", (where) => {
         role: place === 1 ? ("assistant" as const) : ("user" as const),
         parts: [{ type: "text" as const, text }],
       }));
-      await runs.start(clerk, said as never, { id: "r", session: "s" }); // the session has the conversation
+      await runs.start(clerk, said, { id: "r", session: "s" }); // the session has the conversation
       const read = () => Array.fromAsync(runs.events("r", { signal: AbortSignal.timeout(20_000) }));
       const early = when === "before it ends" ? read() : undefined;
       const worker = runs.work();

@@ -261,7 +261,7 @@ describe("the fork of a run", () => {
       description: "",
       inputSchema: { type: "object" },
       effect: "read",
-      execute: async (_nothing, { waitFor }) => String(await waitFor("word")),
+      execute: (_nothing, { waitFor }) => waitFor("word"),
     });
     const model = planned("clerk", [["hear", "a"]]);
     const from = agent({ name: "clerk", model, tools: [hear], policy: free });

@@ -112,8 +112,13 @@ function wordsBeside({ title, description, oneOf, items, enumNames }: JsonObject
   const choices = oneOf ?? (isJsonObject(items) ? items["anyOf"] : undefined);
   const listed = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
   const named = Array.isArray(enumNames) ? enumNames : [];
-  const titles = listed.map((each) => `${String(each["const"])} ${String(each["title"])}`);
+  const titles = listed.map(({ const: value = "", title: name = "" }) => `${words(value)} ${words(name)}`);
   return [title, description, ...titles, ...named].filter((word) => typeof word === "string");
+}
+
+/** A text as it is, another value as JSON. */
+function words(value: Json): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** The values that the server proposes. */

@@ -33,7 +33,7 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /** The pattern of all signs and codes. */
-export const currency = `(?:${Object.keys(codes)
+export const currency: string = `(?:${Object.keys(codes)
   .map((code) => code.replace("$", String.raw`\$`))
   .join("|")})`;
 
