@@ -65,12 +65,17 @@ function lookInChoice(value: JsonObject, schema: JsonObject, { path, found }: Wa
   found.push(...(looks.toSorted((one, other) => one.length - other.length)[0] ?? []));
 }
 
-/** True when the value has every constant that the alternative fixes, like a tag `type: "circle"`. */
+/** True when the value has every constant that the alternative fixes, like a tag `type: "circle"`; one that may be left out can be. */
 function canBeMeant(value: JsonObject, choice: Json): boolean {
-  if (!isJsonObject(choice) || (own(choice, "type") ?? "object") !== "object") return false;
+  if (!isJsonObject(choice)) return false;
+  const type = own(choice, "type") ?? "object";
+  if (![type, ...listOf(type)].includes("object")) return false;
+  const required = listOf(own(choice, "required"));
   return Object.entries(propertiesOf(choice)).every(([name, field]) => {
     const fixed = isJsonObject(field) ? own(field, "const") : undefined;
-    return fixed === undefined || sameJson(own(value, name) ?? null, fixed);
+    const given = own(value, name);
+    if (fixed === undefined || (given === undefined && !required.includes(name))) return true;
+    return sameJson(given ?? null, fixed);
   });
 }
 
