@@ -4,7 +4,7 @@ import { toKey, toKeyPrefix } from "./stored-text.ts";
 
 /** The words of a database for a list of runs. */
 export interface ListWords {
-  /** What stands before the number of a parameter. */
+  /** The sign before the number of a parameter. */
   readonly sign: "?" | "$";
   readonly table: string;
   readonly columns: string;

@@ -151,7 +151,7 @@ export class RunningBatch {
     return after(kept, (records) => this.endKept(records, group));
   }
 
-  /** Takes down that calls were told to begin, and the journal of a run that was cancelled did not let them; an earlier process may have begun one. */
+  /** Forgets that calls were told to begin which the journal of a cancelled run refused, but for those that an earlier process began. */
   private neverBegan(group: readonly number[]): void {
     const { journal } = this.batch.run;
     for (const index of group)

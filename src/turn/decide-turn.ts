@@ -28,7 +28,7 @@ export interface DecidingTurn {
   readonly notes: FailureNotes;
 }
 
-/** The key of the so manieth question in a turn, from 1. */
+/** The key of a question in a turn, by its number from 1. */
 function questionKey(turn: number, count: number): string {
   return `turn/${turn}/model/${count}`;
 }

@@ -97,7 +97,7 @@ const fieldsOf = (schema: JsonObject): JsonObject => {
 /** More of what stands beside fields than this nobody reads. */
 const longestForm = 1_500;
 
-/** What a server writes beside the fields of its form: a person agrees to that too. */
+/** The words of a server beside the fields of its form: a person agrees to these too. */
 function formText(schema: JsonObject): string {
   const said = Object.entries(fieldsOf(schema)).flatMap(([name, field]) => {
     const words = isJsonObject(field) ? wordsBeside(field) : [];
@@ -112,12 +112,12 @@ function wordsBeside({ title, description, oneOf, items, enumNames }: JsonObject
   const choices = oneOf ?? (isJsonObject(items) ? items["anyOf"] : undefined);
   const listed = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
   const named = Array.isArray(enumNames) ? enumNames : [];
-  const titles = listed.map(({ const: value = "", title: name = "" }) => `${words(value)} ${words(name)}`);
+  const titles = listed.map(({ const: value = "", title: name = "" }) => `${textOf(value)} ${textOf(name)}`);
   return [title, description, ...titles, ...named].filter((word) => typeof word === "string");
 }
 
 /** A text as it is, another value as JSON. */
-function words(value: Json): string {
+function textOf(value: Json): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
