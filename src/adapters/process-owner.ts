@@ -14,8 +14,11 @@ export function thisProcess(): ProcessOwner {
   return { host: hostname(), pid: process.pid, started: startOf(process.pid) };
 }
 
-/** Tells whether a process still lives; `elsewhere` for one of another machine, of which nobody here can tell. */
-export function lifeOf({ host, pid, started }: ProcessOwner): "alive" | "dead" | "elsewhere" {
+/** The state of a process; `elsewhere` of one of another machine, of which nobody here can tell. */
+export type Life = "alive" | "dead" | "elsewhere";
+
+/** Tells whether a process still lives. */
+export function lifeOf({ host, pid, started }: ProcessOwner): Life {
   if (host !== hostname()) return "elsewhere";
   return exists(pid) && startOf(pid) === started ? "alive" : "dead";
 }

@@ -1,18 +1,26 @@
 import { WritError } from "../../error/writ-error.ts";
-import { lifeOf, type ProcessOwner, thisProcess } from "../process-owner.ts";
+import { type Life, lifeOf, type ProcessOwner, thisProcess } from "../process-owner.ts";
 import { toKey } from "../stored-text.ts";
 import { type Database } from "./database.ts";
+import { ownerLocks } from "./owner-lock.ts";
 
-/** The processes that have runs. Its functions are parts of a transaction. */
+/** The owners of runs: each is an open store of a process. Its functions are parts of a transaction. */
 export interface RunOwners {
-  /** This process, as it stands in the row of a run that it has. */
-  readonly mine: string;
+  /** This one, as it stands in the row of a run that it has. */
+  mine(): string;
   /** @throws WritError `run-claimed` while a process that lives has the run, or nobody can tell whether it lives */
   checkFree(runId: string): void;
   /** Does `freeDead` where nobody has looked for a while. True where it did. */
   freeDue(): boolean;
   /** Makes the runs of processes that died ready. True where there were some. */
   freeDead(): boolean;
+  /** Gives this owner up. One that still has runs keeps them until its process, or its thread, ends. */
+  close(): void;
+}
+
+/** An owner as it stands in a row. Those of earlier versions have no lock. */
+interface RunOwner extends ProcessOwner {
+  readonly lock?: string;
 }
 
 /** The time after which processes that died are looked for though other runs are ready, which would keep theirs waiting. */
@@ -20,45 +28,64 @@ const dueMs = 200;
 
 /** The owners of the runs in a file. */
 export function runOwners(database: Database): RunOwners {
-  const mine = JSON.stringify(thisProcess());
+  const path = database.prepare("PRAGMA database_list").get()?.["file"];
+  const locks = typeof path === "string" && path !== "" ? ownerLocks(path) : undefined; // `:memory:` is this store's alone
+  const process = thisProcess();
   const find = database.prepare("SELECT owner FROM writ_runs WHERE id = ?");
+  const has = database.prepare("SELECT 1 FROM writ_runs WHERE owner = ? LIMIT 1");
   const others = database.prepare(
-    "SELECT DISTINCT owner FROM writ_runs WHERE owner IS NOT NULL AND owner <> ?",
+    "SELECT DISTINCT owner FROM writ_runs WHERE owner IS NOT NULL AND owner IS NOT ?",
   );
   const free = database.prepare(
     "UPDATE writ_runs SET owner = NULL, status = CASE status WHEN 'running' THEN 'ready' ELSE status END WHERE owner = ?",
   );
+  let mine: string | undefined;
   let lookedAt = -Infinity;
   function freeDead(): boolean {
     lookedAt = performance.now();
     const dead = others
-      .all(mine)
+      .all(mine ?? null)
       .map(({ owner }) => String(owner))
-      .filter((owner) => lifeOf(readOwner(owner)) === "dead");
+      .filter((owner) => lifeIn(owner) === "dead");
     for (const owner of dead) free.run(owner);
     return dead.length > 0;
   }
+  function lifeIn(text: string): Life {
+    if (text === mine) return "alive";
+    const { lock, ...owner } = readOwner(text);
+    if (lock === undefined || locks === undefined) return lifeOf(owner);
+    return locks.isHeld(lock) ? "alive" : "dead";
+  }
   return {
-    mine,
+    mine: () => (mine ??= JSON.stringify({ ...process, lock: locks?.take() })),
     freeDead,
     checkFree(runId) {
       const found = find.get(toKey(runId))?.["owner"];
       if (typeof found !== "string") return;
-      const other = readOwner(found);
-      const life = lifeOf(other);
+      const life = lifeIn(found);
       if (life === "dead") return;
-      const where = life === "alive" ? "" : ` on the machine "${other.host}", of which nothing is known here`;
-      throw new WritError("run-claimed", { id: runId, owner: `process ${other.pid}${where}` });
+      const { pid, host } = readOwner(found);
+      throw new WritError("run-claimed", { id: runId, owner: `process ${pid}${placeOf(host, life)}` });
     },
     freeDue() {
       const isDue = performance.now() - lookedAt >= dueMs;
       if (isDue) freeDead();
       return isDue;
     },
+    close() {
+      if (mine === undefined) return;
+      if (has.get(mine) === undefined) locks?.release();
+      mine = undefined;
+    },
   };
 }
 
-function readOwner(text: string): ProcessOwner {
+function placeOf(host: string, life: Life): string {
+  if (life === "elsewhere") return ` on the machine "${host}", of which nothing is known here`;
+  return host === thisProcess().host ? "" : ` of "${host}"`;
+}
+
+function readOwner(text: string): RunOwner {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a process wrote it here
-  return JSON.parse(text) as ProcessOwner;
+  return JSON.parse(text) as RunOwner;
 }

@@ -16,8 +16,8 @@ export interface SqliteRuns extends RunStore, OpenStore {}
 /**
  * Keeps runs in a SQLite file, for processes of one machine. What was recorded survives `kill -9`, and is there for the process that
  * takes the run next. When the machine loses its power, the latest steps that may be repeated can be lost; that a step began which may not happen
- * twice, and how it ended, is on the disk before the run goes on; so are beginnings, answers and ends of runs. A process that died is found by its
- * number and the time of its start, so that its runs can be taken at once. Sessions, memory and accounts can be in the same file. `:memory:` is a
+ * twice, and how it ended, is on the disk before the run goes on; so are beginnings, answers and ends of runs. Whoever has
+ * runs holds the lock of a file beside it, which the system frees when the process, its thread or its container ends: the runs can be taken at once. Sessions, memory and accounts can be in the same file. `:memory:` is a
  * store of this process alone.
  *
  * @throws WritError `database-failed`, also for a folder of another machine: several processes cannot share a file there
@@ -56,6 +56,7 @@ export function sqliteRuns(path: string): SqliteRuns {
   function close(): void {
     changes.stop();
     keeper.flush();
+    owners.close();
     database.close();
   }
   return {
@@ -64,13 +65,11 @@ export function sqliteRuns(path: string): SqliteRuns {
       database.write(() => {
         moves.checkHere(id);
         owners.checkFree(id);
-        return journalOf(file, rows.take(id, owners.mine));
+        return journalOf(file, rows.take(id, owners.mine()));
       }, "NORMAL"),
     claim: async (agents, id) =>
       database.write(() => {
-        const next = (): Taken | undefined => rows.takeNext(agents, owners.mine, id);
-        const hasLooked = owners.freeDue();
-        const taken = next() ?? (!hasLooked && owners.freeDead() ? next() : undefined);
+        const taken = takenOf(file, agents, id);
         return taken && journalOf(file, taken);
       }, "NORMAL"),
     read: async (id) => database.read(() => rows.find(id)),
@@ -151,6 +150,13 @@ function changing<Result>({ database, changes }: RunFile, runId: string, work: (
   const result = database.write(work);
   changes.told(runId);
   return result;
+}
+
+/** The next run that is free, or the one of an id. A part of a transaction. */
+function takenOf({ rows, owners }: RunFile, agents: readonly string[], id?: string): Taken | undefined {
+  const next = (): Taken | undefined => rows.takeNext(agents, owners.mine(), id);
+  const hasLooked = owners.freeDue();
+  return next() ?? (!hasLooked && owners.freeDead() ? next() : undefined);
 }
 
 /** A part of a transaction. @throws WritError `run-claimed` */
