@@ -122,9 +122,12 @@ function isHost(authority: string, isAlone: boolean): boolean {
   return isAlone ? /^[a-z0-9\[]/iv.test(host) : /[a-z0-9]\.[a-z0-9]/iv.test(host);
 }
 
+const authority =
+  /^(?:(?:[^\/\\?#\s<>"'`,;\(\)\[\]\{\}]*@)?\[[\da-f:.]+\])?[^\/\\?#\s<>"'`,;\(\)\[\]\{\}]*/iv;
+
 /** The part of a text that could be the host of a link, and a user before it, with a port. */
 function authorityAt(text: string, start: number): string {
-  return /^[^\/\\?#\s<>"'`,;\(\)\[\]\{\}]*/v.exec(text.slice(start, start + hostWindow))?.[0] ?? "";
+  return authority.exec(text.slice(start, start + hostWindow))?.[0] ?? "";
 }
 
 function runnable(text: string, written: string, colon: number): Link | undefined {
@@ -137,16 +140,17 @@ function runnable(text: string, written: string, colon: number): Link | undefine
   return { canonical: scheme + text.slice(colon, end), end };
 }
 
-/** `//x.y/z` and `\\x.y\z`: a link where no word or other slash stands before it; as a target also with a host of one part. */
+/** `//x.y/z`, `\\x.y\z` and `\\x.y@SSL\z`: a link where no word or other slash stands before it; as a target also with a host of one part. */
 function relative(text: string, index: number): Link | undefined {
   const before = text[index - 1] ?? " ";
   if (/[\p{L}\p{N}\/\\.\-_]/v.test(before)) return undefined;
   let start = index;
   while (/[\/\\]/v.test(text[start] ?? "")) start += 1;
-  const authority = authorityAt(text, start);
-  const host = authority.slice(authority.lastIndexOf("@") + 1);
-  if (!isBareLink(`${host}/`) && !(isTarget(text, index) && /^[a-z0-9\[]/iv.test(host)))
-    return { end: start };
+  const parts = authorityAt(text, start).split("@");
+  const host = parts.at(-1) ?? "";
+  const server = text[index] === "\\" ? (parts[0] ?? "") : host; // `\\x.y@SSL\z` leads to `x.y`
+  const isOnWeb = isBareLink(`${host}/`) || isBareLink(`${server}/`);
+  if (!isOnWeb && !(isTarget(text, index) && /^[a-z0-9\[]/iv.test(host))) return { end: start };
   const end = Math.max(linkEnd(text, start), start);
   return { canonical: onHttps(text.slice(start, end)), end };
 }

@@ -39,6 +39,12 @@ const found: readonly (readonly [text: string, links: readonly string[]])[] = [
   ["[x]: javascript:alert(1)", ["javascript:alert(1)"]],
   ["https&#00000058;//evil&#x0000002e;com", ["https://evil.com/"]],
   ["\\\\evil.com\\share", ["https://evil.com/share"]],
+  ["see \\\\evil.com@SSL\\share", ["https://evil.com@ssl/share"]],
+  ["\\\\evil.com@8080\\share", ["https://evil.com@0.0.31.144/share"]],
+  ["\\\\10.0.0.1@80\\share", ["https://10.0.0.1@0.0.0.80/share"]],
+  ["![x](//[2001:db8::1]/x?d=secret)", ["https://[2001:db8::1]/x?d=secret"]],
+  ['<img src="//ann@[2001:db8::1]:8080/x">', ["https://ann@[2001:db8::1]:8080/x"]],
+  ["![x](https:[2001:db8::1]/x)", ["https://[2001:db8::1]/x"]],
   ["http ://evil.com/x", ["https://evil.com/x"]],
   ["https://user:pw@evil.com/", ["https://user:pw@evil.com/"]],
   ["http://2130706433/x", ["http://127.0.0.1/x"]],
@@ -97,6 +103,7 @@ const none: readonly string[] = [
   "https://",
   "http: see the notes. https:... and ftp:x",
   "x = //comment and [x] //comment",
+  "f(//[x] and \\\\alpha@beta",
   "a \\* b \\_ c",
 ];
 
