@@ -8,22 +8,27 @@ export interface NetworkPlace {
   readonly address?: string;
 }
 
+/** Signs by which a server of mail may send an address on to another host: `a%evil.com@x.y`, `evil.com!a@x.y`, and words in another writing, which hide them. */
+const sentOn = /[%!]|=\?/v;
+
 /**
  * The place of a text that is one e-mail address, one link or one host; undefined when it is anything else,
  * or is written so that programs could read it differently (a user before the host of a link, backslashes,
- * several addresses, invisible letters).
+ * several addresses, invisible letters, a way through the host of an address).
  */
 export function placeOf(text: string): NetworkPlace | undefined {
   if (text.includes("://")) {
-    const host = URL.parse(canonicalUrl(text) ?? "")?.hostname;
-    return host === undefined || host.includes("%") ? undefined : { host }; // some schemes decode it, some do not
+    const host = URL.parse(canonicalUrl(text) ?? "")?.hostname.toLowerCase();
+    // beyond the web some programs decode `%65` and read `127.1` as a number, and some do not
+    return host === undefined || URL.parse(`http://${host}`)?.hostname !== host ? undefined : { host };
   }
   if (!text.includes("@")) {
     const host = hostName(text);
     return host === undefined ? undefined : { host };
   }
-  const address = canonicalEmail(text);
-  return address === undefined ? undefined : { address, host: address.slice(address.lastIndexOf("@") + 1) };
+  const address = canonicalEmail(text) ?? "";
+  const [local = "", host] = address.split("@");
+  return host === undefined || sentOn.test(local) ? undefined : { address, host };
 }
 
 /** True if a host is this one, or beneath it where the pattern begins with `*.`. */
