@@ -173,13 +173,24 @@ function readWord(reading: Reading, index: number): number {
     const token = words[index];
     if (token !== undefined && isWhole(reading.names, token) && !partsWords(reading, index))
       addPlain(found, word);
-    addAddress(found, bits, text);
+    if (!isPassword(reading, index)) addAddress(found, bits, text);
     // a space was forgotten
     if (/[a-z]\.[A-Z][a-z]+$/v.test(text) && !isKnownEnding(text, false))
       addAddress(found, bits, text.slice(0, text.lastIndexOf(".")));
     if ((bits & (has.digit | has.beyondAscii)) !== 0) addNumeric(reading, index, text);
   }
   return index + 1;
+}
+
+/** English words before an address. */
+const beforeAddress =
+  /^(?:to|cc|bcc|from|mail|email|mailto|address|contact|recipient|sender|reply|sip|xmpp)$/v;
+
+/** True for the second part of `name:secret@x.y`, a password and a host. Behind a word like "to", and behind a name with a capital letter, it is an address. */
+function isPassword(reading: Reading, index: number): boolean {
+  if (!wordAt(reading, index).includes("@") || between(reading, index - 1, index) !== ":") return false;
+  const name = wordAt(reading, index - 1);
+  return /^[a-z_]+$/v.test(name) && !beforeAddress.test(name);
 }
 
 /** English words before a folder. */
