@@ -149,7 +149,8 @@ function readIban(reading: Reading, index: number): number | undefined {
   const ends = new Map<string, number>();
   for (let next = index + 1; next < index + maxGroups; next += 1) {
     const group = wordAt(reading, next);
-    if (!/^[A-Z\d]{1,4}$/v.test(group) || between(reading, next - 1, next) !== " ") break;
+    if (!/^[A-Z\d]{1,4}$/v.test(group) || !/^[ \u{a0}\u{202f}]$/v.test(between(reading, next - 1, next)))
+      break;
     written += group;
     if (canonicalIban(written) !== undefined) ends.set(written, next + 1);
     if (group.length < 4) break;

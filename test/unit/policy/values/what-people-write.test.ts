@@ -86,6 +86,17 @@ describe("names of things, as people write them", () => {
   ]);
 });
 
+describe("spaces and dashes that programs write between digits", () => {
+  table(true, [
+    ["Call +49\u00a030\u00a01234567", "+49301234567", "phone"],
+    ["Call +49 30\u20111234567", "+49 30 1234567", "phone"],
+    ["Call 030\u20131234567 today", "0301234567", "phone"],
+    ["Call +49301234567", "+49 30\u20111234567", "phone"],
+    ["pay DE89\u00a03704\u00a00044\u00a00532\u00a00130\u00a000 now", "DE89370400440532013000", "iban"],
+    ["pay DE89370400440532013000", "DE89\u00a03704\u00a00044\u00a00532\u00a00130\u00a000", "iban"],
+  ]);
+});
+
 describe("an address is compared as the tool gets it", () => {
   it.each(["ﬀ@x.com", "ſ@example.com", "\u212a@x.com", "ff＠x.com", "ｆ@x.com"])(
     "%s is nobody's",
