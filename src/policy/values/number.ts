@@ -2,22 +2,33 @@ import { compatible } from "./normal.ts";
 import { currency } from "./unit.ts";
 
 const amount = new RegExp(
-  `^(?<before>[+\\-−]?) ?${currency}? ?(?<inner>[+\\-−]?)(?<body>[\\d.,]*\\d) ?(?:${currency}|%)?$`,
+  `^(?<before>[+\\-−]?) ?${currency}? ?(?<inner>[+\\-−]?)(?<body>[\\d.,'\u2019]*\\d) ?(?:${currency}|%)?$`,
   "iv",
 );
 
 const plain = /^(?<whole>\d+)(?:\.(?<part>\d+))?$/v;
 const commasBetweenThousands = /^(?<whole>[1-9]\d{0,2}(?:,\d{3})+)(?:\.(?<part>\d+))?$/v;
+const apostrophesBetweenThousands = /^(?<whole>[1-9]\d{0,2}(?:['\u{2019}]\d{3})+)(?:\.(?<part>\d+))?$/v;
+const commasOfIndia = /^(?<whole>[1-9]\d?(?:,\d{2})+,\d{3})(?:\.(?<part>\d+))?$/v;
 const dotsBetweenThousands = /^(?<whole>[1-9]\d{0,2}(?:\.\d{3}){2,})$/v;
 const dotsAndComma = /^(?<whole>[1-9]\d{0,2}(?:\.\d{3})+),(?<part>\d+)$/v;
 const comma = /^(?<whole>\d+),(?<part>\d{1,2}|\d{4,})$/v;
 const noWhole = /^(?<whole>)\.(?<part>\d+)$/v;
-const forms = [plain, commasBetweenThousands, dotsBetweenThousands, dotsAndComma, comma, noWhole];
+const forms = [
+  plain,
+  commasBetweenThousands,
+  apostrophesBetweenThousands,
+  commasOfIndia,
+  dotsBetweenThousands,
+  dotsAndComma,
+  comma,
+  noWhole,
+];
 const maxWritten = 64;
 
 /**
  * The canonical spelling of a number: decimal digits, a point, no zeros at the end of the fraction, no exponent; without its currency or percent sign.
- * `1,234.56`, `1.234,56` and `1234.56` are one number; `1,234` is read as a thousand and more. A number written with zeros before it (`007`) is none.
+ * `1,234.56`, `1.234,56`, `1'234.56` and `1234.56` are one number; `1,234` is read as a thousand and more. A number written with zeros before it (`007`) is none.
  */
 export function canonicalNumber(value: string | number): string | undefined {
   if (typeof value === "number") return Number.isFinite(value) ? ofDouble(value) : undefined;
@@ -35,7 +46,7 @@ function digitsOf(body: string, sign: string): string | undefined {
   for (const form of forms) {
     const groups = form.exec(body)?.groups;
     if (groups === undefined) continue;
-    const whole = (groups["whole"] ?? "").replaceAll(/[.,]/gv, "") || "0";
+    const whole = (groups["whole"] ?? "").replaceAll(/[.,'\u{2019}]/gv, "") || "0";
     if (whole.length > 1 && whole.startsWith("0")) return undefined;
     const part = (groups["part"] ?? "").replace(/0+$/v, "");
     const digits = part === "" ? whole : `${whole}.${part}`;

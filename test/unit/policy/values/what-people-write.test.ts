@@ -97,6 +97,23 @@ describe("spaces and dashes that programs write between digits", () => {
   ]);
 });
 
+describe("thousands as Swiss and Indians write them", () => {
+  table(true, [
+    ["pay CHF 1'250.50 to Ann", 1250.5, "number"],
+    ["pay 12\u2019500 francs", 12_500, "number"],
+    ["pay 12500 francs", "12'500", "number"],
+    ["pay \u20b91,50,000 to Ann", 150_000, "number"],
+    ["pay 1,00,00,000 rupees", "10000000", "number"],
+  ]);
+  table(false, [
+    ["pay 1'250.50 to Ann", 1, "number"],
+    ["pay 12'50 to Ann", 1250, "number"],
+    ["pay 1,50,000 to Ann", 50_000, "number"],
+    ["pay 1,50,00 to Ann", 15_000, "number"],
+    ["pay 01'000 to Ann", 1000, "number"],
+  ]);
+});
+
 describe("an address is compared as the tool gets it", () => {
   it.each(["ﬀ@x.com", "ſ@example.com", "\u212a@x.com", "ff＠x.com", "ｆ@x.com"])(
     "%s is nobody's",
