@@ -20,15 +20,24 @@ const codes: Readonly<Record<string, string>> = {
   "₪": "ILS",
   "₴": "UAH",
 };
-/** English words behind an amount. */
+/** English words behind an amount. No value is written with parts of a currency. */
 const words: Readonly<Record<string, string>> = {
   euro: "EUR",
   euros: "EUR",
   dollar: "USD",
   dollars: "USD",
+  pound: "GBP",
+  pounds: "GBP",
+  rupee: "INR",
+  rupees: "INR",
+  franc: "CHF",
+  francs: "CHF",
   yen: "JPY",
   bitcoin: "BTC",
   bitcoins: "BTC",
+  cent: "cent",
+  cents: "cent",
+  pence: "penny",
   percent: "%",
 };
 

@@ -174,6 +174,10 @@ describe("an amount with a currency is bound with that currency, where the text 
     ["Give Ann 5 % off", "5 EUR", "number"],
     ["Pay Ann 5 EUR", "5%", "number"],
     ["Pay Ann 1.234,56 €", "1234.56 BTC", "number"],
+    ["Pay Ann 5 pounds", "$5", "number"],
+    ["Pay Ann five rupees", "5 EUR", "number"],
+    ["Pay Ann 5 francs", "5 BTC", "number"],
+    ["Pay Ann 50 cents", "50 EUR", "number"],
   ]);
   table(true, [
     ["Pay Ann 5 EUR", "5 EUR", "number"],
@@ -189,6 +193,8 @@ describe("an amount with a currency is bound with that currency, where the text 
     ["Give Ann 5 percent off", "5%", "number"],
     ["Pay Ann 1.234,56 €", "1,234.56 EUR", "number"],
     ["Pay Ann 5 EUR and Bob 5 USD", "5 USD", "number"],
+    ["Pay Ann 5 pounds", "£5", "number"],
+    ["Pay Ann 50 cents", 50, "number"],
   ]);
 });
 
