@@ -103,5 +103,5 @@ function hasText(known: Known, spelling: string): boolean {
   if (quoted.has(spelling)) return true;
   const words = spelling.replace(/^[#@](?=\p{L})/v, ""); // `#ops` is the ops room
   if (isDigits(spelling)) return found.identifier.has(spelling);
-  return /\p{L}/v.test(words) && texts.some((text) => hasWords(text, words));
+  return /[\p{L}\p{Extended_Pictographic}]/v.test(words) && texts.some((text) => hasWords(text, words));
 }

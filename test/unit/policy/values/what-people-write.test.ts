@@ -114,6 +114,23 @@ describe("thousands as Swiss and Indians write them", () => {
   ]);
 });
 
+describe("pictures among words", () => {
+  table(true, [
+    ["label it \u26a0\ufe0f urgent", "\u26a0\ufe0f urgent", "text"],
+    ["open the page '\u{1f6e0}\ufe0f Roadmap'", "\u{1f6e0}\ufe0f Roadmap"],
+    ["post it in \u{1f469}\u{1f3fd}\u200d\u{1f680} crew", "\u{1f469}\u{1f3fd}\u200d\u{1f680} crew", "text"],
+    ["react with \u{1f44d}", "\u{1f44d}", "text"],
+  ]);
+  table(false, [
+    ["write to Ann", "An\u200dn", "text"],
+    ["write to Ann", "Ann\ufe0f", "text"],
+    ["write to Ann \u{1f44d}", "Ann \u{1f44d}\u200d", "text"],
+    ["write to \u{1f44d}\ufe0e", "\u{1f44d}", "text"],
+    ["write to ann\u26a0\ufe0f@x.com", "ann@x.com", "email"],
+    ["label it urgent", "\u26a0\ufe0f urgent", "text"],
+  ]);
+});
+
 describe("an address is compared as the tool gets it", () => {
   it.each(["ﬀ@x.com", "ſ@example.com", "\u212a@x.com", "ff＠x.com", "ｆ@x.com"])(
     "%s is nobody's",
