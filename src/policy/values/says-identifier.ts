@@ -49,13 +49,14 @@ export function saysIdentifier(tokens: Listed, index: number): boolean {
   return continuesList(tokens, index) || beginsList(tokens, index);
 }
 
+/** Signs between the parts of a list. */
+const near = /^(?:,? {0,2}| & )$/v;
+
 function continuesList(tokens: Listed, index: number): boolean {
   if (tokens.listed < 0) return false;
   const before = /^(?:and|or)$/iv.test(wordAt(tokens, index - 1)) ? index - 2 : index - 1;
   if (tokens.listed !== before) return false;
-  const isNear =
-    /^,? {0,2}$/v.test(between(tokens, index - 1, index)) &&
-    /^,? {0,2}$/v.test(between(tokens, before, before + 1));
+  const isNear = [index - 1, before].every((at) => near.test(between(tokens, at, at + 1)));
   if (isNear) tokens.listed = index;
   return isNear;
 }

@@ -237,7 +237,7 @@ function isQuoted(text: string, { start, end }: Token): boolean {
 function addPlain(found: FoundValues, token: string): void {
   if (hasHidden(token)) return;
   addPath(found, token);
-  if (token.startsWith("@") || /\p{N}/v.test(token))
+  if (/^@|\p{N}|[\p{L}\p{N}]_[\p{L}\p{N}]/v.test(token))
     found.identifier.add(canonicalIdentifier(token) ?? token);
 }
 

@@ -131,6 +131,18 @@ describe("pictures among words", () => {
   ]);
 });
 
+describe("names with lines below, and lists", () => {
+  table(true, [
+    ["tell user ann_lee", "ann_lee", "identifier"],
+    ["cancel orders 12 & 13", "13", "identifier"],
+  ]);
+  table(false, [
+    ["tell user ann_lee", "lee", "identifier"],
+    ["tell user _ann_lee", "ann_lee", "identifier"],
+    ["draw __ here", "__", "identifier"],
+  ]);
+});
+
 describe("an address is compared as the tool gets it", () => {
   it.each(["ﬀ@x.com", "ſ@example.com", "\u212a@x.com", "ff＠x.com", "ｆ@x.com"])(
     "%s is nobody's",
