@@ -9,12 +9,13 @@ import { checkRequired } from "../model/chat.ts";
 import { checkedRetry, type RetryPace } from "../model/retry.ts";
 import type { Model, ModelSettings } from "../model/model.ts";
 import { type Limits, limitsOf } from "../policy/account/budget.ts";
+import { checkPolicyArguments } from "../policy/rules/check-arguments.ts";
 import { checkPolicyNames, checkPolicySkill } from "../policy/rules/annotate.ts";
 import type { Schema } from "../schema/schema.ts";
 import { compactor } from "../session/compaction.ts";
 import { type Capability, readCapability } from "../tool/capability.ts";
 import { checkRecoveryRules } from "../tool/recovery-rules.ts";
-import { checkName } from "../tool/tool.ts";
+import { checkName, type Tool } from "../tool/tool.ts";
 import { unknownTool } from "../error/check-shape.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { observerOf } from "./observers.ts";
@@ -81,7 +82,7 @@ export function planAgent(definition: AnyDefinition, { host, resolveModel }: Wir
   return {
     name,
     skills,
-    tools,
+    tools: new Set(tools.keys()),
     only: selectSkill === undefined ? onlyOf(skills) : undefined,
     grants,
     selectSkill,
@@ -120,26 +121,27 @@ function checkOptions({ name, concurrency, driver, routing }: AnyDefinition): vo
     });
 }
 
-/** The names of all tools of an agent's skills. */
-function toolsOf(skills: ReadonlyMap<string, PlannedSkill>): ReadonlySet<string> {
-  const names = [...skills.values()].flatMap((skill) =>
-    skill.type === "agentic" ? [...skill.gate.allowed.tools.keys()] : [],
+/** All tools of an agent's skills. */
+function toolsOf(skills: ReadonlyMap<string, PlannedSkill>): ReadonlyMap<string, Tool> {
+  return new Map(
+    [...skills.values()].flatMap((skill) => (skill.type === "agentic" ? [...skill.gate.allowed.tools] : [])),
   );
-  return new Set(names);
 }
 
 /** Names that a definition uses beside its lists of tools: each must mean something. */
 function checkNames(
   { name, toolChoice = "auto", recover = {}, routing, policy }: AnyDefinition,
-  { skills, tools: known }: Pick<AgentPlan, "skills" | "tools">,
+  { skills, tools }: Pick<AgentPlan, "skills"> & { readonly tools: ReadonlyMap<string, Tool> },
 ): void {
+  const known = [...tools.keys()];
   const where = `Agent "${name}"`;
-  if (typeof toolChoice === "object" && !known.has(toolChoice.tool))
+  if (typeof toolChoice === "object" && !tools.has(toolChoice.tool))
     throw unknownTool(`\`toolChoice\` of agent "${name}"`, toolChoice.tool, known);
-  checkRequired(toolChoice, known, `The \`toolChoice\` of agent "${name}"`);
-  checkRecoveryRules(recover, { where, known: [...known] });
+  checkRequired(toolChoice, tools, `The \`toolChoice\` of agent "${name}"`);
+  checkRecoveryRules(recover, { where, known });
   if (policy !== undefined) {
-    checkPolicyNames(policy, [...known], name);
+    checkPolicyNames(policy, known, name);
+    checkPolicyArguments(policy, [...tools.values()], name);
     for (const skill of skills.values())
       if (skill.type === "agentic") checkPolicySkill(policy, skill.gate.allowed, name);
   }

@@ -72,7 +72,8 @@ const judgedPaths: (when: Condition) => readonly string[] = remembered((when: Co
   conditionsIn({ when }).flatMap((each) => (each.type === "argument" ? [each.path] : [])),
 );
 
-function isAt(path: string, name: string): boolean {
+/** True for the path of an argument with this name, or of a field within it. */
+export function isAt(path: string, name: string): boolean {
   return path === name || path.startsWith(`${name}.`);
 }
 

@@ -1,0 +1,43 @@
+import { WritError } from "../../error/writ-error.ts";
+import { argumentNames } from "../../schema/property-names.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { didYouMean } from "../../util/nearest.ts";
+import type { Policy } from "../decision.ts";
+import { isAt } from "./condition/judge.ts";
+import { conditionsIn } from "./conditions.ts";
+import { rulePolicyOf } from "./identity.ts";
+import type { Rule } from "./rule.ts";
+import { ruleName } from "./verdict.ts";
+
+/**
+ * A rule about an argument that its tools never have would hold for whatever they are given: what is left out passes.
+ *
+ * @throws WritError `definition-invalid`
+ */
+export function checkPolicyArguments(policy: Policy, tools: readonly Tool[], agent: string): void {
+  const { name, rules = [] } = rulePolicyOf(policy) ?? {};
+  for (const [index, rule] of rules.entries()) {
+    const about = tools.filter((tool) => rule.tools.includes(tool.name));
+    if (rule.tools.includes("*") || about.length === 0 || !about.every(isClosed)) continue;
+    const names = about.flatMap(({ input }) => [...argumentNames(input.jsonSchema)]);
+    const unknown = pathsOf(rule).find((path) => !names.some((each) => isAt(path, each)));
+    if (unknown === undefined) continue;
+    const judged = unknown.split(".", 1)[0] ?? unknown;
+    const whose = about.map((tool) => JSON.stringify(tool.name)).join(" and ");
+    const reason = `its rule "${ruleName(rule, index)}" judges the argument "${judged}", which ${whose} ${about.length === 1 ? "does" : "do"} not have${didYouMean(judged, names) || "."}`;
+    throw new WritError("definition-invalid", { where: `The policy "${name}" of agent "${agent}"`, reason });
+  }
+}
+
+/** True for a tool that takes no other arguments than its schema names. */
+function isClosed({ input: { jsonSchema } }: Tool): boolean {
+  return jsonSchema["additionalProperties"] === false && jsonSchema["patternProperties"] === undefined;
+}
+
+/** The arguments of which a rule wants more than that they are left out. */
+function pathsOf(rule: Rule): readonly string[] {
+  return conditionsIn(rule).flatMap((each) => {
+    if (each.type === "argument") return each.is.type === "absent" ? [] : [each.path];
+    return each.type === "unknown-links" ? (each.path ?? []) : [];
+  });
+}

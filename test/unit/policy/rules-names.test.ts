@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { agent, allow, deny, policy, tool } from "../../../src/index.ts";
+import { absent, all, arg, boundToIntent, unknownLinks } from "../../../src/policy.ts";
+import type { RuleInput } from "../../../src/policy/rules/builders.ts";
+import type { JsonObject } from "../../../src/util/json.ts";
+
+const to = { type: "string" } as const;
+const people = { type: "array", items: { type: "object", properties: { mail: to } } } as const;
+const closed = { type: "object", properties: { to, people }, additionalProperties: false } as const;
+
+function made(rule: RuleInput, inputSchema: JsonObject = closed): () => unknown {
+  const send = tool({ name: "send", description: "", inputSchema, execute: () => "" });
+  const note = tool({
+    name: "note",
+    description: "",
+    inputSchema: { type: "object", properties: { text: to, "a.b": to }, additionalProperties: false },
+    execute: () => "",
+  });
+  const rules = policy({ name: "mail", rules: [rule] });
+  return () => agent({ name: "clerk", model: () => "", tools: [send, note], policy: rules });
+}
+
+describe("a rule that judges an argument which none of its tools has", () => {
+  it.each([
+    allow("send").when(arg("too").each(boundToIntent())),
+    allow("send").when(arg("people[0].mail").is(boundToIntent())),
+    deny("send").unless(arg("mail").is(boundToIntent())),
+    deny("send", "note").when(unknownLinks("body")),
+  ])("is refused: $when $unless", (rule) => {
+    expect(made(rule)).toThrow(/policy "mail" of agent "clerk".*rule 1.*argument/s);
+  });
+
+  it("says which argument is meant", () => {
+    expect(made(allow("send").when(arg("too").each(boundToIntent())))).toThrow(
+      'its rule "allow send (rule 1)" judges the argument "too", which "send" does not have; did you mean "to"?',
+    );
+  });
+
+  it.each([
+    allow("send").when(arg("to").each(boundToIntent())),
+    allow("send").when(arg("people.mail").is(boundToIntent())),
+    allow("send", "note").when(unknownLinks("text")),
+    allow("note").when(arg("a.b").is(boundToIntent())),
+    allow("send").when(all(arg("to").is(boundToIntent()), arg("bcc").is(absent()))),
+    allow("*").when(arg("anything").is(boundToIntent())),
+  ])("is not $when", (rule) => {
+    expect(made(rule)).not.toThrow();
+  });
+
+  it("may judge any argument of a tool that takes others than its schema names", () => {
+    const rule = allow("send").when(arg("bcc").each(boundToIntent()));
+    const schemas: readonly JsonObject[] = [
+      { type: "object" },
+      { type: "object", properties: { to } },
+      { type: "object", properties: { to }, patternProperties: { "^b": to }, additionalProperties: false },
+      { anyOf: [{ type: "object", properties: { bcc: to }, additionalProperties: false }] },
+    ];
+    for (const open of schemas) expect(made(rule, open)).not.toThrow();
+  });
+});
