@@ -68,7 +68,7 @@ export function boundToIntent(type?: ValueType): ValueTest {
 }
 
 /**
- * One of these values, to the letter. A text that is only written differently (case, full-width letters, invisible characters) is neither inside nor
+ * One of these values, to the letter: texts, numbers, truth values, null. A text that is only written differently (case, full-width letters, invisible characters) is neither inside nor
  * outside: an allow does not match, a deny and an ask do.
  *
  * @example

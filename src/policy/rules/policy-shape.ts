@@ -34,11 +34,12 @@ function some<Value>(item: Shape<Value>): Shape<readonly Value[]> {
   return refined(list(item), "must not be empty", (items) => items.length > 0);
 }
 
-const json: Shape<Json> = {
-  wanted: "a JSON value",
-  misfit: (value) => (Array.isArray(value) ? list(json) : notNothing).misfit(value),
-};
-const notNothing = shapeOf(json.wanted, (value) => value !== undefined && typeof value !== "function");
+/** A list or an object is no value of an argument: each value in it is one. */
+const plain = shapeOf<Json>(
+  "a text, a number, true, false or null",
+  (value) =>
+    value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean",
+);
 
 /** A pattern like `mail_*` would look as if it meant something: only `*` alone does. */
 const toolName = shapeOf<string>(
@@ -62,7 +63,7 @@ const someBounds = refined(bounds, "needs `min` or `max`", ({ min, max }) => (mi
 
 const tests = variants("type", {
   bound: closed({ type: string, as: optional(oneOf(...valueTypes)) }),
-  "one-of": closed({ type: string, values: some(json) }),
+  "one-of": closed({ type: string, values: some(plain) }),
   within: refined(
     someBounds,
     "has a `min` above its `max`",

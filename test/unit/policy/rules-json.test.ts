@@ -90,7 +90,17 @@ describe("a policy from JSON", () => {
     [
       "a function among values",
       test({ type: "one-of", values: [() => "test"] }),
-      "`rules[0].when.is.values[0]` must be a JSON value",
+      "`rules[0].when.is.values[0]` must be a text, a number, true, false or null",
+    ],
+    [
+      "a list among values",
+      test({ type: "one-of", values: [["test", "staging"]] }),
+      "`rules[0].when.is.values[0]` must be a text, a number, true, false or null, got a list",
+    ],
+    [
+      "an object among values",
+      test({ type: "one-of", values: ["test", { of: 1 }] }),
+      "`rules[0].when.is.values[1]` must be a text, a number, true, false or null, got an object",
     ],
     ["no bounds", test({ type: "within" }), "needs `min` or `max`"],
     ["crossed bounds", test({ type: "within", min: 2, max: 1 }), "has a `min` above its `max`"],
