@@ -5,6 +5,7 @@ import {
   isThingToo,
   singular,
   verbOf,
+  partsOfName,
   verbOfName,
   wordsOf,
 } from "../values/verbs.ts";
@@ -23,6 +24,8 @@ const besides =
 
 /** The effect of a tool by the verb of its name, and by the first word of its description: the stronger of both, where both are verbs. */
 export function draftEffect(name: string, description: string): DraftedEffect {
+  const isStay = /\bcheck (?:in|out)\b/.test(partsOfName(name).join(" "));
+  if (isStay) return { effect: "irreversible", because: 'its name says "check in" or "check out"' };
   const named = verbOfName(name);
   const told = verbOf(wordsOf(description)[0] ?? "");
   const isSure = named !== undefined && !isThingToo(named);

@@ -8,7 +8,7 @@ const words: Readonly<Record<ActEffect, string>> = {
   write: `accept activate add adjust append archive assign change clone configure copy create deactivate decline disable download
     draft edit enable extend fill follow import increment insert join label leave link like lock log login logout mark modify
     move mute open pause pin put react record register rename replace reschedule reset restart restore resume save schedule set
-    snooze star start stop subscribe suspend switch sync tag toggle turn unlock unmute update upload upsert write`,
+    snooze star start stop store subscribe suspend swap switch sync tag toggle turn unlock unmute update upload upsert write`,
   irreversible: `announce apply approve ban bid block book broadcast buy call cancel charge checkout clear commit delete
     deploy destroy dial donate drop email empty erase exchange exec execute fax forward grant input install invite
     invoke kick kill mail merge message notify order pay post publish purchase purge push reboot refund release remove
@@ -25,7 +25,7 @@ const effects: ReadonlyMap<string, ActEffect> = new Map(
 /** Words that name things as often as acts: `order_status`, `smart_lock_unlock_door`. Another verb beside them says more. */
 const nouns: ReadonlySet<string> = new Set(
   `book call charge check count draft email exchange fax input invite label like link list lock log mail mark message order
-  post query record release reply return run schedule set share sign star switch tag text trade transfer`.split(
+  post query record release reply return run schedule set share sign star store switch tag text trade transfer`.split(
     /\s+/,
   ),
 );
@@ -48,6 +48,9 @@ export function isStronger(verb: string, than: string): boolean {
   return one !== undefined && other !== undefined && strength[one] > strength[other];
 }
 
+/** Words between two acts. */
+const joining = /^(?:and|or|then)$/;
+
 /** The first verb of a name, unless it may be a thing and another verb follows; of two acts (`get_and_delete`) the stronger. */
 export function verbOfName(name: string): string | undefined {
   const parts = partsOfName(name);
@@ -55,8 +58,8 @@ export function verbOfName(name: string): string | undefined {
   const [first] = verbs;
   if (first === undefined) return undefined;
   const chosen = nouns.has(first) ? (verbs.find((verb) => !nouns.has(verb)) ?? first) : first;
-  const second = verbOf(parts[parts.findIndex((part) => part === "and" || part === "or") + 1] ?? "");
-  const isTwice = second !== undefined && /^(?:and|or)$/.test(parts[parts.lastIndexOf(second) - 1] ?? "");
+  const second = verbOf(parts[parts.findIndex((part) => joining.test(part)) + 1] ?? "");
+  const isTwice = second !== undefined && joining.test(parts[parts.lastIndexOf(second) - 1] ?? "");
   return isTwice && isStronger(second, chosen) ? second : chosen;
 }
 
