@@ -1,12 +1,17 @@
 import { canonicalNumber } from "./number.ts";
 import { between, type Tokens, wordAt } from "./tokens.ts";
 
-/** English words that make a number before them larger, by the zeros that they stand for. */
+/** English words, of India too, and short forms that make a number before them larger, by the zeros that they stand for. */
 const zeros: ReadonlyMap<string, number> = new Map([
   ["hundred", 2],
   ["thousand", 3],
+  ["k", 3],
+  ["lakh", 5],
   ["million", 6],
+  ["mio", 6],
+  ["crore", 7],
   ["billion", 9],
+  ["bn", 9],
   ["trillion", 12],
 ]);
 /** A space that breaks no line stands between the thousands of one number. */
@@ -35,7 +40,11 @@ export function scaledAt(tokens: Tokens, index: number, number: string): Scaled 
 
 function zerosAt(tokens: Tokens, index: number): number | undefined {
   return /^[ \-\u{a0}]$/v.test(between(tokens, index - 1, index))
-    ? zeros.get(wordAt(tokens, index).toLowerCase())
+    ? zeros.get(
+        wordAt(tokens, index)
+          .toLowerCase()
+          .replace(/(?<=.{3})s$/v, ""),
+      )
     : undefined;
 }
 

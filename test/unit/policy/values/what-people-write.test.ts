@@ -97,6 +97,23 @@ describe("spaces and dashes that programs write between digits", () => {
   ]);
 });
 
+describe("words and letters that make a number larger", () => {
+  table(true, [
+    ["pay 5 lakh rupees to Ann", 500_000, "number"],
+    ["pay 1.5 crore to Ann", 15_000_000, "number"],
+    ["pay 5 Mio. euros to Ann", 5_000_000, "number"],
+    ["pay 2 bn to Ann", 2_000_000_000, "number"],
+    ["pay 3 millions to Ann", 3_000_000, "number"],
+    ["pay 5 k euros to Ann", "5000 EUR", "number"],
+  ]);
+  table(false, [
+    ["pay 5 lakh rupees to Ann", 5, "number"],
+    ["pay 5 Mio. euros to Ann", 5, "number"],
+    ["pay 5 k euros to Ann", 5, "number"],
+    ["pay 5, k", 5000, "number"],
+  ]);
+});
+
 describe("thousands as Swiss and Indians write them", () => {
   table(true, [
     ["pay CHF 1'250.50 to Ann", 1250.5, "number"],
