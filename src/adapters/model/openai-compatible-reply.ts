@@ -208,13 +208,16 @@ function finishReasonOf(
   return hasCalls && (finish === "stop" || finish === "other") ? "tool-calls" : finish;
 }
 
-/** Counted tokens. Groq counts in a field of its own, Moonshot in the choice that ends the reply; the tokens of a cache have several names. */
+/**
+ * Counted tokens. Groq counts in a field of its own, Moonshot in the choice that ends the reply; the tokens of a cache have several names, those
+ * of Anthropic behind LiteLLM.
+ */
 function usageOf(chunk: JsonObject, choice: JsonObject | undefined): ReportedUsage | undefined {
   const places = [chunk["usage"], field(chunk["x_groq"], "usage"), choice?.["usage"]];
   const usage = places.find((place) => isJsonObject(place));
   if (usage === undefined) return undefined;
   const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details: ofPrompt } = usage;
-  return reportedUsage({
+  const counted = reportedUsage({
     inputTokens: prompt_tokens,
     outputTokens: completion_tokens,
     totalTokens: total_tokens,
@@ -222,10 +225,23 @@ function usageOf(chunk: JsonObject, choice: JsonObject | undefined): ReportedUsa
       field(ofPrompt, "cached_tokens") ??
       usage["prompt_cache_hit_tokens"] ??
       usage["cached_tokens"] ??
-      usage["num_cached_tokens"],
-    cacheWriteTokens: field(ofPrompt, "cache_write_tokens"),
+      usage["num_cached_tokens"] ??
+      usage["cache_read_input_tokens"],
+    cacheWriteTokens:
+      field(ofPrompt, "cache_write_tokens") ??
+      field(ofPrompt, "cache_creation_tokens") ??
+      field(ofPrompt, "cache_creation_input_tokens") ??
+      usage["cache_creation_input_tokens"],
     reasoningTokens: field(usage["completion_tokens_details"], "reasoning_tokens"),
   });
+  return counted && withWritten(counted);
+}
+
+/** What went into a cache is a part of the input. Versions of LiteLLM leave it out there. */
+function withWritten(usage: ReportedUsage): ReportedUsage {
+  const { inputTokens, cacheWriteTokens = 0 } = usage;
+  const isLeftOut = inputTokens !== undefined && inputTokens < cacheWriteTokens;
+  return isLeftOut ? { ...usage, inputTokens: inputTokens + cacheWriteTokens } : usage;
 }
 
 function field(value: Json | undefined, name: string): Json | undefined {

@@ -59,6 +59,21 @@ describe("the tokens that a server counts", () => {
     ["DeepSeek", { prompt_cache_hit_tokens: 4 }, {}],
     ["Moonshot", { cached_tokens: 4 }, {}],
     ["Mistral", { num_cached_tokens: 4 }, {}],
+    [
+      "LiteLLM, as Anthropic does",
+      { cache_read_input_tokens: 4, cache_creation_input_tokens: 3 },
+      { cacheWriteTokens: 3 },
+    ],
+    [
+      "Alibaba",
+      { prompt_tokens_details: { cached_tokens: 4, cache_creation_input_tokens: 3 } },
+      { cacheWriteTokens: 3 },
+    ],
+    [
+      "LiteLLM in its details",
+      { prompt_tokens_details: { cached_tokens: 4, cache_creation_tokens: 3 } },
+      { cacheWriteTokens: 3 },
+    ],
   ])(
     "counts what came from a cache, and went into it, by the name that %s gives it",
     async (_who, cached, more) => {
@@ -72,6 +87,18 @@ describe("the tokens that a server counts", () => {
       });
     },
   );
+
+  it("counts what went into a cache as input, where a server leaves that out", async () => {
+    const usage = {
+      prompt_tokens: 31,
+      completion_tokens: 467,
+      total_tokens: 498,
+      cache_creation_input_tokens: 1253,
+      cache_read_input_tokens: 0,
+    };
+    const deltas = await replied([chunk({ content: "x" }), chunk({}, "stop"), { choices: [], usage }]);
+    expect(endOf(deltas)?.usage).toMatchObject({ inputTokens: 1284, outputTokens: 467 });
+  });
 
   it.each<[string, object, number]>([
     [
