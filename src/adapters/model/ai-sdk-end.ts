@@ -24,7 +24,9 @@ const rawReasons: ReadonlyMap<string, FinishReason> = new Map([
   ["MODEL_ARMOR", "content-filter"],
   ["content_filter", "content-filter"],
   ["sensitive", "content-filter"],
+  ["model_context_window_exceeded", "length"],
   ["error", "error"],
+  ["abort", "error"],
   ["network_error", "error"],
   ["insufficient_system_resource", "error"],
 ]);

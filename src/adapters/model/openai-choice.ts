@@ -6,9 +6,9 @@ export function choiceOf({ choices }: JsonObject): JsonObject | undefined {
   return choices.filter(isJsonObject).find((choice) => Number(choice["index"] ?? 0) === 0);
 }
 
-/** The server's reason for the end of the reply. Some servers write an empty reason into each chunk. */
+/** The server's reason for the end of the reply. Some servers write an empty reason, or the word `null`, into each chunk. */
 export function reasonIn({ finish_reason: reason }: JsonObject): string | undefined {
-  return typeof reason === "string" && reason !== "" ? reason : undefined;
+  return typeof reason === "string" && reason !== "" && reason !== "null" ? reason : undefined;
 }
 
 /** The pieces of calls. The one call of servers that know nothing newer is `function_call`. */

@@ -109,11 +109,10 @@ function chunkOf(text: string): Chunk {
   throw new UnreadableReply(`a part of the answer is not a JSON object: ${shown(text)}`);
 }
 
-/** An error in place of a chunk. Older servers write its fields into the chunk itself. */
-function errorIn(chunk: JsonObject): RefusedRequest | undefined {
-  const { error, object } = chunk;
-  const isError = object === "error" || (typeof error === "string" ? error !== "" : isJsonObject(error));
-  return isError ? new RefusedRequest(readFault(chunk)) : undefined;
+/** An error in a chunk or its choice, in whatever form. Older servers write its fields into the chunk itself. */
+function errorIn(...places: readonly (JsonObject | undefined)[]): RefusedRequest | undefined {
+  const place = places.find((each) => each?.["object"] === "error" || Boolean(each?.["error"]));
+  return place && new RefusedRequest(readFault(place));
 }
 
 /** Settings of reading a reply. */
@@ -145,9 +144,9 @@ export async function* toDeltas(
       end = chunk;
       break;
     }
-    const error = errorIn(chunk);
-    if (error !== undefined) throw error;
     const choice = choiceOf(chunk);
+    const error = errorIn(chunk, choice);
+    if (error !== undefined) throw error;
     usage = usageOf(chunk, choice) ?? usage;
     citations = chunk["citations"] ?? citations;
     said.read(chunk, choice);
@@ -186,14 +185,19 @@ const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
   ["eos", "stop"],
   ["eos_token", "stop"],
   ["stop_sequence", "stop"],
+  ["end_turn", "stop"],
   ["tool_calls", "tool-calls"],
   ["function_call", "tool-calls"],
   ["length", "length"],
   ["max_tokens", "length"],
+  ["max_output_tokens", "length"],
   ["model_length", "length"],
+  ["model_context_window_exceeded", "length"],
   ["content_filter", "content-filter"],
   ["sensitive", "content-filter"],
+  ["refusal", "content-filter"],
   ["error", "error"],
+  ["abort", "error"],
   ["insufficient_system_resource", "error"],
   ["network_error", "error"],
 ]);

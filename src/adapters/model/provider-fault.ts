@@ -26,7 +26,7 @@ export function readFault(said: unknown): ProviderFault {
   if (!isJsonObject(value)) return { names: [], message: typeof said === "string" ? shown(said) : "" };
   const { response } = value;
   const error = (isJsonObject(response) ? response["error"] : undefined) ?? value["error"] ?? value;
-  const fields = isJsonObject(error) ? error : {};
+  const fields: JsonObject = isJsonObject(error) ? error : typeof error === "number" ? { code: error } : {};
   const message = wordsIn(error) ?? wordsIn(value) ?? excerpt(JSON.stringify(error));
   const { failed_generation: written, details } = fields;
   const detailed = isJsonList(details) ? details.filter(isJsonObject) : [];

@@ -252,6 +252,7 @@ describe.each(["v3", "v4"] as const)(
     it.each([
       ["other", "error"],
       ["other", "insufficient_system_resource"],
+      ["other", "abort"],
       ["tool-calls", "network_error"],
     ])("is told by the provider's own word, where the package says %s of %s", async (unified, raw) => {
       const remove = deleting();
@@ -266,6 +267,15 @@ describe.each(["v3", "v4"] as const)(
       const model = played(version, [...called(["{}"], "{}"), finish(version, "other", raw)]);
       const { outcome } = await agent({ name: "a", model, tools: [remove] }).run("x");
       expect([outcome.type, remove.calls]).toEqual(["refused", []]);
+    });
+
+    it("is told from one that the context window cut", async () => {
+      const model = played(version, [
+        ...said("All of"),
+        finish(version, "other", "model_context_window_exceeded"),
+      ]);
+      const { outcome } = await agent({ name: "a", model }).run("x");
+      expect(outcome).toEqual({ type: "answered", content: "All of", finishReason: "length" });
     });
 
     it("is no filter of the provider's, which has a word of its own", async () => {
