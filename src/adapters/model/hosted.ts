@@ -6,6 +6,7 @@ import { aiSdk, type AiSdkModel } from "./ai-sdk.ts";
 import { formatFeatures } from "./ai-sdk-format.ts";
 import { listPrice } from "./list-price.ts";
 import { openaiCompatible } from "./openai-compatible.ts";
+import { checkedValue } from "./options.ts";
 import {
   addressOf,
   type HostedName,
@@ -102,11 +103,11 @@ function endpointAt(about: HostedProvider): ModelEndpoint | undefined {
   return endpointOf(address, keyOf(about) === undefined ? {} : { authorization: "" });
 }
 
-/** @throws WritError `model-key-missing` */
+/** @throws WritError `model-key-missing`; `option-invalid` for a key that no header takes */
 function keyFor(provider: HostedName, name: string): string {
   const about = hostedProviders[provider];
   const found = keyOf(about);
-  if (found !== undefined) return found.key;
+  if (found !== undefined) return checkedValue(found.from, found.key);
   const [variable, ...others] = about.keys;
   const looked = others.length === 0 ? variable : `${variable} (or ${others.join(", ")})`;
   const through =

@@ -1,4 +1,5 @@
 import { WritError } from "../../error/writ-error.ts";
+import { shownAddress } from "./options.ts";
 
 /** The address of an Ollama server, and the headers of every request to it. */
 export interface OllamaAddress {
@@ -23,7 +24,7 @@ export function ollamaAddress(host: string, port?: number): OllamaAddress {
   const explicit = given.includes("://");
   const text = explicit ? given : `http://${given.startsWith(":") ? "localhost" : ""}${given || "localhost"}`;
   if (!URL.canParse(text) || !/^https?:/i.test(text))
-    throw invalid("host", host, "Give it like http://localhost:11434.");
+    throw invalid("host", shownAddress(host), "Give it like http://localhost:11434.");
   const url = new URL(text);
   if (port !== undefined && !(Number.isInteger(port) && port >= 1 && port <= 65_535))
     throw invalid("port", port, "Give a number from 1 to 65535.");
@@ -31,14 +32,18 @@ export function ollamaAddress(host: string, port?: number): OllamaAddress {
   else if (!explicit && !/:\d+(?:\/|$)/.test(text.slice("http://".length))) url.port = String(defaultPort);
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
   if (url.hostname === "[::]") url.hostname = "[::1]";
-  const { username, password } = url;
-  const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString(
-    "base64",
-  );
   return {
     url: `${url.protocol}//${url.host}${url.pathname}`.replace(/\/+$/, ""),
-    headers: username === "" ? {} : { authorization: `Basic ${credentials}` },
+    headers: url.username === "" ? {} : { authorization: `Basic ${credentialsOf(url, host)}` },
   };
+}
+
+function credentialsOf({ username, password }: URL, host: string): string {
+  try {
+    return Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString("base64");
+  } catch {
+    throw invalid("host", shownAddress(host), "Write a `%` of its name or password as `%25`.");
+  }
 }
 
 function invalid(option: string, value: string | number, advice: string): WritError {

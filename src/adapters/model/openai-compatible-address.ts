@@ -1,5 +1,5 @@
 import { WritError } from "../../error/writ-error.ts";
-import { headersOf } from "./options.ts";
+import { headersOf, shownAddress } from "./options.ts";
 import { withinOrigin } from "./within-origin.ts";
 
 /** The address of an OpenAI-compatible server, and the fields that every request to it carries. */
@@ -43,10 +43,10 @@ function addressOf(given: string): URL {
   const text = given.trim();
   if (text === "") throw invalid("", "Give it, or set OPENAI_BASE_URL, like http://127.0.0.1:8080/v1.");
   if (!URL.canParse(text) || !/^https?:/i.test(text))
-    throw invalid(given, "Give a URL like http://127.0.0.1:8080/v1.");
+    throw invalid(shownAddress(given), "Give a URL like http://127.0.0.1:8080/v1.");
   const url = new URL(text);
   if (url.username !== "" || url.password !== "")
-    throw invalid(url.origin, "Give credentials as `apiKey` or in `headers`, not in the URL.");
+    throw invalid(shownAddress(given), "Give credentials as `apiKey` or in `headers`, not in the URL.");
   return url;
 }
 

@@ -27,10 +27,36 @@ export function atLeastOne(definer: string, numbers: Readonly<Record<string, num
 
 type HeaderFields = Readonly<Record<string, string>>;
 
-/** All headers, with their names in lower case: of a name that is written in two ways the later one counts, where `fetch` would send both. */
+/**
+ * All headers, with their names in lower case: of a name that is written in two ways the later one counts, where `fetch` would send both.
+ *
+ * @throws WritError `option-invalid` for a value that no header takes
+ */
 export function headersOf(...given: readonly (HeaderFields | undefined)[]): HeaderFields {
   const named = given.flatMap((headers = {}) =>
-    Object.entries(headers).map(([name, value]): [string, string] => [name.toLowerCase(), value]),
+    Object.entries(headers).map(([name, value]): [string, string] => [
+      name.toLowerCase(),
+      checkedValue(`the header "${name}"`, value),
+    ]),
   );
   return Object.fromEntries(named);
+}
+
+/** Line ends around it are left out by `fetch`. */
+const headerValue = /^[\r\n]*[\t\u0020-\u007E\u0080-\u00FF]*[\r\n]*$/;
+
+/**
+ * Gives a value that goes into a header.
+ *
+ * @throws WritError `option-invalid`, which repeats nothing of it, for one that no header takes: the error of `fetch` would repeat a key
+ */
+export function checkedValue(option: string, value: string): string {
+  if (headerValue.test(value)) return value;
+  const advice = "It has a line end, or a sign that no header takes: look where it is read from.";
+  throw new WritError("option-invalid", { option, value: "…", advice });
+}
+
+/** What was given in the place of an address, for an error: without what stands where credentials and keys do. */
+export function shownAddress(given: string): string {
+  return given.replace(/[?#].*$/s, "").replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1…@");
 }

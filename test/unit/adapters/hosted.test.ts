@@ -78,6 +78,17 @@ describe("the model of a hosted provider, by name", () => {
     },
   );
 
+  it.each(["openai/gpt-5", "together/llama"] as const)(
+    "asks nobody with a key for %s that no header takes",
+    async (model) => {
+      vi.stubEnv("OPENAI_API_KEY", `${secret}\nother`);
+      vi.stubEnv("TOGETHER_API_KEY", `${secret}…`);
+      const error = await errorOf(agent({ name: "a", model })("Hi"));
+      expect(error.code).toBe("option-invalid");
+      expect(`${String(error)} ${error.hint} ${String(error.cause)}`).not.toContain(secret);
+    },
+  );
+
   it("asks nobody without a key, and says which variable it looked for and which package there is", async () => {
     for (const key of ["OPENAI_API_KEY", "TOGETHER_API_KEY", "TOGETHER_AI_API_KEY"]) vi.stubEnv(key, "");
     const absent = await errorOf(agent({ name: "a", model: "together/llama" })("Hi"));

@@ -285,6 +285,14 @@ describe("where the server is", () => {
     expect(() => ollama("m", { maxReplyBytes: Number.NaN })).toThrow(/maxReplyBytes/);
   });
 
+  it.each(["http://me:secret%@host", "ftp://me:secret@host", "me:secret@host name", "host name?key=secret"])(
+    "refuses %s, and repeats no password",
+    (host) => {
+      expect(() => ollama("m", { host })).toThrow(expect.objectContaining({ code: "option-invalid" }));
+      expect(() => ollama("m", { host })).not.toThrow(/secret/);
+    },
+  );
+
   it("looks where OLLAMA_HOST says, unless it is told", async () => {
     const server = await start({ script: [fine], installed: [{ name: "one" }] });
     vi.stubEnv("OLLAMA_HOST", server.url.replace("http://", ""));

@@ -57,16 +57,21 @@ describe("where an OpenAI-compatible model is", () => {
     expect((await urlOf(baseUrl))[0]).toBe(url);
   });
 
-  it.each(["", "box", "ftp://box/v1", "http://me:secret@box/v1"])(
-    "refuses %o, and repeats no password",
-    (baseUrl) => {
-      vi.stubEnv("OPENAI_BASE_URL", undefined);
-      expect(() => openaiCompatible("m", { baseUrl })).toThrow(
-        expect.objectContaining({ code: "option-invalid" }),
-      );
-      expect(() => openaiCompatible("m", { baseUrl })).not.toThrow(/secret/);
-    },
-  );
+  it.each([
+    "",
+    "box",
+    "ftp://box/v1",
+    "http://me:secret@box/v1",
+    "htps://me:secret@box/v1",
+    "me:secret@box:80/v1",
+    "box/v1?key=secret",
+  ])("refuses %o, and repeats no password", (baseUrl) => {
+    vi.stubEnv("OPENAI_BASE_URL", undefined);
+    expect(() => openaiCompatible("m", { baseUrl })).toThrow(
+      expect.objectContaining({ code: "option-invalid" }),
+    );
+    expect(() => openaiCompatible("m", { baseUrl })).not.toThrow(/secret/);
+  });
 
   it("guesses no address, and takes the one of the environment by name", async () => {
     vi.stubEnv("OPENAI_BASE_URL", undefined);
@@ -103,6 +108,14 @@ describe("where an OpenAI-compatible model is", () => {
     await ask(model({ apiKey: "mine", headers: { Authorization: "Basic proxy", Accept: "*/*" } }));
     expect(server.requests[0]?.headers).toMatchObject({ authorization: "Basic proxy", accept: "*/*" });
   });
+
+  it.each([{ apiKey: "secret\nother" }, { apiKey: "secret…" }, { headers: { "x-key": "secret\0" } }])(
+    "refuses %j, which no header takes, and repeats nothing of it",
+    (options) => {
+      expect(() => model(options)).toThrow(expect.objectContaining({ code: "option-invalid" }));
+      expect(() => model(options)).not.toThrow(/secret/);
+    },
+  );
 
   it("costs an unknown amount, on this machine too, unless its author says what", () => {
     const usage = { inputTokens: 1, outputTokens: 1 };
