@@ -8,6 +8,7 @@ import type {
 } from "../../message/message.ts";
 import { type TakesFiles, withFilesPlaced } from "../../message/place-files.ts";
 import { withTextsRead } from "../../message/text-files.ts";
+import { wholeTexts } from "../../message/whole-texts.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { remembered } from "../../util/remembered.ts";
@@ -53,10 +54,10 @@ export function promptFor(
   const converted = remembered((message: Message) => {
     if (message.role === "tool") {
       const part = resultPart(message, version, forms?.get(message.name));
-      return [{ role: "tool" as const, content: [part] }];
+      return wholeTexts([{ role: "tool" as const, content: [part] }]);
     }
     const own = message.role === "assistant" ? { ...message, parts: partsFor(server, message) } : message;
-    return convert(own, version);
+    return wholeTexts(convert(own, version));
   });
   const isMistral = server?.startsWith("mistral") === true;
   return (messages) => {

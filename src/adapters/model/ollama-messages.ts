@@ -3,6 +3,7 @@ import type { FilePart, Message, ReplyMessage, ToolCall, UserMessage } from "../
 import { textOf } from "../../message/message.ts";
 import { type TakesFiles, withFilesPlaced } from "../../message/place-files.ts";
 import { withTextsRead } from "../../message/text-files.ts";
+import { withWholeTexts } from "../../message/whole-texts.ts";
 import type { ToolDescription } from "../../model/model.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import type { JsonObject } from "../../util/json.ts";
@@ -43,7 +44,7 @@ interface Addressee {
  */
 export function toOllamaMessages(messages: readonly Message[], to: Addressee): readonly OllamaMessage[] {
   const ids = wireIds(to.server, false);
-  return withFilesPlaced(withTextsRead(messages), imagesAfter).map((message) => {
+  return withFilesPlaced(withTextsRead(withWholeTexts(messages)), imagesAfter).map((message) => {
     ids.take(message);
     return toOllamaMessage(message, to, ids);
   });

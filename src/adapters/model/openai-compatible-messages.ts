@@ -10,6 +10,7 @@ import type {
 import { textOf } from "../../message/message.ts";
 import { type FilePlace, withFilesPlaced } from "../../message/place-files.ts";
 import { withTextsRead } from "../../message/text-files.ts";
+import { withWholeTexts } from "../../message/whole-texts.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import { isJsonList, type Json, type JsonObject } from "../../util/json.ts";
 import { isAddress } from "../../util/media.ts";
@@ -59,7 +60,7 @@ interface Addressed extends Addressee {
 export function toOpenaiMessages(messages: readonly Message[], to: Addressee): readonly OpenaiMessage[] {
   const addressed = { ...to, ids: wireIds(to.server, to.learned.has("id")) };
   const { place = "after" } = to;
-  const placed = withFilesPlaced(withTextsRead(messages), {
+  const placed = withFilesPlaced(withTextsRead(withWholeTexts(messages)), {
     place,
     takes: (file) => partOf(file) !== undefined,
   });
