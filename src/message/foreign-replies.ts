@@ -1,6 +1,13 @@
 import { parseJson, toJson, type Json } from "../util/json.ts";
 import { type Fields, fieldsOf, isPart, readPart } from "./foreign-parts.ts";
-import { type Message, type ReplyPart, type ResultMessage, contentText, type ToolResult } from "./message.ts";
+import {
+  type Message,
+  type ReplyPart,
+  type ResultMessage,
+  contentText,
+  type ToolCall,
+  type ToolResult,
+} from "./message.ts";
 import { acceptableId, emptyTranscript } from "./transcript.ts";
 
 /** The calls of a conversation from outside, by the ids that they have there. */
@@ -8,13 +15,14 @@ export class ForeignCalls {
   private readonly known = new Map<unknown, { readonly id: string; readonly name: string }>();
   private readonly taken = new Set<string>();
 
-  /** The call as it stands in a transcript, where ids are well-formed and unique. */
-  begin(given: unknown, name: unknown, args: unknown): ReplyPart {
+  /** The call as it stands in a transcript, where ids are well-formed and unique. @throws TypeError for one without a name */
+  begin(given: unknown, name: unknown, args: Arguments): ReplyPart {
+    if (typeof name !== "string" || name === "") throw new TypeError("has a call without a name");
     const place = { taken: this.taken, fallback: `call_${this.taken.size}` };
     const id = acceptableId(emptyTranscript(), String(given), place);
     this.taken.add(id);
-    this.known.set(given, { id, name: String(name) });
-    return { type: "tool-call", id, name: String(name), arguments: argumentsOf(args) };
+    this.known.set(given, { id, name });
+    return { type: "tool-call", id, name, ...args };
   }
 
   /** The result of a call, for the call that has this id outside. */
@@ -24,14 +32,27 @@ export class ForeignCalls {
   }
 }
 
-/** Arguments are the text of JSON with OpenAI, and a value elsewhere. */
+type Arguments = Pick<ToolCall, "arguments" | "malformed">;
+
 function argumentsOf(given: unknown): Json {
   const parsed = typeof given === "string" ? parseJson(given) : toJson(given ?? {});
   return parsed.ok ? parsed.value : String(given);
 }
 
+/** The text of JSON, as a model of OpenAI's wrote it. An empty one has no arguments. */
+function writtenArguments(given: unknown): Arguments {
+  if (typeof given !== "string") return { arguments: argumentsOf(given) };
+  const parsed = parseJson(given === "" ? "{}" : given);
+  return parsed.ok
+    ? { arguments: parsed.value }
+    : { arguments: given, malformed: `they are not valid JSON: ${parsed.reason}` };
+}
+
 /** Reads a reply, with the results that the AI SDK's `UIMessage` has in it. @throws TypeError for a part that is none */
-export function readReply({ content, parts, tool_calls: wanted }: Fields, calls: ForeignCalls): Message[] {
+export function readReply(
+  { content, parts, refusal, tool_calls: wanted }: Fields,
+  calls: ForeignCalls,
+): Message[] {
   const messages: Message[] = [];
   let said: ReplyPart[] = [];
   let results: ResultMessage[] = [];
@@ -40,7 +61,7 @@ export function readReply({ content, parts, tool_calls: wanted }: Fields, calls:
     messages.push(...results);
     [said, results] = [[], []];
   };
-  for (const each of listOf(parts ?? content)) {
+  for (const each of listOf(parts ?? content ?? refusal)) {
     const part = fieldsOf(each);
     const isCall = part["type"] === "tool-call" || "toolCallId" in part;
     if (results.length > 0 && !isCall) close();
@@ -51,13 +72,17 @@ export function readReply({ content, parts, tool_calls: wanted }: Fields, calls:
       if (part["type"] !== "tool-call") results.push(calls.result(part["toolCallId"], endOf(part)));
     }
   }
-  for (const each of listOf(wanted)) {
-    const { id, function: called } = fieldsOf(each);
-    const { name, arguments: args } = fieldsOf(called);
-    said.push(calls.begin(id, name, args));
-  }
+  for (const each of listOf(wanted)) said.push(openaiCall(fieldsOf(each), calls));
   close();
   return messages;
+}
+
+/** A call of a function, or of a custom tool, which takes a text. */
+function openaiCall({ id, function: called, custom }: Fields, calls: ForeignCalls): ReplyPart {
+  const { name, input } = fieldsOf(custom);
+  if (typeof input === "string") return calls.begin(id, name, { arguments: input });
+  const { name: its, arguments: args } = fieldsOf(called);
+  return calls.begin(id, its, writtenArguments(args));
 }
 
 function listOf(given: unknown): readonly unknown[] {
@@ -80,7 +105,7 @@ function saysSomething(part: ReplyPart): boolean {
 function callOf(part: Fields, calls: ForeignCalls): ReplyPart {
   const { type, toolName, toolCallId, input, args } = part;
   const name = toolName ?? String(type).replace(/^tool-/, "");
-  return calls.begin(toolCallId, name, input ?? args);
+  return calls.begin(toolCallId, name, { arguments: argumentsOf(input ?? args) });
 }
 
 const unknownEnd: ToolResult = {

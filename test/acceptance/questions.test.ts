@@ -198,6 +198,44 @@ describe("what an agent can be asked", () => {
     expect((await sentFor(input)).slice(1)).toMatchObject(calls);
   });
 
+  const openaiCall = (call: object): readonly object[] => [
+    { role: "user", content: "Tea?" },
+    { role: "assistant", content: null, tool_calls: [{ id: "x", ...call }] },
+    { role: "tool", tool_call_id: "x", content: "hot" },
+    { role: "user", content: "Why?" },
+  ];
+
+  it.each<[string, object, object]>([
+    [
+      "no arguments at all",
+      { type: "function", function: { name: "now", arguments: "" } },
+      { name: "now", arguments: {} },
+    ],
+    [
+      "arguments that are no JSON",
+      { type: "function", function: { name: "now", arguments: '{"q":' } },
+      { name: "now", arguments: '{"q":', malformed: expect.stringContaining("not valid JSON") as unknown },
+    ],
+    [
+      "a text, of a custom tool",
+      { type: "custom", custom: { name: "shell", input: "ls" } },
+      { name: "shell", arguments: "ls" },
+    ],
+  ])("a call of OpenAI's chat messages with %s", async (_what, call, part) => {
+    const sent = await sentFor(openaiCall(call));
+    expect(sent[1]).toEqual({ role: "assistant", parts: [{ type: "tool-call", id: "x", ...part }] });
+  });
+
+  it("what a model of OpenAI's would not do is what it said", async () => {
+    const refused = { role: "assistant", content: null, refusal: "I will not." };
+    const sent = await sentFor([
+      { role: "user", content: "Tea?" },
+      refused,
+      { role: "user", content: "Why?" },
+    ]);
+    expect(sent[1]).toMatchObject({ role: "assistant", parts: [{ type: "text", text: "I will not." }] });
+  });
+
   it("a call without a result in a UIMessage has an unknown end", async () => {
     const sent = await sentFor([
       { role: "user", content: "Pay." },
@@ -239,6 +277,11 @@ describe("what an agent cannot be asked", () => {
       "a call as OpenAI's Responses have it",
       [user, { type: "function_call", call_id: "x", name: "a", arguments: "{}" }, user],
       /message 1: it is an item "function_call" and no message; give calls as `tool_calls`/,
+    ],
+    [
+      "a call without a name",
+      [user, { role: "assistant", tool_calls: [{ id: "x", type: "function" }] }, user],
+      /message 1: has a call without a name/,
     ],
     ["a role that nobody has", [{ role: "human", content: "Hi" }], /message 0: its role is "human"/],
     [
