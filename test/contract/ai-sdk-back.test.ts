@@ -7,7 +7,7 @@ import { aiSdk, type AiSdkModel } from "../../src/adapters/model/ai-sdk.ts";
 import { chat } from "../../src/doors.ts";
 import { agent, inMemorySessions, session } from "../../src/index.ts";
 import { type Message, userMessage } from "../../src/message/message.ts";
-import { fakeTool } from "../../src/testing.ts";
+import { fakeAnthropic, fakeTool } from "../../src/testing.ts";
 import { at } from "./ai-sdk-recordings.ts";
 import { anthropic, openaiCompatible, specVersions } from "./ai-sdk-wire.ts";
 import { playedServer, type PlayedServer, sse } from "./played-server.ts";
@@ -136,6 +136,27 @@ it.each(specVersions)("tokens that Anthropic wrote into its cache are counted (%
   const { usage } = await chat({ model: aiSdk(anthropic(version, server.url)), messages: "x" });
   expect(usage).toMatchObject({ inputTokens: 10, cachedInputTokens: 2, cacheWriteTokens: 7 });
 });
+
+it.each(specVersions)(
+  "a conversation that begins with a reply begins with a user for Claude (%s)",
+  async (version) => {
+    await using provider = await fakeAnthropic(["Yes.", "At nine."]);
+    const keeper = agent({
+      name: "a",
+      model: aiSdk(anthropic(version, provider.url)),
+      instructions: "Be brief.",
+    });
+    const greeting = { role: "assistant", content: "How can I help?" };
+    const asked = { role: "user", content: "Are you open?" };
+    expect(await keeper([greeting, asked])).toBe("Yes.");
+    const body = provider.requests.at(-1)?.body as { readonly messages: readonly object[] };
+    expect(body.messages).toMatchObject([
+      { role: "user" },
+      { role: "assistant", content: [{ text: "How can I help?" }] },
+      { role: "user", content: [{ text: "Are you open?" }] },
+    ]);
+  },
+);
 
 describe("ids of calls", () => {
   const kimi = "functions.add:0";

@@ -15,7 +15,7 @@ import { remembered } from "../../util/remembered.ts";
 import type { ResultForm } from "./ai-sdk-bound.ts";
 import { optionsOf, partsFor, renamedResults } from "./ai-sdk-own.ts";
 import { wireIds, type WireIds } from "./kept.ts";
-import { objectArguments, wordsAfterResults } from "./wire-fields.ts";
+import { objectArguments, wordsAfterResults, wordsBeforeReply } from "./wire-fields.ts";
 
 /** The versions of the AI SDK's provider specification that this adapter speaks: `ai` 5, 6 and 7. */
 export type AiSdkVersion = "v2" | "v3" | "v4";
@@ -60,6 +60,7 @@ export function promptFor(
     return wholeTexts(convert(own, version));
   });
   const isMistral = server?.startsWith("mistral") === true;
+  const wantsUser = /anthropic|bedrock/.test(server ?? "");
   return (messages) => {
     const ids = wireIds(server, isMistral);
     const prompt: PromptMessage[] = [];
@@ -80,8 +81,16 @@ export function promptFor(
         }
       }
     }
-    return prompt;
+    return wantsUser ? begunByUser(prompt) : prompt;
   };
+}
+
+/** Claude, behind Bedrock in any case, takes no conversation that begins with a reply: pages greet their users so. */
+function begunByUser(prompt: readonly PromptMessage[]): readonly PromptMessage[] {
+  const first = prompt.findIndex(({ role }) => role !== "system");
+  if (prompt[first]?.role !== "assistant") return prompt;
+  const begun: PromptMessage = { role: "user", content: [{ type: "text", text: wordsBeforeReply }] };
+  return prompt.toSpliced(first, 0, begun);
 }
 
 /** Mistral takes no user behind results. */

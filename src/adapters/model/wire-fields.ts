@@ -121,3 +121,6 @@ export function unreadableBy(reason: unknown): { readonly unreadable?: Unreadabl
 
 /** Stands where a server wants a reply between results and a user, and the model gave none. */
 export const wordsAfterResults = "(I have the results.)";
+
+/** Stands where a provider wants a user first, and the conversation begins with a reply. */
+export const wordsBeforeReply = "(The conversation begins.)";
