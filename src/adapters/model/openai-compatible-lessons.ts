@@ -15,6 +15,7 @@ const givenBack = [
   "reasoning",
   "reasoning_content",
   "reasoning_details",
+  "thinking_blocks",
   "thinking",
   "extra_content",
   "provider_specific_fields",

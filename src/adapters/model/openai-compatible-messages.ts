@@ -156,8 +156,10 @@ function reasoningFields({ parts }: ReplyMessage, { server, learned }: Addressed
   const fields: Record<string, Json> = {};
   for (const part of parts) {
     if (part.type !== "reasoning") continue;
-    const { form, reasoning_details: details } = keptFrom(server, part) ?? {};
+    const kept = keptFrom(server, part) ?? {};
+    const { form } = kept;
     if (typeof form !== "string" || learned.has(form)) continue;
+    const details = kept[form];
     const before = fields[form];
     fields[form] = isJsonList(details) ? details : `${typeof before === "string" ? before : ""}${part.text}`;
   }

@@ -18,7 +18,7 @@ export interface TextReader {
  * back to this server under the same one.
  */
 export function textReader(server: string): TextReader {
-  const details: JsonObject[] = [];
+  const details = new Map<string, JsonObject[]>();
   const sound = soundReader();
   let form: string | undefined;
   let isRefusal = false;
@@ -46,9 +46,9 @@ export function textReader(server: string): TextReader {
       return isRefusal;
     },
     read(message) {
-      const { content, refusal, reasoning_content: thought, reasoning_details: more } = message;
+      const { content, refusal, reasoning_content: thought } = message;
       isRefusal ||= isText(refusal);
-      if (isJsonList(more)) addDetails(details, more.filter(isJsonObject));
+      for (const name of detailFields) addDetails(details, name, message[name]);
       return [
         ...(isText(thought)
           ? reasoning("reasoning_content", thought)
@@ -62,8 +62,10 @@ export function textReader(server: string): TextReader {
     },
     end(citations) {
       const found = [...sound.end(), ...sources(server, "citations", citations)];
-      if (details.length === 0) return found;
-      const kept = keptBy(server, { form: "reasoning_details", reasoning_details: details });
+      const [first] = details;
+      if (first === undefined) return found;
+      const [name, list] = first;
+      const kept = keptBy(server, { form: name, [name]: list });
       return [...found, { type: "reasoning-delta", block: "reasoning", text: "", providerMetadata: kept }];
     },
   };
@@ -99,8 +101,15 @@ function isText(value: Json | undefined): value is string {
   return typeof value === "string" && value !== "";
 }
 
+/** Fields of a reply whose lists say more of its reasoning than a text: signatures. OpenRouter has the first, LiteLLM the other. */
+const detailFields = ["reasoning_details", "thinking_blocks"] as const;
+
 /** Adds details of reasoning. A text may go on in the next chunk; all else stays as it came. */
-function addDetails(details: JsonObject[], more: readonly JsonObject[]): void {
+function addDetails(all: Map<string, JsonObject[]>, name: string, given: Json | undefined): void {
+  const more = isJsonList(given) ? given.filter(isJsonObject) : [];
+  if (more.length === 0) return;
+  const details = all.get(name) ?? [];
+  all.set(name, details);
   const last = details.at(-1);
   const [next, ...rest] = more;
   if (last === undefined || next === undefined || !goesOn(last, next)) details.push(...more);
@@ -114,7 +123,7 @@ function goesOn(last: JsonObject, next: JsonObject): boolean {
 }
 
 function joined(last: JsonObject, next: JsonObject): JsonObject {
-  const fields = ["text", "summary"].map((field): [string, Json] => [
+  const fields = ["text", "summary", "thinking"].map((field): [string, Json] => [
     field,
     [last[field], next[field]].filter((text) => typeof text === "string").join(""),
   ]);
@@ -126,5 +135,5 @@ function withoutNulls(object: JsonObject): JsonObject {
 }
 
 function isGiven(value: Json | undefined): boolean {
-  return value !== undefined && value !== null;
+  return value !== undefined && value !== null && value !== "";
 }

@@ -90,6 +90,27 @@ describe("reasoning goes back to the server that wrote it", () => {
     expect(replyIn(messages)?.["reasoning_details"]).toEqual([detail("r1", "hm"), detail("r2", "so")]);
   });
 
+  it("as LiteLLM's blocks of Claude, put together from their pieces, with their signatures", async () => {
+    const block = (thinking: string, signature: string | null): object => ({
+      type: "thinking",
+      thinking,
+      signature,
+    });
+    const hidden = { type: "redacted_thinking", data: "gAAA" };
+    const pieces = [
+      block("h", ""),
+      block("m", null),
+      block("", "c2ln"),
+      hidden,
+      block("so", ""),
+      block("", "c2V"),
+    ];
+    const messages = await sentBack(
+      streamed(...pieces.map((piece) => ({ reasoning_content: "h", thinking_blocks: [piece] })), call("c1")),
+    );
+    expect(replyIn(messages)?.["thinking_blocks"]).toEqual([block("hm", "c2ln"), hidden, block("so", "c2V")]);
+  });
+
   it("as the details of a reply that came whole, each as it was", async () => {
     const details = [
       { type: "reasoning.summary", summary: "a" },
