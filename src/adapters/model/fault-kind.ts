@@ -46,10 +46,13 @@ const keys = /^(?:invalid_api_key|authentication_error|API_KEY_INVALID|UNAUTHENT
 const badKey =
   /\b(?:incorrect|invalid) api[ _-]?key|\bapi[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)/i;
 
-/** A provider that refuses a key may say so with 403, and says with 403 that a country or a right is missing. */
+/** A provider that refuses a key may say so with 403, and says with 403 that a country or a right is missing. A page is that of a proxy. */
 function isForbidden(fault: ProviderFault): boolean {
-  return fault.status === 403 && !says(fault, otherReasons) && !isNamed(fault, otherReasons);
+  const isOther = says(fault, aPage) || says(fault, otherReasons) || isNamed(fault, otherReasons);
+  return fault.status === 403 && !isOther;
 }
+
+const aPage = /<html|a web page/i;
 
 const otherReasons =
   /region|countr|territor|location|permission|not allowed|polic(?:y|ies)|moderat|flagged|network|(?:access|support) (?:to|for) (?:the|this) model/i;
@@ -64,7 +67,7 @@ const tooLongWords: readonly RegExp[] = [
   /exceeds? the maximum number of tokens|exceeded model token limit|exceeds max length|maximum allowed length/i,
   /longer than the (?:model's|maximum)|too large for model with/i,
   /reduce the length of the (?:messages|prompt|input)/i,
-  /too many tokens: |tokens? must be <=|must have less than \d+ tokens/i,
+  /too many tokens: |tokens in request more than max|tokens? must be <=|must have less than \d+ tokens/i,
 ];
 
 function isTooLong(fault: ProviderFault): boolean {
@@ -78,7 +81,7 @@ function isUnknownModel(fault: ProviderFault): boolean {
   const { status } = fault;
   if (isNamed(fault, /^(?:model_not_found|invalid_model|ModelNotFound)$/)) return true;
   if (status === 404)
-    return says(fault, /\bmodels?\b/i) && !says(fault, /\bURL\b|\b(?:POST|GET)\b|<html|a web page/i);
+    return says(fault, /\bmodels?\b/i) && !says(fault, /\bURL\b|\b(?:POST|GET)\b/i) && !says(fault, aPage);
   return (
     status === 400 &&
     says(fault, /\bmodel\b.*(?:not found|not exist)|is not a valid model|\binvalid model\b/i)

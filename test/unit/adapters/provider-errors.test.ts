@@ -54,6 +54,15 @@ describe.each(Object.keys(adapters))("what providers say through %s", (name) => 
 describe.each(Object.keys(adapters).filter((name) => name !== "ai-sdk"))("a refusal through %s", (name) => {
   const busy = { status: 429, headers: { "content-type": "text/html", "retry-after": "7" } };
 
+  it("is no word on the key where it is a page of somebody before the provider", async () => {
+    const model = adapters[name]?.();
+    if (model === undefined) throw new Error("no adapter");
+    const page = "<!DOCTYPE html><html><head><title>Just a moment...</title></head></html>";
+    const error = await failure(model, { status: 403, headers: { "content-type": "text/html" }, sse: page });
+    expect(error.code).toBe("provider-failed");
+    expect(error.message).toContain('a web page, "Just a moment..." (HTTP 403)');
+  });
+
   it.each<[string, Answer]>([
     ["is a page of any size", { ...busy, sse: `<html><title>Too busy</title>${" ".repeat(100_000)}</html>` }],
     ["broke off", { ...busy, sse: "<html><title>Too busy</title>", after: "cut" }],

@@ -16,6 +16,7 @@ const quotaWords = "You exceeded your current quota, please check your plan and 
 /** Bodies as each provider writes them. */
 export const refusals: Readonly<Partial<Record<ErrorCode, Readonly<Record<string, Refusal>>>>> = {
   "context-exceeded": {
+    "Z.ai": { status: 400, body: message("tokens in request more than max tokens allowed") },
     OpenAI: {
       status: 400,
       body: message(
