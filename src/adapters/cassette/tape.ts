@@ -24,10 +24,12 @@ const entry: Shape<Recorded> = object({ request: jsonObject, reply: list(jsonObj
 /** A file with a line of JSON for the model, and one for each request. It is read once, and only added to. */
 export class Tape {
   readonly #file: string;
-  readonly #entries: Recorded[] = [];
+  readonly #entries: { readonly recorded: Recorded; readonly line: number }[] = [];
   /** The replies to each request, in the order in which they came, and how many of them were played. */
   readonly #byRequest = new Map<string, { readonly replies: Recorded[]; played: number }>();
   #heading: Heading | undefined;
+  /** The number of lines in the file. */
+  #lines = 0;
   /** The last line has no end, as an editor may leave it. */
   #isOpen = false;
 
@@ -40,8 +42,10 @@ export class Tape {
     const [first = "", ...lines] = text.split("\n");
     if (first.trim() === "") return;
     this.#heading = this.#line(heading, first, 1);
+    this.#lines = lines.length + (this.#isOpen ? 1 : 0);
     for (const [index, line] of lines.entries())
-      if (line.trim() !== "" && !this.#isBegunAgain(line)) this.#index(this.#line(entry, line, index + 2));
+      if (line.trim() !== "" && !this.#isBegunAgain(line))
+        this.#index(this.#line(entry, line, index + 2), index + 2);
   }
 
   get heading(): Heading | undefined {
@@ -61,6 +65,7 @@ export class Tape {
     this.#heading = undefined;
     this.#entries.length = 0;
     this.#byRequest.clear();
+    this.#lines = 0;
     this.#isOpen = false;
     this.#write(() => writeFileSync(this.#file, "", { mode: 0o600 }));
   }
@@ -75,12 +80,19 @@ export class Tape {
     throw this.#invalid(reason, advice);
   }
 
-  /** Adds a reply, which counts as played. @throws WritError `cassette-invalid` for a file that cannot be written */
+  /** Adds a reply, which counts as played. @throws WritError `cassette-invalid` for a file that cannot be written, and for what could not be read back */
   add(model: Heading, recorded: Recorded): void {
+    const read = parseJson(JSON.stringify(recorded));
+    if (!read.ok)
+      throw this.#invalid(
+        `a request or its reply cannot be kept: ${read.reason}.`,
+        "Ask for it without a cassette.",
+      );
     const lines: readonly (Heading | Recorded)[] =
       this.#heading === undefined ? [model, recorded] : [recorded];
     this.#heading ??= model;
-    this.#index(recorded).played += 1;
+    this.#lines += lines.length;
+    this.#index(recorded, this.#lines).played += 1;
     const text = `${this.#isOpen ? "\n" : ""}${lines.map((line) => `${JSON.stringify(line)}\n`).join("")}`;
     this.#write(() => appendFileSync(this.#file, text, { mode: 0o600 }));
     this.#isOpen = false;
@@ -90,16 +102,18 @@ export class Tape {
   nearestTo(request: JsonObject): string {
     if (this.#entries.length === 0) return "It has none at all.";
     const asked = canonicalJson(request);
-    const likeness = this.#entries.map((each) => commonLength(canonicalJson(each.request), asked));
-    const index = likeness.indexOf(Math.max(...likeness));
-    const difference = firstDifference(this.#entries[index]?.request, request);
+    const likeness = this.#entries.map(({ recorded: { request: each } }) =>
+      commonLength(canonicalJson(each), asked),
+    );
+    const nearest = this.#entries[likeness.indexOf(Math.max(...likeness))];
+    const difference = firstDifference(nearest?.recorded.request, request);
     const { place = "", recorded, asked: now } = difference ?? {};
     const [one, other] = excerpts(shown(recorded), shown(now));
-    return `The nearest of its ${this.#entries.length} is that of line ${index + 2}: there \`${place}\` is ${one}, and here it is ${other}.`;
+    return `The nearest of its ${this.#entries.length} is that of line ${nearest?.line}: there \`${place}\` is ${one}, and here it is ${other}.`;
   }
 
-  #index(recorded: Recorded): { readonly replies: Recorded[]; played: number } {
-    this.#entries.push(recorded);
+  #index(recorded: Recorded, line: number): { readonly replies: Recorded[]; played: number } {
+    this.#entries.push({ recorded, line });
     const key = canonicalJson(recorded.request);
     const found = this.#byRequest.get(key) ?? { replies: [], played: 0 };
     found.replies.push(recorded);

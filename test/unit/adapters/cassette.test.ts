@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { agent, type AgentEvent } from "../../../src/index.ts";
 import type { Delta } from "../../../src/model/model.ts";
+import type { JsonObject } from "../../../src/util/json.ts";
 import { cassette, type CassetteOptions, fakeOpenai, fakeTool, scripted } from "../../../src/testing.ts";
 
 let file = "";
@@ -128,6 +129,25 @@ describe("cassette()", () => {
         'that of line 2: there `messages[1].parts[0].text` is "Hi, it is Monday", and here it is "Hi, it is Tuesday".',
       ) as string,
     });
+  });
+
+  it("names the line of the nearest request also where two began the file at once", async () => {
+    for (const text of ["one", "two"])
+      await agent({ name: "a", model: cassette(file, scripted([text])) }).run(text);
+    const [heading = "", one = "", two = ""] = lines();
+    writeFileSync(file, `${[heading, one, heading, "", two].join("\n")}\n`);
+    const asked = agent({ name: "a", model: played({ mode: "replay" }) });
+    await expect(asked.run("two?")).rejects.toThrow("that of line 5: there");
+  });
+
+  it("keeps no request that could not be read back: one such line would spoil the file", async () => {
+    let deep: JsonObject = { type: "string" };
+    for (let depth = 0; depth < 30; depth += 1) deep = { type: "object", properties: { a: deep } };
+    const tools = [fakeTool("look", "a cat", { inputSchema: deep })];
+    await agent({ name: "a", model: cassette(file, scripted(["one"])) }).run("one");
+    const asked = agent({ name: "a", model: cassette(file, scripted(["two"])), tools });
+    await expect(asked.run("two")).rejects.toMatchObject({ code: "cassette-invalid" });
+    expect(await agent({ name: "a", model: played({ mode: "replay" }) })("one")).toBe("one");
   });
 
   it("keeps no failed request, and none that was cut", async () => {
