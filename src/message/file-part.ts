@@ -63,9 +63,19 @@ function filePart(where: string, given: FileData, { mediaType, ofAddress }: Type
     return refuse("`data` is bytes, their base64, or an address, and not empty.");
   const found = mediaType ?? mediaTypeOf(data) ?? (isAddress(data) ? ofAddress : undefined);
   if (found === undefined) return refuse('nothing says what it is: give its media type, like "image/png".');
-  if (typeof found !== "string" || !/^[a-z]+\/[^\s/]+$/i.test(found))
-    return refuse(`${JSON.stringify(found)} is no media type, like "image/png".`);
-  return { type: "file", mediaType: found, data };
+  const type = typeof found === "string" ? mediaTypeIn(found) : undefined;
+  if (type === undefined) return refuse(`${JSON.stringify(found)} is no media type, like "image/png".`);
+  return { type: "file", mediaType: type, data };
+}
+
+/** A media type as all ask for it: in small letters, without spaces and the `charset` that headers of servers have. */
+function mediaTypeIn(given: string): string | undefined {
+  const written = given
+    .trim()
+    .replaceAll(/\s*;\s*/g, ";")
+    .replace(/;charset=[^;]*/i, "");
+  const [, type, parameters = ""] = /^([a-z]+\/[^\s/;]+)(;[^\s/]+)?$/i.exec(written) ?? [];
+  return type === undefined ? undefined : `${type.toLowerCase()}${parameters}`;
 }
 
 function dataOf(given: unknown): string | undefined {

@@ -207,6 +207,15 @@ describe("image() and file()", () => {
   });
 
   it.each([
+    ["Image/PNG", "image/png"],
+    ["text/html; charset=UTF-8", "text/html"],
+    ["audio/L16; codec=pcm; rate=24000", "audio/l16;codec=pcm;rate=24000"],
+    [" application/pdf ", "application/pdf"],
+  ])("take the media type %o, as servers write it in a header", (given, mediaType) => {
+    expect(file("aGk=", given).mediaType).toBe(mediaType);
+  });
+
+  it.each([
     [() => image("aGk="), /nothing says what it is/],
     [() => image(""), /not empty/],
     [() => image(undefined as never), /`data` is bytes/],
