@@ -21,10 +21,15 @@ export interface Start {
 const graceMs = 1000;
 const longestTimerMs = 2_147_483_647;
 
-/** Runs a program in a process group of its own, and leaves nothing of the group running. @throws WritError `handle-failed` */
+/**
+ * Runs a program in a process group of its own, and leaves nothing of the group running.
+ *
+ * @throws WritError `handle-failed`; the reason of the signal when it is aborted before
+ */
 export function runProgram(start: Start, signal: AbortSignal): Promise<ExecResult> {
   const { file, args, cwd, env, input, maxBytes, timeoutMs, resource, onLimit } = start;
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted(); // nobody would stop it later
     const child = spawn(file, [...args], { cwd, env, shell: false, detached: true, stdio: "pipe" });
     const killGroup = (): void => killAll(child.pid);
     let stoppedBy: ExecResult["stoppedBy"];

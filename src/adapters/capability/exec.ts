@@ -36,7 +36,6 @@ export function makeExec(lifetime: Lifetime, judge: FileJudge): Exec {
           await Promise.all([mkdir(home), mkdir(work)]);
           const env = environmentOf(options, { home, lifetime, resource });
           const { runProgram } = await import("./exec-run.ts");
-          signal.throwIfAborted();
           if (options.cwd === undefined) return await runProgram({ ...start, env, cwd: work }, signal);
           return await inFolder(options.cwd, judge, (cwd) => runProgram({ ...start, env, cwd }, signal));
         } catch (error) {

@@ -1,8 +1,10 @@
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { nodePowers } from "../../../../src/adapters/capability/node-powers.ts";
 import { exec, fs } from "../../../../src/tool/capability.ts";
 import { end, openHandles } from "./open-handles.ts";
 
@@ -202,6 +204,23 @@ describe("a program that does not end", () => {
     const loud = end(() => sh()("sh", ["-c", `echo $$ $$ > ${file}; yes`], { maxBytes: 10_000 }));
     expect(await loud).toContain("printed more than 10000 bytes");
     await gone(await pidsNow());
+  });
+
+  it("is not started when its call is stopped while its folder is looked at", async () => {
+    const stop = new AbortController();
+    const { handles } = nodePowers.open({
+      scope: { tool: "probe", callId: "call_1", powers: [] },
+      kinds: new Set(["exec", "fs.read"] as const),
+      signal: stop.signal,
+      use: ({ kind }) => {
+        if (kind === "fs.read") stop.abort(new Error("enough"));
+      },
+    });
+    const begun = join(top, "begun");
+    const stopped = end(() => handles.exec?.("sh", ["-c", `echo > ${begun}; sleep 60`], { cwd: top }));
+    expect(await stopped).toMatchObject({ message: "enough" });
+    for (let after = 0; after < 5; after += 1) await sh()("sh", ["-c", "true"]);
+    expect(existsSync(begun)).toBe(false);
   });
 
   it("leaves nothing running when it ends itself", async () => {
