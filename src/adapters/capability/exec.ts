@@ -1,4 +1,5 @@
-import { constants } from "node:fs";
+import { constants } from "node:buffer";
+import { constants as modes } from "node:fs";
 import { access, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +14,8 @@ import { plain, reveal } from "./secrets.ts";
 import { isRefusedVariable } from "./exec-variables.ts";
 
 const defaultMaxBytes = 1_000_000;
+/** More bytes may be more than a text can have, and a line that tells of what is left out. */
+const mostBytes = constants.MAX_STRING_LENGTH - 100;
 
 /**
  * Paths of programs, each looked for once in this process, so that a file that comes later changes nothing. Depends on: the name of the program;
@@ -70,7 +73,7 @@ function checkOptions(
   if (timeoutMs !== undefined && !(timeoutMs > 0))
     throw handleFailed(resource, "`timeoutMs` must be a positive number.");
   if (onLimit !== "fail" && onLimit !== "cut") throw handleFailed(resource, '`onLimit` is "fail" or "cut".');
-  return { args, input, timeoutMs, maxBytes, onLimit, resource };
+  return { args, input, timeoutMs, maxBytes: Math.min(maxBytes, mostBytes), onLimit, resource };
 }
 
 async function locate(program: string, resource: string): Promise<string> {
@@ -87,7 +90,7 @@ async function locate(program: string, resource: string): Promise<string> {
 
 async function isProgram(path: string): Promise<boolean> {
   try {
-    await access(path, constants.X_OK);
+    await access(path, modes.X_OK);
     return (await stat(path)).isFile();
   } catch {
     return false;
@@ -103,13 +106,11 @@ async function inFolder<Value>(
   const resource = resourceText({ kind: "fs.read", path });
   const { path: real, problem } = await judge.find("fs.read", path);
   if (problem !== undefined) throw asHandleFailed(resource, problem);
-  const folder = await openReal(
-    real,
-    (pathOnly ?? constants.O_RDONLY) | constants.O_DIRECTORY,
-    resource,
-  ).catch((error: unknown) => {
-    throw asHandleFailed(resource, error);
-  });
+  const folder = await openReal(real, (pathOnly ?? modes.O_RDONLY) | modes.O_DIRECTORY, resource).catch(
+    (error: unknown) => {
+      throw asHandleFailed(resource, error);
+    },
+  );
   try {
     return await work(anchorOf(folder, real));
   } finally {

@@ -253,6 +253,17 @@ describe("limits that cut [C38]", () => {
     expect(whole).toEqual({ exitCode: 0, signal: null, stdout: "7".padStart(1000, "0"), stderr: "" });
   });
 
+  it("may be none at all", async () => {
+    const script = "echo out; echo err >&2";
+    for (const onLimit of ["cut", "fail"] as const)
+      expect(await sh()("sh", ["-c", script], { onLimit, maxBytes: Infinity })).toEqual({
+        exitCode: 0,
+        signal: null,
+        stdout: "out\n",
+        stderr: "err\n",
+      });
+  });
+
   it("cut no letter in two, whatever its bytes", async () => {
     for (const letter of ["é", "日", "🙂", "a"])
       for (const maxBytes of [97, 98, 99, 100, 101]) {
