@@ -69,6 +69,9 @@ function checkOptions(
   if (!Array.isArray(args) || !args.every((arg) => typeof arg === "string" && !arg.includes("\0")))
     throw handleFailed(resource, "the arguments are a list of texts without NUL.");
   for (const arg of args as readonly string[]) plain(arg, resource);
+  if (typeof input === "string") plain(input, resource);
+  else if (input !== undefined && !(input instanceof Uint8Array))
+    throw handleFailed(resource, "the input is a text or bytes.");
   if (!(maxBytes > 0)) throw handleFailed(resource, "`maxBytes` must be a positive number.");
   if (timeoutMs !== undefined && !(timeoutMs > 0))
     throw handleFailed(resource, "`timeoutMs` must be a positive number.");

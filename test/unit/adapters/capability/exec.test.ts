@@ -160,6 +160,9 @@ describe("what is refused", () => {
       expect(await end(() => run("sh", [], { maxBytes: value }))).toContain("maxBytes");
     }
     expect(await end(() => run("sh", [], { env: { A: "x\0y" } }))).toContain("NUL");
+    for (const input of [5, {}, ["x"], true] as unknown as string[])
+      expect(await end(() => run("sh", [], { input }))).toContain("the input is a text or bytes");
+    expect(await end(() => run("sh", [], { input: "[secret KEY]" }))).toContain("a secret was made a text");
   });
 });
 
