@@ -158,7 +158,7 @@ function runCode(engine: Engine, { job, functions, resolve }: Running): void {
   bounded(() => {
     const prepare = valueOf(context.evalCode(preparation, "writ"));
     const finish = prepare && valueOf(context.callFunction(prepare, context.undefined, ask, done, about));
-    const value = finish && valueOf(context.evalCode(asProgram(context, job.code), "code.js"));
+    const value = finish && valueOf(context.evalCode(asProgram(context, job.code), "code.js", asyncScript));
     if (finish && value && valueOf(context.callFunction(finish, context.undefined, value))) goOn();
   });
 }
@@ -173,6 +173,10 @@ function tooLong({ timeoutMs }: CodeJob): string {
   return `The code did not end within ${timeoutMs} ms.`;
 }
 
+/** A script may wait (`JS_EVAL_FLAG_ASYNC` of QuickJS): it gives a promise of `{ value }`. */
+const asyncScript = 0x80;
+const compileOnly = 0x20;
+
 /** Code is an expression, a script whose last expression is its value, or the body of an async function that returns its value. */
 function asProgram(context: QuickJSContext, code: string): string {
   const body = `(async () => {${code}\n})()`;
@@ -181,7 +185,7 @@ function asProgram(context: QuickJSContext, code: string): string {
 }
 
 function compiles(context: QuickJSContext, program: string): boolean {
-  const compiled = context.evalCode(program, "code.js", { compileOnly: true });
+  const compiled = context.evalCode(program, "code.js", asyncScript | compileOnly);
   compiled.dispose();
   return compiled.error === undefined;
 }
@@ -224,8 +228,11 @@ const preparation = `(function (ask, done, about) {
     } });
   defineProperty(globalThis, "input", { enumerable: true, writable: true, value: input });
   const words = (thrown) => {
-    try { return thrown instanceof error ? thrown.name + ": " + thrown.message : text(thrown); }
-    catch { return "something was thrown that cannot be shown"; }
+    try {
+      if (thrown instanceof error) return thrown.name + ": " + thrown.message;
+      const json = typeof thrown === "object" ? stringify(thrown) : "{}";
+      return json === "{}" || json === undefined ? text(thrown) : json;
+    } catch { return "something was thrown that cannot be shown"; }
   };
   const tell = (value) => {
     const type = typeof value;
@@ -238,8 +245,8 @@ const preparation = `(function (ask, done, about) {
       return done(false, "The value of the code is longer than " + resultBytes + " characters of JSON.");
     done(true, json);
   };
-  return async (value) => {
-    try { tell(await value); }
+  return async (script) => {
+    try { tell(await (await script).value); }
     catch (thrown) { done(false, words(thrown)); }
   };
 })`;
