@@ -1,6 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { contextOf, hasBoxes, need, toolOf } from "./isolate-context.ts";
 
@@ -15,6 +18,29 @@ async function failure(work: Promise<unknown>): Promise<string> {
     return code === undefined ? message : `${code}: ${message}`;
   }
 }
+
+it.skipIf(process.platform !== "linux")(
+  "no file that somebody left open in this process is there",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "writ-left-open-"));
+    const path = join(folder, "secret");
+    writeFileSync(path, "not yours");
+    const left = openSync(path, "r");
+    try {
+      const between = Array.from({ length: 17 }, () => "ignore" as const);
+      const script = fileURLToPath(new URL("inheriting-process.ts", import.meta.url));
+      const child = spawn(process.execPath, ["--no-warnings", script], {
+        stdio: ["ignore", "pipe", "inherit", ...between, left],
+      });
+      const printed = child.stdout === null ? "" : await text(child.stdout);
+      const told: unknown = JSON.parse(printed.trim().split("\n").at(-1) ?? "");
+      expect(told).toEqual({ own: "not yours", program: "", ...(works && { isolated: "" }) });
+    } finally {
+      closeSync(left);
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
 
 describe.skipIf(!works)("a hostile module", () => {
   it.each([

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { ExecResult } from "../../tool/handles.ts";
 import { atProgramEnd } from "../at-program-end.ts";
+import { onlyFiles, pipeOf } from "../given-files.ts";
 import { keepEnds } from "./keep-ends.ts";
 import { handleFailed } from "./lifetime.ts";
 
@@ -30,7 +31,8 @@ export function runProgram(start: Start, signal: AbortSignal): Promise<ExecResul
   const { file, args, cwd, env, input, maxBytes, timeoutMs, resource, onLimit } = start;
   return new Promise((resolve, reject) => {
     signal.throwIfAborted(); // nobody would stop it later
-    const child = spawn(file, [...args], { cwd, env, shell: false, detached: true, stdio: "pipe" });
+    const stdio = onlyFiles(["pipe", "pipe", "pipe"]);
+    const child = spawn(file, [...args], { cwd, env, shell: false, detached: true, stdio });
     const killGroup = (): void => killAll(child.pid);
     let stoppedBy: ExecResult["stoppedBy"];
     const stop = (limit: "time" | "output", reason: string): void => {
@@ -50,11 +52,12 @@ export function runProgram(start: Start, signal: AbortSignal): Promise<ExecResul
     const forget = atProgramEnd(killGroup);
     const tooMuch = (what: string) => (): void =>
       stop("output", `it printed more than ${maxBytes} bytes${what}.`);
-    const stdout = collect(child.stdout, start, tooMuch(""));
-    const stderr = collect(child.stderr, start, tooMuch(" of errors"));
+    const stdout = collect(pipeOf(child, 1), start, tooMuch(""));
+    const stderr = collect(pipeOf(child, 2), start, tooMuch(" of errors"));
     // A program that does not read its input closes it.
-    child.stdin.on("error", () => undefined);
-    child.stdin.end(input);
+    pipeOf(child, 0)
+      .on("error", () => undefined)
+      .end(input ?? "");
     const settle = (): void => {
       clearTimeout(tooLong);
       clearTimeout(grace);

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { Socket } from "node:net";
+
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { onlyFiles, pipeOf } from "../given-files.ts";
 import type { Layout } from "./layout.ts";
 import { type Bind, nodeFiles, nodeInBox } from "./node-files.ts";
 import { systemCallFilter } from "./seccomp.ts";
@@ -69,13 +70,6 @@ export function launch({ layout, memoryBytes, dataBytes, bwrap }: LaunchOptions)
 
 const filterFd = 5;
 
-/** A pipe of a process, by its number there. */
-export function pipeOf({ stdio }: ChildProcess, fd: number): Socket {
-  const pipe = stdio.at(fd);
-  if (pipe instanceof Socket) return pipe;
-  throw new TypeError(`the process has no pipe ${fd}`);
-}
-
 /** Arguments that make a box. Only what they name exists in it. */
 export function boxArguments(binds: readonly Bind[]): string[] {
   const devices = ["null", "zero", "random", "urandom"].map((name) => `/dev/${name}`);
@@ -102,7 +96,7 @@ function start(command: string, args: readonly string[], hasFilter = false): Chi
   return spawn(command, args, {
     cwd: "/",
     env: {},
-    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", ...(hasFilter ? (["pipe"] as const) : [])],
+    stdio: onlyFiles(["ignore", "ignore", "pipe", "pipe", "pipe", ...(hasFilter ? (["pipe"] as const) : [])]),
   });
 }
 

@@ -1,9 +1,10 @@
 import type { Socket } from "node:net";
 import { isJsonObject, type JsonObject, parseJson } from "../../util/json.ts";
 import { atProgramEnd } from "../at-program-end.ts";
+import { pipeOf } from "../given-files.ts";
 import { encodeFrame, type Frame, frameReader } from "./child/frames.ts";
 import { instantFd, pipeFd, type ToCell } from "./child/messages.ts";
-import { launch, type LaunchOptions, pipeOf } from "./launch.ts";
+import { launch, type LaunchOptions } from "./launch.ts";
 
 /** A fault of a cell, not of the work that it did. */
 export class CellError extends Error {

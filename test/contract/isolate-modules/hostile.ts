@@ -1,6 +1,6 @@
 /** Code that does to its cell, and to whoever started it, what it can. Each function is one tool's `execute`. */
 import { spawn } from "node:child_process";
-import { writeSync } from "node:fs";
+import { readFileSync, writeSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 
 const pipe = 3;
@@ -187,4 +187,8 @@ export function asksTooMuch(): Promise<never> {
 export function asksNonsense(): Promise<never> {
   writeAll(frame(JSON.stringify({ type: "ask", call: 1, request: "x", handle: 7, args: null })));
   return forever();
+}
+/** Reads a file that was left open. */
+export function readsOpen({ fd }: { readonly fd: number }): string {
+  return readFileSync(fd, "utf8");
 }

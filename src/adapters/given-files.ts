@@ -1,0 +1,48 @@
+import type { ChildProcess, StdioOptions } from "node:child_process";
+import { openSync, readdirSync, readFileSync } from "node:fs";
+import { Socket } from "node:net";
+
+/** A file with this flag (O_CLOEXEC of Linux) is not there in a program that is started. */
+const closedAtStart = 0o2000000;
+
+// Depends on: the files that this process was started with.
+let left: readonly number[] | undefined;
+let nothing: number | undefined;
+
+/**
+ * The files of a program, by their numbers, and none beside them. Whoever started this process may have left files open in it: Node closes the first of
+ * them, and a program would get the others too. In the place of each it gets `/dev/null`. Only Linux tells which they are.
+ */
+export function onlyFiles(own: readonly ("ignore" | "pipe")[]): StdioOptions {
+  left ??= leftOpen();
+  const files: ("ignore" | "pipe" | number)[] = [...own];
+  for (const fd of left) {
+    if (fd < own.length) continue;
+    while (files.length < fd) files.push("ignore"); // beyond the first three this opens nothing
+    files[fd] = nothing ??= openSync("/dev/null", "r+");
+  }
+  return files;
+}
+
+/** The open files that programs get, in the order of their numbers. */
+function leftOpen(): readonly number[] {
+  if (process.platform !== "linux") return [];
+  const open = readdirSync("/proc/self/fd").map(Number);
+  return open.filter(isGiven).toSorted((one, other) => one - other);
+}
+
+function isGiven(fd: number): boolean {
+  try {
+    const flags = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8"))?.[1] ?? "0";
+    return (Number.parseInt(flags, 8) & closedAtStart) === 0;
+  } catch {
+    return false; // it was open only while the list was read
+  }
+}
+
+/** A pipe of a process, by its number there. */
+export function pipeOf({ stdio }: ChildProcess, fd: number): Socket {
+  const pipe = stdio.at(fd);
+  if (pipe instanceof Socket) return pipe;
+  throw new TypeError(`the process has no pipe ${fd}`);
+}
