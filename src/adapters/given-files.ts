@@ -1,4 +1,4 @@
-import type { ChildProcess, StdioOptions } from "node:child_process";
+import { type ChildProcess, spawn, type SpawnOptions, type StdioOptions } from "node:child_process";
 import { openSync, readdirSync, readFileSync } from "node:fs";
 import { Socket } from "node:net";
 
@@ -9,11 +9,33 @@ const closedAtStart = 0o2000000;
 let left: readonly number[] | undefined;
 let nothing: number | undefined;
 
+/** Options of a program that is started. */
+export interface StartOptions extends Pick<SpawnOptions, "cwd" | "env" | "detached"> {
+  readonly files: readonly ("ignore" | "pipe")[];
+}
+
+/**
+ * Starts a program with these files and none beside them.
+ *
+ * @throws Error `EMFILE` when this process can open no more files; other faults are told as `error` of the process
+ */
+export function startProgram(
+  file: string,
+  args: readonly string[],
+  { files, ...options }: StartOptions,
+): ChildProcess {
+  const child = spawn(file, [...args], { ...options, shell: false, stdio: onlyFiles(files) });
+  const { stdio }: { readonly stdio?: unknown } = child;
+  if (stdio !== undefined) return child;
+  child.on("error", () => undefined); // Node tells this one later too, and would end the process
+  throw Object.assign(new Error("this process has too many files open"), { code: "EMFILE" });
+}
+
 /**
  * The files of a program, by their numbers, and none beside them. Whoever started this process may have left files open in it: Node closes the first of
  * them, and a program would get the others too. In the place of each it gets `/dev/null`. Only Linux tells which they are.
  */
-export function onlyFiles(own: readonly ("ignore" | "pipe")[]): StdioOptions {
+function onlyFiles(own: readonly ("ignore" | "pipe")[]): StdioOptions {
   left ??= leftOpen();
   const files: ("ignore" | "pipe" | number)[] = [...own];
   for (const fd of left) {

@@ -42,6 +42,19 @@ it.skipIf(process.platform !== "linux")(
   },
 );
 
+it("a process that can open no more files fails calls, and goes on", async () => {
+  const script = fileURLToPath(new URL("crowded-process.ts", import.meta.url));
+  const start = `ulimit -n 512; exec "$0" --no-warnings "$1"`;
+  const child = spawn("/bin/sh", ["-c", start, process.execPath, script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const told: unknown = JSON.parse((await text(child.stdout)).trim().split("\n").at(-1) ?? "");
+  expect(told).toEqual({
+    program: expect.stringMatching(/^handle-failed: exec\(echo\): this process has too many files open/),
+    ...(works && { isolated: expect.stringMatching(/^isolate-failed: .* it cannot be started/) }),
+  });
+});
+
 describe.skipIf(!works)("a hostile module", () => {
   it.each([
     ["garbage", "wrote a message of"],

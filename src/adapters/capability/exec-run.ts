@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import type { ExecResult } from "../../tool/handles.ts";
 import { atProgramEnd } from "../at-program-end.ts";
-import { onlyFiles, pipeOf } from "../given-files.ts";
+import { pipeOf, startProgram } from "../given-files.ts";
 import { keepEnds } from "./keep-ends.ts";
 import { handleFailed } from "./lifetime.ts";
 
@@ -31,8 +31,7 @@ export function runProgram(start: Start, signal: AbortSignal): Promise<ExecResul
   const { file, args, cwd, env, input, maxBytes, timeoutMs, resource, onLimit } = start;
   return new Promise((resolve, reject) => {
     signal.throwIfAborted(); // nobody would stop it later
-    const stdio = onlyFiles(["pipe", "pipe", "pipe"]);
-    const child = spawn(file, [...args], { cwd, env, shell: false, detached: true, stdio });
+    const child = startProgram(file, args, { cwd, env, detached: true, files: ["pipe", "pipe", "pipe"] });
     const killGroup = (): void => killAll(child.pid);
     let stoppedBy: ExecResult["stoppedBy"];
     const stop = (limit: "time" | "output", reason: string): void => {

@@ -44,7 +44,8 @@ export function makeExec(lifetime: Lifetime, judge: FileJudge): Exec {
         } catch (error) {
           throw asHandleFailed(resource, error);
         } finally {
-          await rm(own, { recursive: true, force: true });
+          // What cannot be removed stays: how the program ended is told all the same.
+          await rm(own, { recursive: true, force: true }).catch(() => undefined);
         }
       },
       options.signal,

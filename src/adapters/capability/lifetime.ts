@@ -107,6 +107,8 @@ const words: Readonly<Record<string, string>> = {
   EEXIST: "something is there already.",
   ENOTEMPTY: "the folder is not empty.",
   ENOSPC: "there is no space left.",
+  EMFILE: "this process has too many files open.",
+  ENFILE: "the system has too many files open.",
   EROFS: "it cannot be written to.",
   ENXIO: "it is no regular file.",
   ENAMETOOLONG: "the name is too long.",

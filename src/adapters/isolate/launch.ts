@@ -1,9 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { onlyFiles, pipeOf } from "../given-files.ts";
+import { pipeOf, startProgram } from "../given-files.ts";
 import type { Layout } from "./layout.ts";
 import { type Bind, nodeFiles, nodeInBox } from "./node-files.ts";
 import { systemCallFilter } from "./seccomp.ts";
@@ -93,11 +93,8 @@ function permissionFlags(): string[] {
 }
 
 function start(command: string, args: readonly string[], hasFilter = false): ChildProcess {
-  return spawn(command, args, {
-    cwd: "/",
-    env: {},
-    stdio: onlyFiles(["ignore", "ignore", "pipe", "pipe", "pipe", ...(hasFilter ? (["pipe"] as const) : [])]),
-  });
+  const files = ["ignore", "ignore", "pipe", "pipe", "pipe"] as const;
+  return startProgram(command, args, { cwd: "/", env: {}, files: hasFilter ? [...files, "pipe"] : files });
 }
 
 /** The program of a cell: beside this file in the source; in the package wherever the bundler put this file. */

@@ -1,10 +1,11 @@
 import type { Socket } from "node:net";
+import { messageOf } from "../../error/writ-error.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../../util/json.ts";
 import { atProgramEnd } from "../at-program-end.ts";
 import { pipeOf } from "../given-files.ts";
 import { encodeFrame, type Frame, frameReader } from "./child/frames.ts";
 import { instantFd, pipeFd, type ToCell } from "./child/messages.ts";
-import { launch, type LaunchOptions } from "./launch.ts";
+import { launch, type Launched, type LaunchOptions } from "./launch.ts";
 
 /** A fault of a cell, not of the work that it did. */
 export class CellError extends Error {
@@ -48,7 +49,7 @@ export interface Link {
  * Starts a process and listens to it. What it sends is bounded in length, depth and number; whatever breaks a bound, or is no message, ends it.
  */
 export function openLink(options: LaunchOptions, { onMessage, onInstant, onEnd }: LinkListeners): Link {
-  const { process: child, module } = launch(options);
+  const { process: child, module } = launched(options);
   const [errors, pipe, instant] = [pipeOf(child, 2), pipeOf(child, pipeFd), pipeOf(child, instantFd)];
   const streams = [errors, pipe, instant];
   let ended: CellError | undefined;
@@ -117,6 +118,14 @@ export function openLink(options: LaunchOptions, { onMessage, onInstant, onEnd }
         else each.unref();
     },
   };
+}
+
+function launched(options: LaunchOptions): Launched {
+  try {
+    return launch(options);
+  } catch (cause) {
+    throw new CellError(`it cannot be started: ${messageOf(cause)}`, { cause });
+  }
 }
 
 /** The reason for the process's end. Its own words are only searched for those about memory. */
