@@ -105,6 +105,7 @@ export function openPool({ start, processes, idleMs, fresh }: PoolOptions): Pool
       signal.throwIfAborted();
       await enter(signal);
       let cell: Cell | undefined;
+      let starting: Promise<Cell> | undefined;
       const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
       const onAbort = (): void => {
         cell?.abort("the call was stopped");
@@ -114,7 +115,7 @@ export function openPool({ start, processes, idleMs, fresh }: PoolOptions): Pool
       signal.addEventListener("abort", onAbort, { once: true });
       let isOver = false;
       const work = async (): Promise<Json> => {
-        const taken = takeIdle(key) ?? (await startOne());
+        const taken = takeIdle(key) ?? (await (starting = startOne()));
         // The call may have been stopped while its process was started.
         if (isOver) return keep(taken, undefined) ?? null;
         cell = taken;
@@ -133,7 +134,8 @@ export function openPool({ start, processes, idleMs, fresh }: PoolOptions): Pool
         clearTimeout(timer);
         signal.removeEventListener("abort", onAbort);
         if (cell !== undefined) keep(cell, key);
-        leave();
+        if (cell !== undefined || starting === undefined) leave();
+        else void starting.then(leave, leave); // its process has the place until it has started
       }
     },
   };

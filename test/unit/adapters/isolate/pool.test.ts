@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { Cell, CellCall } from "../../../../src/adapters/isolate/cell.ts";
 import { openPool } from "../../../../src/adapters/isolate/pool.ts";
@@ -10,27 +11,55 @@ const call: CellCall = {
   progress: () => undefined,
 };
 
+/** A cell that does what it is asked, but for what is given. */
+const cellThat = (on: Partial<Cell> = {}): Cell => ({
+  isUsable: () => true,
+  dataBytes: 0,
+  run: ({ callId }) => Promise.resolve(callId),
+  abort: () => undefined,
+  kill: () => undefined,
+  hold: () => undefined,
+  ...on,
+});
+const bounds = { key: "", timeoutMs: 1000, timedOut: () => new Error("late") };
+const unstopped = { ...bounds, signal: new AbortController().signal };
+
+it("calls that are stopped while their process starts leave no more processes than there may be", async () => {
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  let processes = 0;
+  const start = async (): Promise<Cell> => {
+    processes += 1;
+    await gate;
+    return cellThat({ kill: () => void (processes -= 1) });
+  };
+  const pool = openPool({ start, processes: 1, idleMs: 1000, fresh: false });
+  for (let each = 0; each < 5; each += 1) {
+    const stop = new AbortController();
+    const stopped = pool.run(call, { ...bounds, signal: stop.signal });
+    await sleep(1);
+    stop.abort(new Error("stopped"));
+    await expect(stopped).rejects.toThrow("stopped");
+  }
+  expect(processes).toBe(1);
+  open();
+  expect(await pool.run(call, unstopped)).toBe("c");
+  expect(processes).toBe(1);
+});
+
 it("a call that is stopped before its turn is given to no process, which has work for others then", async () => {
   const given: string[] = [];
-  const cell: Cell = {
-    isUsable: () => true,
-    dataBytes: 0,
+  const cell = cellThat({
     run({ callId }) {
       given.push(callId);
       return Promise.resolve(callId);
     },
-    abort: () => undefined,
-    kill: () => undefined,
-    hold: () => undefined,
-  };
+  });
   const pool = openPool({ start: () => Promise.resolve(cell), processes: 1, idleMs: 5, fresh: false });
   await pool.warm();
   const stop = new AbortController();
-  const bounds = { key: "", timeoutMs: 1000, timedOut: () => new Error("late") };
   const stopped = pool.run({ ...call, callId: "first" }, { ...bounds, signal: stop.signal });
   stop.abort(new Error("stopped"));
   await expect(stopped).rejects.toThrow("stopped");
-  const next = { ...bounds, signal: new AbortController().signal };
-  expect(await pool.run({ ...call, callId: "second" }, next)).toBe("second");
+  expect(await pool.run({ ...call, callId: "second" }, unstopped)).toBe("second");
   expect(given).toEqual(["second"]);
 });
