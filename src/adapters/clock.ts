@@ -1,6 +1,7 @@
 import type { Host } from "../journal/host.ts";
 import { lazy } from "../util/remembered.ts";
 import { nodePowers } from "./capability/node-powers.ts";
+import { waitMs } from "./wait-ms.ts";
 import { warnOnce } from "./warn-once.ts";
 
 /** Loaded with the first agent: a program that only imports writ needs none, and the first run does not wait for it. */
@@ -11,14 +12,11 @@ export function readyForRuns(): void {
   crypto();
 }
 
-/** The longest time a timer of Node can wait; a longer one would fire at once. */
-const longestTimerMs = 2_147_483_647;
-
 /** The clock, timers and randomness of Node. */
 export const nodeHost: Host = {
   now: () => Date.now(),
   timer(afterMs, fire) {
-    const timer = setTimeout(fire, Math.min(afterMs, longestTimerMs));
+    const timer = setTimeout(fire, waitMs(afterMs));
     return () => clearTimeout(timer);
   },
   randomId: () => crypto().randomUUID(),

@@ -67,6 +67,11 @@ describe("connectMcp", () => {
     },
   );
 
+  it("has a time that is longer than a timer waits", async () => {
+    const far = await connect("well", { timeoutMs: 3_000_000_000 });
+    expect(await call(far, "echo", { text: "hi" })).toMatchObject({ status: "ok", value: "hi" });
+  });
+
   it("takes what the author knows of tools, and only tools that there are", async () => {
     const about = { effect: "write", parameters: { text: "content" }, trusted: true } as const;
     const far = await connect("well", {

@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import type { ExecResult } from "../../tool/handles.ts";
 import { atProgramEnd } from "../at-program-end.ts";
 import { pipeOf, startProgram } from "../given-files.ts";
+import { waitMs } from "../wait-ms.ts";
 import { keepEnds } from "./keep-ends.ts";
 import { handleFailed } from "./lifetime.ts";
 
@@ -20,7 +21,6 @@ export interface Start {
 
 /** Wait for outputs that another process still holds. */
 const graceMs = 1000;
-const longestTimerMs = 2_147_483_647;
 
 /**
  * Runs a program in a process group of its own, and leaves nothing of the group running.
@@ -44,7 +44,7 @@ export function runProgram(start: Start, signal: AbortSignal): Promise<ExecResul
         ? undefined
         : setTimeout(
             () => stop("time", `it did not end within ${timeoutMs} ms and was stopped.`),
-            Math.min(timeoutMs, longestTimerMs),
+            waitMs(timeoutMs),
           );
     let grace: NodeJS.Timeout | undefined;
     signal.addEventListener("abort", killGroup, { once: true });

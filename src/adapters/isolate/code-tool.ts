@@ -2,6 +2,7 @@ import { WritError } from "../../error/writ-error.ts";
 import type { Capability } from "../../tool/capability.ts";
 import { tool, type Tool, type ToolDefinition, type TypedTool } from "../../tool/tool.ts";
 import { isJsonObject, type Json, parseJson } from "../../util/json.ts";
+import { waitMs } from "../wait-ms.ts";
 import type { GivenFunction } from "./broker.ts";
 import { callCell, warmPool } from "./call-cell.ts";
 import { boundFunctions, codeFunctions } from "./code-functions.ts";
@@ -93,7 +94,14 @@ export async function codeTool<const Needs extends readonly Capability[] = reado
     effect,
     timeoutMs: timeoutMs + answerMs + startMs,
     execute: async ({ code, input = null }, context) => {
-      const job = { code, input, functions: names, timeoutMs, memoryBytes, resultBytes: resultChars };
+      const job = {
+        code,
+        input,
+        functions: names,
+        timeoutMs: waitMs(timeoutMs),
+        memoryBytes,
+        resultBytes: resultChars,
+      };
       const own = Object.entries(functions).map(([each, call]): [string, GivenFunction] => [
         each,
         (given) => call(...given),

@@ -1,4 +1,5 @@
 import type { Json } from "../../util/json.ts";
+import { waitMs } from "../wait-ms.ts";
 import type { Cell, CellCall } from "./cell.ts";
 
 /** Options of the cells of one tool. */
@@ -81,7 +82,7 @@ export function openPool({ start, processes, idleMs, fresh }: PoolOptions): Pool
     if (!cell.isUsable()) return;
     if (fresh && key !== undefined) return cell.kill();
     cell.hold(false);
-    idle.push({ cell, key, timer: setTimeout(() => drop(cell), idleMs).unref() });
+    idle.push({ cell, key, timer: setTimeout(() => drop(cell), waitMs(idleMs)).unref() });
   }
 
   /** A new cell takes the place of the one that rests since the longest time, where there is no other. */
@@ -123,7 +124,7 @@ export function openPool({ start, processes, idleMs, fresh }: PoolOptions): Pool
         timer = setTimeout(() => {
           taken.abort("the time of the call is over");
           stop(timedOut());
-        }, timeoutMs);
+        }, waitMs(timeoutMs));
         return cell.run(call);
       };
       try {

@@ -2,6 +2,7 @@ import { checkShape, closed, fromOne, unknownTool } from "../../error/check-shap
 import type { Knowledge } from "../../tool/knowledge.ts";
 import { checkName, type Tool, type ToolContext } from "../../tool/tool.ts";
 import { anything, optional, type Shape } from "../../util/shape.ts";
+import { waitMs } from "../wait-ms.ts";
 import { type Catalogue, changedError, openCatalogue } from "./catalogue.ts";
 import type { McpChange } from "./changes.ts";
 import { type Elicited, Elicitations } from "./elicitation.ts";
@@ -113,7 +114,8 @@ export interface McpConnection {
  */
 export async function connectMcp(server: McpServer): Promise<McpConnection> {
   checkShape("connectMcp()", server, serverShape);
-  const { name, timeoutMs = 60_000, signal, revision, resources, prompts, beside = [] } = server;
+  const { name, signal, revision, resources, prompts, beside = [] } = server;
+  const timeoutMs = waitMs(server.timeoutMs ?? 60_000);
   checkName(name, "An MCP server");
   checkPlace(server, name);
   let catalogue: Catalogue | undefined;

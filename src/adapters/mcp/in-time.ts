@@ -1,3 +1,5 @@
+import { waitMs } from "../wait-ms.ts";
+
 /** Bounds of work. */
 export interface Bounds {
   /** Milliseconds. */
@@ -28,7 +30,10 @@ export async function inTime<Value>(
     reject(reason);
     own.abort(reason);
   };
-  const timer = setTimeout(() => end(new TooSlow(`${what} took more than ${timeoutMs} ms`)), timeoutMs);
+  const timer = setTimeout(
+    () => end(new TooSlow(`${what} took more than ${timeoutMs} ms`)),
+    waitMs(timeoutMs),
+  );
   signal?.addEventListener("abort", stop, { once: true });
   try {
     return await Promise.race([work(own.signal), ended]);

@@ -4,6 +4,7 @@ import type { McpClient } from "./client.ts";
 import { type McpTaking, takingFields } from "./take.ts";
 import { checkShape, closed, fromOne } from "../../error/check-shape.ts";
 import { anything, having, object, optional, type Shape } from "../../util/shape.ts";
+import { waitMs } from "../wait-ms.ts";
 
 export type { McpChange } from "./changes.ts";
 export type { McpClient, McpProgress, McpRequestOptions, McpTool } from "./client.ts";
@@ -69,7 +70,8 @@ const listeners = new WeakMap<McpClient, Set<() => void>>();
 export async function mcpTools(client: McpClient, options: McpToolsOptions = {}): Promise<readonly Tool[]> {
   checkShape("mcpTools()", { client }, clientShape);
   checkShape("mcpTools()", options, optionsShape);
-  const { server, timeoutMs = 60_000 } = options;
+  const { server } = options;
+  const timeoutMs = waitMs(options.timeoutMs ?? 60_000);
   if (server !== undefined) checkName(server, "An MCP server");
   const line = {
     client: async () => client,

@@ -63,3 +63,11 @@ it("a call that is stopped before its turn is given to no process, which has wor
   expect(await pool.run({ ...call, callId: "second" }, unstopped)).toBe("second");
   expect(given).toEqual(["second"]);
 });
+it.each([3_000_000_000, Infinity])("a time that no timer can wait is no short one: %d ms", async (ms) => {
+  let kills = 0;
+  const cell = cellThat({ run: () => sleep(30, "done"), kill: () => void (kills += 1) });
+  const pool = openPool({ start: () => Promise.resolve(cell), processes: 1, idleMs: ms, fresh: false });
+  expect(await pool.run(call, { ...unstopped, timeoutMs: ms })).toBe("done");
+  await sleep(30);
+  expect(kills).toBe(0);
+});
