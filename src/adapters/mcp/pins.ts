@@ -7,6 +7,7 @@ import { type JsonObject, parseJson, toJson } from "../../util/json.ts";
 import { fits, jsonObject, map, misfitText, object, oneOf, optional, string } from "../../util/shape.ts";
 import { codeOf } from "../../util/thrown.ts";
 import { makeFolder } from "../make-folder.ts";
+import { oneAfterAnother } from "../one-after-another.ts";
 import type { AppTool } from "./apps.ts";
 
 /**
@@ -87,8 +88,8 @@ export async function readPins(
   return new Map(Object.entries(own));
 }
 
-/** Register: the last write to each file. Writes of this process to one file happen one after another: servers are connected beside each other. */
-const writing = new Map<string, Promise<unknown>>();
+/** Register: the writes to each file. Those of this process to one file happen one after another: servers are connected beside each other. */
+const inTurn = oneAfterAnother();
 
 /** Puts the pins of a server into a file and leaves those of others as they are. @throws WritError `pins-invalid` */
 export function writePins(
@@ -96,8 +97,7 @@ export function writePins(
   server: string,
   { pins, part = "servers" }: { readonly pins: ServerPins; readonly part?: PinPart },
 ): Promise<void> {
-  const before = writing.get(path) ?? Promise.resolve();
-  const write = async (): Promise<void> => {
+  return inTurn(path, async () => {
     const kept = await readPinFile(path);
     const own = sorted(Object.fromEntries(pins));
     const all: McpPins = { ...kept, [part]: sorted({ ...kept[part], [server]: own }) };
@@ -110,11 +110,6 @@ export function writePins(
       await rm(beside, { force: true });
       throw invalid(path, `it cannot be written: ${messageOf(error)}`, error);
     }
-  };
-  const written = before.then(write, write);
-  writing.set(path, written);
-  return written.finally(() => {
-    if (writing.get(path) === written) writing.delete(path);
   });
 }
 

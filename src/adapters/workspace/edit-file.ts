@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { fs as files } from "../../tool/capability.ts";
 import type { Handles } from "../../tool/handles.ts";
 import { tool, type Tool } from "../../tool/tool.ts";
-import { count, fileAt, shownPath, told, type Workspace } from "./workspace.ts";
+import { count, fileAt, inTurn, pathIn, shownPath, told, type Workspace } from "./workspace.ts";
 
 const mostBytes = 10_000_000;
 
@@ -48,8 +48,11 @@ export function editFileTool(workspace: Workspace): Tool {
       new: "content",
       all: "content",
     },
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above parsed them
-    execute: (args, { fs }) => edited(workspace, args as unknown as EditArguments, fs),
+    execute(args, { fs }) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above parsed them
+      const edit = args as unknown as EditArguments;
+      return inTurn(pathIn(workspace, edit.path), () => edited(workspace, edit, fs));
+    },
   });
 }
 

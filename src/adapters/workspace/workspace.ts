@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import { isWritError, WritError } from "../../error/writ-error.ts";
 import type { ReadFiles } from "../../tool/handles.ts";
 import { nearest } from "../../util/nearest.ts";
+import { type OneAfterAnother, oneAfterAnother } from "../one-after-another.ts";
 
 /** The folder that tools work in, and the bounds that all of them share. */
 export interface Workspace {
@@ -46,6 +47,9 @@ export async function told<Value>(path: string, work: () => Promise<Value>): Pro
     throw error;
   }
 }
+
+/** Register: the changes of each file, by its path. Each call looks at the file before it writes: of two at once one would be lost. */
+export const inTurn: OneAfterAnother = oneAfterAnother();
 
 /** A regular file that is there, or an error that helps to find it. */
 export async function fileAt(

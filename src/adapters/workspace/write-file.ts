@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { fs as files } from "../../tool/capability.ts";
 import type { Handles } from "../../tool/handles.ts";
 import { tool, type Tool } from "../../tool/tool.ts";
-import { count, pathIn, shownPath, told, type Workspace } from "./workspace.ts";
+import { count, inTurn, pathIn, shownPath, told, type Workspace } from "./workspace.ts";
 
 interface WriteArguments {
   readonly path: string;
@@ -32,8 +32,11 @@ export function writeFileTool(workspace: Workspace): Tool {
     timeoutMs: workspace.timeMs,
     needs: [files.read(root), files.write(root)],
     parameters: { path: { role: "target", type: "path" }, content: "content", replace: "content" },
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above parsed them
-    execute: (args, { fs }) => written(workspace, args as unknown as WriteArguments, fs),
+    execute(args, { fs }) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above parsed them
+      const write = args as unknown as WriteArguments;
+      return inTurn(pathIn(workspace, write.path), () => written(workspace, write, fs));
+    },
   });
 }
 

@@ -380,6 +380,22 @@ describe("edit_file [C38]", () => {
   });
 });
 
+describe("a file that calls of several runs change at once", () => {
+  it("has each of their edits, and is new to one of them alone", async () => {
+    write("list", "abcdefgh");
+    const edits = Array.from("abcdefgh", (letter) =>
+      call("edit_file", { path: "list", old: letter, new: letter.toUpperCase() }),
+    );
+    for (const edited of await Promise.all(edits)) expect(edited).toBe("ok: Replaced it in line 1 of list.");
+    expect(content("list")).toBe("ABCDEFGH");
+
+    const writes = Array.from("abcdefgh", (letter) => call("write_file", { path: "new", content: letter }));
+    const written = await Promise.all(writes);
+    expect(written.filter((said) => said.startsWith("ok: Wrote new"))).toHaveLength(1);
+    expect(written.filter((said) => said.includes('"new" is there already'))).toHaveLength(7);
+  });
+});
+
 describe("a file that somebody else changes [C38]", () => {
   it("is not overwritten by an edit of what it was", async () => {
     const edit = fileTools({ root: "/work", write: true }).find(({ name }) => name === "edit_file");
