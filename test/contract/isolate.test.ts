@@ -250,6 +250,30 @@ describe.skipIf(!works)("the handles of an isolated tool", () => {
       expect(await call({ bytes }, contextOf({ fetch: echo }))).toEqual(bytes);
   });
 
+  it("leave out nothing that code gives them: what cannot be sent is refused", async () => {
+    const call = await toolOf("honest", "sendsOdd", {
+      needs: [need("net", "a.example"), need("fs.write", "/data"), need("exec", "git")],
+    });
+    const used: string[] = [];
+    const handles = {
+      fetch: async () => (used.push("fetch"), new Response("")),
+      exec: async () => (used.push("exec"), { exitCode: 0, signal: null, stdout: "", stderr: "" }),
+      fs: { writeBytes: async () => void used.push("fs.writeBytes") } as never,
+    };
+    const names = expect.stringContaining("are a plain object of names and values");
+    const content = expect.stringContaining("is a text or bytes");
+    expect(await call({}, contextOf(handles))).toEqual([
+      names,
+      names,
+      content,
+      content,
+      names,
+      content,
+      content,
+    ]);
+    expect(used).toEqual([]);
+  });
+
   it("take answers without a body, and stop what the code does not wait for", async () => {
     const needs = [need("net", "a.example")];
     const call = await toolOf("honest", "fetchesNothing", { needs });

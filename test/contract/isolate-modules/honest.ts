@@ -185,3 +185,26 @@ export const isNoFunction = 7;
 function untyped(text: string): never {
   return text as never;
 }
+
+/** Gives handles what they do not take, as code without types may. Each says so. */
+export async function sendsOdd(_args: unknown, { fetch, fs, exec }: Context): Promise<readonly string[]> {
+  const post = (odd: object): unknown => fetch?.("https://a.example", { method: "POST", ...odd });
+  const attempts: readonly (() => unknown)[] = [
+    () => post({ headers: new Headers({ authorization: "Bearer x" }) }),
+    () => post({ headers: [["authorization", "Bearer x"]] }),
+    () => post({ body: new URLSearchParams({ a: "1" }) }),
+    () => post({ body: new ArrayBuffer(2) }),
+    () => exec?.("git", [], { env: new Map([["TOKEN", "x"]]) as never }),
+    () => exec?.("git", [], { input: new ArrayBuffer(2) as never }),
+    () => fs?.writeBytes("/data/a", new ArrayBuffer(2) as never),
+  ];
+  const said: string[] = [];
+  for (const attempt of attempts)
+    try {
+      await attempt();
+      said.push("sent");
+    } catch (error) {
+      said.push((error as Error).message);
+    }
+  return said;
+}

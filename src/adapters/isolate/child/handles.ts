@@ -67,7 +67,7 @@ export function makeHandles(
 function fileHandle(name: string, ask: Ask): (path: unknown, data?: unknown) => Promise<unknown> {
   return async (path, data) => {
     if (name === "fs.writeBytes") {
-      const bytes = data instanceof Uint8Array ? data : Buffer.from(String(data));
+      const bytes = bytesIn(data, "what is written") ?? Buffer.from(String(data));
       return void (await ask({ handle: name, args: [String(path)], bytes }));
     }
     const args = data === undefined ? [String(path)] : [String(path), data];
@@ -95,10 +95,10 @@ interface Given {
 
 function fetchHandle(ask: Ask): (url: unknown, options?: Sent) => Promise<Response> {
   return async (url, { method, headers, body, maxBytes, signal } = {}) => {
-    const bytes = body instanceof Uint8Array ? body : undefined;
+    const bytes = bytesIn(body, "a body");
     const sent = {
       method,
-      headers: headers === undefined ? undefined : secretsNamed(headers),
+      headers: headers === undefined ? undefined : secretsNamed(headers, "the headers"),
       body: bytes === undefined ? body : undefined,
       maxBytes,
     };
@@ -127,10 +127,10 @@ function execHandle(
   ask: Ask,
 ): (program: unknown, args?: readonly unknown[], options?: Started) => Promise<unknown> {
   return async (program, args = [], { signal, env, input, ...options } = {}) => {
-    const bytes = input instanceof Uint8Array ? input : undefined;
+    const bytes = bytesIn(input, "the input");
     const sent = {
       ...options,
-      env: env === undefined ? undefined : secretsNamed(env),
+      env: env === undefined ? undefined : secretsNamed(env, "the variables"),
       input: bytes === undefined ? input : undefined,
     };
     const request = { handle: "exec", args: [String(program), args.map(String), sent] };
@@ -138,12 +138,20 @@ function execHandle(
   };
 }
 
+/** The bytes of what is sent, which go beside a message; undefined for a text. JSON would leave out all else. */
+function bytesIn(value: unknown, what: string): Uint8Array | undefined {
+  if (value instanceof Uint8Array) return value;
+  if (value === undefined || typeof value === "string") return undefined;
+  throw new Error(`${what} is a text or bytes.`);
+}
+
 function named(value: unknown): unknown {
   return isSecretName(value) ? { secret: value.name } : String(value);
 }
 
 /** Secrets become `{ secret: name }`: only the parent knows more. */
-function secretsNamed(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function secretsNamed(values: Readonly<Record<string, unknown>>, what: string): Record<string, unknown> {
+  if (Symbol.iterator in values) throw new Error(`${what} are a plain object of names and values.`);
   return Object.fromEntries(
     Object.entries(values).map(([key, value]) => [
       key,
