@@ -46,6 +46,13 @@ describe.skipIf(!works)("an isolated tool", () => {
     expect(await asGranted("/public")).toEqual({ text: "a", calls: 1 });
   });
 
+  it("is told what JSON has no words for, as a tool of this process is", async () => {
+    const call = await toolOf("honest", "givesNoJson");
+    for (const what of ["bytes", "buffer"])
+      await expect(call({ what })).rejects.toThrow("2 bytes in a buffer; JSON has none");
+    await expect(call({ what: "holes" })).rejects.toThrow("nothing was put in at place 1");
+  });
+
   it("says how its code is held, with what was tried", async () => {
     const made = await isolatedTool({
       name: "held",

@@ -208,3 +208,11 @@ export async function sendsOdd(_args: unknown, { fetch, fs, exec }: Context): Pr
     }
   return said;
 }
+
+/** Gives what is no JSON. */
+export function givesNoJson({ what }: { readonly what: "bytes" | "buffer" | "holes" }): unknown {
+  const list = [1];
+  list.length = 3;
+  if (what === "holes") return { list };
+  return { picture: what === "bytes" ? new Uint8Array([1, 2]) : Buffer.from("ab") };
+}

@@ -12,7 +12,7 @@ const headerBytes = 8;
 
 /** A message as it goes over the pipe. */
 export function encodeFrame(message: unknown, bytes: Uint8Array = empty): Buffer {
-  const text = JSON.stringify(message, digits);
+  const text = JSON.stringify(message, written);
   const textBytes = Buffer.byteLength(text);
   const frame = Buffer.allocUnsafe(headerBytes + textBytes + bytes.length);
   frame.writeUInt32BE(textBytes, 0);
@@ -22,9 +22,22 @@ export function encodeFrame(message: unknown, bytes: Uint8Array = empty): Buffer
   return frame;
 }
 
-/** A bigint is the string of its digits, as for tools of the same process. */
-function digits(_key: string, value: unknown): unknown {
+/**
+ * A bigint is the string of its digits; bytes and lists with holes are no JSON. So it is for tools of the same process.
+ *
+ * @throws TypeError
+ */
+function written(this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
+  const field = this[key]; // a buffer says of itself in JSON that it is a list of numbers
+  if (ArrayBuffer.isView(field) || field instanceof ArrayBuffer)
+    throw new TypeError(`it has ${field.byteLength} bytes in a buffer; JSON has none: give them as text`);
+  if (Array.isArray(value)) refuseHoles(value);
   return typeof value === "bigint" ? String(value) : value;
+}
+
+function refuseHoles(list: readonly unknown[]): void {
+  for (let place = 0; place < list.length; place += 1)
+    if (!(place in list)) throw new TypeError(`in a list nothing was put in at place ${place}`);
 }
 
 const empty = new Uint8Array(0);
