@@ -12,7 +12,7 @@ import { sameJson } from "../../util/same-json.ts";
 import type { Invariant, SimulatedOutcome } from "../simulate/view.ts";
 import { checkNames } from "./names.ts";
 import { anyType, authored, countedIn, isAtHost, strangersIn } from "./places.ts";
-import { closedPaths } from "./schema-places.ts";
+import { listedIn } from "./schema-places.ts";
 import {
   type ApartSentence,
   type AtMostSentence,
@@ -163,10 +163,10 @@ function strangersOf(
   } satisfies Parameters<typeof sightOf>[0];
   const sight = sightOf(request, rulePolicyOf(way.policy)?.tools[tool.name]);
   const own = authored(way.policy, tool.name);
-  const closed = closedPaths(tool);
+  const isListed = listedIn(tool);
   const hosts = sentence.type === "given" ? (sentence.hosts ?? []) : [];
   const isGiven = (leaf: Leaf): boolean =>
-    closed.has(leaf.path.replaceAll(/\[\d+\]/g, "")) ||
+    isListed(leaf.path.replaceAll(/\[\d+\]/g, "")) ||
     own.some((value) => sameJson(value, leaf.value)) ||
     isAtHost(leaf.value, hosts) ||
     anyType.some((type) => sight.isBound(leaf, type) === true);

@@ -1,4 +1,5 @@
 import type { Condition, Rule, ValueTest } from "../../policy/rules/rule.ts";
+import { conditionsIn } from "../../policy/rules/conditions.ts";
 import { rulePolicyOf } from "../../policy/rules/identity.ts";
 import { narrowedParts } from "../../policy/rules/narrowed-parts.ts";
 import type { Policy } from "../../policy/decision.ts";
@@ -15,6 +16,13 @@ export function rulesFor(policy: Policy, tool: string): readonly Rule[] {
   if (parts !== undefined) return parts.flatMap((part) => rulesFor(part, tool));
   const rules = rulePolicyOf(policy)?.rules ?? [];
   return rules.filter(({ tools }) => tools.includes(tool) || tools.includes("*"));
+}
+
+/** The paths of arguments of which the rules for a tool speak. */
+export function judgedPaths(policy: Policy, tool: string): readonly string[] {
+  return rulesFor(policy, tool)
+    .flatMap(conditionsIn)
+    .flatMap((each) => ("path" in each && each.path !== undefined ? [each.path] : []));
 }
 
 interface FoundTest {

@@ -1,3 +1,4 @@
+import { propertyNames } from "../../schema/property-names.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
@@ -11,20 +12,37 @@ export interface Place {
   readonly with: (value: Json) => JsonObject;
   /** The schema lists what may stand there. */
   readonly isClosed?: true;
+  /** The paths of values at this place in a call, as a regular expression. */
+  readonly pattern: string;
 }
 
 /** The name of an argument that the schema does not have. */
-export const unnamed = "another_argument";
+const unnamed = "another_argument";
 
 const deepest = 8;
 
-/** All places of a tool. What the schema lists (choices, truth values) is the author's, and none of them. */
-export function placesOf({ input }: Pick<Tool, "input">): readonly Place[] {
-  return allPlaces(input.jsonSchema).filter(({ isClosed }) => isClosed !== true);
+type Given = Pick<Tool, "input" | "parameters">;
+
+/**
+ * All places of a tool. What the schema lists (choices, truth values) is the author's, and none of them. Where the model
+ * may name fields itself, `spoken` has paths of fields that it may name.
+ */
+export function placesOf(tool: Given, spoken: readonly string[] = []): readonly Place[] {
+  return allPlaces(tool, spoken).filter(({ isClosed }) => isClosed !== true);
 }
 
-function allPlaces(schema: JsonSchema): readonly Place[] {
-  return within(schema, { path: "", with: asArguments, depth: 0, root: schema, followed: [] });
+function allPlaces({ input, parameters = {} }: Given, spoken: readonly string[] = []): readonly Place[] {
+  const { jsonSchema: root } = input;
+  const paths = [...Object.keys(parameters), ...spoken];
+  return within(root, {
+    path: "",
+    pattern: "",
+    with: asArguments,
+    depth: 0,
+    root,
+    spoken: paths,
+    followed: [],
+  });
 }
 
 function asArguments(value: Json): JsonObject {
@@ -32,9 +50,9 @@ function asArguments(value: Json): JsonObject {
 }
 
 /** Arguments with a text at each place where something can stand, one by one: at those that a schema lists, and at what is around each. */
-export function probesOf({ input }: Pick<Tool, "input">): readonly JsonObject[] {
+export function probesOf(tool: Given): readonly JsonObject[] {
   const paths = new Set(
-    allPlaces(input.jsonSchema).flatMap(({ path }) => {
+    allPlaces(tool).flatMap(({ path }) => {
       const parts = path.split(".");
       return parts.map((_, place) => parts.slice(0, place + 1).join("."));
     }),
@@ -45,32 +63,45 @@ export function probesOf({ input }: Pick<Tool, "input">): readonly JsonObject[] 
   });
 }
 
-/** The paths at which a tool's schema lists what may stand there. */
-export function closedPaths({ input }: Pick<Tool, "input">): ReadonlySet<string> {
-  const places = allPlaces(input.jsonSchema);
-  const open = new Set(places.flatMap(({ path, isClosed }) => (isClosed === true ? [] : [path])));
-  return new Set(places.flatMap(({ path }) => (open.has(path) ? [] : [path])));
+/** True for the path of a value in a call that the tool's schema lists. */
+export function listedIn(tool: Given): (path: string) => boolean {
+  const places = allPlaces(tool);
+  const [listed, open] = [true, false].map((isListed) =>
+    places
+      .filter(({ isClosed = false }) => isClosed === isListed)
+      .map(({ pattern }) => new RegExp(`^${pattern}$`, "s")),
+  );
+  return (path) =>
+    listed?.some((each) => each.test(path)) === true && open?.some((each) => each.test(path)) !== true;
 }
 
-interface Position extends Omit<Place, "schema"> {
+interface Position extends Omit<Place, "schema" | "with"> {
+  /** Arguments with this part there. A name that the model gives to a field on the way is the value that stands in the part. */
+  readonly with: (part: Json, value: Json) => JsonObject;
   readonly depth: number;
   readonly root: JsonSchema;
+  /** Paths of fields of which somebody speaks whose names the schema need not have. */
+  readonly spoken: readonly string[];
   /** The references on the way here. */
   readonly followed: readonly string[];
+}
+
+function placeAt({ path, pattern, ...at }: Position, schema: JsonSchema): Place {
+  return { path, pattern, schema, with: (value) => at.with(value, value) };
 }
 
 /** The places that a schema has, and those of all schemas beside it that speak of the same value: which of them holds is for the values to say. */
 function within(schema: JsonSchema, at: Position): readonly Place[] {
   const { enum: choices, const: only, type } = schema;
   if (choices !== undefined || only !== undefined || type === "boolean" || type === "null")
-    return [{ path: at.path, schema, with: at.with, isClosed: true }];
-  if (at.depth >= deepest || comesBack(schema, at)) return [{ path: at.path, schema, with: at.with }];
+    return [{ ...placeAt(at, schema), isClosed: true }];
+  if (at.depth >= deepest || comesBack(schema, at)) return [placeAt(at, schema)];
   const deeper = { ...at, depth: at.depth + 1 };
   const beside = besides(schema, deeper);
   const own = ownPlaces(schema, deeper);
   const isWithin = ownNames(schema, at);
   return [
-    ...(mayBePlain(schema, own) && at.path !== "" ? [{ path: at.path, schema, with: at.with }] : []),
+    ...(mayBePlain(schema, own) && at.path !== "" ? [placeAt(at, schema)] : []),
     ...(own ?? []),
     ...beside.flatMap((each) => within(each.schema, each.at)).filter(isWithin),
   ];
@@ -165,7 +196,7 @@ function ownPlaces(schema: JsonSchema, at: Position): readonly Place[] | undefin
     schemasIn(schema[word]),
   );
   if (entries.length > 0)
-    return entries.flatMap((each) => within(each, { ...at, with: (value) => at.with([value]) }));
+    return entries.flatMap((each) => within(each, { ...at, with: (part, value) => at.with([part], value) }));
   const { properties, type } = schema;
   return isJsonObject(properties) || type === "object" || at.path === ""
     ? fieldPlaces(schema, at)
@@ -183,14 +214,51 @@ function fieldPlaces(
     ...Object.values(isJsonObject(patternProperties) ? patternProperties : {}),
     ...(others === false ? [] : [others]),
   ];
-  const any = { ...under(at, unnamed), depth: deepest };
-  return [...named, ...open.flatMap((each) => within(isJsonObject(each) ? each : {}, any))];
+  const own = fields.map(([name]) => name);
+  return [...named, ...open.flatMap((each) => openPlaces(isJsonObject(each) ? each : {}, at, own))];
 }
 
-function under(at: Position, name: string): Position {
-  return {
-    ...at,
-    path: at.path === "" ? name : `${at.path}.${name}`,
-    with: (value) => at.with({ [name]: value }),
+/** The places in fields that the model names itself. Where the schema lists all that they may hold, their names are such a place. */
+function openPlaces(schema: JsonSchema, at: Position, own: readonly string[]): readonly Place[] {
+  const found = openNames(at, own).flatMap((name) => within(schema, under(at, name, own)));
+  if (found.some(({ isClosed }) => isClosed !== true)) return found;
+  const nameIn = (name: Json): JsonObject => {
+    const field = under(at, typeof name === "string" ? name : JSON.stringify(name), own);
+    const [listed] = within(schema, field);
+    return listed === undefined ? field.with({}, name) : listed.with(oneListed(listed.schema));
   };
+  const path = at.path === "" ? unnamed : at.path;
+  return [...found, { ...at, path, schema: { type: "string" }, with: nameIn }];
+}
+
+function oneListed({ enum: choices, const: only, type }: JsonSchema): Json {
+  const [first] = Array.isArray(choices) ? choices : [];
+  return only ?? first ?? (type === "boolean" ? true : null);
+}
+
+/**
+ * The names that a model may give a field which the schema does not name there, one of each kind: one that nobody knows,
+ * those of which somebody speaks, and one that the schema has elsewhere, which counts as the author's.
+ */
+function openNames({ path, root, spoken }: Position, own: readonly string[]): readonly string[] {
+  const before = path === "" ? "" : `${path}.`;
+  const meant = spoken.flatMap((each) =>
+    each.startsWith(before) ? each.slice(before.length).split(".", 1) : [],
+  );
+  const elsewhere = [...propertyNames(root)].find((name) => !own.includes(name));
+  const names = new Set([unnamed, ...meant, ...(elsewhere === undefined ? [] : [elsewhere])]);
+  return [...names].filter((name) => !own.includes(name));
+}
+
+function under(at: Position, name: string, own: readonly string[] = []): Position {
+  const [path, before] = at.path === "" ? [name, ""] : [`${at.path}.${name}`, `${at.pattern}\\.`];
+  if (name !== unnamed) {
+    const put = (part: Json, value: Json): JsonObject => at.with({ [name]: part }, value);
+    return { ...at, path, pattern: `${before}${RegExp.escape(name)}`, with: put };
+  }
+  const others = own.map((each) => RegExp.escape(each)).join("|");
+  const pattern = `${before}(?!(?:${others})(?:\\.|$)).+`;
+  const put = (part: Json, value: Json): JsonObject =>
+    at.with({ [typeof value === "string" ? value : name]: part }, value);
+  return { ...at, path, pattern, with: put };
 }

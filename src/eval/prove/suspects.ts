@@ -3,7 +3,7 @@ import type { Json } from "../../util/json.ts";
 import { violation } from "../../policy/account/constraints.ts";
 import type { Label } from "../../message/label.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { countedIn, strangersFor } from "./places.ts";
+import { countedIn, judgedPaths, strangersFor } from "./places.ts";
 import { type Place, placesOf } from "./schema-places.ts";
 import { possible, sightIn } from "./possible.ts";
 import type {
@@ -106,13 +106,16 @@ export function countedPlaces(
   way: Way,
   tool: Tool,
 ): readonly Place[] {
-  const places = placesOf(tool);
+  const asked = sentence.type === "given" ? (sentence.arguments ?? []) : [];
+  const places = placesOf(tool, [...asked, ...judgedPaths(way.policy, tool.name)]);
   if (sentence.type === "apart") return places;
   const isCounted = countedIn(sentence.arguments);
   return places.filter((place) => {
     // what was read may be secret: then a look says whom it asks
     const label: Label = { integrity: "untrusted", secrecy: "private", sources: [] };
-    return (sightIn(way, tool, { label, calls: 0, args: place.with("x") }).leaves() ?? []).some(isCounted);
+    return (sightIn(way, tool, { label, calls: 0, args: place.with("a value") }).leaves() ?? []).some(
+      isCounted,
+    );
   });
 }
 

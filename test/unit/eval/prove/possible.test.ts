@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { anyType, strangersFor } from "../../../../src/eval/prove/places.ts";
+import { anyType, judgedPaths, strangersFor } from "../../../../src/eval/prove/places.ts";
 import { placesOf } from "../../../../src/eval/prove/schema-places.ts";
 import { possible } from "../../../../src/eval/prove/possible.ts";
 import { subjectOf } from "../../../../src/eval/prove/subject.ts";
@@ -10,7 +10,7 @@ import type { CallRequest } from "../../../../src/policy/decision.ts";
 import { noIntent } from "../../../../src/policy/knowledge/intent.ts";
 import { valuesIn } from "../../../../src/policy/values/bound-values.ts";
 import type { Condition, Rule, ValueTest } from "../../../../src/policy/rules/rule.ts";
-import { propertyNames } from "../../../../src/schema/property-names.ts";
+import { namesIn } from "../../../../src/schema/property-names.ts";
 import { fakeTool } from "../../../../src/testing.ts";
 import type { Json } from "../../../../src/util/json.ts";
 import { randomFrom } from "../../../random.ts";
@@ -137,7 +137,7 @@ function scene(seed: number) {
     effect: tool.effect,
     arguments: argumentsOf(pick),
     parameters: tool.parameters ?? {},
-    fields: propertyNames(schema),
+    ...namesIn(schema),
     knows: {
       intent: noIntent("clerk"),
       label,
@@ -177,7 +177,7 @@ it("holds possible what a policy allows of a value that nobody gave", { timeout:
   const counts = { allowed: 0, ruledOut: 0 };
   for (let seed = 1; seed <= 300; seed += 1) {
     const { own, way, tool, call, situation, said } = scene(seed);
-    for (const place of placesOf(tool))
+    for (const place of placesOf(tool, judgedPaths(own, tool.name)))
       for (const value of strangersFor({ policy: own, tool: tool.name, hosts: [] }, place)) {
         if (anyType.some((type) => said.has(value, type))) continue;
         const args = { ...(call.arguments as object), ...place.with(value) };
