@@ -48,7 +48,7 @@ export interface NeverSentence extends AboutTools {
   readonly without?: "person";
   /** Only once a result of one of these was read. */
   readonly after?: readonly string[];
-  /** Only in these skills. */
+  /** Only in these skills, and in the agents inside that they call. */
   readonly skills?: readonly string[];
 }
 

@@ -81,11 +81,12 @@ function nextStates(state: State, { way, subject, sources }: Stepping): readonly
       path: isKnown ? state.path && [...state.path, tool.name] : undefined,
     });
     const own = after(tool, true);
-    const alike = tool.kind === "memory" || tool.isFresh === true ? [{ ...own, label: state.label }] : [];
     // what runs inside a call may read anything that the agents inside can
     const read = insideOf(tool).length === 0 ? [] : [...subject.tools.values()];
     const inside = [...read, ...read.flatMap(formed)].map((each) => after(each, false));
-    return [own, ...alike, ...formed(tool).map((each) => after(each, true)), ...inside];
+    const alike = tool.kind === "memory" || tool.isFresh === true ? [own, ...inside] : [];
+    const unchanged = alike.map((each) => ({ ...each, label: state.label }));
+    return [own, ...unchanged, ...formed(tool).map((each) => after(each, true)), ...inside];
   });
 }
 

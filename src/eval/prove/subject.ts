@@ -6,6 +6,7 @@ import { planAgent } from "../../agent/plan.ts";
 import { libraryOf } from "../../agent/skill-library.ts";
 import type { Model } from "../../model/model.ts";
 import type { Limits } from "../../policy/account/budget.ts";
+import { restrictList } from "../../policy/allow-list.ts";
 import type { Policy } from "../../policy/decision.ts";
 import { learnIntent } from "../../policy/knowledge/learned.ts";
 import { noIntent } from "../../policy/knowledge/intent.ts";
@@ -28,6 +29,8 @@ export interface Possible {
 export interface Way {
   readonly agent: string;
   readonly skill: string;
+  /** The skills of the agents around it, from outside to inside, and its own. */
+  readonly skills: readonly string[];
   readonly tools: ReadonlyMap<string, Tool>;
   readonly policy: Policy;
   /** Of an agent that another one calls. */
@@ -67,7 +70,7 @@ function never(): never {
 export function subjectOf(agent: Agent): ProvenAgent {
   const definition = definitionOf(agent);
   const opaque: string[] = [];
-  const ways = waysOf(definition, { isInside: false, opaque, depth: 0 });
+  const ways = waysOf(definition, { around: [], opaque });
   const tools = new Map(ways.flatMap((way) => [...way.tools]));
   const { skills = [], selectSkill, hooks = [] } = definition;
   return {
@@ -89,41 +92,46 @@ function planOf(definition: AnyDefinition): ReturnType<typeof planAgent> {
 }
 
 interface Looking {
-  readonly isInside: boolean;
+  /** The skills around the agent; none of the agent itself. */
+  readonly around: readonly string[];
   readonly opaque: string[];
-  readonly depth: number;
+  /** The only tools that it may call there. */
+  readonly only?: readonly string[] | undefined;
 }
 
 /** Agents deeper than this are not looked into. */
 const deepest = 8;
 
-function waysOf(definition: AnyDefinition, { isInside, opaque, depth }: Looking): readonly Way[] {
+function waysOf(definition: AnyDefinition, { around, opaque, only }: Looking): readonly Way[] {
   const { name, grants, skills } = planOf(definition);
   return [...skills.values()].flatMap((skill) => {
     if (skill.type === "plain") return [];
-    const { allowed, policy } = skill.gate;
+    const { allowed: all, policy } = skill.gate;
+    const allowed = only === undefined ? all : restrictList(all, only);
     const { tools } = allowed;
+    const names = [...around, skill.name];
     const own: Way = {
       agent: name,
       skill: skill.name,
+      skills: names,
       tools,
       policy,
-      isInside,
+      isInside: around.length > 0,
       described: learnIntent(noIntent(name), allowed).label,
       preapproves: [...tools.values()].find(mayPreapprove)?.name,
       grants,
       known: new Map(),
     };
-    const inside = [...tools.values()].flatMap((tool) => insideWays(tool, { opaque, depth }));
+    const inside = [...tools.values()].flatMap((tool) => insideWays(tool, { opaque, around: names }));
     return [own, ...inside];
   });
 }
 
-function insideWays(tool: Tool, { opaque, depth }: Omit<Looking, "isInside">): readonly Way[] {
-  return insideOf(tool).flatMap(({ madeOf }) => {
-    if (madeOf !== undefined && depth < deepest)
+function insideWays(tool: Tool, { opaque, around }: Looking): readonly Way[] {
+  return insideOf(tool).flatMap(({ madeOf, only }) => {
+    if (madeOf !== undefined && around.length <= deepest)
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- agent() keeps its definition there
-      return waysOf(madeOf.definition as AnyDefinition, { isInside: true, opaque, depth: depth + 1 });
+      return waysOf(madeOf.definition as AnyDefinition, { around, opaque, only });
     opaque.push(tool.name);
     return [];
   });

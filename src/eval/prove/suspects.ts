@@ -52,7 +52,7 @@ export function suspectsOf(sentence: CallSentence, subject: ProvenAgent): readon
       return subject.ways.flatMap((way) => values(sentence, way, states(way)));
     case "never":
       return subject.ways
-        .filter(({ skill }) => sentence.skills === undefined || sentence.skills.includes(skill))
+        .filter(({ skills }) => sentence.skills?.some((name) => skills.includes(name)) !== false)
         .flatMap((way) => never(sentence, way, states(way)));
     case "at-most":
       return tooOften(sentence, subject, states);
