@@ -24,7 +24,7 @@ import {
   sentenceText,
 } from "./sentence.ts";
 import { isMeant, sourcesOf } from "./suspects.ts";
-import { type ProvenAgent, subjectOf } from "./subject.ts";
+import { type ProvenAgent, subjectOf, type Way } from "./subject.ts";
 
 /**
  * Sentences as invariants for `simulate()`, by their words: a run that breaks one is a counterexample. Sentences about capabilities, which stand-ins of
@@ -82,18 +82,30 @@ function breachIn(run: SimulatedOutcome, sentence: Sentence, subject: ProvenAgen
 
 type Ran = Extract<Fact, { readonly type: "tool-start" | "knowledge-used" }>;
 
+/** The skill that a run took, as it is proved of. */
+function wayOf(run: SimulatedOutcome, { ways }: ProvenAgent): Way | undefined {
+  const skill = skillOf(run);
+  return ways.find((way) => !way.isInside && way.skill === skill);
+}
+
+function skillOf({ facts }: SimulatedOutcome): string | undefined {
+  return facts.find((fact) => fact.type === "skill-chosen")?.skill;
+}
+
 /** The calls of the tools that a sentence is about that ran once its sources were read. */
 function ranIn(
-  { facts, begun }: SimulatedOutcome,
+  run: SimulatedOutcome,
   sentence: GivenSentence | ApartSentence | NeverSentence | AtMostSentence,
-  { tools }: ProvenAgent,
+  subject: ProvenAgent,
 ): readonly (Ran & { readonly tool: Tool })[] {
+  const { facts, begun } = run;
+  const tools = wayOf(run, subject)?.tools;
   const sources = sourcesOf(sentence);
   const readIn = facts.find((fact) => isRead(fact, sources));
   const from = readIn !== undefined && "turn" in readIn ? readIn.turn : Infinity;
   return facts.flatMap((fact) => {
     if (fact.type !== "tool-start" && fact.type !== "knowledge-used") return [];
-    const tool = tools.get(fact.name);
+    const tool = tools?.get(fact.name);
     if (tool === undefined || (isStoodIn(tool) && !begun.includes(fact.callId))) return []; // told, and not carried out
     const counts = isMeant(sentence, tool) && (sources.length === 0 || fact.turn > from);
     return counts ? [{ ...fact, tool }] : [];
@@ -137,9 +149,9 @@ function strangersOf(
 ): string | undefined {
   if (isAgreed(run, call)) return undefined;
   const { tool, arguments: args } = call;
-  const way = subject.ways.find(({ isInside, tools }) => !isInside && tools.get(tool.name) === tool);
+  const way = wayOf(run, subject);
   if (way === undefined) return undefined;
-  const said = valuesIn(textsOf(run, subject, rulePolicyOf(way.policy)?.constants ?? []));
+  const said = valuesIn(textsOf(run, way));
   const request = {
     agent: way.agent,
     skill: way.skill,
@@ -176,11 +188,8 @@ function strangersOf(
 }
 
 /** The words of user and author: the input, what the author vouches for, and what was looked up in a directory of the author's. */
-function textsOf(
-  { facts }: SimulatedOutcome,
-  { tools }: ProvenAgent,
-  constants: readonly string[],
-): readonly string[] {
+function textsOf({ facts }: SimulatedOutcome, { tools, policy }: Way): readonly string[] {
+  const constants = rulePolicyOf(policy)?.constants ?? [];
   const texts = facts.flatMap((fact) => {
     if (fact.type === "run-start")
       return [typeof fact.input === "string" ? fact.input : JSON.stringify(fact.input)];
@@ -195,7 +204,7 @@ function neverBroken(
   sentence: NeverSentence,
   subject: ProvenAgent,
 ): string | undefined {
-  const chosen = run.facts.find((fact) => fact.type === "skill-chosen")?.skill;
+  const chosen = skillOf(run);
   const { skills } = sentence;
   if (skills !== undefined && (chosen === undefined || !skills.includes(chosen))) return undefined;
   const call = ranIn(run, sentence, subject).find(

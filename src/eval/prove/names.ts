@@ -18,14 +18,12 @@ export function checkNames(sentence: Sentence, subject: ProvenAgent): void {
   if (sentence.type === "powers")
     for (const text of sentence.within) if (readText(text) === undefined) readCapability(partsOf(text));
   if (!isAboutCalls(sentence)) return;
-  const known = [...subject.tools.keys()];
-  const unknown = [...(sentence.tools ?? []), ...sourcesOf(sentence)].find(
-    (name) => !subject.tools.has(name),
-  );
+  const known = new Set(subject.tools.map(({ name }) => name));
+  const unknown = [...(sentence.tools ?? []), ...sourcesOf(sentence)].find((name) => !known.has(name));
   if (unknown !== undefined) throw unknownTool(where, unknown, known);
   if (sentence.type === "never") checkSkills(where, sentence.skills ?? [], subject);
   if (sentence.type !== "given") return;
-  const tools = [...subject.tools.values()].filter((tool) => isMeant(sentence, tool));
+  const tools = subject.tools.filter((tool) => isMeant(sentence, tool));
   const paths = tools.flatMap((tool) => [
     ...placesOf(tool).map(({ path }) => path),
     ...Object.keys(Object(tool.input.jsonSchema["properties"])),

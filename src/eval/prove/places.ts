@@ -83,7 +83,7 @@ function textsFor({ type, format }: Place["schema"], tests: readonly FoundTest[]
   if (type === "number" || type === "integer") return [];
   const usual = usualFor(format);
   const hosts = tests.flatMap(({ test }) => (test.type === "host-in" ? test.hosts : []));
-  const named = hosts.map((pattern) => pattern.replace("*", "any"));
+  const named = hosts.map((pattern) => pattern.replace("*", "eve-7731"));
   const spelled = named.flatMap((host) =>
     format === "email"
       ? [`eve@${host}`]

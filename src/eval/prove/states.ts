@@ -82,7 +82,7 @@ function nextStates(state: State, { way, subject, sources }: Stepping): readonly
     });
     const own = after(tool, true);
     // what runs inside a call may read anything that the agents inside can
-    const read = insideOf(tool).length === 0 ? [] : [...subject.tools.values()];
+    const read = insideOf(tool).length === 0 ? [] : subject.tools;
     const inside = [...read, ...read.flatMap(formed)].map((each) => after(each, false));
     const alike = tool.kind === "memory" || tool.isFresh === true ? [own, ...inside] : [];
     const unchanged = alike.map((each) => ({ ...each, label: state.label }));

@@ -50,7 +50,8 @@ export interface ProvenAgent {
   readonly agent: Agent;
   readonly definition: AnyDefinition;
   readonly ways: readonly Way[];
-  readonly tools: ReadonlyMap<string, Tool>;
+  /** The tools of all ways: two skills may have different ones of one name. */
+  readonly tools: readonly Tool[];
   readonly limits: Limits;
   /** True if a hook may raise a bound. */
   readonly mayExtend: boolean;
@@ -71,7 +72,7 @@ export function subjectOf(agent: Agent): ProvenAgent {
   const definition = definitionOf(agent);
   const opaque: string[] = [];
   const ways = waysOf(definition, { around: [], opaque });
-  const tools = new Map(ways.flatMap((way) => [...way.tools]));
+  const tools = [...new Set(ways.flatMap((way) => [...way.tools.values()]))];
   const { skills = [], selectSkill, hooks = [] } = definition;
   return {
     name: definition.name,

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { agent, skill } from "../../../../src/index.ts";
-import { fakeTool, prove } from "../../../../src/testing.ts";
+import { agent, allow, deny, policy, skill } from "../../../../src/index.ts";
+import { arg, type Condition, hostIn } from "../../../../src/policy.ts";
+import { fakeTool, prove, type Sentence } from "../../../../src/testing.ts";
+import type { Tool } from "../../../../src/tool/tool.ts";
+import type { JsonObject } from "../../../../src/util/json.ts";
 import { holes } from "./holes.ts";
 
 describe("planted holes", () => {
@@ -12,6 +15,25 @@ describe("planted holes", () => {
     const [held] = (await prove(sound, { sentences: [sentence] })).sentences;
     expect(held?.because).toBeDefined();
     expect(held?.verdict).toBe("proved");
+  });
+});
+
+describe("a rule with a host and all beneath it", () => {
+  it("lets others pass than the one that another rule denies", async () => {
+    const send = fakeTool("send", "", {
+      effect: "write",
+      inputSchema: { type: "object", properties: { to: { type: "string" } }, additionalProperties: false },
+    });
+    const at = (host: string): Condition => arg("to").each(hostIn(host));
+    const rules = [allow("send").when(at("*.home.example")), deny("send").when(at("any.home.example"))];
+    const clerk = agent({
+      name: "clerk",
+      model: () => "",
+      tools: [send],
+      policy: policy({ name: "hosts", rules }),
+    });
+    const [found] = (await prove(clerk, { sentences: [{ type: "given", tools: ["send"] }] })).sentences;
+    expect(found?.verdict).toBe("broken");
   });
 });
 
@@ -68,5 +90,35 @@ describe("the program of a broken sentence", () => {
     const text = await program(names, select);
     expect(text).toContain("process.exitCode");
     expect(text).not.toContain("skill 1");
+  });
+});
+
+describe("tools of one name in two skills", () => {
+  const sends = (effect: "irreversible" | "read", properties: JsonObject): Tool =>
+    fakeTool("send", "", {
+      effect,
+      inputSchema: {
+        type: "object",
+        properties,
+        required: Object.keys(properties),
+        additionalProperties: false,
+      },
+    });
+  const clerk = agent({
+    name: "clerk",
+    model: () => "",
+    skills: [
+      skill({ name: "writing", description: "", tools: [sends("irreversible", { to: { type: "string" } })] }),
+      skill({ name: "choosing", description: "", tools: [sends("read", { to: { enum: ["ada"] } })] }),
+    ],
+    policy: policy({ name: "all", rules: [allow("send")] }),
+  });
+
+  it.each<Sentence>([
+    { type: "given", tools: ["send"] },
+    { type: "never", effects: ["irreversible"] },
+  ])("are told apart in the run that breaks %o", async (sentence) => {
+    const [found] = (await prove(clerk, { sentences: [sentence] })).sentences;
+    expect(found?.verdict).toBe("broken");
   });
 });
