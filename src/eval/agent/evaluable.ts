@@ -12,8 +12,10 @@ export interface Evaluable {
   readonly run: Runnable["run"];
   /** Undefined for agents put together by functions: nothing of them can be replaced. */
   readonly own?: OwnDefinition;
-  /** The names of the tools that may be called; undefined where nobody knows all of them. */
+  /** The names of its own tools; undefined where nobody knows them. */
   readonly tools?: readonly string[];
+  /** Agents inside call tools of their own, whose names nobody knows. */
+  readonly hasAgentsInside?: boolean;
 }
 
 /** The definition of an agent, and the way to the same agent with parts of it replaced. */
@@ -36,7 +38,7 @@ export function evaluable(agent: Pick<Runnable, "name" | "run">): Evaluable {
   const own = { definition, with: (changes: Partial<AnyDefinition>) => agent.with(changes) };
   const hasAgentsInside = toolsIn(definition).some((tool) => insideOf(tool).length > 0);
   const tools = [...new Set(agent.skills.flatMap((skill) => skill.tools))];
-  return { name, run, own, ...(hasAgentsInside ? {} : { tools }) };
+  return { name, run, own, tools, hasAgentsInside };
 }
 
 /** The definition with another tool in the place of each, the same wherever that is listed. */

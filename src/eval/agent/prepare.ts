@@ -126,17 +126,26 @@ function checkResults({ results }: FullCase, tell: Tell): void {
  * Names of tools must be those of the agent, as far as these are known: a slip in `never` would pass for
  * ever.
  */
-function checkTools({ expect, results, approve }: FullCase, { tools }: Evaluable, tell: Tell): void {
+function checkTools(
+  { expect, results, approve }: FullCase,
+  { tools, hasAgentsInside = false }: Evaluable,
+  tell: Tell,
+): void {
+  if (tools === undefined) return;
+  const near = (name: string): string => didYouMean(name, tools) || `: ${tools.join(", ") || "none"}`;
   const check = (name: string, path: Path): void => {
-    if (tools === undefined || tools.includes(name)) return;
-    tell(
-      path,
-      `the agent has no tool "${name}"${didYouMean(name, tools) || `: ${tools.join(", ") || "none"}`}`,
-    );
+    if (!hasAgentsInside && !tools.includes(name)) tell(path, `the agent has no tool "${name}"${near(name)}`);
   };
   for (const list of ["calls", "order", "never"] as const)
     for (const [index, { tool }] of (expect[list] ?? []).entries()) check(tool, ["expect", list, index]);
-  for (const [index, { tool }] of results.entries()) check(tool, ["results", index]);
+  for (const [index, { tool }] of results.entries()) {
+    check(tool, ["results", index]);
+    if (hasAgentsInside && !tools.includes(tool))
+      tell(
+        ["results", index],
+        `the agent has no tool "${tool}" of its own${near(tool)}. Those of agents inside run as they are.`,
+      );
+  }
   if (typeof approve === "object")
     for (const [index, tool] of approve.entries()) check(tool, ["approve", index]);
 }

@@ -7,7 +7,7 @@ import { evaluate, type EvalCase, readCases } from "../../../src/eval.ts";
 import { isWritError } from "../../../src/error/writ-error.ts";
 import { readLocatedCases } from "../../../src/eval/agent/read-cases.ts";
 import { withRecordings, writeRecordings } from "../../../src/eval/agent/recordings.ts";
-import { scripted, type ScriptStep } from "../../../src/testing.ts";
+import { fakeTool, scripted, type ScriptStep } from "../../../src/testing.ts";
 import { clerk } from "./agent-scene.ts";
 
 let folder: string;
@@ -130,6 +130,18 @@ describe("cases before the first run", () => {
       'case 2: name: another case is called "same" too',
     ]);
     expect(await problemsOf(evaluate(clerk, []))).toEqual(["cases: there are none"]);
+  });
+
+  it("may give no result for a tool of an agent inside, which would be carried out all the same", async () => {
+    const refund = fakeTool("refund", "done", { effect: "irreversible" });
+    const payer = agent({ name: "payer", model: () => "paid", tools: [refund] });
+    const desk = agent({ name: "desk", model: () => "done", tools: [payer.asTool()] });
+    const cases = [
+      { name: "pays", input: "Pay", results: { refund: "paid" }, expect: { never: ["refund"] } },
+    ];
+    expect(await problemsOf(evaluate(desk, cases))).toEqual([
+      'case 1: results[0]: the agent has no tool "refund" of its own: payer. Those of agents inside run as they are.',
+    ]);
   });
 
   it("may name tools that only agents inside have", async () => {
