@@ -1,9 +1,11 @@
 import { contains, overlaps, readText } from "../../agent/describe/audit-grants.ts";
+import { isWritError, messageOf } from "../../error/writ-error.ts";
 import { scripted } from "../../model/scripted.ts";
 import { type Capability, capabilityText } from "../../tool/capability.ts";
 import type { Tool } from "../../tool/tool.ts";
+import type { Json } from "../../util/json.ts";
 import type { BoundSentence, PowersSentence } from "./sentence.ts";
-import { played, type Scene } from "./scene.ts";
+import { inputOf, played, type Scene } from "./scene.ts";
 import type { ProvenAgent, Way } from "./subject.ts";
 
 /** The verdict on a sentence, and its reason. */
@@ -14,6 +16,9 @@ export interface Decided {
   /** The trace of the run that broke it. */
   readonly trace?: string;
 }
+
+/** The words of a user who says nothing that matters. */
+const doIt = "Do it.";
 
 /** More replies are not written into a script. */
 const mostReplies = 400;
@@ -34,13 +39,18 @@ export async function decideBound(sentence: BoundSentence, subject: ProvenAgent)
       ? { verdict: "broken", because }
       : { verdict: "undecided", because: `${because}, and no run was found that uses more` };
   const scene = sceneFor(sentence, subject);
-  const trace = scene && (await played(scene, sentence, subject));
-  if (scene === undefined || trace === undefined)
-    return { verdict: "undecided", because: `${because}, and no run was found that has more` };
-  return { verdict: "broken", because, scene, trace };
+  try {
+    const trace = scene && (await played(scene, sentence, subject));
+    if (scene !== undefined && trace !== undefined) return { verdict: "broken", because, scene, trace };
+  } catch (error) {
+    if (!isWritError(error)) throw error;
+    return { verdict: "undecided", because: `${because}, and no run can be played: ${messageOf(error)}` };
+  }
+  return { verdict: "undecided", because: `${because}, and no run was found that has more` };
 }
 
-function sceneFor({ of, most }: BoundSentence, { choosing, ways }: ProvenAgent): Scene | undefined {
+function sceneFor({ of, most }: BoundSentence, subject: ProvenAgent): Scene | undefined {
+  const { choosing, ways } = subject;
   if (most >= mostReplies) return undefined;
   const calls = Array.from({ length: Math.floor(most) + 1 }, (_, place) => ({
     name: `no_such_tool_${place + 1}`,
@@ -52,12 +62,18 @@ function sceneFor({ of, most }: BoundSentence, { choosing, ways }: ProvenAgent):
       ? ([{ at: "skill 1", does: "proposes", calls: [{ name: way.skill, arguments: {} }] }] as const)
       : [];
   const script = of === "turns" ? calls.map((call) => ({ calls: [call] })) : [{ calls }];
-  return { input: "Do it.", script, results: {}, schedule: { deviations } };
+  return { input: inputOf(subject, doIt), script, results: {}, schedule: { deviations } };
 }
 
-/** The skill that a run is told to take, where it would ask its model for one. */
-export function takenSkill({ choosing, ways }: ProvenAgent): string | undefined {
-  return choosing ? ways[0]?.skill : undefined;
+/** The beginning of a run that spends: its input, and the skill that it is told to take where it would ask its model for one. */
+export interface Spender {
+  readonly input: Json;
+  readonly skill: string | undefined;
+}
+
+/** A run that spends. */
+export function spenderOf(subject: ProvenAgent): Spender {
+  return { input: inputOf(subject, doIt), skill: subject.choosing ? subject.ways[0]?.skill : undefined };
 }
 
 /** True if a model that has used as much as is allowed is asked again. */
@@ -66,11 +82,11 @@ async function asksAgain({ of, most }: BoundSentence, subject: ProvenAgent): Pro
   const usage = { inputTokens: isTokens ? Math.ceil(most) : 1, outputTokens: 0 };
   const replies = scripted([{ calls: [{ name: "no_such_tool", arguments: {} }], usage }, "Done."]);
   const model = { ...replies, price: () => (isTokens ? 0 : most) };
-  const skill = takenSkill(subject);
+  const { input, skill } = spenderOf(subject);
   try {
     const again = subject.agent.with({ model, onEvent: undefined, on: undefined });
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an agent that takes something else says so
-    await again.run("Do it." as never, skill === undefined ? {} : { skill });
+    await again.run(input as never, skill === undefined ? {} : { skill });
   } catch {
     return false;
   }

@@ -1,6 +1,6 @@
 import type { Agent } from "../../agent/agent.ts";
 import { isWritError, messageOf } from "../../error/writ-error.ts";
-import { type Decided, decideBound, decidePowers, takenSkill } from "./bounds.ts";
+import { type Decided, decideBound, decidePowers, spenderOf } from "./bounds.ts";
 import { checkNames } from "./names.ts";
 import { proposed } from "./propose.ts";
 import { played, type Scene, scenesOf } from "./scene.ts";
@@ -75,7 +75,7 @@ async function decide(
   if (found.verdict !== "broken") return known;
   if (scene !== undefined) return { ...known, script: sceneScript(sentence, scene, source) };
   if (sentence.type === "bound")
-    return { ...known, script: spendingScript(sentence, source, takenSkill(subject)) };
+    return { ...known, script: spendingScript(sentence, source, spenderOf(subject)) };
   if (sentence.type === "powers") return { ...known, script: powersScript(sentence, found.because, source) };
   throw new Error("a sentence about calls is broken by a scene");
 }

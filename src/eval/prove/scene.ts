@@ -1,4 +1,3 @@
-import type { AnyDefinition } from "../../agent/definition.ts";
 import { toSchema } from "../../schema/to-schema.ts";
 import type { ValueSource } from "../../tool/parameters.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -105,7 +104,7 @@ function sceneOf(
   const names = spoken(calls.map(({ tool }) => tool.name));
   const text = `${speaksOfActs ? `${acts}, ${names}` : "Do it"}: ${words || "now"}.`;
   return {
-    input: inputOf(subject.definition, text, random),
+    input: inputOf(subject, text, random),
     script: [...before, { calls: last }],
     results: Object.fromEntries([...formed, ...calls.flatMap(resultsFor)]),
     schedule: { deviations: subject.choosing ? [takes(way)] : [] },
@@ -169,7 +168,9 @@ function recordWith({ field }: ValueSource, value: Json): Json {
   return [{ [name ?? "value"]: value }] satisfies readonly JsonObject[];
 }
 
-function inputOf({ name, input }: AnyDefinition, text: string, random: Random): Json {
+/** An input that the agent takes, with the text in it. */
+export function inputOf({ definition }: ProvenAgent, text: string, random: Random = randomFrom(1)): Json {
+  const { name, input } = definition;
   if (input === undefined) return text;
   return valueOf(random, toSchema(input, { name, role: "input" }).jsonSchema, [text]);
 }

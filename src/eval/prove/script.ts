@@ -1,5 +1,6 @@
 import type { BoundSentence, PowersSentence, Sentence } from "./sentence.ts";
 import { sentenceText } from "./sentence.ts";
+import type { Spender } from "./bounds.ts";
 import type { Scene } from "./scene.ts";
 import type { Schedule } from "../simulate/schedule.ts";
 
@@ -49,7 +50,7 @@ function scheduleText({ deviations }: Schedule): string {
 export function spendingScript(
   sentence: BoundSentence,
   { lines }: AgentSource,
-  skill: string | undefined,
+  { input, skill }: Spender,
 ): string {
   const { of, most } = sentence;
   const how = skill === undefined ? "" : `, { skill: ${json(skill)} }`; // else the first reply would choose one
@@ -62,7 +63,7 @@ export function spendingScript(
     `const usage = { inputTokens: ${isTokens ? Math.ceil(most) : 1}, outputTokens: 0 };`,
     `const replies = scripted([{ calls: [{ name: "no_such_tool", arguments: {} }], usage }, "Done."]);`,
     `const model = { ...replies, price: () => ${isTokens ? 0 : most} };`,
-    `await agent.with({ model }).run("Do it."${how});`,
+    `await agent.with({ model }).run(${json(input)}${how});`,
     "const isBroken = replies.requests.length > 1;",
     `console.log(isBroken ? "The model was asked again after it had used ${most}." : "The sentence held.");`,
     "process.exitCode = isBroken ? 1 : 0;",

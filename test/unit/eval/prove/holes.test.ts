@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { agent, allow, deny, policy, skill } from "../../../../src/index.ts";
+import { type Agent, agent, allow, deny, policy, skill } from "../../../../src/index.ts";
 import { arg, type Condition, hostIn } from "../../../../src/policy.ts";
 import { fakeTool, prove, type Sentence } from "../../../../src/testing.ts";
+import { boundFields } from "../../../../src/eval/prove/sentence.ts";
+import type { Executor } from "../../../../src/run/executor.ts";
 import type { Tool } from "../../../../src/tool/tool.ts";
 import type { JsonObject } from "../../../../src/util/json.ts";
 import { holes } from "./holes.ts";
@@ -120,5 +122,30 @@ describe("tools of one name in two skills", () => {
   ])("are told apart in the run that breaks %o", async (sentence) => {
     const [found] = (await prove(clerk, { sentences: [sentence] })).sentences;
     expect(found?.verdict).toBe("broken");
+  });
+});
+
+describe("a bound that does not hold", () => {
+  const input = {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+    additionalProperties: false,
+  } as const;
+  const verdictsOf = async (clerk: Agent): Promise<readonly string[]> => {
+    const sentences = boundFields.map((of): Sentence => ({ type: "bound", of, most: 2 }));
+    return (await prove(clerk, { sentences })).sentences.map(({ verdict }) => verdict);
+  };
+
+  it("is shown of an agent that takes something else than a text", async () => {
+    expect(await verdictsOf(agent({ name: "clerk", model: () => "", input }))).toEqual(
+      boundFields.map(() => "broken"),
+    );
+  });
+
+  it("is undecided where no run can be played: the other sentences are decided all the same", async () => {
+    const executor: Executor = { execute: () => Promise.resolve([]) };
+    const verdicts = await verdictsOf(agent({ name: "clerk", model: () => "", executor }));
+    expect(verdicts).toEqual(["undecided", "undecided", "broken", "broken"]);
   });
 });
