@@ -45,8 +45,11 @@ export type Invariant<State = undefined> = (
 
 /** The view of what a schedule left. */
 export function viewOf<State>({ told, world, subject }: Evidence, state: State): SimulationView<State> {
-  const agreed = world.answers.flatMap(({ callId, isYes, isTaken }) => (isYes && isTaken ? [callId] : []));
-  const begun = world.executions.map(({ callId }) => callId);
+  const answers = world.answers.filter(({ isYes, isTaken }) => isYes && isTaken);
+  const knownOf = (isOfRun: (runId: string) => boolean): Known => ({
+    agreed: answers.flatMap(({ runId, callId }) => (isOfRun(runId) ? [callId] : [])),
+    begun: world.executions.flatMap(({ runId, callId }) => (isOfRun(runId) ? [callId] : [])),
+  });
   const changes = ({ tool }: { readonly tool: string }): boolean => {
     const effect = subject.tools.get(tool)?.effect;
     return effect !== "none" && effect !== "read";
@@ -60,8 +63,15 @@ export function viewOf<State>({ told, world, subject }: Evidence, state: State):
       runId,
       atMs,
     }));
-  const runs = told.map((each) => new OutcomeOfRun(each, { agreed, begun }));
-  return new ViewOfRuns(runs, { agreed, begun, effects, state });
+  const runs = told.map((each) => {
+    const { id } = each.run;
+    // two runs may have calls of one id, where no model gave it
+    return new OutcomeOfRun(
+      each,
+      knownOf((runId) => runId === id || runId.startsWith(`${id}/`)),
+    );
+  });
+  return new ViewOfRuns(runs, { ...knownOf(() => true), effects, state });
 }
 
 type Known = Pick<SimulatedOutcome, "agreed" | "begun">;

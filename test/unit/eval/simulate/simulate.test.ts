@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parallel } from "../../../../src/compose.ts";
+import { type Driver, nativeDriver } from "../../../../src/drivers.ts";
 import { agent, type WritError } from "../../../../src/index.ts";
 import {
   type Deviation,
@@ -218,5 +219,33 @@ describe("simulate()", () => {
     expect([add.calls.length, read.calls.length]).toEqual([1, 0]);
     await simulate(adder, { ...options, tools: { read: "own" } });
     expect([add.calls.length, read.calls.length]).toEqual([2, 1]);
+  });
+});
+
+describe("the view of a run among several", () => {
+  const pay: Driver = {
+    ...nativeDriver,
+    decide: ({ transcript }) =>
+      transcript.messages.some(({ role }) => role === "tool")
+        ? { type: "final", content: "done" }
+        : { type: "calls", calls: [{ name: "refund", arguments: { order: "A1" } }] },
+  };
+
+  it.each([false, true])("has the calls and yeses of that run alone, durable: %s", async (durable) => {
+    const payer = clerk.with({ model: undefined, driver: pay });
+    const views: unknown[] = [];
+    const { failure } = await simulate(payer, {
+      inputs: ["one", "two"],
+      schedule: { durable, deviations: [{ at: "person 2", does: "refuses" }] },
+      invariants: {
+        looks: ({ runs }) =>
+          void views.push(...runs.map(({ agreed, begun }) => [agreed.length, begun.length])),
+      },
+    });
+    expect(failure?.message).toBeUndefined();
+    expect(views).toEqual([
+      [1, 1],
+      [0, 0],
+    ]);
   });
 });
