@@ -1,6 +1,6 @@
 import { isJsonObject, maxJsonDepth, type Json, type JsonObject } from "../../util/json.ts";
 import { attempt, type Cursor, skipBlanks, take, takeSign } from "./cursor.ts";
-import { readString } from "./quoted.ts";
+import { nextQuote, readString } from "./quoted.ts";
 
 /**
  * Reads a value as models write one: JSON, Python and JavaScript literals, also mixed. Undefined when there is none. Strings may stand in
@@ -123,17 +123,20 @@ function readWord(cursor: Cursor): Json | undefined {
   });
 }
 
+/** Brackets, and the quotes that begin a text: an apostrophe behind a letter does not, nor does a quote that is escaped. */
+const bracketOrQuote = /[()[\]{}]|(?<![\p{L}\p{N}\\])(?:[rRbBfFuU]{1,2})?("""|'''|["'])/gu;
+
 /** Moves behind the bracket that closes the one at the cursor. False when none does. */
 export function skipBalanced(cursor: Cursor): boolean {
-  const marks = /["'()[\]{}]/g;
+  const marks = new RegExp(bracketOrQuote);
   marks.lastIndex = cursor.at;
   let depth = 0;
   for (let match = marks.exec(cursor.text); match !== null; match = marks.exec(cursor.text)) {
-    const [mark] = match;
-    if (mark === '"' || mark === "'") {
-      const end = cursor.text.indexOf(mark, marks.lastIndex);
+    const [mark, quote] = match;
+    if (quote !== undefined) {
+      const end = nextQuote(cursor.text, quote, marks.lastIndex);
       if (end === -1) break;
-      marks.lastIndex = end + 1;
+      marks.lastIndex = end + quote.length;
     } else depth += "([{".includes(mark) ? 1 : -1;
     if (depth === 0) {
       cursor.work -= marks.lastIndex - cursor.at;

@@ -22,13 +22,19 @@ export function readString(cursor: Cursor): string | undefined {
 }
 
 function endOfString({ text, at }: Cursor, quote: string): number | undefined {
-  for (let end = text.indexOf(quote, at); end !== -1; end = text.indexOf(quote, end + 1)) {
+  for (let end = nextQuote(text, quote, at); end !== -1; end = nextQuote(text, quote, end + 1)) {
     closing.lastIndex = end + quote.length;
-    if (slashesBefore(text, end) % 2 === 1) continue;
     if (quote.length > 1 || closing.test(text)) return end;
     if (/^\s+["']/.test(text.slice(end + 1, end + 12))) return undefined; // "a" "b", which is no text that could be told
   }
   return undefined;
+}
+
+/** The next place of a quote that no backslash escapes; -1 when there is none. */
+export function nextQuote(text: string, quote: string, from: number): number {
+  let next = text.indexOf(quote, from);
+  while (next !== -1 && slashesBefore(text, next) % 2 === 1) next = text.indexOf(quote, next + 1);
+  return next;
 }
 
 function slashesBefore(text: string, end: number): number {

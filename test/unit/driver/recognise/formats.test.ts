@@ -178,3 +178,17 @@ describe("a call that is cut off between its arguments", () => {
     expect(recogniser(tools).read(text).calls).toEqual([]);
   });
 });
+
+describe("a call behind a note in brackets", () => {
+  it.each([
+    ["an apostrophe", "[Note: the user's city]"],
+    ["an apostrophe at the end of a word", "[Note: the users' city]"],
+    ["a sign for inches", '[Note: 5" wide]'],
+    ["an escaped quote in quotes", String.raw`[Note: "so \" it is"]`],
+    ["an escaped quote alone", String.raw`[Note: so \" it is]`],
+    ["three quotes", '[Note: """a "word" more"""]'],
+  ])("is found, though the note has %s", (_what, note) => {
+    const { calls } = recogniser(tools).read(`${note}\nget_weather(city="Lima", days=3)`);
+    expect(calls).toEqual([{ name: "get_weather", arguments: lima }]);
+  });
+});
