@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
-import { attempt, type Cursor, cursorOf, skipBlanks, take, takeSign } from "./cursor.ts";
+import { attempt, type Cursor, cursorOf, skipBlanks, take, takeSign, turnHeading } from "./cursor.ts";
 import { pollutes, readLiteral } from "./literal.ts";
 import { readString } from "./quoted.ts";
 
@@ -64,7 +64,10 @@ function readArgumentName(cursor: Cursor): string | undefined {
 /** Signs that may stand before calls: brackets, and code around them. */
 const openers = /(?:print\s*\(\s*|\[\s*|\{\s*(?=["'][\w./-]+\()|\(\s*(?!["'])|await\s+|return\s+)*/y;
 const closers = /[ \t]*[)\]}]+(?=\s*[,;+&|\]}\n])/y;
-const separator = /\s*(?:#[^\n]*\n|[,;+&|*/]|\b(?:and|or)\b|\n)\s*(?:\d+[.)]\s+|[-*]\s+)?/y;
+const separator = new RegExp(
+  String.raw`\s*(?:(?!${turnHeading})#[^\n]*\n|[,;+&|*/]|\b(?:and|or)\b|\n)\s*(?:\d+[.)]\s+|[-*]\s+)?`,
+  "y",
+);
 
 /** Calls one after another, and whether the text ends where another one should come. */
 export interface CallSequence {

@@ -46,7 +46,10 @@ export function takeSign(cursor: Cursor, sign: string): boolean {
 
 /** Also line breaks that were escaped once too often. */
 const blank = /(?:\s+|\\[nrt](?=[\s"'{}[\]\\]))+/y;
-const comment = /(?:#|\/\/)[^\n]*\n/y;
+/** The heading of the turn of another, which a model goes on to write itself: it is not a comment. */
+export const turnHeading: string = String.raw`#{2,}[ \t]*(?:Instruction|Response|User|Human|Question|Input|Output|Task)s?\b`;
+
+const comment = new RegExp(String.raw`(?:(?!${turnHeading})#|\/\/)[^\n]*\n`, "y");
 
 /** Moves over blanks and comments. */
 export function skipBlanks(cursor: Cursor): void {

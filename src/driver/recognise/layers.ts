@@ -27,9 +27,6 @@ export const layers: readonly (readonly [LayerName, Layer])[] = [
   ["bare", bare],
 ];
 
-/** Their names. */
-export const layerNames: readonly LayerName[] = layers.map(([name]) => name);
-
 /** The text is calls and nothing else, perhaps in quotes. */
 function whole(cursor: Cursor, known: KnownTools): readonly Group[] {
   skipBlanks(cursor);

@@ -2,11 +2,11 @@ import type { Tool } from "../../tool/tool.ts";
 import { oneOf } from "../../util/shape.ts";
 import { checkOptions } from "../text-options.ts";
 import { tellApart } from "../thinking.ts";
-import { cursorOf } from "./cursor.ts";
+import { cursorOf, turnHeading } from "./cursor.ts";
 import { doubtOf } from "./doubts.ts";
 import { judgeCall, type Judging } from "./judge-call.ts";
 import { type KnownTools, knownTools } from "./known-tools.ts";
-import { type Group, layerNames, layers } from "./layers.ts";
+import { type Group, layers } from "./layers.ts";
 import { saidIn } from "./origin.ts";
 import {
   type KnownTool,
@@ -82,14 +82,9 @@ function recognise(given: string, reading: Reading): Recognition {
   return found === undefined ? nothing : settle(found, reading);
 }
 
-function find(
-  text: string,
-  { known }: Reading,
-  wanted: readonly LayerName[] = layerNames,
-): Found | undefined {
+function find(text: string, { known }: Reading): Found | undefined {
   const cursor = cursorOf(text);
   for (const [layer, read] of layers) {
-    if (!wanted.includes(layer)) continue;
     cursor.at = 0;
     cursor.repairs.clear();
     const groups = read(cursor, known);
@@ -107,17 +102,23 @@ function withoutThoughts(text: string): string {
 }
 
 /** Signs of the turn of another, which a model goes on to write itself. */
-const nextTurn =
-  /\n[ \t]*#{2,}[ \t]*(?:Instruction|Response|User|Human|Question|Input|Output|Task)s?\b|<\|(?:im_start|im_end|eot_id|end)\|>|\[\/?INST\]|<\/s>|<end_of_turn>|<tool_response>|\n[ \t]*(?:User|Human|Question|Q|Observation|Result|Function result):/g;
+const nextTurn = new RegExp(
+  String.raw`\n[ \t]*${turnHeading}|<\|(?:im_start|im_end|eot_id|end)\|>|\[\/?INST\]|<\/s>|<end_of_turn>|<tool_response>|\n[ \t]*(?:User|Human|Question|Q|Observation|Result|Function result):`,
+  "g",
+);
 
 /** The text up to the turn of another. What only looks like one may stand inside of an argument. */
 function ownTurn(text: string, reading: Reading): string {
-  const ends = [...text.matchAll(nextTurn)].map(({ index }) => index);
-  if (ends.length === 0) return text;
-  const groups = find(text, reading, ["whole", "tagged"])?.groups ?? [];
-  const isSaid = (end: number): boolean => groups.some((group) => group.start < end && end < group.end);
-  const end = ends.find((each) => text.slice(0, each).trim() !== "" && !isSaid(each));
-  return end === undefined ? text : text.slice(0, end);
+  const signs = [...text.matchAll(nextTurn)].map(({ 0: sign, index }) => ({
+    start: index,
+    end: index + sign.length,
+  }));
+  if (signs.length === 0) return text;
+  const groups = find(text, reading)?.groups ?? [];
+  const isSaid = ({ start, end }: Pick<Group, "start" | "end">): boolean =>
+    groups.some((group) => group.start < start && end < group.end);
+  const next = signs.find((sign) => text.slice(0, sign.start).trim() !== "" && !isSaid(sign));
+  return text.slice(0, next?.start);
 }
 
 interface Found {

@@ -226,6 +226,28 @@ describe("what looks like the turn of another inside of an argument", () => {
     },
   );
 
+  it.each(["## Tasks", "User: hi", "Result: 3", "### Response:"])(
+    "belongs to it at the beginning of a line too, behind words and in a fence: %s",
+    (line) => {
+      const text = `a\n${line}\nb`;
+      const save = `notes.save(note={"text": """${text}"""})`;
+      const asJson = `{"name": "notes.save", "arguments": {"note": {"text": "${text}"}}}`;
+      for (const written of [save, `\`\`\`\n${save}\n\`\`\``, asJson])
+        expect(recogniser(tools).read(`I save it.\n${written}\nThat is all.`).calls).toEqual([
+          { name: "notes.save", arguments: { note: { text } } },
+        ]);
+    },
+  );
+
+  it("makes no call of what stands under a heading of another, as if that were a comment", () => {
+    for (const between of ["### Response:", "## Task 2", "### Output:"]) {
+      const { calls } = recogniser(tools).read(`${call}\n${between}\nping()`);
+      expect(calls.map(({ name }) => name)).toEqual(["get_weather"]);
+    }
+    const commented = recogniser(tools).read(`[${call},\n## and then\nping()]`);
+    expect(commented.calls.map(({ name }) => name)).toEqual(["get_weather", "ping"]);
+  });
+
   it("makes no call of what the model writes for another", () => {
     expect(
       recogniser(tools).read("I cannot.\n### Instruction:\n<tool_call>ping()</tool_call>").calls,
