@@ -73,7 +73,8 @@ interface Reading {
 
 const nothing: Recognition = { calls: [], refused: [], repairs: [] };
 
-const noCalls = /^\s*(?:```\w*\s*)?["'`]*\[\s*(?:\(\s*\)\s*)?\]/;
+/** An empty list; not a box to tick, nor a link without a text. */
+const noCalls = /^\s*(?:```\w*\s*)?["'`]*\[(?! \][ \t]+(?!\/\/|#)\S)\s*(?:\(\s*\)\s*)?\](?!\(\S)/;
 
 function recognise(given: string, reading: Reading): Recognition {
   const text = withoutThoughts(given);

@@ -84,6 +84,8 @@ const oneCall: readonly (readonly [format: string, text: string])[] = [
   ["the name and an object", 'get_weather\n{"city": "Lima", "days": 3}'],
   ["behind a colon", "I look it up: get_weather(city='Lima', days=3). Then I answer."],
   ["on a line of its own", "I look it up.\n\n- get_weather(city='Lima', days=3)\n\nThen I answer."],
+  ["behind a box to tick", "[ ] look it up\nget_weather(city='Lima', days=3)"],
+  ["behind a link without a text", "[](https://x.test/a) helps:\nget_weather(city='Lima', days=3)"],
   ["Markdown's escapes", "get\\_weather(city='Lima', days=3)"],
   ["a prefix", "[functions.get_weather(city='Lima', days=3)]"],
   ["text for numbers", '{"name": "get_weather", "arguments": {"city": "Lima", "days": "3"}}'],

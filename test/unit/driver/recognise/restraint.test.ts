@@ -13,6 +13,8 @@ describe("what is no call", () => {
     ["the empty text", ""],
     ["an empty list", "[]"],
     ["an empty list, then an explanation", `[] // ${call} would not help`],
+    ["an empty list with a blank, then an explanation", `[ ] // ${call} would not help`],
+    ["an empty list, then a call on the next line", `[ ]\n${call}`],
     ["a name alone", "You could use get_weather for that."],
     ["an unknown tool", '<tool_call>{"name": "get_horror_movies", "arguments": {}}</tool_call>'],
     [
