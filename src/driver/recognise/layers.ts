@@ -48,9 +48,23 @@ function tagged(cursor: Cursor, known: KnownTools): readonly Group[] {
         ? groupsAt(cursor, start, known)
         : [{ calls: [call], start, end: cursor.at, isOpen: false }];
     groups.push(...found);
+    if (found.length > 0) groups.push(...furtherObjects(cursor, known));
     isOpen = found.length === 0 && lastEnd < cursor.at;
   }
   return isOpen ? groups.map((group) => ({ ...group, isOpen })) : groups;
+}
+
+/** The calls in objects behind the one that was read, as in `{…}; {…}`, up to one that says none. */
+function furtherObjects(cursor: Cursor, known: KnownTools): readonly Group[] {
+  const groups: Group[] = [];
+  for (;;) {
+    if (take(cursor, /\s*[,;]?\s*(?=\{)/y) === undefined) return groups;
+    const { at: start } = cursor;
+    const calls = attempt(cursor, (inner) => readCallValue(inner, known)?.calls);
+    const group = { calls: calls ?? [], start, end: cursor.at, isOpen: false };
+    if (!callsTool(group, known)) return groups;
+    groups.push(group);
+  }
 }
 
 /** At the beginning of what stands between fences. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from "../../util/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import type { WrittenCall } from "./call-expression.ts";
 import { attempt, type Cursor, take, takeUpTo } from "./cursor.ts";
 import { readLiteral } from "./literal.ts";
@@ -9,38 +9,43 @@ import { readLiteral } from "./literal.ts";
  * and the command of metal-kompanion.
  */
 export const marks: RegExp =
-  /<\|?tool_call\|?>|<function_?call>|<\|tool_call_start\|>|\[TOOL_CALLS?\]|<\|python_tag\|>|\bfunctools(?=\s*\[)|<tool_code>|```tool_code|<start_function_call>|<｜tool▁call▁begin｜>|<\|tool_call_begin\|>|<(?=function=|invoke\s+name=)|\bto=(?=functions\.)|^[ \t]*@tool[ \t]+(?=[\w./-]+[ \t]*\{)|^[ \t]*Action:[ \t]*(?=[\w./-]+[ \t]*\n[ \t]*Action Input:)/gm;
+  /<\|?tool_call\|?>|<function_?call>|<\|tool_call_start\|>|\[TOOL_CALLS?\]|<\|python_tag\|>|\bfunctools(?=\s*\[)|<tool_code>|```tool_code|<start_function_call>|<｜tool▁call▁begin｜>|<\|tool_call_begin\|>|<(?=function=|(?:｜DSML｜)?invoke\s+name=)|\bto=(?=functions\.)|^[ \t]*@tool[ \t]+(?=[\w./-]+[ \t]*\{)|^[ \t]*Action:[ \t]*(?=[\w./-]+[ \t]*\n[ \t]*Action Input:)/gm;
 
 /** Reads what stands behind a mark in a form of its own: XML, pairs of keys and values, or a name and an object. */
 export function readMarked(cursor: Cursor): WrittenCall | undefined {
   return readXml(cursor) ?? readKeyed(cursor) ?? readNamed(cursor);
 }
 
-/** `<function=f><parameter=a>1</parameter></function>`, `<invoke name="f"><parameter name="a">1</parameter></invoke>`. */
+/** `<function=f><parameter=a>1</parameter></function>`, `<function=f>{"a": 1}</function>`, `<invoke name="f"><parameter name="a">1</parameter></invoke>`. */
 function readXml(cursor: Cursor): WrittenCall | undefined {
   return attempt(cursor, (inner) => {
-    const open = take(inner, /\s*<?(?:function=|invoke\s+name=)["']?[\w./-]+["']?\s*>\s*/y);
+    const open = take(inner, /\s*<?(?:function=|(?:｜DSML｜)?invoke\s+name=)["']?[\w./-]+["']?\s*>\s*/y);
     if (open === undefined) return undefined;
-    const name = open.replaceAll(/^\s*<?(?:function=|invoke\s+name=)|[\s"'>]/g, "");
-    const entries: [string, Json][] = [];
-    for (;;) {
-      const parameter = take(inner, /<parameter(?:=|\s+name=)["']?[\w.-]+["']?[^>]*>/y);
-      if (parameter === undefined) break;
-      const value = takeUpTo(inner, "</parameter>");
-      if (value === undefined) return undefined;
-      const [, key = ""] = /(?:=|name=)["']?([\w.-]+)/.exec(parameter) ?? [];
-      entries.push([key, value.replace(/^\n/, "").replace(/\n$/, "")]);
-      take(inner, /\s*/y);
-    }
-    if (take(inner, /<\/(?:function|invoke)>/y) === undefined) return undefined;
-    return { name, named: Object.fromEntries(entries), placed: [] };
+    const name = open.replaceAll(/^\s*<?(?:function=|(?:｜DSML｜)?invoke\s+name=)|[\s"'>]/g, "");
+    const named = inner.text[inner.at] === "{" ? readLiteral(inner) : readParameters(inner);
+    if (!isJsonObject(named)) return undefined;
+    const end = take(inner, /\s*(?:<\/(?:function|(?:｜DSML｜)?invoke)>|(?=<\/tool_call>))/y);
+    return end === undefined ? undefined : { name, named, placed: [] };
   });
 }
 
-/** `f` and then `<arg_key>a</arg_key><arg_value>1</arg_value>`. */
+function readParameters(cursor: Cursor): JsonObject | undefined {
+  const entries: [string, Json][] = [];
+  for (;;) {
+    const parameter = take(cursor, /<(?:｜DSML｜)?parameter(?:=|\s+name=)["']?[\w.-]+["']?[^>]*>/y);
+    if (parameter === undefined) return Object.fromEntries(entries);
+    const value = takeUpTo(cursor, parameter.startsWith("<｜") ? "</｜DSML｜parameter>" : "</parameter>");
+    if (value === undefined) return undefined;
+    const [, key = ""] = /(?:=|name=)["']?([\w.-]+)/.exec(parameter) ?? [];
+    entries.push([key, value.replace(/^\n/, "").replace(/\n$/, "")]);
+    take(cursor, /\s*/y);
+  }
+}
+
+/** `f` and then `<arg_key>a</arg_key><arg_value>1</arg_value>`, or the end. */
 function readKeyed(cursor: Cursor): WrittenCall | undefined {
   return attempt(cursor, (inner) => {
-    const name = take(inner, /\s*[\w./-]+\s*(?=<arg_key>)/y)?.trim();
+    const name = take(inner, /\s*[\w./-]+\s*(?=<arg_key>|<\/tool_call>)/y)?.trim();
     if (name === undefined) return undefined;
     const entries: [string, Json][] = [];
     for (;;) {
@@ -59,7 +64,7 @@ const beforeName = /\s*(?:function<｜tool▁sep｜>|call:|\{?\s*functions\.)?/y
 const name = /\s*[A-Za-z_][\w./-]*(?::\d+)?/y;
 /** One token each, so that there is one way to read them. */
 const beforeObject =
-  /(?:\s|\[CALL_ID\]\w{0,64}|\[ARGS\]|<｜tool▁sep｜>|<\|tool_call_argument_begin\|>|<\|constrain\|>|<\|message\|>|Action Input:|```|json\b)*(?=\{)/y;
+  /(?:\s|\[CALL_ID\]\w{0,64}|\[ARGS\]|<｜tool▁sep｜>|<\|tool_call_argument_begin\|>|<\|constrain\|>|<\|channel\|>(?:commentary|analysis)\b|<\|message\|>|Action Input:|```|(?:json|code)\b)*(?=\{)/y;
 
 /** A name, a sign, and an object. */
 function readNamed(cursor: Cursor): WrittenCall | undefined {

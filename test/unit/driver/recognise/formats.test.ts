@@ -19,6 +19,10 @@ const oneCall: readonly (readonly [format: string, text: string])[] = [
     "<tool_call>\n<function=get_weather>\n<parameter=city>\nLima\n</parameter>\n<parameter=days>\n3\n</parameter>\n</function>\n</tool_call>",
   ],
   [
+    "Qwen-Coder without the end of the function",
+    "<tool_call>\n<function=get_weather>\n<parameter=city>\nLima\n</parameter>\n<parameter=days>\n3\n</parameter>\n</tool_call>",
+  ],
+  [
     "GLM",
     "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Lima</arg_value>\n<arg_key>days</arg_key>\n<arg_value>3</arg_value>\n</tool_call>",
   ],
@@ -29,6 +33,11 @@ const oneCall: readonly (readonly [format: string, text: string])[] = [
   [
     "Llama 3 with its mark",
     '<|python_tag|>{"name": "get_weather", "parameters": {"city": "Lima", "days": 3}}',
+  ],
+  ["Llama 3.1 by name", '<function=get_weather>{"city": "Lima", "days": 3}</function>'],
+  [
+    "DeepSeek V3.2",
+    '<｜DSML｜function_calls>\n<｜DSML｜invoke name="get_weather">\n<｜DSML｜parameter name="city" string="true">Lima</｜DSML｜parameter>\n<｜DSML｜parameter name="days" string="false">3</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>',
   ],
   ["Llama 3 bare", '{"name": "get_weather", "parameters": {"city": "Lima", "days": 3}}'],
   ["Mistral, a list", `[TOOL_CALLS] [${json}]`],
@@ -48,6 +57,10 @@ const oneCall: readonly (readonly [format: string, text: string])[] = [
   [
     "Harmony",
     '<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city": "Lima", "days": 3}<|call|>',
+  ],
+  [
+    "Harmony with the tool before the channel",
+    '<|start|>assistant to=functions.get_weather<|channel|>commentary json<|message|>{"city": "Lima", "days": 3}<|call|>',
   ],
   ["LFM2", '<|tool_call_start|>[get_weather(city="Lima", days=3)]<|tool_call_end|>'],
   [
@@ -115,6 +128,12 @@ describe("several calls", () => {
   const add = '{"name": "math.add", "arguments": {"a": 1, "b": 2}}';
   it.each([
     ["tags", `<tool_call>${json}</tool_call>\n<tool_call>${add}</tool_call>`],
+    ["objects between tags", `<tool_call>\n${json}\n${add}\n</tool_call>`],
+    ["Llama 3 with its mark", `<|python_tag|>${json}; ${add}`],
+    [
+      "Llama 3.1 by name",
+      '<function=get_weather>{"city": "Lima", "days": 3}</function><function=math.add>{"a": 1, "b": 2}</function>',
+    ],
     ["a list of objects", `[${json}, ${add}]`],
     ["a list of calls", "[get_weather(city='Lima', days=3), math.add(a=1, b=2)]"],
     ["lines", "get_weather(city='Lima', days=3)\nmath.add(a=1, b=2)"],
@@ -142,6 +161,24 @@ describe("several calls", () => {
 
   it("leaves lists of different lengths to the model", () => {
     expect(recogniser(tools).read("get_weather(city=['Lima', 'Oslo'], days=[3, 1, 2])").calls).toEqual([]);
+  });
+});
+
+describe("between tags", () => {
+  const finder = recogniser(tools);
+  it("a name alone is a call without arguments, as GLM writes one", () => {
+    expect(finder.read("<tool_call>ping\n</tool_call>").calls).toEqual([{ name: "ping", arguments: {} }]);
+    expect(finder.read("<tool_call>get_weather</tool_call>").refused[0]?.reason).toContain(
+      '"city" is missing',
+    );
+  });
+
+  it("an object behind a call that says none is left alone", () => {
+    for (const made of ['{"temperature": 20}', '{"result": {"temperature": 20}}'])
+      expect(finder.read(`<tool_call>${json}\n${made}</tool_call>`)).toMatchObject({
+        calls: [{ name: "get_weather" }],
+        refused: [],
+      });
   });
 });
 
