@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../util/json.ts";
 import { type CallSequence, readCallSequence, type WrittenCall } from "./call-expression.ts";
 import { callsOfValue } from "./call-object.ts";
-import { attempt, type Cursor, skipBlanks, take } from "./cursor.ts";
+import { attempt, type Cursor, skipBlanks, take, takeUpTo } from "./cursor.ts";
 import type { KnownTools } from "./known-tools.ts";
 import { readLiteral, skipBalanced } from "./literal.ts";
 import type { LayerName } from "./recognise.ts";
@@ -67,13 +67,14 @@ function furtherObjects(cursor: Cursor, known: KnownTools): readonly Group[] {
   }
 }
 
-/** At the beginning of what stands between fences. */
+/** At the beginning of what stands between fences. Fences inside of what was read are a part of it. */
 function fenced(cursor: Cursor, known: KnownTools): readonly Group[] {
   const groups: Group[] = [];
   for (const start of places(cursor, /```[ \t]*[\w-]*\s*/g)) {
-    const close = cursor.text.indexOf("```", cursor.at);
+    const { at: inside } = cursor;
     groups.push(...groupsAt(cursor, start, known).filter((group) => callsTool(group, known)));
-    cursor.at = Math.max(cursor.at, close === -1 ? cursor.text.length : close + 3);
+    if (cursor.text.slice(inside, cursor.at).trimEnd().endsWith("```")) continue;
+    if (takeUpTo(cursor, "```") === undefined) cursor.at = cursor.text.length;
   }
   return groups;
 }

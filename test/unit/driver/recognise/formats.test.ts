@@ -146,6 +146,18 @@ describe("several calls", () => {
     expect(recogniser(tools).read(text).calls).toEqual(both);
   });
 
+  it("are found in fences, though an argument of the first has a fence in it", () => {
+    const note = '{"name": "notes.save", "arguments": {"note": {"text": "```js\\nx\\n```"}}}';
+    const { calls, repairs } = recogniser(tools).read(
+      `\`\`\`json\n${note}\n\`\`\`\nthen:\n\`\`\`\nping()\n\`\`\``,
+    );
+    expect(calls).toEqual([
+      { name: "notes.save", arguments: { note: { text: "```js\nx\n```" } } },
+      { name: "ping", arguments: {} },
+    ]);
+    expect(repairs).toEqual([]);
+  });
+
   it("takes no list apart for a tool that may change something", () => {
     const changing = tools.map((each) => ({ ...each, changes: true }));
     const { calls, refused } = recogniser(changing).read("get_weather(city=['Lima', 'Oslo'], days=[3, 1])");
