@@ -53,7 +53,11 @@ function readingOf(
     return {
       type: "calls",
       calls,
-      repairs: [`the calls were found in the form "${layer ?? "?"}"`, ...repairs],
+      repairs: [
+        `the calls were found in the form "${layer ?? "?"}"`,
+        ...repairs,
+        ...refused.map(({ name, reason }) => `a call of ${JSON.stringify(name)} was left out: ${reason}`),
+      ],
     };
   const [first] = refused;
   if (first === undefined) return undefined;

@@ -145,6 +145,21 @@ describe("json, lenient", () => {
     expect(strict.repairs).toEqual([]);
   });
 
+  it("tells of a call that was left out beside others, whether it lacks something or cannot be read", async () => {
+    const tools = [fakeTool("note", "kept", { inputSchema: z.object({ text: z.string() }) })];
+    const good = '<tool_call>{"name": "note", "arguments": {"text": "x"}}</tool_call>';
+    for (const [other, told] of [
+      ['{"name": "note", "arguments": {}}', 'a call of "note" was left out: the argument "text" is missing'],
+      ['{"name": "note" "text"}', "a mark behind which no call can be read was passed over"],
+    ] as const) {
+      const { calls, repairs } = await play(lenient, [`<tool_call>${other}</tool_call>${good}`, final], {
+        tools,
+      });
+      expect(calls).toEqual([[{ text: "x" }]]);
+      expect(repairs).toContain(told);
+    }
+  });
+
   it("mends nothing of what is right, and tells no repair then [G2]", async () => {
     const { calls, repairs } = await play(lenient, [action, final]);
     expect(calls).toEqual([[], [{ text: "x" }]]);

@@ -49,6 +49,7 @@ function tagged(cursor: Cursor, known: KnownTools): readonly Group[] {
         : [{ calls: [call], start, end: cursor.at, isOpen: false }];
     groups.push(...found);
     if (found.length > 0) groups.push(...furtherObjects(cursor, known));
+    else cursor.repairs.add("a mark behind which no call can be read was passed over");
     isOpen = found.length === 0 && lastEnd < cursor.at;
   }
   return isOpen ? groups.map((group) => ({ ...group, isOpen })) : groups;

@@ -22,7 +22,7 @@ function readObject(cursor: Cursor, depth: number): JsonObject | undefined {
   const entries: [string, Json][] = [];
   for (;;) {
     skipBlanks(cursor);
-    if (takeSign(cursor, "}")) return Object.fromEntries(entries);
+    if (takeClose(cursor, "}")) return Object.fromEntries(entries);
     const key = readKey(cursor);
     const value = key === undefined ? undefined : readLiteral(cursor, depth + 1);
     if (key === undefined || value === undefined || pollutes(key, value)) return undefined;
@@ -50,7 +50,7 @@ function readList(cursor: Cursor, close: string, depth: number): Json | undefine
   const items: Json[] = [];
   for (;;) {
     skipBlanks(cursor);
-    if (takeSign(cursor, close)) return items;
+    if (takeClose(cursor, close)) return items;
     const value = readLiteral(cursor, depth + 1);
     if (value === undefined) return undefined;
     items.push(value);
@@ -60,7 +60,18 @@ function readList(cursor: Cursor, close: string, depth: number): Json | undefine
 
 function goesOnOrEnds(cursor: Cursor, close: string): boolean {
   skipBlanks(cursor);
-  return takeSign(cursor, ",") || cursor.text.startsWith(close, cursor.at);
+  const { text, at } = cursor;
+  return takeSign(cursor, ",") || text.startsWith(close, at) || text.startsWith(endOfCall, at);
+}
+
+/** The mark that ends a call, so that brackets which are open there were not cut off but forgotten. */
+const endOfCall = "</tool_call>";
+
+function takeClose(cursor: Cursor, close: string): boolean {
+  if (takeSign(cursor, close)) return true;
+  const isForgotten = cursor.text.startsWith(endOfCall, cursor.at);
+  if (isForgotten) cursor.repairs.add("a bracket that was not closed was closed at the end of the call");
+  return isForgotten;
 }
 
 const words: ReadonlyMap<string, Json> = new Map<string, Json>([

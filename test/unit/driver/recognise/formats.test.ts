@@ -194,6 +194,24 @@ describe("between tags", () => {
   });
 });
 
+describe("a bracket that is not closed before the end of its call", () => {
+  it("is closed there, which is told", () => {
+    for (const given of ['{"city": "Lima", "days": 3}', '{"city": "Lima", "days": 3']) {
+      const { calls, repairs } = recogniser(tools).read(
+        `<tool_call>{"name": "get_weather", "arguments": ${given}\n</tool_call>`,
+      );
+      expect(calls).toEqual([{ name: "get_weather", arguments: lima }]);
+      expect(repairs.join()).toContain("a bracket that was not closed");
+    }
+    const [listed] = recogniser(tools).read(
+      '<tool_call>{"name": "notes.save", "arguments": {"tags": ["a", "</tool_call>"</tool_call>',
+    ).calls;
+    expect(listed?.arguments).toEqual({ tags: ["a", "</tool_call>"] });
+    const cut = '<tool_call>{"name": "get_weather", "arguments": {"city": "Lima"';
+    expect(recogniser(tools).read(cut).calls).toEqual([]);
+  });
+});
+
 describe("what was mended", () => {
   it("is told, and nothing where nothing was", () => {
     const finder = recogniser(tools);
