@@ -1,6 +1,6 @@
 import { listAt, mapAt } from "../schema/keywords.ts";
 import type { Tool } from "../tool/tool.ts";
-import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import { isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
 import { textNotBeginningWith } from "./free-text.ts";
 import { terminal } from "./grammar/grammar.ts";
 import { moreCalls, plainAnswer } from "./plain-answer.ts";
@@ -22,14 +22,46 @@ interface Parameter {
   readonly isRequired: boolean;
 }
 
-/** The arguments that a tool names, those that it needs first. References still lead to the definitions of the whole schema. */
-function parametersOf({ input: { jsonSchema } }: Tool): readonly Parameter[] {
-  const { $defs, definitions } = jsonSchema;
-  const needed = listAt(jsonSchema, "required");
-  const around = {
+/** Keywords that say of arguments what their properties do not. */
+const sayMore = ["$ref", "allOf", "anyOf", "oneOf", "patternProperties", "propertyNames", "minProperties"];
+
+/** True if a tool says of its arguments more than what each is, or in terms of the whole: they stand in one object then. */
+function takesObject({ input: { jsonSchema } }: Tool): boolean {
+  const named = mapAt(jsonSchema, "properties");
+  const isUnnamed = (name: Json): boolean => typeof name === "string" && !Object.hasOwn(named, name);
+  const saysMore = sayMore.some((keyword) => Object.hasOwn(jsonSchema, keyword));
+  const leadsToRoot = /"\$ref":"#(?!\/(?:\$defs|definitions)\/)/.test(JSON.stringify(jsonSchema));
+  return saysMore || leadsToRoot || listAt(jsonSchema, "required").some(isUnnamed);
+}
+
+/** The object of the arguments that an open tool does not name; undefined where it takes no others. */
+function unnamedOf({ input: { jsonSchema } }: Tool): JsonObject | undefined {
+  const named = mapAt(jsonSchema, "properties");
+  const others = own(jsonSchema, "additionalProperties") ?? !Object.hasOwn(jsonSchema, "properties");
+  if (others === false) return undefined;
+  const properties = Object.fromEntries(Object.keys(named).map((name) => [name, false]));
+  return { ...definitionsOf(jsonSchema), type: "object", properties, additionalProperties: others };
+}
+
+/** The schemas of what a call leaves open: all arguments as one object, or each, and the object of others. */
+function schemasOf(tool: Tool): readonly JsonObject[] {
+  if (takesObject(tool)) return [tool.input.jsonSchema];
+  const others = unnamedOf(tool);
+  return [...parametersOf(tool).map(({ schema }) => schema), ...(others === undefined ? [] : [others])];
+}
+
+/** What references lead to. */
+function definitionsOf({ $defs, definitions }: JsonObject): JsonObject {
+  return {
     ...($defs === undefined ? {} : { $defs }),
     ...(definitions === undefined ? {} : { definitions }),
   };
+}
+
+/** The arguments that a tool names, those that it needs first. References still lead to the definitions of the whole schema. */
+function parametersOf({ input: { jsonSchema } }: Tool): readonly Parameter[] {
+  const needed = listAt(jsonSchema, "required");
+  const around = definitionsOf(jsonSchema);
   const parameters = Object.entries(mapAt(jsonSchema, "properties")).map(([name, schema]) => ({
     name,
     schema: { ...(isJsonObject(schema) ? schema : {}), ...around },
@@ -47,16 +79,16 @@ function parametersOf({ input: { jsonSchema } }: Tool): readonly Parameter[] {
  */
 export function pythonicGrammar(shape: ReplyShape): string {
   const { tools } = shape;
-  const parameters = tools.map(parametersOf);
-  const schemas = parameters.flat().map(({ schema }) => schema);
+  const schemas = tools.flatMap(schemasOf);
   const grammar = plainAnswer(shape, { text: textNotBeginningWith("["), schemas }, (expressions) => {
     let next = 0;
-    const calls = tools.map(({ name }, tool) => {
-      const given = (parameters[tool] ?? []).map((parameter) => ({
-        ...parameter,
-        value: `(${expressions[next++] ?? "value"})`,
-      }));
-      return { name, ...callRules(given, `call-${tool}`) };
+    const nextValue = (): string => `(${expressions[next++] ?? "value"})`;
+    const calls = tools.map((tool, index) => {
+      const { name } = tool;
+      if (takesObject(tool)) return { name, expression: `"**" ${nextValue()}`, rules: [] };
+      const given = parametersOf(tool).map((parameter) => ({ ...parameter, value: nextValue() }));
+      const others = unnamedOf(tool) === undefined ? undefined : nextValue();
+      return { name, ...callRules({ given, others }, `call-${index}`) };
     });
     const call = calls.map(({ name, expression }) =>
       `${terminal(`${name}(`)} ${expression} ")"`.replace("  ", " "),
@@ -77,25 +109,32 @@ interface Rules {
   readonly rules: readonly string[];
 }
 
-/** The arguments of a call: those that have names of Python, then an object of the others. */
-function callRules(given: readonly (Parameter & { readonly value: string })[], name: string): Rules {
+interface CallValues {
+  readonly given: readonly (Parameter & { readonly value: string })[];
+  /** Writes the object of the arguments that the tool does not name. */
+  readonly others: string | undefined;
+}
+
+/** The arguments of a call: those that have names of Python, then an object of those that have other names, then one of those that have none. */
+function callRules({ given, others }: CallValues, name: string): Rules {
   const plain = given.filter((parameter) => argumentName.test(parameter.name));
-  const others = given.filter((parameter) => !argumentName.test(parameter.name));
-  const written = plain.map((parameter) => ({
+  const strange = given.filter((parameter) => !argumentName.test(parameter.name));
+  const written: Given[] = plain.map((parameter) => ({
     isRequired: parameter.isRequired,
     expression: `${terminal(`${parameter.name}=`)} ${parameter.value}`,
   }));
-  if (others.length === 0) return argumentRules(written, name);
-  const fields = others.map((parameter) => ({
+  const fields = strange.map((parameter) => ({
     isRequired: parameter.isRequired,
     expression: `${terminal(`${JSON.stringify(parameter.name)}: `)} ${parameter.value}`,
   }));
   const inner = argumentRules(fields, `${name}-object`);
-  const object = {
-    isRequired: others.some(({ isRequired }) => isRequired),
-    expression: `${terminal("**{")} ${inner.expression} "}"`,
-  };
-  const outer = argumentRules([...written, object], name);
+  if (strange.length > 0)
+    written.push({
+      isRequired: strange.some(({ isRequired }) => isRequired),
+      expression: `${terminal("**{")} ${inner.expression} "}"`,
+    });
+  if (others !== undefined) written.push({ isRequired: false, expression: `"**" ${others}` });
+  const outer = argumentRules(written, name);
   return { expression: outer.expression, rules: [...outer.rules, ...inner.rules] };
 }
 
@@ -118,10 +157,10 @@ function argumentRules(given: readonly Given[], name: string): Rules {
   return { expression: `(${first.join(" | ")})?`, rules };
 }
 
-/** The same grammar with the words of Python for those of JSON. */
+/** The same grammar with the words of Python for those of JSON. What stands in quotes keeps its words. */
 function inPython(grammar: string): string {
   return grammar.replaceAll(
-    /(?<!\\)"(true|false|null)"(?!\\)/g,
-    (_, word: string) => `"${literalOf(JSON.parse(word))}"`,
+    /^(true|false|null) ::= .*$/gm,
+    (_, word: string) => `${word} ::= ${terminal(literalOf(JSON.parse(word)))}`,
   );
 }

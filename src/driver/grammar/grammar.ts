@@ -4,10 +4,10 @@ import type { JsonObject } from "../../util/json.ts";
 import { lazy } from "../../util/remembered.ts";
 import { Compiler, type CompilerOptions, type Relaxed, type Rules, withoutEndless } from "./compiler.ts";
 import { type Expression, rule } from "./expression.ts";
-import { textRules } from "./json-text.ts";
+import { jsonWords, textRules } from "./json-text.ts";
 import { numberExpression, numberRules } from "./number-range.ts";
 import { valueExpression } from "./value-expression.ts";
-import { writeGbnf } from "./write-gbnf.ts";
+import { terminal, writeGbnf } from "./write-gbnf.ts";
 
 export { terminal } from "./write-gbnf.ts";
 export type { Relaxed } from "./compiler.ts";
@@ -116,8 +116,8 @@ const basics = lazy((): string =>
     'array ::= "[" (value ("," value)*)? "]"',
     'string ::= "\\"" char* "\\""',
     String.raw`char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" ([0-9a-cA-Ce-fE-F] [0-9a-fA-F]{3} | [dD] [0-7] [0-9a-fA-F]{2}))`,
-    'boolean ::= "true" | "false"',
-    'null ::= "null"',
+    "boolean ::= true | false",
+    ...jsonWords.map((word) => `${word} ::= ${terminal(word)}`),
     writeRule("number", numberExpression({ ...anyNumber, isInteger: false }).expression),
     writeRule("integer", numberExpression({ ...anyNumber, isInteger: true }).expression),
     ...Object.entries({ ...numberRules(), ...textRules() }).map(([name, body]) => writeRule(name, body)),

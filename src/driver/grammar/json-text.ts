@@ -1,3 +1,4 @@
+import type { Json } from "../../util/json.ts";
 import { complementOf } from "./character-class.ts";
 import {
   type CharacterRange,
@@ -39,6 +40,16 @@ function inside(code: number): string {
   return JSON.stringify(String.fromCodePoint(code)).slice(1, -1);
 }
 
+/** The words of JSON. Each is a rule of its name, so that a notation can have others for them. */
+export const jsonWords: readonly string[] = ["true", "false", "null"];
+
+/** One of the JSON values. */
+export function oneOfValues(values: readonly Json[]): Expression {
+  const texts = values.map((value) => JSON.stringify(value));
+  const words = texts.filter((one) => jsonWords.includes(one));
+  return choice([...words.map(rule), oneOfTexts(texts.filter((one) => !jsonWords.includes(one)))]);
+}
+
 /** The JSON value as it stands. */
 export function literal(value: unknown): Expression {
   return text(JSON.stringify(value));
@@ -66,7 +77,7 @@ function contentOf(ranges: readonly CharacterRange[]): Expression {
 }
 
 /** One of the texts. */
-export function oneOfTexts(texts: readonly string[]): Expression {
+function oneOfTexts(texts: readonly string[]): Expression {
   const different = [...new Set(texts)];
   if (different.length <= longestList) return choice(different.map(text));
   const groups = Map.groupBy(different, ([first = ""]) => first);

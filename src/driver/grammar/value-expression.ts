@@ -4,7 +4,7 @@ import { arrayExpression } from "./array-expression.ts";
 import type { Compiler } from "./compiler.ts";
 import { areDisjoint } from "./disjoint.ts";
 import { choice, type Expression, never, rule } from "./expression.ts";
-import { oneOfTexts } from "./json-text.ts";
+import { oneOfValues } from "./json-text.ts";
 import { numberExpression } from "./number-range.ts";
 import { objectExpression } from "./object-expression.ts";
 import {
@@ -85,8 +85,7 @@ const longestList = 100_000;
 function valueList(values: readonly Json[], parts: Parts, compiler: Compiler): Expression {
   const [first] = parts;
   const part = parts.find((one) => Object.hasOwn(one, "enum")) ?? first;
-  const texts = values.map((value) => JSON.stringify(value));
-  const isLong = texts.reduce((length, one) => length + one.length, 0) > longestList;
+  const isLong = values.reduce<number>((length, one) => length + JSON.stringify(one).length, 0) > longestList;
   if (part !== undefined && isLong) {
     compiler.relax(part, "enum", "its values are too long together");
     return choice(typesOf(parts).map(rule));
@@ -99,7 +98,7 @@ function valueList(values: readonly Json[], parts: Parts, compiler: Compiler): E
   const isNested = values.some((value) => isJsonObject(value) || Array.isArray(value));
   if (part !== undefined && hasInner && isNested)
     compiler.relax(part, "enum", "the parts of its values are not compared with the rest of the schema");
-  return oneOfTexts(texts);
+  return oneOfValues(values);
 }
 
 function typed(type: TypeName, parts: Parts, compiler: Compiler): Expression {
