@@ -1,6 +1,7 @@
 import { type AllowList, offeredTools } from "../policy/allow-list.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
+import type { TurnInput } from "./driver.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
 import { lenientObject } from "../util/lenient-json.ts";
 import { answerPlace, describeType } from "./describe-type.ts";
@@ -38,7 +39,10 @@ export type Decision =
  * Reads a decision, and checks it against the tools. A call must be all that the reply says: one object, in a code block or not, or the form in
  * which calls are shown. A call with words around it may be one that is only talked about; an answer is read out of them. Never throws.
  */
-export function readDecision(text: string, allowed: AllowList): Decision {
+export function readDecision(
+  text: string,
+  { allowed, output }: Pick<TurnInput, "allowed" | "output">,
+): Decision {
   const written = readWritten(text);
   if (written !== undefined) return readCall(written, allowed);
   const alone = oneObject(insideFence(text) ?? text);
@@ -47,7 +51,7 @@ export function readDecision(text: string, allowed: AllowList): Decision {
   if (!found.ok || !isJsonObject(found.value))
     return extraction(`The reply is not one JSON object: ${alone.ok ? "" : alone.reason}.`);
   const { type } = found.value;
-  if (type === "final_answer" && (alone.ok || !saysMore(text))) return readAnswer(found.value);
+  if (type === "final_answer" && (alone.ok || !saysMore(text))) return readAnswer(found.value, output);
   if (type === "call_tool" || type === "final_answer")
     return extraction(`The reply must be one JSON object and nothing else: ${alone.ok ? "" : alone.reason}.`);
   return invalid("Decision type must be call_tool or final_answer.");
@@ -98,9 +102,10 @@ function toolsThere(allowed: AllowList): string {
   return names.length === 0 ? "There is none." : `Available: ${names.join(", ")}.`;
 }
 
-function readAnswer({ thought, answer = null }: JsonObject): Decision {
+/** An answer that is held to a schema may be empty or null, as the schema says. */
+function readAnswer({ thought, answer }: JsonObject, output: Schema | undefined): Decision {
   const isEmpty = answer === null || (typeof answer === "string" && answer.trim() === "");
-  return isEmpty
+  return answer === undefined || (isEmpty && output === undefined)
     ? invalid("Answer is required when type=final_answer.")
     : { type: "final_answer", ...noteOf(thought), answer };
 }

@@ -93,9 +93,9 @@ export function reactDriver(options: ReactDriverOptions = {}): JsonAnswering {
   };
 }
 
-function readReply(text: string, { allowed }: TurnInput): TextReading {
+function readReply(text: string, turn: TurnInput): TextReading {
   const isWhole = parseJson(text).ok;
-  const decision = readDecision(text, allowed);
+  const decision = readDecision(text, turn);
   if (decision.type === "invalid") return { type: "violation", ...refusal(decision.stage, decision.problem) };
   const taken = isWhole ? [] : ["the decision was taken out of other text"];
   const thought = decision.thought === undefined ? {} : { thought: decision.thought };

@@ -28,6 +28,7 @@ function nameIn(text: string): string {
   return text.replace(/^tool\s*:\s*/i, "").replaceAll(/^["'`]+|["'`.]+$/g, "");
 }
 
+/** An answer that is held to a schema may be empty or null, as the schema says. */
 function chosen(object: JsonObject, repairs: readonly string[], turn: TurnInput): TextReading {
   const { tool: name, answer: content } = object;
   if (typeof name === "string" && content === undefined) {
@@ -36,9 +37,8 @@ function chosen(object: JsonObject, repairs: readonly string[], turn: TurnInput)
     if (isJsonObject(given)) return call(name, given, repairs);
     return tool === undefined || takesNothing(tool) ? call(name, {}, repairs) : choice(tool, turn);
   }
-  const isEmpty =
-    content === undefined || content === null || (typeof content === "string" && content.trim() === "");
-  return name !== undefined || isEmpty
+  const isEmpty = content === null || (typeof content === "string" && content.trim() === "");
+  return name !== undefined || content === undefined || (isEmpty && turn.output === undefined)
     ? violation('it must have either "tool", the name of a tool, or "answer"')
     : answer(content, repairs);
 }

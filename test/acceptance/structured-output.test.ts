@@ -147,6 +147,22 @@ describe("answers that are held to a schema", () => {
     }
   });
 
+  it("may be empty or null where the schema says so, in every driver that speaks JSON [G2]", async () => {
+    const output = z.string().nullable();
+    const replies = {
+      json: (answer: unknown) => ({ final: { content: answer } }),
+      react: (answer: unknown) => ({ type: "final_answer", answer }),
+      select: (answer: unknown) => ({ answer }),
+    };
+    for (const driver of ["json", "react", "select"] as const)
+      for (const answer of ["", null]) {
+        const model = scripted([JSON.stringify(replies[driver](answer))]);
+        const { outcome, ...result } = await agent({ name: "a", model, driver, output }).run("Its name?");
+        expect(outcome.type, driver).toBe("answered");
+        expect(result.output, driver).toBe(answer);
+      }
+  });
+
   it("tell no parts where there is no schema", async () => {
     const events: AgentEvent[] = [];
     for await (const event of agent({ name: "a", model: () => '{"a": 1}' }).stream("go")) events.push(event);

@@ -46,14 +46,14 @@ describe("decisions", () => {
     await fc.assert(
       fc.asyncProperty(decision, async (value) => {
         const admitted = (await form.parse(value)).ok;
-        if (admitted) expect(readDecision(JSON.stringify(value), turn.allowed).type).toBe(value.type);
+        if (admitted) expect(readDecision(JSON.stringify(value), turn).type).toBe(value.type);
       }),
     );
   });
 
   it("take arguments that were written as a text [C6.1]", () => {
     const text = JSON.stringify({ type: "call_tool", tool: "search", args: '{"query": "writ"}' });
-    expect(readDecision(text, turn.allowed)).toMatchObject({ type: "call_tool", args: { query: "writ" } });
+    expect(readDecision(text, turn)).toMatchObject({ type: "call_tool", args: { query: "writ" } });
   });
 
   it("of other drivers are shown in this one's words, and what a provider thinks is not [C19]", () => {
