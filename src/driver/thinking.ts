@@ -16,12 +16,13 @@ export interface ThinkingFilter {
   end(): Told;
 }
 
-const tags = ["<think>", "<thinking>", "</think>", "</thinking>"];
+/** Those of most models, and Mistral's. */
+const tags = ["<think>", "<thinking>", "</think>", "</thinking>", "[THINK]", "[/THINK]"];
 /** A tag in quotes or backticks is spoken of. A quote that is not closed ends with its line. */
-const signs = /\\["\\]|["`\n]|<(\/?)think(?:ing)?>/g;
+const signs = /\\["\\]|["`\n]|(?:<(?=\/?t)|\[(?=\/?T))(\/?)(?:think(?:ing)?>|THINK\])/g;
 
 /** A character that a sign begins with. */
-const signBegins = /[\\"`\n<]/;
+const signBegins = /[\\"`\n<[]/;
 
 /**
  * Tells apart what models that reason write between `<think>` tags: each block of a reply, and one that is not closed to the end. The blanks
@@ -86,14 +87,14 @@ function mayBecomeSign(text: string): string {
   let backslashes = 0;
   while (text.at(-1 - backslashes) === "\\") backslashes += 1;
   if (backslashes % 2 === 1) return "\\"; // two of them are a sign of their own
-  const open = text.lastIndexOf("<");
+  const open = Math.max(text.lastIndexOf("<"), text.lastIndexOf("["));
   const last = open === -1 ? "" : text.slice(open);
   return last !== "" && tags.some((tag) => tag !== last && tag.startsWith(last)) ? last : "";
 }
 
 /** Tells the words that a text says from those that the model only thinks in it. */
 export function tellApart(written: string): Pick<Told, "text" | "thought"> {
-  if (!written.includes("think")) return { text: written, thought: "" };
+  if (!/think|THINK/.test(written)) return { text: written, thought: "" };
   const filter = thinkingFilter();
   const told = filter.push(written);
   const rest = filter.end();

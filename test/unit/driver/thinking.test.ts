@@ -28,6 +28,9 @@ describe("thinking in the text of a reply", () => {
     ['5" long\n<think>a</think>8', '5" long\n8', "a"],
     ["<think>it's `odd\n</think>8", "8", "it's `odd\n"],
     ["a <thin", "a <thin", ""],
+    ["[THINK]a[/THINK]8", "8", "a"],
+    ["a[/THINK]\n8", "8", "a"],
+    ["The mark `[THINK]` opens; see [1] and [/THI", "The mark `[THINK]` opens; see [1] and [/THI", ""],
   ])("is told apart in %j", (written, text, thought) => {
     expect(tell(written)).toEqual({ text, thought });
   });
@@ -37,6 +40,8 @@ describe("thinking in the text of a reply", () => {
       "<think>",
       "</think>",
       "<thinking>",
+      "[THINK]",
+      "[/THINK]",
       '"',
       "`",
       "\\",

@@ -46,6 +46,7 @@ describe("what only looks like a call, in every mode", () => {
     ["thinking", "<think>maybe <tool_call>ping()</tool_call>? No.</think>It is warm."],
     ["thinking further on", "Let me see. <think>a</think> Well. <think><tool_call>ping()</tool_call>"],
     ["thinking without a beginning", "<tool_call>ping()</tool_call></think>It is warm."],
+    ["Mistral's thinking", "[THINK]\nping()\n[/THINK]\nIt is warm."],
     ["Harmony's thinking", "<|channel|>analysis<|message|>to=functions.ping {} <|end|>It is warm."],
     ["a list that was cut off", '[{"name": "ping", "arguments": {}}, {"name": "get_weather", "argu'],
     [
