@@ -14,7 +14,7 @@ import { after, type Maybe, attempt, rescue } from "../util/maybe.ts";
 import { type End, endBy, exhausted } from "../run/end.ts";
 import { StepsOfRun } from "../run/steps-of-run.ts";
 import { mostTimes } from "./act.ts";
-import { noRepeats, type Run, type State } from "./state.ts";
+import { noRepeats, type Run, type State, tokensLeft } from "./state.ts";
 import { withinTokens } from "./paid-model.ts";
 import { addUsage, noUsage, type Usage } from "../message/usage.ts";
 import type { Model, ToolChoice } from "../model/model.ts";
@@ -40,7 +40,7 @@ export function turnInput(state: State, run: Run): TurnInput {
   const { transcript, ledger, gate, limits } = state;
   const { model, settings, examples, marks, toolChoice, lastTurn, output } = run.options;
   const mustAnswer = lastTurn === "answer" && ledger.turns >= limits.turns;
-  const left = Math.min(limits.tokens - ledger.tokens, run.scope.outer?.tokensLeft() ?? Infinity);
+  const left = tokensLeft(state, run);
   const input: TurnInput = {
     transcript,
     allowed: gate.allowed,

@@ -2,10 +2,10 @@ import type { TurnInput } from "../driver/driver.ts";
 import type { WritError } from "../error/writ-error.ts";
 import { noUsage, priceOf } from "../message/usage.ts";
 import { paceWith, retryDelay, spread } from "../model/retry.ts";
-import { spend } from "../policy/account/budget.ts";
+import { emptyLedger, spend } from "../policy/account/budget.ts";
 import type { FailureNotes } from "./ask-model.ts";
 import { withinTokens } from "./paid-model.ts";
-import type { Run, State } from "./state.ts";
+import { type Run, type State, tokensLeft } from "./state.ts";
 
 /** A question to the model whose last request failed. */
 interface FailedQuestion {
@@ -30,18 +30,19 @@ export function retryIn(
   return spreadMs < limitMs - usedMs ? spreadMs : undefined;
 }
 
-/** True where the requests of a turn that failed used up the tokens or the dollars of the run. */
+/** True where the requests of a turn that failed used up the tokens or the dollars of the run, or of one around it. */
 export function isUsedUp({ state, run, notes: { usage } }: FailedQuestion): boolean {
   if (usage === noUsage) return false;
   const { ledger, limits } = state;
-  const { tokens, costUsd } = spend(ledger, { usage, costUsd: priceOf(usage, run.options) });
-  return tokens >= limits.tokens || (limits.costUsd !== Infinity && costUsd >= limits.costUsd);
+  const spent = { usage, costUsd: priceOf(usage, run.options) };
+  const { tokens, costUsd } = spend(ledger, spent);
+  if (tokens >= limits.tokens || (limits.costUsd !== Infinity && costUsd >= limits.costUsd)) return true;
+  return run.scope.outer?.turnExcess(spend(emptyLedger, spent)) !== undefined;
 }
 
 /** The question as it is asked again: within the tokens that the requests which failed have left. */
 export function askedAgain<Question extends FailedQuestion>(asking: Question): Question {
-  const { state, input, notes } = asking;
-  const { inputTokens, outputTokens } = notes.usage;
-  const left = state.limits.tokens - state.ledger.tokens - inputTokens - outputTokens;
-  return { ...asking, input: { ...input, settings: withinTokens(input.settings, left) } };
+  const { state, run, input, notes } = asking;
+  const settings = withinTokens(input.settings, tokensLeft(state, run, notes.usage));
+  return { ...asking, input: { ...input, settings } };
 }

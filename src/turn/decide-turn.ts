@@ -8,11 +8,11 @@ import type { ModelRequest } from "../model/model.ts";
 import type { Journal } from "../journal/journal.ts";
 import { partsText } from "../journal/parts.ts";
 import { toJson } from "../util/json.ts";
-import { type Ledger, reserveTurn, spend } from "../policy/account/budget.ts";
+import { emptyLedger, reserveTurn, spend } from "../policy/account/budget.ts";
 import { fits, list, object, oneOf, record, string } from "../util/shape.ts";
 import { type HookedCall, replyOf, withIds } from "./around-model.ts";
 import { type FailureNotes, type ModelRecord, noFailures } from "./ask-model.ts";
-import type { State } from "./state.ts";
+import { type State, tokensLeft } from "./state.ts";
 import { withinTokens } from "./paid-model.ts";
 
 /** A turn that a driver of the author's decides. */
@@ -91,8 +91,8 @@ class Questions {
   async ask(wanted: ModelRequest): Promise<Reply> {
     const { hooked, ask, driver, state } = this.deciding;
     const { run, turn } = hooked;
-    const { tokens } = this.withinBounds();
-    const settings = withinTokens(wanted.settings, state.limits.tokens - tokens);
+    this.checkBounds();
+    const settings = withinTokens(wanted.settings, tokensLeft(state, run, this.usage));
     const request = { ...wanted, settings };
     this.asked += 1;
     const notes = noFailures();
@@ -113,17 +113,18 @@ class Questions {
     throw new Error("a hook answered in place of the model");
   }
 
-  /** The run's account with what was asked so far. @throws WritError `budget-exhausted` */
-  private withinBounds(): Ledger {
+  /** Holds what was asked so far to the bounds of the run, and of those around it. @throws WritError `budget-exhausted` */
+  private checkBounds(): void {
     const { state, hooked } = this.deciding;
     const { run } = hooked;
     const { usage } = this;
-    const ledger =
-      this.asked === 0 ? state.ledger : spend(state.ledger, { usage, costUsd: priceOf(usage, run.options) });
+    const spent = { usage, costUsd: this.asked === 0 ? 0 : priceOf(usage, run.options) };
+    const ledger = spend(state.ledger, spent);
     const begun = { ...ledger, turns: ledger.turns - 1 }; // the turn itself was reserved
     const reserved = reserveTurn(begun, state.limits, state.elapsedMs);
-    const excess = run.options.parent?.purse.turnExcess() ?? (reserved.ok ? undefined : reserved.excess);
-    if (excess === undefined) return ledger;
+    const around = run.scope.outer?.turnExcess(spend(emptyLedger, spent));
+    const excess = around ?? (reserved.ok ? undefined : reserved.excess);
+    if (excess === undefined) return;
     const { field, message: reason } = excess;
     throw new WritError("budget-exhausted", { name: run.gate.agent, reason, field }, { cause: excess });
   }

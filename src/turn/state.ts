@@ -287,6 +287,12 @@ export function reserve(state: State, run: Run): NextState | Promise<NextState> 
   return reserveMore(reservation.excess, state, run);
 }
 
+/** The tokens that the bounds of the run, and of all runs around it, leave for a reply; those `used` in its turn before it are not booked yet. */
+export function tokensLeft({ limits, ledger }: State, { scope }: Run, used = noUsage): number {
+  const left = Math.min(limits.tokens - ledger.tokens, scope.outer?.tokensLeft() ?? Infinity);
+  return left - used.inputTokens - used.outputTokens;
+}
+
 /** The bound of the runs around this one that forbids the next turn, unless an earlier process took it. */
 function boundOf(
   { ledger }: State,

@@ -209,6 +209,18 @@ describe("a driver that decides", () => {
       tools: [bounded.asTool()],
     });
     expect((await around.run("go")).usage).toMatchObject({ inputTokens: 50, outputTokens: 25 });
+
+    const asked = scripted([{ text: "a", usage }]);
+    const child = agent({ name: "a", model: asked, driver: endless, budget: { tokens: 400 } });
+    const calls = [{ name: "a", arguments: { input: "x" } }];
+    const bound = agent({
+      name: "around",
+      model: scripted([{ calls, usage }]),
+      tools: [child.asTool()],
+      budget: { tokens: 60 },
+    });
+    expect((await bound.run("go")).outcome).toMatchObject({ type: "exhausted", field: "tokens", used: 60 });
+    expect(asked.requests.map(({ settings }) => settings?.maxOutputTokens)).toEqual([45, 30, 15]);
   });
 
   it("may have as many tokens written as a bound that was raised leaves [C2.2]", async () => {

@@ -85,6 +85,19 @@ describe("the usage of requests that failed", () => {
     expect(outcome).toMatchObject({ type: "exhausted", field: "tokens", used: 214 });
   });
 
+  it("counts at once in the budget of the run around it: no request is made again that it forbids", async () => {
+    const model = scripted([failing]);
+    const inner = agent({ name: "inner", model, retry: { attempts: 9, firstDelayMs: 1 } });
+    const outer = agent({
+      name: "outer",
+      model: scripted([{ calls: [{ name: "ask", arguments: { input: "x" } }], usage }, "never asked"]),
+      tools: [inner.asTool({ name: "ask", description: "" })],
+      budget: { tokens: 300 },
+    });
+    expect((await outer.run("go")).outcome).toMatchObject({ type: "exhausted", field: "tokens", used: 321 });
+    expect(model.requests.map(({ settings }) => settings?.maxOutputTokens)).toEqual([193, 86]);
+  });
+
   it("counts with the answer of a hook, and with a reply that a hook fails at, in a replay too", async () => {
     const answering = agent({
       name: "clerk",

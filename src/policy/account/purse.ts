@@ -10,13 +10,18 @@ export interface Spending {
   readonly calls?: Readonly<Record<string, number>>;
 }
 
+/** The spending of a turn that goes on. */
+export type Unbooked = Pick<Ledger, "tokens" | "costUsd">;
+
+const nothing: Unbooked = { tokens: 0, costUsd: 0 };
+
 /**
  * The bounds of a run as the runs inside it see them, while they go on beside each other: what one spends is gone for the others. Tokens,
  * dollars, tool calls and the counts of each tool's calls are shared; turns are each run's own, and time ends by the signal.
  */
 export interface Purse {
-  /** The bound of this run, or of one around it, that forbids another model call: tokens or dollars. */
-  turnExcess(): Excess | undefined;
+  /** The bound of this run, or of one around it, that forbids another model call: tokens or dollars. `unbooked` counts too. */
+  turnExcess(unbooked?: Unbooked): Excess | undefined;
   /** The bound of this run, or of one around it, that forbids another call of a tool. */
   callExcess(): Excess | undefined;
   spend(spending: Spending): void;
@@ -64,14 +69,14 @@ class RunPurse implements Purse {
     this.turn = own.now?.ledger.turns;
   }
 
-  turnExcess(): Excess | undefined {
-    const within = this.outer?.turnExcess();
+  turnExcess(unbooked = nothing): Excess | undefined {
+    const within = this.outer?.turnExcess(unbooked);
     const balance = this.balance();
     if (within !== undefined || balance === undefined) return within;
     const { ledger, limits } = balance;
     return (
-      over("tokens", ledger.tokens + this.tokens, limits) ??
-      over("costUsd", ledger.costUsd + this.costUsd, limits)
+      over("tokens", ledger.tokens + this.tokens + unbooked.tokens, limits) ??
+      over("costUsd", ledger.costUsd + this.costUsd + unbooked.costUsd, limits)
     );
   }
 
