@@ -60,7 +60,7 @@ export interface RunsClient {
   fork(id: string, options: Pick<RunForkOptions, "beforeTurn" | "id" | "results">): Promise<ShownRun>;
   /** Forgets a run with all that was recorded. @throws ServerError `run-missing`, `run-claimed` */
   erase(id: string): Promise<void>;
-  /** The runs of the caller, the latest first. */
+  /** The runs of the caller, the latest first. @throws ServerError `run-missing` where the run is gone that they are to be `before` */
   list(wanted?: Omit<RunFilter, "prefix">): Promise<readonly ShownRun[]>;
   /** @throws ServerError `run-missing` */
   show(id: string): Promise<ShownRun>;

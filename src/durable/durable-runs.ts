@@ -72,7 +72,7 @@ export interface DurableRuns {
    * @throws WritError `run-missing`
    */
   retry(id: string): Promise<StoredRun>;
-  /** The runs, the latest first. */
+  /** The runs, the latest first. @throws WritError `run-missing` where the run is gone that they are to be `before` */
   list(wanted?: RunFilter): Promise<readonly StoredRun[]>;
   /** One run; undefined when there is none of that id. */
   show(id: string): Promise<StoredRun | undefined>;

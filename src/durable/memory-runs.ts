@@ -87,8 +87,7 @@ class MemoryRuns implements MortalRuns {
   async list(wanted: RunFilter = {}): Promise<readonly StoredRun[]> {
     const { before, prefix = "", limit = 100 } = wanted;
     const runs = [...this.runs.values()].map(({ run }) => run);
-    const place = runs.findIndex(({ id }) => id === before);
-    const older = before === undefined ? runs : runs.slice(0, Math.max(0, place));
+    const older = before === undefined ? runs : runs.slice(0, runs.indexOf(this.get(before).run));
     const fields = ["status", "agent", "session"] as const;
     const isWanted = (run: StoredRun): boolean =>
       fields.every((field) => wanted[field] === undefined || wanted[field] === run[field]) &&

@@ -185,6 +185,7 @@ export interface RunStore {
    */
   claim(agents: readonly string[], id?: string): Promise<RunJournal | undefined>;
   read(id: string): Promise<StoredRun | undefined>;
+  /** @throws WritError `run-missing` where the run is gone that others are to be before */
   list(wanted?: RunFilter): Promise<readonly StoredRun[]>;
   /**
    * The records of a run, in the order in which they were made; with `after` those behind the one of this key alone, or all where there is none. One of a step that

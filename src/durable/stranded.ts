@@ -1,6 +1,7 @@
 import { isWritError, WritError } from "../error/writ-error.ts";
 import type { DurableAround } from "./durable-options.ts";
 import { replayRun } from "./follow.ts";
+import { pagedRuns } from "./paged-runs.ts";
 import type { RunStatus, StoredRun } from "./run-store.ts";
 
 /** A run that the code of this process cannot go on with, and why. */
@@ -13,29 +14,19 @@ export interface StrandedRun {
 /** The states of runs that have not ended. */
 const open: readonly RunStatus[] = ["waiting", "ready", "running"];
 
+/** The most runs that are read at a time. */
+const page = 100;
+
 /** Replays each run of these agents that has not ended, and gives those whose records were made from other code. */
 export async function strandedRuns(around: DurableAround): Promise<readonly StrandedRun[]> {
   const stranded: StrandedRun[] = [];
   for (const status of open)
     for (const { name } of around.agents ?? [])
-      for await (const run of runsOf(name, status, around)) {
+      for await (const run of pagedRuns(around.store, { agent: name, status, limit: page, most: page })) {
         const error = await faultOf(run, around);
         if (error !== undefined) stranded.push({ run, error });
       }
   return stranded;
-}
-
-async function* runsOf(
-  agent: string,
-  status: RunStatus,
-  { store }: DurableAround,
-): AsyncGenerator<StoredRun> {
-  let before: string | undefined;
-  do {
-    const runs = await store.list({ agent, status, ...(before === undefined ? {} : { before }) });
-    yield* runs;
-    before = runs.at(-1)?.id;
-  } while (before !== undefined);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { checkShape, closed, fromOne } from "../error/check-shape.ts";
 import { optional } from "../util/shape.ts";
+import { isWritError } from "../error/writ-error.ts";
 import { carryOut, type Carrying } from "./carry-out.ts";
 import type { Serving, Workplace } from "./dispatcher.ts";
 import type { Host } from "../journal/host.ts";
@@ -100,7 +101,12 @@ export class RunsWorker implements RunWorker, Workplace {
   private async readyOf(agent: string): Promise<readonly StoredRun[]> {
     const before = this.lookedAt.get(agent);
     const from = before === undefined ? {} : { before };
-    const runs = await this.around.store.list({ status: "ready", agent, ...from, limit: readyAtOnce });
+    const runs = await this.around.store
+      .list({ status: "ready", agent, ...from, limit: readyAtOnce })
+      .catch((error: unknown) => {
+        if (isWritError(error, "run-missing")) return []; // it was erased: the next look begins anew
+        throw error;
+      });
     const last = runs.length < readyAtOnce ? undefined : runs.at(-1)?.id;
     if (last === undefined) this.lookedAt.delete(agent);
     else this.lookedAt.set(agent, last);

@@ -1,3 +1,4 @@
+import { pagedRuns } from "../durable/paged-runs.ts";
 import type { RunFilter, StoredRun, WaitingQuestion } from "../durable/run-store.ts";
 import type { Asked } from "./route.ts";
 
@@ -9,17 +10,15 @@ const mostAtOnce = 1000;
 /** The runs that a caller sees. Those of agents that they may not use any more are passed over, so that a page is short only where there are no more. */
 export async function runsSeen(
   { runs, caller }: Seeing,
-  { limit, ...wanted }: RunFilter & { readonly limit: number },
+  wanted: RunFilter & { readonly limit: number },
 ): Promise<readonly StoredRun[]> {
   if (wanted.agent !== undefined && !caller.mayUse(wanted.agent)) return [];
   const seen: StoredRun[] = [];
-  let { before } = wanted;
-  for (let size = limit; ; size = mostAtOnce) {
-    const page = await runs.list({ ...wanted, limit: size, ...(before === undefined ? {} : { before }) });
-    seen.push(...page.filter(({ agent }) => caller.mayUse(agent)));
-    if (seen.length >= limit || page.length < size) return seen.slice(0, limit);
-    before = page.at(-1)?.id;
+  for await (const run of pagedRuns(runs, { ...wanted, most: mostAtOnce })) {
+    if (caller.mayUse(run.agent)) seen.push(run);
+    if (seen.length >= wanted.limit) break;
   }
+  return seen;
 }
 
 /** The questions of the runs that a caller sees. Where they may use all agents, no run is looked up for that. */

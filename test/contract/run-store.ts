@@ -118,6 +118,8 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
         expect(await listed({})).toEqual(["4", "3", "2", "1"]);
         expect(await listed({ limit: 2 })).toEqual(["4", "3"]);
         expect(await listed({ limit: 2, before: "3" })).toEqual(["2", "1"]);
+        expect(await listed({ before: "1" })).toEqual([]);
+        await expect(listed({ before: "erased" })).rejects.toMatchObject({ code: "run-missing" });
         expect(await listed({ agent: "b", limit: Infinity })).toEqual(["4", "3"]);
         expect(await listed({ session: "kim" })).toEqual(["4", "2"]);
         expect(await listed({ session: "kim", agent: "a" })).toEqual(["2"]);

@@ -29,6 +29,7 @@ describe("a caller who may not use an agent any more", () => {
     expect(await page("limit=1")).toMatchObject([{ id: "b" }]);
     expect(await page("limit=1&before=b")).toMatchObject([{ id: "a" }]);
     expect(await page("limit=1&before=a")).toEqual([]);
+    expect(await told(ask(later, "GET /runs?before=erased"))).toMatchObject({ code: "run-missing" });
     expect(await page("limit=3")).toMatchObject([{ id: "b" }, { id: "a" }]);
     expect(await page("agent=payer")).toEqual([]);
   });

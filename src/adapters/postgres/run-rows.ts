@@ -13,6 +13,7 @@ import { heldLocks } from "./session.ts";
 export interface RunRows {
   begin(run: NewRun): Promise<StoredRun>;
   find(id: string): Promise<StoredRun | undefined>;
+  /** @throws WritError `run-missing` */
   list(wanted: RunFilter): Promise<readonly StoredRun[]>;
   /** @throws WritError `run-missing`, `run-moved` */
   cancel(id: string, reason: string): Promise<StoredRun>;
@@ -81,7 +82,9 @@ export function runRows(database: PostgresDatabase, tables: RunTables): RunRows 
     find,
     async list(wanted) {
       const { sql, values } = listStatement(wanted, words);
-      return (await query(sql, values)).map(runIn);
+      const found = (await query(sql, values)).map(runIn);
+      if (found.length === 0 && wanted.before !== undefined) await get(wanted.before);
+      return found;
     },
     async cancel(id, reason) {
       const end: RunEnd = { outcome: { type: "cancelled", reason } };

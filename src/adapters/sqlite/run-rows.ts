@@ -20,6 +20,7 @@ export interface RunRows {
   find(runId: string): StoredRun | undefined;
   /** @throws WritError `run-missing` */
   get(runId: string): StoredRun;
+  /** @throws WritError `run-missing` */
   list(wanted: RunFilter): readonly StoredRun[];
   /** Gives a run to an owner, whoever has it; one that is not there is begun. */
   take(runId: string, owner: string): Taken;
@@ -127,7 +128,9 @@ export function runRows(database: Database): RunRows {
       const { sql, values } = listStatement(wanted, words);
       const list = lists.get(sql) ?? database.prepare(sql);
       lists.set(sql, list);
-      return list.all(...values).map(runIn);
+      const runs = list.all(...values).map(runIn);
+      if (runs.length === 0 && wanted.before !== undefined) get(wanted.before);
+      return runs;
     },
     take(id, owner) {
       put({ id, agent: "", input: null, options: {}, protocol });
