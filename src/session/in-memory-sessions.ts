@@ -5,13 +5,14 @@ import {
   missing,
   recordOf,
   runText,
+  type SessionContents,
   type SessionStore,
   type StoredSession,
 } from "./session-store.ts";
 
 interface Kept extends StoredSession {
-  readonly runs: string[];
-  readonly lastRunId: string | undefined;
+  /** The ids of its runs, in their order. */
+  readonly ids: readonly string[];
 }
 
 /**
@@ -40,12 +41,7 @@ export function inMemorySessions(): SessionStore {
     async create(id, contents = {}) {
       const { runs = [] } = contents;
       if (sessions.has(id)) throw new WritError("session-exists", { id });
-      const kept = {
-        version: 0,
-        head: headText(contents),
-        runs: runs.map(runText),
-        lastRunId: runs.at(-1)?.runId,
-      };
+      const kept = keptAs(0, { ...contents, runs });
       sessions.set(id, kept);
       return recordOf(id, kept);
     },
@@ -53,17 +49,19 @@ export function inMemorySessions(): SessionStore {
       return recordOf(id, keptAt(id));
     },
     async append(id, run, expectedVersion) {
-      const { version, head, runs, lastRunId } = keptAt(id, expectedVersion);
-      const text = runText(run);
-      if (run.runId === lastRunId) runs.pop();
-      runs.push(text);
-      sessions.set(id, { version: version + 1, head, runs, lastRunId: run.runId });
+      const { version, head, runs, ids } = keptAt(id, expectedVersion);
+      const isOther = (_: string, place: number): boolean => ids[place] !== run.runId;
+      sessions.set(id, {
+        version: version + 1,
+        head,
+        runs: [...runs.filter(isOther), runText(run)],
+        ids: [...ids.filter(isOther), run.runId],
+      });
       return version + 1;
     },
     async update(id, contents, expectedVersion) {
       const version = keptAt(id, expectedVersion).version + 1;
-      const lastRunId = contents.runs.at(-1)?.runId;
-      sessions.set(id, { version, head: headText(contents), runs: contents.runs.map(runText), lastRunId });
+      sessions.set(id, keptAs(version, contents));
       return version;
     },
     async delete(id) {
@@ -84,4 +82,9 @@ export function inMemorySessions(): SessionStore {
       },
     },
   };
+}
+
+function keptAs(version: number, contents: Partial<SessionContents> & Pick<SessionContents, "runs">): Kept {
+  const { runs } = contents;
+  return { version, head: headText(contents), runs: runs.map(runText), ids: runs.map(({ runId }) => runId) };
 }

@@ -50,7 +50,7 @@ export interface SessionStore {
   /** @throws WritError `session-missing` */
   read(id: string): Promise<SessionRecord>;
   /**
-   * Adds a run, and gives the new version. A run with the id of the last one takes its place: a run that was suspended and went on is one run.
+   * Adds a run behind all that are there, and gives the new version. One of the same id goes: a run that was suspended and went on is one run.
    *
    * @throws WritError `session-missing`, `session-conflict`, `transcript-invalid`
    */

@@ -233,19 +233,6 @@ async function appendLast(store: SessionStore, id: string, { kept, version }: Ke
     const same = found.runs.findLast(({ runId }) => runId === kept.runId);
     if (same !== undefined && runText(same) === runText(kept)) return;
     if (same?.outcome.type === "answered" || found.version === version) throw error;
-    if (same === undefined || same === found.runs.at(-1))
-      return appendLast(store, id, { kept, version: found.version });
-    await moveLast(store, found, kept);
-  }
-}
-
-/** Puts a run that stands before others behind them. What changes the session meanwhile is looked at again. */
-async function moveLast(store: SessionStore, found: SessionRecord, kept: SessionRun): Promise<void> {
-  const runs = [...found.runs.filter(({ runId }) => runId !== kept.runId), kept];
-  try {
-    await store.update(found.id, { ...found, runs }, found.version);
-  } catch (error) {
-    if (!isWritError(error, "session-conflict")) throw error;
-    await appendLast(store, found.id, { kept, version: found.version });
+    await appendLast(store, id, { kept, version: found.version });
   }
 }

@@ -60,12 +60,13 @@ export function sqliteSessions(path: string): SqliteSessions {
     remove: database.prepare("DELETE FROM writ_sessions WHERE place = ?"),
     list: database.prepare("SELECT id FROM writ_sessions ORDER BY place"),
     runs: database.prepare("SELECT json FROM writ_session_runs WHERE session = ? ORDER BY number"),
-    lastRun: database.prepare(
-      "SELECT number, run FROM writ_session_runs WHERE session = ? ORDER BY number DESC LIMIT 1",
+    next: database.prepare(
+      "SELECT ifnull(max(number), -1) + 1 AS number FROM writ_session_runs WHERE session = ?",
     ),
     putRun: database.prepare(
-      "INSERT OR REPLACE INTO writ_session_runs (session, number, run, json) VALUES (?, ?, ?, ?)",
+      "INSERT INTO writ_session_runs (session, number, run, json) VALUES (?, ?, ?, ?)",
     ),
+    removeRun: database.prepare("DELETE FROM writ_session_runs WHERE session = ? AND run = ?"),
     removeRuns: database.prepare("DELETE FROM writ_session_runs WHERE session = ?"),
   };
 
@@ -111,10 +112,8 @@ export function sqliteSessions(path: string): SqliteSessions {
       const json = runText(run);
       return database.write(() => {
         const { place, version } = foundAt(id, expectedVersion);
-        const last = statements.lastRun.get(place);
-        const next = last === undefined ? 0 : Number(last["number"]) + 1;
-        const isSame = last !== undefined && fromKey(last["run"]) === run.runId;
-        statements.putRun.run(place, isSame ? next - 1 : next, toKey(run.runId), json);
+        statements.removeRun.run(place, toKey(run.runId));
+        statements.putRun.run(place, Number(statements.next.get(place)?.["number"]), toKey(run.runId), json);
         statements.count.run(place);
         return version + 1;
       });

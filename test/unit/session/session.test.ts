@@ -25,7 +25,7 @@ import {
   session,
   summariseSession,
 } from "../../../src/session/session.ts";
-import type { SessionStore } from "../../../src/session/session-store.ts";
+import type { SessionRun, SessionStore } from "../../../src/session/session-store.ts";
 import { storedRun } from "../../contract/session-store.ts";
 
 const said = (text: string): ReplyMessage => ({ role: "assistant", parts: [{ type: "text", text }] });
@@ -155,6 +155,28 @@ describe("a session that runs are given", () => {
     await store.update("s", { messages: [], summary: "before", runs }, version);
     await handle.save(runAfter(loaded, "r1"), resumed);
     expect((await store.read("s")).runs.map(({ outcome }) => outcome.type)).toEqual(["answered"]);
+  });
+
+  it("keeps a suspended run once that went on after others, and again from the same checkpoint", async () => {
+    const store = inMemorySessions();
+    const handle = session(store, "s");
+    const excess = { field: "turns", limit: 1, used: 1, message: "exceeded" } as const;
+    const kept = async (runId: string, outcome?: SessionRun["outcome"]): Promise<void> => {
+      const loaded = await handle.load();
+      const run = runAfter(loaded, runId);
+      await handle.save(outcome === undefined ? run : { ...run, outcome }, loaded);
+    };
+    await kept("r1", { type: "suspended", ...excess });
+    await kept("r2");
+    await kept("r1");
+    await kept("r3");
+    await kept("r1");
+    const { runs } = await store.read("s");
+    expect(runs.map(({ runId, outcome }) => `${runId} ${outcome.type}`)).toEqual([
+      "r2 answered",
+      "r3 answered",
+      "r1 answered",
+    ]);
   });
 
   it("does not ask a store for ever that calls every version a conflict", async () => {
