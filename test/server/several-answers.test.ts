@@ -65,3 +65,27 @@ it("gives a run the results of a page's tools that come with the next message", 
   });
   expect(JSON.stringify(first.end)).toContain("seen by Kim");
 });
+
+it("answers a message that comes together with the answers of a page of AG-UI", async () => {
+  const pay = fakeTool("pay", "paid");
+  const clerk = agent({
+    name: "clerk",
+    tools: [pay],
+    policy: () => ({ verdict: "ask", rule: "money", reason: "money leaves" }),
+    model: ({ messages }) => {
+      if (messages.at(-1)?.role === "tool") return "Refused.";
+      return JSON.stringify(messages.at(-1)).includes("Pay") ? { calls: [{ name: "pay" }] } : "At nine.";
+    },
+  });
+  const server = serving(runsFile(), { agents: [clerk] });
+  const asked = { id: "m", role: "user", content: "Pay" };
+  const page = (more: object) =>
+    ask(server, "POST /v1/agui/clerk", { body: { threadId: "t", runId: "r", messages: [asked], ...more } });
+  const { outcome } = (await Array.fromAsync(events(await page({})))).at(-1) as unknown as Shown;
+  const resume = outcome.interrupts.map(({ id: interruptId }) => ({ interruptId, status: "cancelled" }));
+  const later = { id: "n", role: "user", content: "No. When do you open?" };
+  const told = await (await page({ messages: [asked, later], resume })).text();
+  expect(told).toContain("At nine.");
+  expect(await questionsOf(server)).toEqual([]);
+  expect(pay.calls).toEqual([]);
+});

@@ -68,13 +68,14 @@ async function partOf(
 ): Promise<Part | undefined> {
   const { session, wanted } = thread;
   const { messages, context = [], resume = [] } = wanted;
-  if (resume.length > 0) return answered(asked, thread, resume);
+  const goneOn = resume.length > 0 ? await answered(asked, thread, resume) : undefined;
   const place = messages.findLastIndex(({ role }) => role === "user");
   const said = messages[place];
-  if (said === undefined) return latest(asked, session);
+  if (said === undefined) return goneOn ?? latest(asked, session);
   const id = `${session}/${said.id}`;
   const before = messages.slice(0, place + 1);
   const isShown = before.length < messages.length;
+  if (goneOn !== undefined && (isShown || (await asked.runs.show(id)) !== undefined)) return goneOn;
   if (isShown && (await asked.runs.show(id)) === undefined) refuse("its last message is not of the user");
   if (isShown) return (await given(asked, { id, session, wanted })) ?? { id, after: 0, before, isShown };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
