@@ -14,7 +14,6 @@ import { after, type Maybe, rescue } from "../util/maybe.ts";
 import { type ReadQuestion, questionJson, readQuestion } from "./question.ts";
 import type { AgentPlan, ChosenSkill } from "./plan.ts";
 import type { PlannedSkill } from "./plan-skill.ts";
-import type { RunOptions } from "./run-options.ts";
 import type { RunFrame } from "./runnable.ts";
 
 /** The run that the author's hooks are asked about. */
@@ -117,7 +116,11 @@ async function readOutput(
 }
 
 /** A session has the conversation before a run: a second one cannot stand beside it. @throws WritError `input-invalid` */
-export function checkAlone({ before }: ReadQuestion, { session }: RunOptions, name: string): void {
+export function checkAlone(
+  { before }: ReadQuestion,
+  { session }: { readonly session?: unknown },
+  name: string,
+): void {
   if (session === undefined || before.length === 0) return;
   const issues = "the session has the messages before; give the last message alone, or no session";
   throw new WritError("input-invalid", { name, issues });

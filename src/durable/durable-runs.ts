@@ -137,7 +137,8 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
   }
   return {
     async start(agent, input, more = {}) {
-      const run = await newRunOf(agent, input, { ...more, id: more.id ?? host.randomId() });
+      const wanted = { ...more, id: more.id ?? host.randomId() };
+      const run = await newRunOf(agent, { input, options: wanted }, options);
       const begun = sameRun(run, await store.begin(run));
       if (more.whenWaiting === "withdraw")
         for (const id of await withdrawQuestions(begun, store)) await wake(id);

@@ -1,4 +1,4 @@
-import { readInput } from "../agent/around-run.ts";
+import { checkAlone, readInput } from "../agent/around-run.ts";
 import { checkRunTools } from "../agent/check-definition.ts";
 import { aboutOf, type Runnable } from "../agent/runnable.ts";
 import { checkShape, closed } from "../error/check-shape.ts";
@@ -8,6 +8,7 @@ import { type Json, toJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
 import { filled, list, oneOf, optional, record, string } from "../util/shape.ts";
 import { type CallerTool, withCallerTools } from "./caller-tools.ts";
+import type { DurableOptions } from "./durable-options.ts";
 import { protocol } from "./protocol.ts";
 import type { NewRun, StoredRun } from "./run-store.ts";
 
@@ -49,11 +50,17 @@ const shape = closed({
   callerTools: optional(list(record, "a list of tools as data")),
 });
 
-/** A run as its caller wants it begun. @throws WritError `input-invalid`, `definition-invalid`, `tool-unknown` */
+/** The run that a caller wants. */
+interface WantedRun<Input> {
+  readonly input: Input;
+  readonly options: StartOptions & { readonly id: string };
+}
+
+/** A run as its caller wants it begun, in the sessions that are kept here. @throws WritError `input-invalid`, `definition-invalid`, `tool-unknown` */
 export async function newRunOf<Input>(
   agent: Runnable<Input>,
-  given: Input,
-  options: StartOptions & { readonly id: string },
+  { input: given, options }: WantedRun<Input>,
+  { sessions }: Pick<DurableOptions, "sessions"> = {},
 ): Promise<NewRun> {
   checkShape("The options of start()", options, shape);
   const { id, session, whenWaiting, ...others } = options;
@@ -65,7 +72,9 @@ export async function newRunOf<Input>(
   const callers = callerTools.map((tool) => tool.name);
   if (about !== undefined) checkRunTools(options, name, new Set([...about.tools, ...callers]));
   const schema = about?.input;
-  if (schema !== "various") await readInput(given, { name, schema });
+  const asked = schema === "various" ? undefined : (await readInput(given, { name, schema })).asked;
+  const isInSession = sessions !== undefined && about?.keepsNoConversation !== true;
+  if (asked !== undefined && isInSession) checkAlone(asked, options, name);
   const input = plain(given, name);
   const kept = toJson(more);
   if (!kept.ok) throw new WritError("input-invalid", { name, issues: kept.reason });

@@ -37,6 +37,19 @@ it("checks and follows a run of a session that is being carried out", async () =
   expect([a, b]).toEqual([[], "run-start"]);
 }, 10_000);
 
+it("is not begun in a session where its input is a conversation, unless nothing keeps sessions", async () => {
+  const talker = agent({ name: "talker", model: "ollama/none" });
+  const said = ["user", "assistant", "user"].map((role) => ({ role, content: "Hi" })) as never;
+  const store = memoryRuns();
+  const sessions = inMemorySessions();
+  const kept = durableRuns({ store, agents: [talker], sessions: (id) => session(sessions, id) });
+  const input = expect.objectContaining({ code: "input-invalid" });
+  await expect(kept.start(talker, said, { id: "r", session: "kim" })).rejects.toEqual(input);
+  expect(await kept.list()).toEqual([]);
+  const grouped = durableRuns({ store, agents: [talker] });
+  expect(await grouped.start(talker, said, { session: "kim" })).toMatchObject({ session: "kim" });
+});
+
 it("writes nothing into the session of a run that another process has taken over", async () => {
   using store = sqliteRuns(":memory:");
   const sessions = inMemorySessions();

@@ -50,8 +50,10 @@ export async function settingOf<State>(
   });
   const session = inputs.length > 1 ? { session: "conversation" } : {};
   const stored = await Promise.all(
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is held against the agent's schema there
-    inputs.map((input, place) => newRunOf(agent, input as never, { id: `run-${place + 1}`, ...session })),
+    inputs.map((input, place) =>
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is held against the agent's schema there
+      newRunOf(agent, { input: input as never, options: { id: `run-${place + 1}`, ...session } }),
+    ),
   );
   const { skills = [], selectSkill } = definition;
   const choosing = skills.length > 1 && selectSkill === undefined ? skills.map(({ name }) => name) : [];
