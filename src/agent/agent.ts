@@ -136,6 +136,7 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
       input: plan.input,
       outputs,
       tools: skills.flatMap(({ tools }) => tools),
+      skills: skills.map((skill) => skill.name),
       grants: definition.grants,
       inside: [agentInside(around)],
     },

@@ -178,7 +178,12 @@ function unsure({ skill, confidence }: Route, threshold: number): string {
   return `the model ${howSure} of "${skill}", and ${threshold} is needed`;
 }
 
-function unknownSkill({ name }: AgentPlan, skill: string, names: readonly string[]): WritError {
+/** The error of a skill that an agent does not have. */
+export function unknownSkill(
+  { name }: Pick<AgentPlan, "name">,
+  skill: string,
+  names: readonly string[],
+): WritError {
   return new WritError("skill-unknown", { name, skill, skills: names.join(", ") });
 }
 

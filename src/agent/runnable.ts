@@ -122,6 +122,8 @@ export interface About {
   readonly outputs: readonly (Schema | undefined)[];
   /** The names of all tools that may be called in it. */
   readonly tools: readonly string[];
+  /** The names of its skills. Left out for agents that are put together: each has its own. */
+  readonly skills?: readonly string[];
   /** The capabilities that it gives its tools. */
   readonly grants?: readonly Capability[];
   /** The agents that run in it, as far as they can be looked into. */

@@ -1,4 +1,5 @@
 import { checkAlone, readInput } from "../agent/around-run.ts";
+import { unknownSkill } from "../agent/choose-skill.ts";
 import { checkRunTools } from "../agent/check-definition.ts";
 import { aboutOf, type Runnable } from "../agent/runnable.ts";
 import { checkShape, closed } from "../error/check-shape.ts";
@@ -56,7 +57,7 @@ interface WantedRun<Input> {
   readonly options: StartOptions & { readonly id: string };
 }
 
-/** A run as its caller wants it begun, in the sessions that are kept here. @throws WritError `input-invalid`, `definition-invalid`, `tool-unknown` */
+/** A run as its caller wants it begun, in the sessions that are kept here. @throws WritError `input-invalid`, `definition-invalid`, `tool-unknown`, `skill-unknown` */
 export async function newRunOf<Input>(
   agent: Runnable<Input>,
   { input: given, options }: WantedRun<Input>,
@@ -71,6 +72,9 @@ export async function newRunOf<Input>(
   if (callerTools.length > 0) withCallerTools(agent, callerTools); // says what is wrong with them
   const callers = callerTools.map((tool) => tool.name);
   if (about !== undefined) checkRunTools(options, name, new Set([...about.tools, ...callers]));
+  const { skill } = options;
+  if (skill !== undefined && about?.skills?.includes(skill) === false)
+    throw unknownSkill(agent, skill, about.skills);
   const schema = about?.input;
   const asked = schema === "various" ? undefined : (await readInput(given, { name, schema })).asked;
   const isInSession = sessions !== undefined && about?.keepsNoConversation !== true;

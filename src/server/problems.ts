@@ -7,6 +7,7 @@ const statuses: { readonly [Code in ErrorCode]?: number } = {
   "request-invalid": 400,
   "input-invalid": 400,
   "tool-unknown": 400,
+  "skill-unknown": 400,
   "request-unauthorized": 401,
   "request-forbidden": 403,
   "question-forbidden": 403,

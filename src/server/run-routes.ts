@@ -155,7 +155,7 @@ async function start(asked: Asked): Promise<Response> {
   }
   const options = {
     ...more,
-    id: caller.prefix + (id ?? served.host.randomId()),
+    id: idOf(asked, id),
     ...(session === undefined ? {} : { session: caller.prefix + session }),
   };
   if (request.headers.get("accept")?.includes("text/event-stream") !== true)
@@ -164,6 +164,13 @@ async function start(asked: Asked): Promise<Response> {
     const run = await runs.start(agent, input, options);
     return stream(asked, { id: run.id, after: new Map(), inside: false }, opened);
   });
+}
+
+/** The id of a run that is begun. @throws WritError `request-invalid` for one that no address can name */
+function idOf({ caller, served }: Asked, id = served.host.randomId()): string {
+  if (id.isWellFormed()) return caller.prefix + id;
+  const reason = "it has half of a character, so that no address names it";
+  throw new WritError("request-invalid", { where: "`id`", reason });
 }
 
 function begun(run: StoredRun, caller: Caller): Response {
@@ -253,14 +260,14 @@ async function settle(asked: Asked): Promise<Response> {
 
 /** Settings that change the powers of the fork, or let tools run again, are the server's to give: a caller could forge a result for a tool to act on. */
 async function fork(asked: Asked): Promise<Response> {
-  const { runs, served, caller } = asked;
+  const { runs, caller } = asked;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
-  const { id, ...wanted } = asked.body as unknown as Pick<RunForkOptions, "beforeTurn" | "id" | "results">;
+  const { id: wantedId, ...wanted } = asked.body as unknown as Pick<
+    RunForkOptions,
+    "beforeTurn" | "id" | "results"
+  >;
   const { id: from } = await runOf(asked);
-  return begun(
-    await runs.fork(from, { ...wanted, id: caller.prefix + (id ?? served.host.randomId()) }),
-    caller,
-  );
+  return begun(await runs.fork(from, { ...wanted, id: idOf(asked, wantedId) }), caller);
 }
 
 async function signal(asked: Asked): Promise<Response> {

@@ -97,6 +97,17 @@ describe("every endpoint", () => {
     expect(all.filter(([, status]) => status < 400 || status >= 500)).toEqual([]);
   });
 
+  it.each([
+    ["an id that no address names", { id: "a\ud800" }, "request-invalid"],
+    ["a skill that is not there", { skill: "none" }, "skill-unknown"],
+  ])("begins no run with %s", async (_name, wrong, code) => {
+    const body = { agent: "talker", input: "Hi", ...wrong };
+    expect(await told(ask(server, "POST /runs", { body }))).toMatchObject({ status: 400, code });
+    const fork = { beforeTurn: 1, id: "a\ud800" };
+    expect((await ask(server, "POST /runs/mine/fork", { body: fork })).status).toBe(400);
+    expect((await told(ask(server, "GET /runs"))).runs).toHaveLength(1);
+  });
+
   it("refuses a body that is too large", async () => {
     const body = JSON.stringify({ input: "x".repeat(30_000) });
     const all = await statuses(
