@@ -1,17 +1,8 @@
 import { randomBytes } from "node:crypto";
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { messageOf, WritError } from "../error/writ-error.ts";
+import { existsSync, readFileSync } from "node:fs";
+import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import { checkPrincipals, hashToken, type Principal } from "../server/callers.ts";
+import { changeFile } from "./change-file.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { listOf, type OutputFlags } from "./options.ts";
 import { jsonLine, processOutput } from "./output.ts";
@@ -42,46 +33,26 @@ function checkPrincipal(principal: Principal, name: string): void {
   }
 }
 
-/** Writes the file in the place of the one before, whole or not at all. Who could read that can read this. @throws Error of the file system */
-function replaceFile(given: string, text: string): void {
-  const path = existsSync(given) ? realpathSync(given) : given;
-  const before = statSync(path, { throwIfNoEntry: false });
-  const part = `${path}.${process.pid}.part`;
-  try {
-    writeFileSync(part, text, { mode: 0o600, flush: true });
-    const made = statSync(part);
-    if (before !== undefined && (before.uid !== made.uid || before.gid !== made.gid))
-      chownSync(part, before.uid, before.gid);
-    if (before !== undefined) chmodSync(part, before.mode & 0o777);
-    renameSync(part, path);
-  } finally {
-    rmSync(part, { force: true });
-  }
+/** The text of a file of principals with another one, or with the token of one who is there. @throws WritError `tokens-invalid` */
+function textWith({ tokens, ...about }: Principal, path: string): string {
+  const known = existsSync(path) ? readPrincipals(path) : [];
+  const before = known.find(({ name }) => name === about.name);
+  const principal = { ...before, ...about, tokens: [...(before?.tokens ?? []), ...tokens] };
+  const principals = [...known.filter((one) => one !== before), principal];
+  return `${JSON.stringify({ principals }, undefined, 2)}\n`;
 }
 
 /** `writ token <name>`: makes a token for somebody, keeps its hash in the file, and prints it, this once. */
 export async function makeToken(name: string, flags: TokenFlags): Promise<ExitCode> {
   const { tokens: path } = flags;
-  const known = existsSync(path) ? readPrincipals(path) : [];
   const token = `writ_${randomBytes(24).toString("base64url")}`;
-  const before = known.find((one) => one.name === name);
   const agents = flags.agents === undefined ? {} : { agents: listOf(flags.agents) };
-  const principal: Principal = {
-    ...before,
-    name,
-    ...agents,
-    tokens: [...(before?.tokens ?? []), hashToken(token)],
-  };
+  const principal = { name, ...agents, tokens: [hashToken(token)] };
   checkPrincipal(principal, name);
-  const principals = [...known.filter((one) => one !== before), principal];
   try {
-    checkPrincipals(principals);
-  } catch (error) {
-    throw new WritError("tokens-invalid", { path, reason: messageOf(error) });
-  }
-  try {
-    replaceFile(path, `${JSON.stringify({ principals }, undefined, 2)}\n`);
+    await changeFile(path, () => textWith(principal, path));
   } catch (cause) {
+    if (isWritError(cause)) throw cause;
     const advice = `It cannot be written: ${messageOf(cause)}. Name a file that this process may write.`;
     throw new WritError("option-invalid", { option: "--tokens", value: path, advice }, { cause });
   }

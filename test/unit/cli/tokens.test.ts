@@ -1,3 +1,4 @@
+import { execFile } from "node:child_process";
 import {
   chmodSync,
   linkSync,
@@ -10,6 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { processOutput } from "../../../src/cli/output.ts";
 import { makeToken, readPrincipals } from "../../../src/cli/tokens.ts";
@@ -50,4 +52,16 @@ describe("the file of `writ token`", () => {
     await makeToken("app", { tokens: link });
     expect(names(path)).toEqual(["web", "app"]);
   });
+
+  it("loses nobody where several processes write it at once", async () => {
+    const path = join(folder, "together.json");
+    const code = `
+      const { makeToken } = await import(${JSON.stringify(new URL("../../../src/cli/tokens.ts", import.meta.url).href)});
+      for (let count = 0; count < 10; count += 1) await makeToken("p" + process.pid + "-" + count, { tokens: process.argv[1] });`;
+    const program = promisify(execFile);
+    const one = () => program(process.execPath, ["--input-type=module", "--eval", code, path]);
+    await Promise.all([one(), one(), one()]);
+    expect(names(path)).toHaveLength(30);
+    expect(readdirSync(folder).filter((name) => name.startsWith("together"))).toEqual(["together.json"]);
+  }, 60_000);
 });
