@@ -1,6 +1,8 @@
+import type { Runnable } from "../agent/runnable.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 import {
+  agentFor,
   type ClientCall,
   type Ended,
   envelope,
@@ -25,16 +27,15 @@ export const openAiRoutes: readonly Route[] = [
     summary: "The agents that the caller may use, as OpenAI lists models",
     answer: { status: 200 },
     failure: openAiFailure,
-    act: (asked) =>
-      json({
-        object: "list",
-        data: agentsOf(asked).map(({ name }) => ({
-          id: name,
-          object: "model",
-          created: 0,
-          owned_by: "writ",
-        })),
-      }),
+    act: (asked) => json({ object: "list", data: agentsOf(asked).map(modelOf) }),
+  },
+  {
+    method: "get",
+    path: "/v1/models/{model}",
+    summary: "An agent that the caller may use, as OpenAI shows a model",
+    answer: { status: 200 },
+    failure: openAiFailure,
+    act: (asked) => json(modelOf(agentFor(asked, asked.params["model"] ?? ""))),
   },
   {
     method: "post",
@@ -47,6 +48,13 @@ export const openAiRoutes: readonly Route[] = [
     act: (asked) => inStream(asked, (opened) => complete(asked, opened)),
   },
 ];
+
+const modelOf = ({ name }: Runnable): JsonObject => ({
+  id: name,
+  object: "model",
+  created: 0,
+  owned_by: "writ",
+});
 
 interface Wanted extends Omit<OpenAiWanted, "answer"> {
   readonly response_format?: JsonObject | null;

@@ -1,3 +1,4 @@
+import type { Runnable } from "../agent/runnable.ts";
 import { callerSignalOf } from "../durable/caller-tools.ts";
 import type { StoredRun, WaitingQuestion } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
@@ -42,8 +43,7 @@ export interface OpenAiWanted extends ClientTools {
 export async function openAiRun(asked: Asked, wanted: OpenAiWanted, stream: OpenStream): Promise<OpenAiRun> {
   const { caller, served, runs, request } = asked;
   const { model, messages } = wanted;
-  const agent = agentsOf(asked).find(({ name }) => name === model);
-  if (agent === undefined) throw new WritError("request-unknown", { where: `the model "${model}"` });
+  const agent = agentFor(asked, model);
   const isJson = wantsJson(agent, wanted.answer);
   const results = resultsIn(messages);
   if (results.length > 0) return goneOn(asked, { model, results, stream, isJson });
@@ -53,6 +53,13 @@ export async function openAiRun(asked: Asked, wanted: OpenAiWanted, stream: Open
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
   const run = await runs.start(agent, messages.map(asUsers) as never, options);
   return openAiRunOf(asked, run, { stream, isJson });
+}
+
+/** The agent that a client calls a model. @throws WritError `request-unknown` */
+export function agentFor(asked: Asked, model: string): Runnable {
+  const agent = agentsOf(asked).find(({ name }) => name === model);
+  if (agent === undefined) throw new WritError("request-unknown", { where: `the model "${model}"` });
+  return agent;
 }
 
 /** The results of calls with which a conversation ends. */

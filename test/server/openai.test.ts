@@ -41,7 +41,13 @@ describe("OpenAI's own client", () => {
     }
     expect(text).toBe("Hello there!");
     expect(last.slice(-3)).toEqual([null, "stop", 6]);
-    expect((await client.models.list()).data.map(({ id }) => id)).toEqual(["talker"]);
+    const { data: models } = await client.models.list();
+    expect(models.map(({ id }) => id)).toEqual(["talker"]);
+    expect(await client.models.retrieve("talker")).toMatchObject({ ...models[0] });
+    await expect(client.models.retrieve("gpt")).rejects.toMatchObject({
+      status: 404,
+      code: "request-unknown",
+    });
   });
 
   it("is told of a server that leaves in the middle, and takes no half answer for a whole one", async () => {
