@@ -94,7 +94,7 @@ export function postgresRuns(url?: string, options: PostgresOptions = {}): Postg
     reopen: (id) => told(id, rows.reopen(id)),
     moveOut: (id) => told(id, moves.out(id)),
     moveIn: (moved) => told(moved.run.id, moves.in(moved)),
-    erase: (which) => rows.erase(which),
+    erase: (which) => ("id" in which ? told(which.id, rows.erase(which)) : rows.erase(which)),
     watch: (onChange) => changes.watch(onChange),
     close,
     [Symbol.asyncDispose]: close,
