@@ -3,9 +3,9 @@ import { optional } from "../util/shape.ts";
 import { isWritError } from "../error/writ-error.ts";
 import { carryOut, type Carrying } from "./carry-out.ts";
 import type { Serving, Workplace } from "./dispatcher.ts";
-import type { Host } from "../journal/host.ts";
 import type { DurableAround } from "./durable-options.ts";
 import { wakeForgotten } from "./after-others.ts";
+import { withGrace } from "./grace.ts";
 import { onceAtATime } from "./once-at-a-time.ts";
 import { keepTidy } from "./retention.ts";
 import type { RunJournal, StoredRun } from "./run-store.ts";
@@ -33,8 +33,6 @@ export interface RunWorker extends AsyncDisposable {
 
 /** The delay after which a dead process is noticed, and a change that the store did not tell of. */
 const lookMs = 200;
-
-const graceParts = 10;
 
 /** The runs of an agent that are said to be ready at a time. */
 const readyAtOnce = 100;
@@ -116,11 +114,9 @@ export class RunsWorker implements RunWorker, Workplace {
   async drain({ graceMs = 10_000 }: { readonly graceMs?: number } = {}): Promise<void> {
     this.isLeaving = true;
     for (const carrying of this.carried.values()) carrying.leave();
-    const grace = graceOf(graceMs, this.around.host);
     try {
-      await Promise.race([grace.over, (this.leaving ??= this.left())]);
+      await withGrace((this.leaving ??= this.left()), graceMs, this.around.host);
     } finally {
-      grace.stop();
       for (const stop of this.stops.splice(0)) stop();
     }
   }
@@ -171,19 +167,4 @@ export class RunsWorker implements RunWorker, Workplace {
     if (this.isLeaving) carrying.leave();
     return carrying;
   }
-}
-
-/** A time in parts: each begins when the process has seen the end of the one before, so that what came due meanwhile is done first. */
-function graceOf(
-  graceMs: number,
-  host: Pick<Host, "timer">,
-): { readonly over: Promise<void>; readonly stop: () => void } {
-  const { promise: over, resolve } = Promise.withResolvers<void>();
-  let stopTimer: () => void;
-  const wait = (parts: number): void => {
-    if (parts === 0) return resolve();
-    stopTimer = host.timer(graceMs / graceParts, () => wait(parts - 1));
-  };
-  wait(graceParts);
-  return { over, stop: () => stopTimer() };
 }

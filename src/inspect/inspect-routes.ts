@@ -11,13 +11,14 @@ import { exportedPage } from "./page-files.ts";
 import { playRoutes } from "./play-routes.ts";
 import { replayAgain } from "./replay-run.ts";
 import type { RunIndex } from "./run-index.ts";
-import { RunsBegunHere } from "./runs-begun-here.ts";
+import type { RunsBegunHere } from "./runs-begun-here.ts";
 import type { ListedRun, RunChange } from "./view.ts";
 
 /** The parts of an inspector that its routes act on. */
 export interface Inspecting {
   readonly around: RunsToInspect;
   readonly index: RunIndex;
+  readonly begunHere: RunsBegunHere;
   /** The place of the runs, as people know it. */
   readonly place: string;
   /** Runs are carried out in this process. */
@@ -41,8 +42,7 @@ const inspecting = { status: 200 } as const;
 
 /** The routes of an inspector. Whoever has its token may use all of them. */
 export function inspectRoutes(given: Inspecting): readonly Route[] {
-  const { around, index, place, works } = given;
-  const begunHere = new RunsBegunHere(around, works);
+  const { around, index, begunHere, place, works } = given;
   return [
     {
       method: "get",

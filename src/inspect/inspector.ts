@@ -19,6 +19,7 @@ import type { KnownAgent, RunsToInspect } from "./load-run.ts";
 import { pageFile } from "./page-files.ts";
 import { rulePlaces } from "./rule-places.ts";
 import { RunIndex } from "./run-index.ts";
+import { RunsBegunHere } from "./runs-begun-here.ts";
 
 /** The parts of an inspector. */
 export interface InspectorOptions extends Pick<DurableOptions, "accept"> {
@@ -54,6 +55,7 @@ export async function inspectorOf(options: InspectorOptions): Promise<Inspector>
   const durable = { store, agents, ...(accept === undefined ? {} : { accept }) };
   const { worker, ...served } = serveRuns(durable, { work: works ? {} : false, host });
   const around: RunsToInspect = { ...durable, host, known: await aboutAgents(agents) };
+  const begunHere = new RunsBegunHere(around, works);
   const index = new RunIndex(store);
   await index.open();
   const stopLooking = lookAtChanges(store, index, host);
@@ -67,7 +69,7 @@ export async function inspectorOf(options: InspectorOptions): Promise<Inspector>
     onError,
   };
   const app = new Hono({ strict: true });
-  for (const route of inspectRoutes({ around, index, place, works })) {
+  for (const route of inspectRoutes({ around, index, begunHere, place, works })) {
     const handle = handlerOf(route, handling);
     const failure = (error: unknown): Response => {
       if (statusOf(error) === undefined) onError(error);
@@ -84,7 +86,7 @@ export async function inspectorOf(options: InspectorOptions): Promise<Inspector>
       stopLooking();
       index.close();
       leaving.abort(new WritError("server-leaving", {}));
-      await worker?.drain();
+      await Promise.all([worker?.drain(), begunHere.drain()]);
     },
   };
 }

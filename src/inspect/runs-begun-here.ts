@@ -1,12 +1,18 @@
-import { carryOut } from "../durable/carry-out.ts";
+import { carryOut, type Carrying } from "../durable/carry-out.ts";
+import { withGrace } from "../durable/grace.ts";
 import type { RunJournal } from "../durable/run-store.ts";
 import { isWritError } from "../error/writ-error.ts";
 import { json } from "../server/route.ts";
 import type { RunsToInspect } from "./load-run.ts";
 
+/** The time that calls and replies have to end when the inspector ends, as at a worker. */
+const graceMs = 10_000;
+
 /** The runs that were begun on the page. They are carried out here, also where this process carries out no others. */
 export class RunsBegunHere {
   readonly #ids = new Set<string>();
+  readonly #carried = new Set<Carrying>();
+  #isLeaving = false;
   readonly #around: RunsToInspect;
   readonly #works: boolean;
 
@@ -30,6 +36,14 @@ export class RunsBegunHere {
     if (journal !== undefined) await this.#carry(journal);
   }
 
+  /** Lets calls and replies that are at work end, and gives the runs up: a worker, or whoever begins them again, goes on with them. */
+  async drain(): Promise<void> {
+    this.#isLeaving = true;
+    for (const carrying of this.#carried) carrying.leave();
+    const left = Promise.all([...this.#carried].map(({ done }) => done));
+    await withGrace(left, graceMs, this.#around.host);
+  }
+
   /** The journal of a run; undefined where a worker of another process was faster to take it. */
   async #open(id: string): Promise<RunJournal | undefined> {
     try {
@@ -42,7 +56,12 @@ export class RunsBegunHere {
 
   async #carry(journal: RunJournal): Promise<void> {
     const carrying = carryOut(journal, this.#around);
+    this.#carried.add(carrying);
+    if (this.#isLeaving) carrying.leave();
     const unwatch = this.#around.store.watch(() => carrying.look()); // somebody may cancel it elsewhere
-    await carrying.done.finally(unwatch);
+    await carrying.done.finally(() => {
+      unwatch();
+      this.#carried.delete(carrying);
+    });
   }
 }

@@ -5,6 +5,7 @@ import { durableRuns, memoryRuns, type RunStore } from "../../src/durable.ts";
 import { agent } from "../../src/index.ts";
 import { type Inspector, inspectorOf } from "../../src/inspect/inspector.ts";
 import type { TriedCall } from "../../src/inspect/view.ts";
+import { fakeTool } from "../../src/testing.ts";
 import { answered, clerk, waitingRun } from "../unit/inspect/scene.ts";
 
 const token = "a-token-that-nobody-guesses";
@@ -214,6 +215,29 @@ describe("an inspector", () => {
     await expect.poll(() => asked).toBeDefined();
     await store.cancel(id, "not this");
     await expect.poll(() => asked?.aborted, { timeout: 10_000 }).toBe(true);
+  });
+
+  it("hands the runs of its playground over when it ends, and begins no more", async () => {
+    const store = memoryRuns();
+    const gate = Promise.withResolvers<object>();
+    let asked = 0;
+    const pay = fakeTool("pay", "paid");
+    const slow = agent({
+      name: "slow",
+      model: () => ((asked += 1), gate.promise),
+      tools: [pay],
+    });
+    const inspector = await inspect(store, [slow]);
+    const body = { said: [{ by: "user", text: "Pay" }] };
+    const begun = await ask(inspector, "/api/play/chat?agent=slow", { body });
+    const { id } = (await begun.json()) as { id: string };
+    await expect.poll(() => asked).toBe(1);
+    const drained = inspector.drain();
+    gate.resolve({ calls: [{ name: "pay", arguments: {} }] });
+    await drained;
+    expect((await store.read(id))?.status).toBe("ready");
+    expect((await ask(inspector, "/api/play/chat?agent=slow", { body })).status).toBe(503);
+    expect({ asked, calls: pay.calls.length }).toEqual({ asked: 1, calls: 0 });
   });
 
   it("tells of a run of its playground that another worker was faster to take", async () => {
