@@ -1,11 +1,13 @@
 import { statSync } from "node:fs";
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { isDefinitionFile, loadAgent as readDefinition } from "../adapters/files/definition-file.ts";
 import { agent } from "../adapters/node.ts";
 import type { Agent } from "../agent/agent.ts";
 import type { ModelSource } from "../agent/definition.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import { loadAdvice } from "./load-advice.ts";
+import { placeInCode } from "./place-in-code.ts";
 import type { Tool } from "../tool/tool.ts";
 
 /** Any agent, whatever it takes and gives. */
@@ -107,10 +109,10 @@ async function orBroken<Value>(path: string, make: () => Value | Promise<Value>)
   try {
     return await make();
   } catch (cause) {
-    const place = placeOf(cause);
+    const place = placeInCode(cause);
     const code = isWritError(cause) ? `[${cause.code}] ` : "";
     const reason = `${code}${firstLine(messageOf(cause))}${place === undefined ? "" : ` (${place})`}`;
-    throw new WritError("agent-file-broken", { path, reason }, { cause });
+    throw new WritError("agent-file-broken", { path, reason, advice: loadAdvice(cause) }, { cause });
   }
 }
 
@@ -128,41 +130,4 @@ function agentAmong(path: string, exported: Readonly<Record<string, unknown>>): 
 
 function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? "";
-}
-
-/** This package, from the source and from the build. */
-const packageFolder = join(import.meta.dirname, "../..");
-const framePattern = /(?:^|[\s(])(file:\/\/[^\s()]+?|(?:\/|[A-Za-z]:\\)[^()\n]+?):(\d+)(?::(\d+))?(?=\)|$)/;
-
-/**
- * Place in the user's code where an error arose, like `tools/add.ts:3:9`: the first place of its stack that
- * is neither in Node nor in a package. Undefined when the stack has none.
- */
-export function placeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  for (const line of (error.stack ?? "").split("\n")) {
-    const [, location, row, column] = framePattern.exec(line) ?? [];
-    const path = location === undefined ? undefined : pathOf(location);
-    if (path !== undefined && isUsers(path))
-      return [shortPath(path), row, column].filter((part) => part !== undefined).join(":");
-  }
-  return undefined;
-}
-
-function pathOf(location: string): string | undefined {
-  try {
-    return location.startsWith("file:") ? fileURLToPath(location) : location;
-  } catch {
-    return undefined;
-  }
-}
-
-function isUsers(path: string): boolean {
-  if (path.includes(`${sep}node_modules${sep}`)) return false;
-  return !["dist", "src"].some((folder) => path.startsWith(join(packageFolder, folder) + sep));
-}
-
-function shortPath(path: string): string {
-  const fromHere = relative(process.cwd(), path);
-  return fromHere.startsWith("..") || isAbsolute(fromHere) ? path : fromHere;
 }

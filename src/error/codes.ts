@@ -5,8 +5,8 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "account-exhausted": { message: "Agent '{name}' {reason}", hint: "Wait until the account's period is over, raise its `{field}`, or give the run another account. `agent.run()` gives the transcript up to here instead of throwing.", retryable: false },
   "account-failed": { message: "The account \"{key}\" cannot be used: {reason}", hint: "Correct its store; the cause is the store's own error. Nothing is spent that cannot be booked, so the run ended here.", retryable: false },
   "agent-ambiguous": { message: "{path} exports several agents, and none of them by default: {found}.", hint: "Make the one that is to run the default export: `export default …`.", retryable: false },
-  "agent-file-broken": { message: "{path} cannot be loaded: {reason}", hint: "Correct the file. `--verbose` shows the whole stack.", retryable: false },
-  "agent-missing": { message: "{path} exports no agent. It exports: {found}.", hint: "Export one: `export default agent({ … })`.", retryable: false },
+  "agent-file-broken": { message: "{path} cannot be loaded: {reason}", hint: "{advice} `--verbose` shows the whole stack.", retryable: false },
+  "agent-missing": { message: "{path} exports no agent. It exports: {found}.", hint: "Export one: `export default agent({ … })`. A function that makes one is not called: export what it gives.", retryable: false },
   "budget-exhausted": { message: "Agent '{name}' {reason}", hint: "Raise `budget.{field}`, or make the task smaller. `agent.run()` gives the transcript up to here instead of throwing.", retryable: false },
   "budget-invalid": { message: "The budget of \"{name}\" has {field} = {value}, which is not a bound.", hint: "{advice}", retryable: false },
   "budget-without-price": { message: "The budget of \"{name}\" limits costUsd, but the price of the model \"{model}\" is unknown.", hint: "Give `price: (usage) => dollars` in the budget, or `price: 0` to a model that costs nothing, or install list prices of hosted models (npm i @pydantic/genai-prices), or drop costUsd. An unknown price is never taken for zero.", retryable: false },
@@ -41,7 +41,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "executor-result-invalid": { message: "The executor of \"{name}\" broke its contract: {reason}.", hint: "An executor gives one result for each call that it was given: what `run(call)` gave, as it is, or `{ callId, value }`, `{ callId, error }` or `{ callId, skipped: reason }`. The call in question (`data.call`): \"{call}\". `executorContract` in `writ/testing` checks an executor.", retryable: false },
   "export-broken": { message: "The export of a run is broken in line {line}: {reason}", hint: "Take the whole text that `export` gave, unchanged. The run is still in the store that it left, as `moved`: export it again there.", retryable: false },
   "export-newer": { message: "The run was exported in the form {version}, and this version of writ reads forms up to {known}.", hint: "Import it with the version of writ that exported it, or a later one.", retryable: false },
-  "file-missing": { message: "There is no file {path}.", hint: "Give the path of a TypeScript or JavaScript file that exports an agent, or of a definition in Markdown or JSON.", retryable: false },
+  "file-missing": { message: "There is no file \"{path}\".", hint: "Give the path of a TypeScript or JavaScript file that exports an agent, or of a definition in Markdown or JSON.", retryable: false },
   "file-unreadable": { message: "{path} cannot be read: {reason}.", hint: "Give the path of a regular text file in UTF-8 that this process may read.", retryable: false },
   "function-failed": { message: "The function `{function}` of \"{name}\" failed: {reason}", hint: "Correct the function; its own error is the cause.", retryable: false },
   "handle-failed": { message: "{resource}: {reason}", hint: "What the handle was asked to do failed, or is refused for everybody; the message says which.", retryable: false },
@@ -167,7 +167,7 @@ export interface ErrorData {
   "account-exhausted": { field: string | number; name: string | number; reason: string | number };
   "account-failed": { key: string | number; reason: string | number };
   "agent-ambiguous": { found: string | number; path: string | number };
-  "agent-file-broken": { path: string | number; reason: string | number };
+  "agent-file-broken": { advice: string | number; path: string | number; reason: string | number };
   "agent-missing": { found: string | number; path: string | number };
   "budget-exhausted": { field: string | number; name: string | number; reason: string | number };
   "budget-invalid": { advice: string | number; field: string | number; name: string | number; value: string | number };

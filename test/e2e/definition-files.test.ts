@@ -106,13 +106,13 @@ describe("writ run with a definition", () => {
       of: "a file that is not there",
       words: ["nowhere.md", "hi"],
       error: "file-missing",
-      says: "There is no file nowhere.md",
+      says: 'There is no file "nowhere.md"',
     },
     {
       of: "tools that are not there",
       words: ["agents/looker.md", "--tools", "nowhere.ts", "hi"],
       error: "file-missing",
-      says: "There is no file nowhere.ts",
+      says: 'There is no file "nowhere.ts"',
     },
   ])("tells of $of, before anything runs, and exits with 2 [C40]", async ({ words, error, says }) => {
     project.file("bad.md", "---\nname: a\ntols: []\n---\n");

@@ -134,6 +134,41 @@ describe("a first mistake in an agent's file", () => {
   });
 });
 
+const noAgent = "export const none = 1;";
+
+/** What Node says of a program that it cannot load, and the words that say what to write. */
+const unloadable: readonly (readonly [file: string, program: string, ...told: readonly string[]])[] = [
+  ["mine.ts", "import { part } from './part'; part();", "the import is of ", "part.ts."],
+  ["mine.ts", "import { part } from './part.js'; part();", "the import is of ", "part.ts."],
+  ["mine.ts", "import './parts.ts';", "Correct the path of the import."],
+  ["mine.ts", "import 'zodd';", "Install it (npm i zodd), or correct its name."],
+  ["mine.ts", "import '@/lib/part';", "`paths` of tsconfig.json"],
+  ["mine.ts", "enum Colour { Red }", "erasableSyntaxOnly"],
+  ["mine.tsx", noAgent, "Node runs .ts, "],
+  ["mine.cjs", "import { agent } from 'writ'; agent();", "npm pkg set type=module"],
+  ["mine.ts", "const { agent } = require('writ'); agent();", "`import` in place of `require`"],
+  [
+    "mine.ts",
+    "import { agent, scripted } from 'writ'; agent(scripted);",
+    'Write `import { scripted } from "writ/testing"`.',
+  ],
+  ["mine.ts", "import { tool, Tool } from 'writ'; tool();", 'Write `import type { Tool } from "writ"`.'],
+  ["mine.ts", "import { Zod } from 'zod';", 'a type is imported by `import type { Zod } from "zod"`'],
+];
+
+describe("a file that Node cannot load", () => {
+  it.each(unloadable)(
+    "is told with what to write in its place: %s with %s",
+    async (file, program, ...told) => {
+      project.file("part.ts", "export const part = () => 1;\n");
+      const ended = await writ(["run", project.file(file, `${program}\n`), "hi"], { cwd: project.folder });
+      expect(ended.stderr).toContain(`error[agent-file-broken] ${file} cannot be loaded: `);
+      for (const words of told) expect(ended.stderr).toContain(words);
+      expect(ended.code).toBe(2);
+    },
+  );
+});
+
 /** The last line of an error: a line of the page of errors that is there, and a command that prints the same. */
 function expectPlace(stderr: string, code: string): void {
   const [, told, file = "", line] = /npx writ errors ([\w-]+) \((.*):(\d+)\)/.exec(stderr) ?? [];

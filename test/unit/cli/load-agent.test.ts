@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isAgent, loadAgent, placeOf } from "../../../src/cli/load-agent.ts";
+import { isAgent, loadAgent } from "../../../src/cli/load-agent.ts";
+import { placeInCode } from "../../../src/cli/place-in-code.ts";
 import { agent } from "../../../src/index.ts";
 
 let folder = "";
@@ -80,7 +81,7 @@ describe("isAgent", () => {
   });
 });
 
-describe("placeOf", () => {
+describe("placeInCode", () => {
   const withStack = (stack: string): Error => Object.assign(new Error("x"), { stack });
 
   it("skips Node, packages and writ itself", () => {
@@ -92,12 +93,12 @@ describe("placeOf", () => {
       "    at parse (/home/me/node_modules/zod/index.js:1:2)",
       "    at make (file:///home/me/a%20b/agent.ts:12:5)",
     ];
-    expect(placeOf(withStack(stack.join("\n")))).toBe("/home/me/a b/agent.ts:12:5");
+    expect(placeInCode(withStack(stack.join("\n")))).toBe("/home/me/a b/agent.ts:12:5");
   });
 
   it("reads the head that Node puts before a syntax error", () => {
     expect(
-      placeOf(
+      placeInCode(
         withStack(
           "file:///home/me/agent.ts:2\nconst = 3;\n      ^\nSyntaxError: x\n    at node:internal/a/b:1:2",
         ),
@@ -107,12 +108,14 @@ describe("placeOf", () => {
 
   it("shortens paths under the current folder", () => {
     const path = join(process.cwd(), "agents/one.ts");
-    expect(placeOf(withStack(`Error: x\n    at ${path}:3:4`))).toBe(`${relative(process.cwd(), path)}:3:4`);
+    expect(placeInCode(withStack(`Error: x\n    at ${path}:3:4`))).toBe(
+      `${relative(process.cwd(), path)}:3:4`,
+    );
   });
 
   it("gives nothing when the stack has no place of the user, or there is no stack", () => {
-    expect(placeOf(withStack("Error: x\n    at node:internal/a/b:1:2"))).toBeUndefined();
-    expect(placeOf(Object.assign(new Error("x"), { stack: undefined }))).toBeUndefined();
-    expect(placeOf("text")).toBeUndefined();
+    expect(placeInCode(withStack("Error: x\n    at node:internal/a/b:1:2"))).toBeUndefined();
+    expect(placeInCode(Object.assign(new Error("x"), { stack: undefined }))).toBeUndefined();
+    expect(placeInCode("text")).toBeUndefined();
   });
 });

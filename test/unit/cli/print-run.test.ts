@@ -252,7 +252,7 @@ describe("printFailure", () => {
     const output = captureOutput();
     expect(await printFailure(new WritError("file-missing", { path: "a.ts" }), { output })).toBe(2);
     expect(output.told().replace(/:\d+\)/, ":LINE)")).toBe(
-      "error[file-missing] There is no file a.ts.\n  Give the path of a TypeScript or JavaScript file that exports an agent, or of a definition in Markdown or JSON.\n  npx writ errors file-missing (docs/errors.md:LINE)\n",
+      'error[file-missing] There is no file "a.ts".\n  Give the path of a TypeScript or JavaScript file that exports an agent, or of a definition in Markdown or JSON.\n  npx writ errors file-missing (docs/errors.md:LINE)\n',
     );
     expect(output.answers()).toBe("");
   });
@@ -260,10 +260,17 @@ describe("printFailure", () => {
   it("shows the stack and the causes when asked to, and the advice of the cause first", async () => {
     const output = captureOutput();
     const cause = new WritError("name-taken", { kind: "tool", name: "add", where: "here" });
-    await printFailure(new WritError("agent-file-broken", { path: "a.ts", reason: "x" }, { cause }), {
-      output,
-      verbose: true,
-    });
+    await printFailure(
+      new WritError(
+        "agent-file-broken",
+        { path: "a.ts", reason: "x", advice: "Correct the file." },
+        { cause },
+      ),
+      {
+        output,
+        verbose: true,
+      },
+    );
     expect(output.told()).toMatch(/Rename one of them[^\n]*\n {2}Correct the file/);
     expect(output.told()).toMatch(/\n\s+at /);
     expect(output.told()).toContain("[cause]");
