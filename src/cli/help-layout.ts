@@ -1,4 +1,4 @@
-import { Help } from "commander";
+import { type Command, Help } from "commander";
 import { wrapped } from "./text-width.ts";
 
 /** The least number of columns beside a term in which a description can be read. */
@@ -23,4 +23,10 @@ export function helpBelow(text: string): string {
   const columns = process.stdout.columns || Infinity; // none where it is no terminal
   const lines = text.split("\n").map((line) => wrapped(line, columns, 2));
   return lines.join("\n");
+}
+
+/** Has each command name its own help below words that it does not take. */
+export function namingHelp(command: Command, words: string = command.name()): Command {
+  for (const part of command.commands) namingHelp(part, `${words} ${part.name()}`);
+  return command.showHelpAfterError(`(${words} --help shows how)`);
 }

@@ -11,7 +11,7 @@ import type { ManifestFlags } from "./manifest.ts";
 import { addPolicy } from "./policy-commands.ts";
 import type { ProveFlags } from "./prove.ts";
 import { addHelp } from "./help-commands.ts";
-import { helpBelow, helpLayout } from "./help-layout.ts";
+import { helpBelow, helpLayout, namingHelp } from "./help-layout.ts";
 import { type OutputFlags, withOutputFlags } from "./options.ts";
 import { packageVersion } from "./package-version.ts";
 import type { PullFlags } from "./models.ts";
@@ -38,8 +38,7 @@ function makeProgram(setExitCode: SetExitCode): Command {
     .description("Runs tool-calling agents: the model proposes a call, the program decides whether it runs.")
     .version(packageVersion(), "-V, --version")
     .exitOverride()
-    .configureHelp(helpLayout)
-    .showHelpAfterError("(writ --help shows how)");
+    .configureHelp(helpLayout);
   addInit(program, act);
   addRun(program, act);
   addChat(program, act);
@@ -54,7 +53,7 @@ function makeProgram(setExitCode: SetExitCode): Command {
   addManifest(program, act);
   addProve(program, act);
   addHelp(program, act);
-  return program;
+  return namingHelp(program);
 }
 
 function addInit(program: Command, act: Act): void {

@@ -169,6 +169,20 @@ describe("a file that Node cannot load", () => {
   );
 });
 
+describe("words that no command takes", () => {
+  it.each([
+    ["run", "missing required argument 'file'"],
+    ["runs show", "missing required argument 'id'"],
+    ["eval agent x.ts", "required option '--cases <path>' not specified"],
+    ["policy", "unknown option '--no-such'", "--no-such"],
+  ])("are told with the help of the command: writ %s", async (words, told, ...more) => {
+    const { code, stderr } = await writ([...words.split(" "), ...more], { cwd: project.folder });
+    const command = words.replace(" x.ts", "");
+    expect(stderr).toBe(`error: ${told}\n(writ ${command} --help shows how)\n`);
+    expect(code).toBe(2);
+  });
+});
+
 /** The last line of an error: a line of the page of errors that is there, and a command that prints the same. */
 function expectPlace(stderr: string, code: string): void {
   const [, told, file = "", line] = /npx writ errors ([\w-]+) \((.*):(\d+)\)/.exec(stderr) ?? [];
