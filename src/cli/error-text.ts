@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 import { isWritError, messageOf } from "../error/writ-error.ts";
 import { placeOf } from "./error-place.ts";
 import { oneLine, type Output, printable } from "./output.ts";
+import { placeInCode } from "./place-in-code.ts";
 import { fitted } from "./screen.ts";
 
 export interface ErrorTextOptions {
@@ -21,7 +22,7 @@ export function errorText(error: unknown, { verbose = false, style, screen }: Er
         placeOf(isWritError(error.cause) ? error.cause.code : error.code),
       ]
     : [
-        `${style("red", "error")} ${oneLine(messageOf(error), 500)}`,
+        `${style("red", "error")} ${oneLine(messageOf(error), 500)}${inCode(error)}`,
         "This is none of writ's own errors. `--verbose` shows the stack.",
       ];
   const [what = "", ...rest] = lines;
@@ -37,8 +38,13 @@ export function errorObject(error: unknown): object {
   return { code, message, hint, retryable };
 }
 
+function inCode(error: unknown): string {
+  const place = placeInCode(error);
+  return place === undefined ? "" : ` (${oneLine(place)})`;
+}
+
 /** The advice, the most specific first: an error of writ that caused this one knows better what to do. */
 function hintsOf(error: { readonly hint: string; readonly cause?: unknown }): string[] {
   const inner = isWritError(error.cause) ? [error.cause.hint] : [];
-  return [...inner, error.hint].map((hint) => printable(hint));
+  return [...new Set([...inner, error.hint])].map((hint) => printable(hint));
 }

@@ -276,12 +276,24 @@ describe("printFailure", () => {
     expect(output.told()).toContain("[cause]");
   });
 
+  it("gives the same advice once, and the place in the code of an error that is not writ's", async () => {
+    const output = captureOutput();
+    const given = { option: "--x", value: "y", advice: "Take z." };
+    const cause = new WritError("option-invalid", given);
+    await printFailure(new WritError("option-invalid", given, { cause }), { output });
+    expect(output.told().match(/Take z\./g)).toHaveLength(1);
+    const thrown = new Error("later");
+    thrown.stack = `Error: later\n    at Timeout._onTimeout (${process.cwd()}/agents/mine.ts:3:9)`;
+    await printFailure(thrown, { output });
+    expect(output.told()).toContain("error later (agents/mine.ts:3:9)\n");
+  });
+
   it("copes with what is no error of writ", async () => {
     const output = captureOutput();
     expect(await printFailure(new TypeError("kaput\nmore"), { output, format: "json" })).toBe(1);
     expect(JSON.parse(output.answers())).toMatchObject({
       error: { code: "unexpected", message: "kaput\nmore" },
     });
-    expect(output.told()).toContain("error kaput more\n");
+    expect(output.told()).toMatch(/^error kaput more \(test.unit.cli.print-run\.test\.ts:\d+:\d+\)\n/m);
   });
 });
