@@ -22,7 +22,7 @@ export async function inspect(files: readonly string[], flags: InspectFlags): Pr
   const agents = await loadAgents(files);
   await using store = flags.work === true ? await openStore(flags) : await knownStore(flags);
   const token = randomBytes(24).toString("base64url");
-  const inspector = await inspectorOf({
+  await using inspector = await inspectorOf({
     store,
     agents,
     token,

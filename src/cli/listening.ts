@@ -22,7 +22,9 @@ export function listening(
     resolve({ address: addressOf(info, host), close: () => closed(server) }),
   );
   server.once("error", (error: NodeJS.ErrnoException) => {
-    const advice = `${error.code ?? error.message}: take another port, or another address of this machine.`;
+    const { code = error.message } = error;
+    const reason = code === "EADDRINUSE" ? `Another program listens there (${code})` : code;
+    const advice = `${reason}: take another port, or another address of this machine.`;
     reject(new WritError("option-invalid", { option: "--port", value: String(port), advice }));
   });
   return promise;

@@ -38,7 +38,7 @@ export async function serveAgents(
     throw new WritError("option-invalid", { option: "--host", value: flags.host, advice });
   }
   await using store = await openStore(flags);
-  const server = serverOf({
+  await using server = serverOf({
     ...more,
     store,
     agents,

@@ -39,7 +39,7 @@ export interface InspectorOptions extends Pick<DurableOptions, "accept"> {
 }
 
 /** An inspector: what answers its requests, and what ends it. */
-export interface Inspector {
+export interface Inspector extends AsyncDisposable {
   readonly fetch: (request: Request) => Promise<Response>;
   drain(): Promise<void>;
 }
@@ -80,14 +80,16 @@ export async function inspectorOf(options: InspectorOptions): Promise<Inspector>
   app.get("*", async ({ req }) => (await pageFile(req.path)) ?? unknown(req.path));
   app.notFound(({ req }) => unknown(req.path));
   const guard = originGuard({ origins: [], hosts: local });
+  const drain = async (): Promise<void> => {
+    stopLooking();
+    index.close();
+    leaving.abort(new WritError("server-leaving", {}));
+    await Promise.all([worker?.drain(), begunHere.drain()]);
+  };
   return {
     fetch: (request) => guard(request, async () => app.fetch(request)),
-    async drain() {
-      stopLooking();
-      index.close();
-      leaving.abort(new WritError("server-leaving", {}));
-      await Promise.all([worker?.drain(), begunHere.drain()]);
-    },
+    drain,
+    [Symbol.asyncDispose]: drain,
   };
 }
 

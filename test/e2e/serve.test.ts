@@ -126,6 +126,19 @@ describe("writ serve", () => {
     expect(other).toMatchObject({ status: 401 });
   });
 
+  it("says that its port is taken, and leaves no worker behind that has lost its store", async () => {
+    const taken = await startServer([]);
+    const ended = await writIn(
+      ["serve", "clerk.ts", "--port", new URL(taken.url).port, "--store", "second.db"],
+      {
+        cwd: project.folder,
+      },
+    );
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain("Another program listens there (EADDRINUSE)");
+    expect(ended.stderr).not.toContain("Warning");
+  });
+
   it("answers what is no request of it with the right status, over a real socket", async () => {
     const { url } = await startServer(["--store", "sockets.db"]);
     const statusOf = (
