@@ -1,7 +1,7 @@
-import { WritError } from "../error/writ-error.ts";
+import { isWritError, WritError } from "../error/writ-error.ts";
 import { clashOf } from "../schema/clash.ts";
 import type { Schema } from "../schema/schema.ts";
-import { type SchemaSource, toSchema } from "../schema/to-schema.ts";
+import { type SchemaOptions, type SchemaSource, toSchema } from "../schema/to-schema.ts";
 import type { Json } from "../util/json.ts";
 import { after } from "../util/maybe.ts";
 import type { Skill } from "./skill.ts";
@@ -19,9 +19,9 @@ export function skillOutput(
   const role = type === "agentic" ? "input" : "output";
   const own = output ?? agent.output;
   if (own === undefined) return undefined;
-  const made = toSchema(own, { name: output === undefined ? agent.name : name, role });
+  const made = answerSchema(own, { name: output === undefined ? agent.name : name, role });
   if (agent.output === undefined || own === agent.output) return made;
-  const wanted = toSchema(agent.output, { name: agent.name, role: "input", coerce: "none" });
+  const wanted = answerSchema(agent.output, { name: agent.name, role: "input", coerce: "none" });
   const clash = clashOf(madeBy(own, name), wanted.jsonSchema);
   if (clash !== undefined) {
     const reason = `its \`output\` can never be the agent's: ${clash}.`;
@@ -30,6 +30,16 @@ export function skillOutput(
   const parse: Schema["parse"] = (value) =>
     after(made.parse(value), (read) => (read.ok ? wanted.parse(read.value) : read));
   return { ...made, parse };
+}
+
+/** A schema of answers, also where it is read as what goes in. @throws WritError `schema-invalid`, which calls it the output schema */
+function answerSchema(source: SchemaSource, options: SchemaOptions): Schema {
+  try {
+    return toSchema(source, options);
+  } catch (error) {
+    if (!isWritError(error, "schema-invalid")) throw error;
+    throw new WritError("schema-invalid", { ...error.data, role: "output" }, { cause: error });
+  }
 }
 
 /**

@@ -57,6 +57,7 @@ export function kindOf(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
+  if (value instanceof Promise) return "a promise (`await` it)";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 

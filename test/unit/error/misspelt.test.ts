@@ -63,6 +63,17 @@ const misspelt: readonly (readonly [name: string, given: readonly unknown[], say
   ],
   ["agent", [{ ...base, hooks: [{ name: "h", beforeTurns: () => 1 }] }], /did you mean "beforeTurn"\?/],
   ["agent", [{ ...base, model: Promise.resolve("x") }], /model of "a" is a promise/],
+  ["agent", [{ ...base, tools: Promise.resolve([]) }], /`tools` must be .*, got a promise \(`await` it\)/],
+  [
+    "agent",
+    [{ ...base, tools: [Promise.resolve([])] }],
+    /`tools\[0\]` must be .*, got a promise \(`await` it\)/,
+  ],
+  [
+    "agent",
+    [{ ...base, output: { city: "string" } }],
+    /The output schema of "a" cannot be used: it has no keyword/,
+  ],
   ["tool", [], /tool\(\): it must be an object like/],
   ["tool", [{ ...executes, efect: "write" }], /Tool "x": .*"efect"; did you mean "effect"\?/],
   ["tool", [{ ...executes, timeout: 5 }], /Tool "x": write `timeoutMs` in place of `timeout`/],
