@@ -100,8 +100,18 @@ export function isAgent(value: unknown): value is AnyAgent {
   return typeof run === "function" && typeof stream === "function";
 }
 
+/** Imports a program. One whose top level never ends leaves the process with nothing to do: Node would end it without a word of the program. */
 function importFile(path: string): Promise<Readonly<Record<string, unknown>>> {
-  return orBroken(path, () => import(pathToFileURL(resolve(path)).href));
+  return orBroken(path, async () => {
+    const { promise: idle, reject } = Promise.withResolvers<never>();
+    const onIdle = (): void => reject(new Error("its top level waits for what never comes"));
+    process.once("beforeExit", onIdle);
+    try {
+      return await Promise.race([import(pathToFileURL(resolve(path)).href), idle]);
+    } finally {
+      process.off("beforeExit", onIdle);
+    }
+  });
 }
 
 /** Makes something of the user's file, or the error that it is broken, with the place and the code. */

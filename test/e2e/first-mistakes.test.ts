@@ -153,6 +153,11 @@ const unloadable: readonly (readonly [file: string, program: string, ...told: re
     'Write `import { scripted } from "writ/testing"`.',
   ],
   ["mine.ts", "import { tool, Tool } from 'writ'; tool();", 'Write `import type { Tool } from "writ"`.'],
+  [
+    "mine.ts",
+    "export default await new Promise(() => undefined);",
+    "its top level waits for what never comes",
+  ],
   ["mine.ts", "import { Zod } from 'zod';", 'a type is imported by `import type { Zod } from "zod"`'],
 ];
 
