@@ -33,10 +33,15 @@ export function terminalApprove({ input, output, signal }: AskOptions): Approve 
   let before: Promise<unknown> = Promise.resolve();
   let listed: readonly string[] = [];
   return (request, others = []) => {
-    const answer = before.then(() => {
+    const answer = before.then(async () => {
       const areListed = others.every((other) => listed.includes(placeOf(other)));
       listed = others.map(placeOf);
-      return ask({ request, others, areListed }, { input, output, signal });
+      try {
+        return await ask({ request, others, areListed }, { input, output, signal });
+      } catch (error) {
+        if (signal.aborted || !(error instanceof Error) || error.name !== "AbortError") throw error;
+        return { approved: false, reason: "the person at the terminal ended the input" };
+      }
     });
     before = answer.catch(() => undefined);
     return answer;
