@@ -119,7 +119,7 @@ function heard(
 /** Makes an agent for a host. `adapters/node.ts` has the one for Node, under the name `agent`. */
 export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiring): Agent<Input, Output> {
   const plan = planAgent(definition, wiring);
-  const { name, description = "" } = definition;
+  const { name, description = "", grants } = definition;
   const around = { definition, plan, host: wiring.host };
   const skills = [...plan.skills.values()].map((skill) => ({
     name: skill.name,
@@ -137,7 +137,7 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
       outputs,
       tools: skills.flatMap(({ tools }) => tools),
       skills: skills.map((skill) => skill.name),
-      grants: definition.grants,
+      grants,
       inside: [agentInside(around)],
     },
   });
@@ -166,13 +166,7 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
       resume,
       asTool: (options: AsToolOptions = {}) => {
         checkAsTool(options, name);
-        return agentAsTool(base, {
-          input: plan.input,
-          skills,
-          outputs,
-          grants: definition.grants,
-          ...options,
-        });
+        return agentAsTool(base, { input: plan.input, skills, outputs, grants, ...options });
       },
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the changed definition takes and gives only types say
       with: withChanges as Agent<Input, Output>["with"],

@@ -63,28 +63,33 @@ export async function newRunOf<Input>(
   { input: given, options }: WantedRun<Input>,
   { sessions }: Pick<DurableOptions, "sessions"> = {},
 ): Promise<NewRun> {
-  checkShape("The options of start()", options, shape);
-  const { id, session, whenWaiting, ...others } = options;
-  const more = whenWaiting === "after" ? { ...others, whenWaiting } : others; // whoever carries it out has to know
+  checkOptions(agent, options);
   const { name } = agent;
+  const { id, session, whenWaiting, ...others } = options;
   const about = aboutOf(agent);
-  const { callerTools = [] } = options;
-  if (callerTools.length > 0) withCallerTools(agent, callerTools); // says what is wrong with them
-  const callers = callerTools.map((tool) => tool.name);
-  if (about !== undefined) checkRunTools(options, name, new Set([...about.tools, ...callers]));
-  const { skill } = options;
-  if (skill !== undefined && about?.skills?.includes(skill) === false)
-    throw unknownSkill(agent, skill, about.skills);
   const schema = about?.input;
   const asked = schema === "various" ? undefined : (await readInput(given, { name, schema })).asked;
   const isInSession = sessions !== undefined && about?.keepsNoConversation !== true;
   if (asked !== undefined && isInSession) checkAlone(asked, options, name);
   const input = plain(given, name);
-  const kept = toJson(more);
+  const kept = toJson(whenWaiting === "after" ? { ...others, whenWaiting } : others); // whoever carries it out has to know
   if (!kept.ok) throw new WritError("input-invalid", { name, issues: kept.reason });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the JSON of an object is one
   const run = { id, agent: name, input, options: kept.value as NewRun["options"], protocol };
   return session === undefined ? run : { ...run, session };
+}
+
+/** @throws WritError `definition-invalid`, `tool-unknown`, `skill-unknown` */
+function checkOptions(agent: Runnable, options: StartOptions): void {
+  checkShape("The options of start()", options, shape);
+  const about = aboutOf(agent);
+  const { callerTools = [], skill } = options;
+  if (callerTools.length > 0) withCallerTools(agent, callerTools); // says what is wrong with them
+  if (about === undefined) return;
+  const callers = callerTools.map(({ name }) => name);
+  checkRunTools(options, agent.name, new Set([...about.tools, ...callers]));
+  if (skill !== undefined && about.skills?.includes(skill) === false)
+    throw unknownSkill(agent, skill, about.skills);
 }
 
 /** The input as another process reads it. */

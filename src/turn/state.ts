@@ -288,7 +288,7 @@ export function reserve(state: State, run: Run): NextState | Promise<NextState> 
 }
 
 /** The tokens that the bounds of the run, and of all runs around it, leave for a reply; those `used` in its turn before it are not booked yet. */
-export function tokensLeft({ limits, ledger }: State, { scope }: Run, used = noUsage): number {
+export function tokensLeft({ limits, ledger }: State, { scope }: Run, used: Usage = noUsage): number {
   const left = Math.min(limits.tokens - ledger.tokens, scope.outer?.tokensLeft() ?? Infinity);
   return left - used.inputTokens - used.outputTokens;
 }
