@@ -82,7 +82,7 @@ export function planAgent(definition: AnyDefinition, { host, resolveModel }: Wir
   return {
     name,
     skills,
-    tools: new Set(tools.keys()),
+    tools: new Set(tools.map((tool) => tool.name)),
     only: selectSkill === undefined ? onlyOf(skills) : undefined,
     grants,
     selectSkill,
@@ -121,27 +121,28 @@ function checkOptions({ name, concurrency, driver, routing }: AnyDefinition): vo
     });
 }
 
-/** All tools of an agent's skills. */
-function toolsOf(skills: ReadonlyMap<string, PlannedSkill>): ReadonlyMap<string, Tool> {
-  return new Map(
-    [...skills.values()].flatMap((skill) => (skill.type === "agentic" ? [...skill.gate.allowed.tools] : [])),
+/** All tools of an agent's skills, of which two may have different ones of one name. */
+function toolsOf(skills: ReadonlyMap<string, PlannedSkill>): readonly Tool[] {
+  return [...skills.values()].flatMap((skill) =>
+    skill.type === "agentic" ? [...skill.gate.allowed.tools.values()] : [],
   );
 }
 
 /** Names that a definition uses beside its lists of tools: each must mean something. */
 function checkNames(
   { name, toolChoice = "auto", recover = {}, routing, policy }: AnyDefinition,
-  { skills, tools }: Pick<AgentPlan, "skills"> & { readonly tools: ReadonlyMap<string, Tool> },
+  { skills, tools }: Pick<AgentPlan, "skills"> & { readonly tools: readonly Tool[] },
 ): void {
-  const known = [...tools.keys()];
+  const names = new Set(tools.map((tool) => tool.name));
+  const known = [...names];
   const where = `Agent "${name}"`;
-  if (typeof toolChoice === "object" && !tools.has(toolChoice.tool))
+  if (typeof toolChoice === "object" && !names.has(toolChoice.tool))
     throw unknownTool(`\`toolChoice\` of agent "${name}"`, toolChoice.tool, known);
-  checkRequired(toolChoice, tools, `The \`toolChoice\` of agent "${name}"`);
+  checkRequired(toolChoice, names, `The \`toolChoice\` of agent "${name}"`);
   checkRecoveryRules(recover, { where, known });
   if (policy !== undefined) {
     checkPolicyNames(policy, known, name);
-    checkPolicyArguments(policy, [...tools.values()], name);
+    checkPolicyArguments(policy, tools, name);
     for (const skill of skills.values())
       if (skill.type === "agentic") checkPolicySkill(policy, skill.gate.allowed, name);
   }

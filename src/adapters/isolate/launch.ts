@@ -1,6 +1,5 @@
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
-
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pipeOf, startProgram } from "../given-files.ts";

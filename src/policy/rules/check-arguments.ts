@@ -23,8 +23,9 @@ export function checkPolicyArguments(policy: Policy, tools: readonly Tool[], age
     const unknown = pathsOf(rule).find((path) => !names.some((each) => isAt(path, each)));
     if (unknown === undefined) continue;
     const judged = unknown.split(".", 1)[0] ?? unknown;
-    const whose = about.map((tool) => JSON.stringify(tool.name)).join(" and ");
-    const reason = `its rule "${ruleName(rule, index)}" judges the argument "${judged}", which ${whose} ${about.length === 1 ? "does" : "do"} not have${didYouMean(judged, names) || "."}`;
+    const owners = [...new Set(about.map((tool) => JSON.stringify(tool.name)))];
+    const lacking = `${owners.join(" and ")} ${owners.length === 1 ? "does" : "do"} not have`;
+    const reason = `its rule "${ruleName(rule, index)}" judges the argument "${judged}", which ${lacking}${didYouMean(judged, names) || "."}`;
     throw new WritError("definition-invalid", { where: `The policy "${name}" of agent "${agent}"`, reason });
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agent, allow, deny, policy, tool } from "../../../src/index.ts";
+import { agent, allow, deny, policy, skill, tool } from "../../../src/index.ts";
 import { absent, all, arg, boundToIntent, unknownLinks } from "../../../src/policy.ts";
 import type { RuleInput } from "../../../src/policy/rules/builders.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
@@ -56,5 +56,20 @@ describe("a rule that judges an argument which none of its tools has", () => {
       { anyOf: [{ type: "object", properties: { bcc: to }, additionalProperties: false }] },
     ];
     for (const open of schemas) expect(made(rule, open)).not.toThrow();
+  });
+
+  it("may judge an argument that a tool of its name has in another skill", () => {
+    const sender = (field: string) =>
+      tool({
+        name: "send",
+        description: "",
+        inputSchema: { type: "object", properties: { [field]: to }, additionalProperties: false },
+        execute: () => "",
+      });
+    const skills = ["to", "bcc"].map((field) =>
+      skill({ name: field, description: "", tools: [sender(field)] }),
+    );
+    const rules = policy({ name: "mail", rules: [allow("send").when(arg("to").is(boundToIntent()))] });
+    expect(() => agent({ name: "clerk", model: () => "", skills, policy: rules })).not.toThrow();
   });
 });
