@@ -425,7 +425,7 @@ describe("writ run, when the run does not answer", () => {
       ),
     );
     const { code, stdout, stderr } = await writ(["run", "later.ts", "go"]);
-    expect(stderr).toContain("error too late\n");
+    expect(stderr).toMatch(/^error too late \(later\.ts:\d+:\d+\)$/m);
     expect(stderr).not.toMatch(/^\s+at /m);
     expect([code, stdout]).toEqual([1, ""]);
   });
