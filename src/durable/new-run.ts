@@ -7,7 +7,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { Capability } from "../tool/capability.ts";
 import { type Json, toJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
-import { filled, list, oneOf, optional, record, string } from "../util/shape.ts";
+import { filled, kindOf, list, oneOf, optional, record, string } from "../util/shape.ts";
 import { type CallerTool, withCallerTools } from "./caller-tools.ts";
 import type { DurableOptions } from "./durable-options.ts";
 import { protocol } from "./protocol.ts";
@@ -81,6 +81,10 @@ export async function newRunOf<Input>(
 
 /** @throws WritError `definition-invalid`, `tool-unknown`, `skill-unknown` */
 function checkOptions(agent: Runnable, options: StartOptions): void {
+  if (!isRunnable(agent)) {
+    const reason = `its first argument must be an agent, got ${kindOf(agent)}.`;
+    throw new WritError("definition-invalid", { where: "start()", reason });
+  }
   checkShape("The options of start()", options, shape);
   const about = aboutOf(agent);
   const { callerTools = [], skill } = options;
@@ -90,6 +94,11 @@ function checkOptions(agent: Runnable, options: StartOptions): void {
   checkRunTools(options, agent.name, new Set([...about.tools, ...callers]));
   if (skill !== undefined && about.skills?.includes(skill) === false)
     throw unknownSkill(agent, skill, about.skills);
+}
+
+/** Holds what a program without types gives to what an agent is: a function that can `run`. */
+function isRunnable(agent: unknown): boolean {
+  return typeof agent === "function" && "run" in agent;
 }
 
 /** The input as another process reads it. */

@@ -118,6 +118,20 @@ describe.each(durablePlaces)("a durable run in %s", (where) => {
     expect(new Set(ids).size).toBe(2);
   });
 
+  it("of what is no agent is not begun: nobody could carry it out", async () => {
+    const runs = inProcess([]);
+    for (const [given, got] of [
+      ["clerk", "a string"],
+      [undefined, "nothing"],
+      [{ name: "clerk" }, "an object"],
+    ] as const)
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as a program without types gives it
+      await expect(runs.start(given as never, "Go", { id: "r" })).rejects.toThrow(
+        `its first argument must be an agent, got ${got}.`,
+      );
+    expect(await runs.list()).toEqual([]);
+  });
+
   it("of a wrong input is not begun", async () => {
     const strict = agent({
       name: "strict",
