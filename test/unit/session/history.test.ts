@@ -123,7 +123,7 @@ describe("what of a session a run is sent", () => {
 
   it.each<[string, unknown, string]>([
     ["nothing", undefined, "got nothing"],
-    ["a promise", Promise.resolve([]), "got an object"],
+    ["a promise", Promise.resolve([]), "got a promise (`await` it)"],
   ])("no list of messages, where the author's function gives %s: it is told so", (_what, given, got) => {
     expect(() => historyOf(contentsOf(storedRun("r")), () => given as readonly Message[])).toThrow(
       expect.objectContaining({
