@@ -179,7 +179,7 @@ describe("writ eval injection", () => {
 describe.skipIf(!isThere)(
   "the recorded suites, under the policies that were written from the tools' descriptions",
   () => {
-    it("stay on the right side of the ratchet", { timeout: 300_000 }, async () => {
+    it("stay on the right side of the ratchet", { timeout: 900_000 }, async () => {
       const reports: InjectionReport[] = [];
       for (const name of suites) {
         const policy = join(root, "examples/injection", `${name}.policy.json`);
@@ -241,7 +241,7 @@ const areThere = drafted.every(({ suites: named }) =>
 describe.skipIf(!areThere)("suites under drafted policies", () => {
   it.each(drafted)(
     "stay on the right side of the ratchet: $suites",
-    { timeout: 300_000 },
+    { timeout: 900_000 },
     async (ratchet) => {
       const totals = {
         pairs: 0,
