@@ -10,8 +10,9 @@ import { sqliteRuns, type SqliteRuns } from "../../../src/sqlite.ts";
 const folder = mkdtempSync(join(tmpdir(), "writ-plans-"));
 const path = join(folder, "runs.db");
 let store: SqliteRuns;
-beforeAll(() => {
+beforeAll(async () => {
   store = sqliteRuns(path);
+  await store.begin({ id: "r", agent: "a", input: "", options: {}, protocol });
 });
 afterAll(() => {
   store.close();
@@ -52,7 +53,6 @@ describe("a SQLite file finds by an index", () => {
 
   it("the questions of a run", async () => {
     const id = "r";
-    await store.begin({ id, agent: "a", input: "", options: {}, protocol });
     for (const ask of [
       () => store.questions(id),
       () => store.signal(id, { name: "paid", value: 1, id: "1" }),
