@@ -1,7 +1,7 @@
 import type { Host } from "../journal/host.ts";
 import { lazy } from "../util/remembered.ts";
 import { nodePowers } from "./capability/node-powers.ts";
-import { waitMs } from "./wait-ms.ts";
+import { longestMs } from "./wait-ms.ts";
 import { warnOnce } from "./warn-once.ts";
 
 /** Loaded with the first agent: a program that only imports writ needs none, and the first run does not wait for it. */
@@ -16,7 +16,7 @@ export function readyForRuns(): void {
 export const nodeHost: Host = {
   now: () => Date.now(),
   timer(afterMs, fire) {
-    const timer = setTimeout(fire, waitMs(afterMs));
+    const timer = setTimeout(fire, Math.min(afterMs, longestMs));
     return () => clearTimeout(timer);
   },
   randomId: () => crypto().randomUUID(),

@@ -114,16 +114,13 @@ describe.each(durablePlaces)("a run that is followed, in %s", (where) => {
     async (when) => {
       const clerk = agent({ name: "clerk", model: () => "Done." });
       const sessions = inMemorySessions();
-      const runs = durableRuns({
-        store: openStore(),
-        agents: [clerk],
-        sessions: (id) => session(sessions, id),
-      });
+      const given = { store: openStore(), agents: [clerk] };
+      const runs = durableRuns({ ...given, sessions: (id) => session(sessions, id) });
       const said = ["Hi", "Hello", "Pay"].map((text, place) => ({
         role: place === 1 ? ("assistant" as const) : ("user" as const),
         parts: [{ type: "text" as const, text }],
       }));
-      await runs.start(clerk, said, { id: "r", session: "s" }); // the session has the conversation
+      await durableRuns(given).start(clerk, said, { id: "r", session: "s" }); // who keeps no sessions does not know that this one has the conversation
       const read = () => Array.fromAsync(runs.events("r", { signal: AbortSignal.timeout(20_000) }));
       const early = when === "before it ends" ? read() : undefined;
       const worker = runs.work();

@@ -7,7 +7,7 @@ import { agent, inMemorySessions, session } from "../../src/index.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import { LiveRuns, type Reading } from "../../src/server/live-runs.ts";
 import { runEvents } from "../../src/server/run-events.ts";
-import { ask, events, payer, runsFile, serving, talker, web } from "./scene.ts";
+import { ask, events, payer, runsFile, serving, talker } from "./scene.ts";
 
 /** A store whose runs are ended late: all that they did is recorded, and their end is kept when `gate` opens. */
 function endingLate(store: RunStore, gate: Promise<unknown>, onRecorded: () => void): RunStore {
@@ -103,14 +103,15 @@ it.each(["at once", "later"])(
   "tells the end of a run that could not begin, to who reads it %s",
   async (when) => {
     const sessions = inMemorySessions();
-    const server = serving(runsFile(), { agents: [talker()], sessions: (id) => session(sessions, id) });
+    const file = runsFile();
+    const server = serving(file, { agents: [talker()], sessions: (id) => session(sessions, id) });
+    const other = serving(file, { agents: [talker()], work: false }); // keeps no sessions
     const input = ["user", "assistant", "user"].map((role) => ({ role, content: "Hi" }));
-    const headers = { ...web, accept: "text/event-stream" };
     const body = { id: "r", agent: "talker", session: "s", input }; // the session has the conversation
-    const begun = await ask(server, "POST /runs", { body, headers });
-    const first = await Array.fromAsync(events(begun));
-    const told =
-      when === "at once" ? first : await Array.fromAsync(events(await ask(server, "GET /runs/r/events")));
+    expect((await ask(other, "POST /runs", { body })).status).toBe(201);
+    const read = async () => Array.fromAsync(events(await ask(server, "GET /runs/r/events")));
+    const first = await read();
+    const told = when === "at once" ? first : await read();
     expect(told).toMatchObject([
       { type: "run-end", id: "1", runId: "r", outcome: { type: "failed", code: "input-invalid" } },
     ]);

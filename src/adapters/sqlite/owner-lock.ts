@@ -46,7 +46,7 @@ export function ownerLocks(path: string): OwnerLocks {
   };
 }
 
-/** Files that nothing refers to are closed, and their locks lost. */
+// Register: a file that nothing refers to is closed, and its lock lost.
 const lockedFiles = new Set<DatabaseSync>();
 
 /** SQLite's lock of a whole file is one of the system. */
