@@ -50,7 +50,7 @@ function schemasOf(tool: Tool): readonly JsonObject[] {
   return [...parametersOf(tool).map(({ schema }) => schema), ...(others === undefined ? [] : [others])];
 }
 
-/** What references lead to. */
+/** The definitions to which references lead. */
 function definitionsOf({ $defs, definitions }: JsonObject): JsonObject {
   return {
     ...($defs === undefined ? {} : { $defs }),

@@ -11,8 +11,9 @@ import {
 } from "./session-store.ts";
 
 interface Kept extends StoredSession {
+  readonly runs: string[];
   /** The ids of its runs, in their order. */
-  readonly ids: readonly string[];
+  readonly ids: string[];
 }
 
 /**
@@ -50,13 +51,12 @@ export function inMemorySessions(): SessionStore {
     },
     async append(id, run, expectedVersion) {
       const { version, head, runs, ids } = keptAt(id, expectedVersion);
-      const isOther = (_: string, place: number): boolean => ids[place] !== run.runId;
-      sessions.set(id, {
-        version: version + 1,
-        head,
-        runs: [...runs.filter(isOther), runText(run)],
-        ids: [...ids.filter(isOther), run.runId],
-      });
+      const text = runText(run);
+      const before = ids.lastIndexOf(run.runId);
+      if (before !== -1) for (const list of [runs, ids]) list.splice(before, 1);
+      runs.push(text);
+      ids.push(run.runId);
+      sessions.set(id, { version: version + 1, head, runs, ids });
       return version + 1;
     },
     async update(id, contents, expectedVersion) {

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import type { ExecResult } from "../../tool/handles.ts";
 import { atProgramEnd } from "../at-program-end.ts";
-import { pipeOf, startProgram } from "../given-files.ts";
+import { pipeOf, startProgram } from "../start-program.ts";
 import { waitMs } from "../wait-ms.ts";
 import { keepEnds } from "./keep-ends.ts";
 import { handleFailed } from "./lifetime.ts";

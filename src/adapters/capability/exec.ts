@@ -44,7 +44,7 @@ export function makeExec(lifetime: Lifetime, judge: FileJudge): Exec {
         } catch (error) {
           throw asHandleFailed(resource, error);
         } finally {
-          // What cannot be removed stays: how the program ended is told all the same.
+          // A folder that cannot be removed stays: how the program ended is told all the same.
           await rm(own, { recursive: true, force: true }).catch(() => undefined);
         }
       },

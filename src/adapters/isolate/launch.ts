@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { pipeOf, startProgram } from "../given-files.ts";
+import { pipeOf, startProgram } from "../start-program.ts";
 import type { Layout } from "./layout.ts";
 import { type Bind, nodeFiles, nodeInBox } from "./node-files.ts";
 import { systemCallFilter } from "./seccomp.ts";

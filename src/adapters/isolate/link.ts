@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { messageOf } from "../../error/writ-error.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../../util/json.ts";
 import { atProgramEnd } from "../at-program-end.ts";
-import { pipeOf } from "../given-files.ts";
+import { pipeOf } from "../start-program.ts";
 import { encodeFrame, type Frame, frameReader } from "./child/frames.ts";
 import { instantFd, pipeFd, type ToCell } from "./child/messages.ts";
 import { launch, type Launched, type LaunchOptions } from "./launch.ts";

@@ -241,7 +241,7 @@ function usageOf(chunk: JsonObject, choice: JsonObject | undefined): ReportedUsa
   return counted && withWritten(counted);
 }
 
-/** What went into a cache is a part of the input. Versions of LiteLLM leave it out there. */
+/** The usage with the tokens written into a cache as a part of the input. Versions of LiteLLM leave them out there. */
 function withWritten(usage: ReportedUsage): ReportedUsage {
   const { inputTokens, cacheWriteTokens = 0 } = usage;
   const isLeftOut = inputTokens !== undefined && inputTokens < cacheWriteTokens;

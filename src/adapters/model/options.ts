@@ -56,7 +56,7 @@ export function checkedValue(option: string, value: string): string {
   throw new WritError("option-invalid", { option, value: "…", advice });
 }
 
-/** What was given in the place of an address, for an error: without what stands where credentials and keys do. */
+/** An address as an error shows it, or the text given in its place: without the parts where credentials and keys stand. */
 export function shownAddress(given: string): string {
   return given.replace(/[?#].*$/s, "").replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1…@");
 }

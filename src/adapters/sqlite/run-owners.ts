@@ -30,7 +30,7 @@ const dueMs = 200;
 export function runOwners(database: Database): RunOwners {
   const path = database.prepare("PRAGMA database_list").get()?.["file"];
   const locks = typeof path === "string" && path !== "" ? ownerLocks(path) : undefined; // `:memory:` is this store's alone
-  const process = thisProcess();
+  const here = thisProcess();
   const find = database.prepare("SELECT owner FROM writ_runs WHERE id = ?");
   const has = database.prepare("SELECT 1 FROM writ_runs WHERE owner = ? LIMIT 1");
   const others = database.prepare(
@@ -57,7 +57,7 @@ export function runOwners(database: Database): RunOwners {
     return locks.isHeld(lock) ? "alive" : "dead";
   }
   return {
-    mine: () => (mine ??= JSON.stringify({ ...process, lock: locks?.take() })),
+    mine: () => (mine ??= JSON.stringify({ ...here, lock: locks?.take() })),
     freeDead,
     checkFree(runId) {
       const found = find.get(toKey(runId))?.["owner"];

@@ -16,9 +16,9 @@ export interface SqliteRuns extends RunStore, OpenStore {}
 /**
  * Keeps runs in a SQLite file, for processes of one machine. What was recorded survives `kill -9`, and is there for the process that
  * takes the run next. When the machine loses its power, the latest steps that may be repeated can be lost; that a step began which may not happen
- * twice, and how it ended, is on the disk before the run goes on; so are beginnings, answers and ends of runs. Whoever has
- * runs holds the lock of a file beside it, which the system frees when the process, its thread or its container ends: the runs can be taken at once. Sessions, memory and accounts can be in the same file. `:memory:` is a
- * store of this process alone.
+ * twice, and how it ended, is on the disk before the run goes on; so are beginnings, answers and ends of runs. A process that has
+ * runs holds the lock of a small file beside this one, which the system frees when the process, the thread or the container ends: its runs can be
+ * taken at once. Sessions, memory and accounts can be in the same file. `:memory:` is a store of this process alone.
  *
  * @throws WritError `database-failed`, also for a folder of another machine: several processes cannot share a file there
  * @example
