@@ -121,14 +121,18 @@ const words: Shape<unknown> = {
 
 const decides: Shape<unknown> = {
   wanted: callable.wanted,
-  misfit: (value) =>
-    typeof value === "function" && value.constructor.name === "AsyncFunction"
-      ? {
-          path: "",
-          reason:
-            "must answer at once, and is an async function; what it waits for a `beforeToolCall` hook can look up",
-        }
-      : callable.misfit(value),
+  misfit: (value) => {
+    if (typeof value !== "function") return callable.misfit(value);
+    if (value.constructor.name === "AsyncFunction")
+      return {
+        path: "",
+        reason:
+          "must answer at once, and is an async function; what it waits for a `beforeToolCall` hook can look up",
+      };
+    const version: unknown = "version" in value ? value.version : undefined;
+    if (version === undefined || (typeof version === "string" && version !== "")) return undefined;
+    return { path: "version", reason: "must be a text that is not empty" };
+  },
 };
 
 const approvals: Shape<unknown> = {

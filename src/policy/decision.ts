@@ -84,8 +84,28 @@ export interface Evidence {
   readonly matched?: readonly string[];
 }
 
-/** A pure rule over a call. The same call gets the same decision: a policy reads no clock and no outside state. */
-export type Policy = (call: CallRequest) => Decision;
+/**
+ * A pure rule over a call. The same call gets the same decision: a policy reads no clock and no outside state.
+ *
+ * @example
+ * ```ts
+ * import type { Decision, Policy } from "writ";
+ * import type { CallRequest } from "writ/policy";
+ *
+ * const decide = ({ tool }: CallRequest): Decision =>
+ *   tool === "pay" ? { verdict: "ask", rule: "money", reason: "money leaves" } : { verdict: "allow", rule: "rest", reason: "no money" };
+ *
+ * export const careful: Policy = Object.assign(decide, { version: "2026-11" });
+ * ```
+ */
+export interface Policy {
+  (call: CallRequest): Decision;
+  /**
+   * A text that is another when the function decides otherwise. A run that waits goes on only under the policy that it began with: without a version a
+   * function is known by its source, which a bundler or a minifier rewrites with every build.
+   */
+  readonly version?: string;
+}
 
 const listed: Decision = { verdict: "allow", rule: "allow-list", reason: "the skill lists this tool" };
 

@@ -54,6 +54,25 @@ describe("code that changed while a run was away", () => {
     await expect(taken).rejects.toMatchObject({ code: "journal-mismatch" });
   });
 
+  it("is the same for a policy of the same version, whatever a bundler made of its source", async () => {
+    const versioned = (decide: Policy, version: string): Policy => Object.assign(decide, { version });
+    const built: Policy = (a) => ({ verdict: "allow", rule: "free", reason: String(a.turn).slice(9) });
+    const journal = memoryJournal();
+    const before = { ...definition, model: scripted(steps), policy: versioned(free.bind(undefined), "1") };
+    await agent(before).run("Go", { journal, runId: "r" });
+    const records = journal.records.filter(({ key }) => key !== "end" && key !== "turn/2/model");
+    expect(await goOn(records, { policy: versioned(built, "1") })).toMatchObject({ text: "done" });
+    const refused = goOn(records, { policy: versioned(built, "2") });
+    await expect(refused).rejects.toMatchObject({ code: "journal-mismatch", data: { parts: "policy" } });
+  });
+
+  it.each(["", 2, null])("has versions of policies that are texts: %j", (version) => {
+    const policy = Object.assign((() => ({})) as unknown as Policy, { version });
+    expect(() => agent({ ...definition, policy })).toThrow(
+      "`policy.version` must be a text that is not empty",
+    );
+  });
+
   it("may have raised its bounds: a run that met one goes on", async () => {
     const journal = memoryJournal();
     const one = agent({ ...definition, model: scripted(steps), budget: { turns: 1 } });
