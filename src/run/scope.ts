@@ -80,7 +80,7 @@ export interface RunScope extends Pick<
 export function scopeOf(call: CallScope): Scope {
   const opened = GivenScope.behind(call);
   if (opened instanceof ScopeOfCall) return opened.made;
-  const reason = "it must be the `run` of the context that a tool is given.";
+  const reason = "it must be the `run` of the context that a tool is given, by this copy of the package.";
   throw new WritError("definition-invalid", { where: "The option `parent` of a run", reason });
 }
 

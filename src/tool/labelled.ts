@@ -1,6 +1,9 @@
 import { WritError } from "../error/writ-error.ts";
 import { isLabel, type Label } from "../message/label.ts";
 
+/** No JSON has a symbol: what a stranger wrote bears none. */
+const byAnyCopy = Symbol.for("writ.labelled");
+
 /**
  * A result with a label of its own, made with {@link labelled}.
  *
@@ -12,10 +15,16 @@ import { isLabel, type Label } from "../message/label.ts";
  * ```
  */
 export class Labelled<Value> {
+  /** True for one that another copy of the package made too: a tool of a library has its own, and its label must not be lost. */
+  static [Symbol.hasInstance](value: unknown): value is Labelled<unknown> {
+    return typeof value === "object" && value !== null && byAnyCopy in value;
+  }
+
   readonly value: Value;
   readonly label: Partial<Label>;
 
   constructor(value: Value, label: Partial<Label>) {
+    Object.defineProperty(this, byAnyCopy, { value: true });
     this.value = value;
     this.label = label;
   }

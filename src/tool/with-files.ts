@@ -3,6 +3,9 @@ import { filePart } from "../message/message-shape.ts";
 import type { FilePart } from "../message/message.ts";
 import { fits } from "../util/shape.ts";
 
+/** No JSON has a symbol: what a stranger wrote bears none. */
+const byAnyCopy = Symbol.for("writ.with-files");
+
 /**
  * A result with files beside it, made with {@link withFiles}.
  *
@@ -14,10 +17,16 @@ import { fits } from "../util/shape.ts";
  * ```
  */
 export class WithFiles<Value> {
+  /** True for one that another copy of the package made too. */
+  static [Symbol.hasInstance](value: unknown): value is WithFiles<unknown> {
+    return typeof value === "object" && value !== null && byAnyCopy in value;
+  }
+
   readonly value: Value;
   readonly files: readonly FilePart[];
 
   constructor(value: Value, files: readonly FilePart[]) {
+    Object.defineProperty(this, byAnyCopy, { value: true });
     this.value = value;
     this.files = files;
   }
