@@ -1,4 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "rolldown";
 import { describe, expect, it } from "vitest";
 import { durableRuns, memoryRuns } from "writ/durable";
 import { agents, done } from "./upgrade/agents.ts";
@@ -19,6 +24,16 @@ describe.each(releases)("runs of an earlier build, %s", (release) => {
     const runs = await storeOf(release);
     expect(await runs.list()).toHaveLength(2 * agents.length);
     expect(await runs.check()).toEqual([]);
+  });
+
+  it("can go on in a program that is bundled and minified", async () => {
+    const dir = mkdtempSync(join(tmpdir(), "bundle-"));
+    const input = fileURLToPath(new URL("check.ts", folder));
+    await build({ input, platform: "node", output: { dir, minify: true }, logLevel: "silent" });
+    const program = [join(dir, "check.js"), fileURLToPath(new URL(release, folder))];
+    const printed: unknown = JSON.parse(execFileSync(process.execPath, program, { encoding: "utf8" }));
+    rmSync(dir, { recursive: true });
+    expect(printed).toEqual({ runs: 2 * agents.length, stranded: [] });
   });
 
   it.each(agents.map(({ name }) => name))(
