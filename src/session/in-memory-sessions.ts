@@ -52,8 +52,8 @@ export function inMemorySessions(): SessionStore {
     async append(id, run, expectedVersion) {
       const { version, head, runs, ids } = keptAt(id, expectedVersion);
       const text = runText(run);
-      const before = ids.lastIndexOf(run.runId);
-      if (before !== -1) for (const list of [runs, ids]) list.splice(before, 1);
+      for (let at = ids.lastIndexOf(run.runId); at !== -1; at = ids.lastIndexOf(run.runId))
+        for (const list of [runs, ids]) list.splice(at, 1);
       runs.push(text);
       ids.push(run.runId);
       sessions.set(id, { version: version + 1, head, runs, ids });

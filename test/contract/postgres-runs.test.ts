@@ -226,8 +226,8 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
   });
 
   it.each([
-    ["statement_timeout", "'100ms'"],
-    ["lock_timeout", "'100ms'"],
+    ["statement_timeout", "'300ms'"],
+    ["lock_timeout", "'300ms'"],
     ["default_transaction_isolation", "'repeatable read'"],
   ])(
     "keep a record that the server gave up by its %s while others locked the run",
@@ -236,11 +236,15 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
       await admin.query(
         `CREATE ROLE slow LOGIN PASSWORD '${password}'; CREATE SCHEMA slow AUTHORIZATION slow`,
       );
+      const url = addressWith((address) => (address.username = "slow"));
+      const before = open("slow", { url }); // makes the tables, which takes a busy machine longer than the setting
+      await before.list();
+      await before.close();
       await admin.query(`ALTER ROLE slow SET ${setting} = ${value}`);
-      const journal = await open("slow", { url: addressWith((url) => (url.username = "slow")) }).open("r");
+      const journal = await open("slow", { url }).open("r");
       await admin.query("BEGIN; UPDATE slow.runs SET woken = woken");
       const kept = Promise.all([journal.step(step("k")), journal.ask?.({ key: "q", request: null })]);
-      await Promise.race([kept, sleep(500)]);
+      await Promise.race([kept, sleep(1000)]);
       await admin.query("COMMIT");
       expect(await kept).toEqual(["k", { waitsAt: "q" }]);
       await journal.close();
