@@ -100,21 +100,24 @@ function checkUnchanged(
 /** The hashes of what a run of a skill is held to, each made when somebody looks. Depends on: the agent's limits and grants; the skill's gate; the digest of the host. */
 const identityOf = remembered(({ limits, grants }: AgentPlan) =>
   remembered(({ gate: { policy, allowed } }: AgenticPlan) => {
+    // By name: a server may list its tools in another order each time.
     const tools = (): readonly object[] =>
-      [...allowed.tools.values()].map(({ input, output, needs = [], ...tool }) => ({
-        name: tool.name,
-        description: tool.description,
-        schema: input.jsonSchema,
-        output: output?.jsonSchema,
-        effect: tool.effect,
-        needs: needs.map(capabilityText),
-        parameters: tool.parameters,
-        trusted: tool.trusted,
-        resolves: tool.resolves,
-        secrecy: tool.secrecy,
-        constraints: tool.constraints,
-        origin: tool.origin,
-      }));
+      [...allowed.tools.values()]
+        .map(({ input, output, needs = [], ...tool }) => ({
+          name: tool.name,
+          description: tool.description,
+          schema: input.jsonSchema,
+          output: output?.jsonSchema,
+          effect: tool.effect,
+          needs: needs.map(capabilityText),
+          parameters: tool.parameters,
+          trusted: tool.trusted,
+          resolves: tool.resolves,
+          secrecy: tool.secrecy,
+          constraints: tool.constraints,
+          origin: tool.origin,
+        }))
+        .toSorted((one, other) => (one.name < other.name ? -1 : 1));
     return remembered((digest: Digest): HeldTo => ({
       policy: lazy(() => digest(policyIdentity(policy))),
       tools: lazy(() =>

@@ -76,15 +76,18 @@ function requestFingerprint({ transcript, sent, gate }: State, { options }: Run)
 /** The texts of the parts that all requests of a run have alike. Depends on: the model, which keeps its name. */
 const modelText = remembered(({ id }: Model) => partText("model", id));
 
-/** Depends on: the list of tools, which never changes. */
-const toolsText = remembered((allowed: AllowList) =>
-  partText(
+/** By name: a server may list its tools in another order each time. Depends on: the list of tools, which never changes. */
+const toolsText = remembered((allowed: AllowList) => {
+  const offered = offeredTools(allowed).map(({ name, description, input }) => [
+    name,
+    description,
+    input.jsonSchema,
+  ]);
+  return partText(
     "tools",
-    hashOf(
-      offeredTools(allowed).map(({ name, description, input }) => [name, description, input.jsonSchema]),
-    ),
-  ),
-);
+    offered.toSorted(([one = ""], [other = ""]) => (one < other ? -1 : 1)),
+  );
+});
 
 /** Depends on: the options of a run, which never change. */
 const settingsText = remembered(({ settings, toolChoice, lastTurn, examples, output }: LoopOptions) =>

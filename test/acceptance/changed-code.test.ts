@@ -66,6 +66,23 @@ describe("code that changed while a run was away", () => {
     await expect(refused).rejects.toMatchObject({ code: "journal-mismatch", data: { parts: "policy" } });
   });
 
+  it("is the same where tools, and fields of their schemas, stand in another order, as a server lists them", async () => {
+    const propertiesOf = (...names: string[]) =>
+      Object.fromEntries(names.map((name) => [name, { type: "string" }]));
+    const toolOf = (name: string, ...fields: string[]) =>
+      fakeTool(name, "seen", { inputSchema: { type: "object", properties: propertiesOf(...fields) } });
+    const journal = memoryJournal();
+    const before = {
+      ...definition,
+      model: scripted(steps),
+      tools: [toolOf("look", "where", "when"), toolOf("more", "a")],
+    };
+    await agent(before).run("Go", { journal, runId: "r" });
+    const records = journal.records.filter(({ key }) => key !== "end" && key !== "turn/2/model");
+    const tools = [toolOf("more", "a"), toolOf("look", "when", "where")];
+    expect(await goOn(records, { tools })).toMatchObject({ text: "done" });
+  });
+
   it.each(["", 2, null])("has versions of policies that are texts: %j", (version) => {
     const policy = Object.assign((() => ({})) as unknown as Policy, { version });
     expect(() => agent({ ...definition, policy })).toThrow(

@@ -28,5 +28,5 @@ const kept = await Promise.all(
 );
 writeFileSync(
   new URL(`runs-${name}.json`, import.meta.url),
-  `${JSON.stringify(Object.fromEntries(kept), undefined, 1)}\n`,
+  `${JSON.stringify(Object.fromEntries(kept), undefined, 2)}\n`,
 );
