@@ -1,3 +1,4 @@
+import { causesOf } from "../../error/causes.ts";
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 import { StreamFailure } from "./ai-sdk-stream.ts";
 import { retryAfterMs } from "./http-reply.ts";
@@ -74,9 +75,15 @@ function saidBy(cause: unknown, { responseBody, data, value }: ErrorFields): Pro
   const isError = cause instanceof Error;
   const body = typeof responseBody === "string" && responseBody.trim() !== "" ? responseBody : data;
   const said = readFault(body ?? value ?? (isError ? "" : cause));
-  const own = isError || typeof cause !== "object" ? messageOf(cause) : "";
+  const own = isError || typeof cause !== "object" ? withRoot(messageOf(cause), cause) : "";
   const isProse = typeof body === "string" && !/^\s*[[{]/.test(body);
   return { ...said, message: isProse ? `${own}: ${said.message}` : said.message || own };
+}
+
+/** Where nothing came over the line the package has the words of the first cause, and what a proxy answered stands in the last. */
+function withRoot(said: string, thrown: unknown): string {
+  const root = causesOf(thrown).at(-1)?.message ?? "";
+  return !said.startsWith("Cannot connect to API") || said.includes(root) ? said : `${said} ${root}`;
 }
 
 /** An error part of a stream holds what the provider said. */

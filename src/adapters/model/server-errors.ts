@@ -1,3 +1,4 @@
+import { causesOf } from "../../error/causes.ts";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { UnreadableReply } from "./http-reply.ts";
 import { kindOf, mayPass } from "./fault-kind.ts";
@@ -126,11 +127,11 @@ export function listed(names: readonly string[] | undefined, most: number = Infi
 /** Nobody knows which models of a provider can call tools. */
 export const unknownCallers = "It does not say which of its models can.";
 
-/** The words of what was thrown. `fetch` keeps the reason in its cause. */
+/** The words of what was thrown. `fetch` keeps the reason in its cause, and what a proxy answered in the cause of that. */
 export function reasonOf(thrown: unknown): string {
   const said = messageOf(thrown);
   return thrown instanceof TypeError && thrown.cause !== undefined
-    ? `${said}: ${messageOf(thrown.cause)}`
+    ? `${said}: ${messageOf(causesOf(thrown.cause).at(-1) ?? thrown.cause)}`
     : said;
 }
 
