@@ -7,6 +7,7 @@ import { addUsage, noUsage, type Usage } from "../message/usage.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 import { type AnswerFormat, wantsJson } from "./answer-format.ts";
 import { callerToolsOf, type ClientTools, resultOf } from "./client-tools.ts";
+import { endLeftBehind } from "./left-behind.ts";
 import { questionId, questionOf } from "./page-questions.ts";
 import { problemHeaders, problemOf } from "./problems.ts";
 import { agentsOf, type Asked, json, type OpenStream } from "./route.ts";
@@ -52,6 +53,7 @@ export async function openAiRun(asked: Asked, wanted: OpenAiWanted, stream: Open
   const options = { id: `${caller.prefix}v1/${key}`, ...(callerTools.length === 0 ? {} : { callerTools }) };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
   const run = await runs.start(agent, messages.map(asUsers) as never, options);
+  await endLeftBehind(asked, messages);
   return openAiRunOf(asked, run, { stream, isJson });
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { agent, type Message } from "../../src/index.ts";
 import type { Server } from "../../src/server.ts";
 import { fakeTool } from "../../src/testing.ts";
-import { runsFile, serving, talker } from "./scene.ts";
+import { ask, questionsOf, runsFile, serving, talker, told } from "./scene.ts";
 
 const clientOf = (server: Pick<Server, "fetch">, apiKey = "web-token"): OpenAI =>
   new OpenAI({
@@ -150,6 +150,30 @@ describe("tools of the client, in chat completions", () => {
     const whole = [...messages, { role: "assistant" as const, content: said ?? "" }, user];
     const later = await client.chat.completions.create({ ...asked, messages: whole });
     expect(later.choices[0]?.finish_reason).toBe("stop"); // what was called before is part of the conversation
+  });
+
+  it.each([
+    ["a message of the user", user],
+    ["an answer of its own", { role: "assistant" as const, content: "Later" }, user],
+  ])("end the run that waits for their results where the client goes on with %s", async (_what, ...more) => {
+    const server = serving(runsFile(), { agents: [guide()] });
+    const client = clientOf(server);
+    const asked = { model: "guide", messages: [user], tools: [open] };
+    const reply = (await client.chat.completions.create(asked)).choices[0]?.message;
+    const results = (reply?.tool_calls ?? []).map(({ id }) => ({
+      role: "tool" as const,
+      tool_call_id: id,
+      content: "opened",
+    }));
+    const messages = [user, ...(reply === undefined ? [] : [reply]), ...results, ...more];
+    const next = await client.chat.completions.create({ ...asked, messages });
+    expect(next.choices[0]?.message.content).toContain("opened");
+    expect(await questionsOf(server)).toEqual([]);
+    const { runs } = await told(ask(server, "GET /runs"));
+    expect(runs).toMatchObject([
+      { status: "answered" },
+      { status: "cancelled", end: { outcome: { reason: expect.stringContaining("went on") } } },
+    ]);
   });
 
   it("are streamed, and run by the client's own helper", async () => {
