@@ -24,7 +24,8 @@ export interface DurableRuns {
    * Begins a run, which a worker carries out. With the id of a run that was begun before it gives that: starting twice is starting once. The run
    * is on the disk when this returns.
    *
-   * @throws WritError `input-invalid`, `run-differs` where the run of that id has another agent, input, session or other options
+   * @throws WritError `input-invalid`, `run-option-unusable` for a skill of agents that are put together, `run-differs` where the run of that id has another
+   * agent, input, session or other options
    */
   start<Input>(agent: Runnable<Input>, input: Input, options?: StartOptions): Promise<StoredRun>;
   /**

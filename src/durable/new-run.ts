@@ -1,3 +1,4 @@
+import { agentsOption } from "../agent/agents-option.ts";
 import { checkAlone, readInput } from "../agent/around-run.ts";
 import { unknownSkill } from "../agent/choose-skill.ts";
 import { checkRunTools } from "../agent/check-definition.ts";
@@ -79,7 +80,7 @@ export async function newRunOf<Input>(
   return session === undefined ? run : { ...run, session };
 }
 
-/** @throws WritError `definition-invalid`, `tool-unknown`, `skill-unknown` */
+/** @throws WritError `definition-invalid`, `tool-unknown`, `skill-unknown`, `run-option-unusable` */
 function checkOptions(agent: Runnable, options: StartOptions): void {
   if (!isRunnable(agent)) {
     const reason = `its first argument must be an agent, got ${kindOf(agent)}.`;
@@ -92,8 +93,9 @@ function checkOptions(agent: Runnable, options: StartOptions): void {
   if (about === undefined) return;
   const callers = callerTools.map(({ name }) => name);
   checkRunTools(options, agent.name, new Set([...about.tools, ...callers]));
-  if (skill !== undefined && about.skills?.includes(skill) === false)
-    throw unknownSkill(agent, skill, about.skills);
+  if (skill === undefined) return;
+  if (about.keepsNoConversation === true) throw agentsOption(agent.name, "skill");
+  if (about.skills?.includes(skill) === false) throw unknownSkill(agent, skill, about.skills);
 }
 
 /** Holds what a program without types gives to what an agent is: a function that can `run`. */

@@ -8,6 +8,7 @@ const statuses: { readonly [Code in ErrorCode]?: number } = {
   "input-invalid": 400,
   "tool-unknown": 400,
   "skill-unknown": 400,
+  "run-option-unusable": 400,
   "request-unauthorized": 401,
   "request-forbidden": 403,
   "question-forbidden": 403,

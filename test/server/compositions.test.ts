@@ -66,4 +66,16 @@ describe("agents put together, behind a server with sessions", () => {
     expect(await refused.text()).toMatch(/`session`.*council.*no conversation/);
     expect((await start({})).status).toBe(201);
   });
+
+  it("refuse the skill of a run that names one, before it begins", async () => {
+    const server = keeping();
+    const body = { agent: "council", input: "Hi", skill: "first" };
+    const refused = await told(ask(server, "POST /runs", { body }));
+    expect(refused).toMatchObject({
+      status: 400,
+      code: "run-option-unusable",
+      detail: expect.stringMatching(/"council".*`skill`.*no skill of its own/),
+    });
+    expect((await told(ask(server, "GET /runs"))).runs).toEqual([]);
+  });
 });

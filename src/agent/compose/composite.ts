@@ -12,6 +12,7 @@ import { type Budget, type Limits, limitsOf } from "../../policy/account/budget.
 import { checkName, type Tool } from "../../tool/tool.ts";
 import { type Json, toJson } from "../../util/json.ts";
 import { anything, optional, record, string } from "../../util/shape.ts";
+import { agentsOption } from "../agents-option.ts";
 import { questionJson, readQuestion } from "../question.ts";
 import { agentAsTool, type AsToolOptions, checkAsTool } from "../as-tool.ts";
 import { type About, type Begun, frameOf, type Runnable, runnable, type RunFrame } from "../runnable.ts";
@@ -146,11 +147,8 @@ function begin({ composition, name, limits, tools }: Named, { given, options, wa
 
 /** Options that belong to one agent. @throws WritError `run-option-unusable` */
 function checkOptions(name: string, options: RunOptions): void {
-  for (const option of ["skill", "session"] as const) {
-    if (options[option] === undefined) continue;
-    const reason = `it is put together of agents and has no ${option} of its own.`;
-    throw new WritError("run-option-unusable", { name, option, reason });
-  }
+  for (const option of ["skill", "session"] as const)
+    if (options[option] !== undefined) throw agentsOption(name, option);
 }
 
 interface Asked extends Named {
