@@ -107,6 +107,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "reply-invalid": { message: "The model \"{model}\" sent a reply that cannot be read: {reason}", hint: "This is a fault of the provider or of its adapter. Try again, or another model.", retryable: false },
   "request-forbidden": { message: "The request was refused: {reason}.", hint: "Ask whoever runs the server to allow it.", retryable: false },
   "request-invalid": { message: "{where} cannot be taken: {reason}.", hint: "Correct the request; `GET /openapi.json` describes all of them.", retryable: false },
+  "request-method": { message: "{method} is not taken at {where}, but {allow}.", hint: "`GET /openapi.json` lists what can be asked at each path.", retryable: false },
   "request-slow": { message: "The body of the request did not come within {seconds} seconds.", hint: "Send it again, without pauses, or raise `limits.bodyMs` of the server.", retryable: true },
   "request-too-large": { message: "The body of the request has more than {limit} bytes.", hint: "Send less, or raise `limits.bodyBytes` of the server.", retryable: false },
   "request-too-many": { message: "The caller has more than {limit} {what}.", hint: "Try again later; `retry-after` says when.", retryable: true },
@@ -269,6 +270,7 @@ export interface ErrorData {
   "reply-invalid": { model: string | number; reason: string | number };
   "request-forbidden": { reason: string | number };
   "request-invalid": { reason: string | number; where: string | number };
+  "request-method": { allow: string | number; method: string | number; where: string | number };
   "request-slow": { seconds: string | number };
   "request-too-large": { limit: string | number };
   "request-too-many": { limit: string | number; what: string | number };

@@ -14,6 +14,7 @@ const statuses: { readonly [Code in ErrorCode]?: number } = {
   "question-forbidden": 403,
   "request-unknown": 404,
   "run-missing": 404,
+  "request-method": 405,
   "turn-missing": 404,
   "call-missing": 404,
   "call-not-unknown": 409,
@@ -98,6 +99,7 @@ const told = (code: ErrorCode, status: number): Problem => ({
 export function problemHeaders(error: unknown): Record<string, string> {
   const { status } = problemOf(error);
   if (status === 401) return { "www-authenticate": "Bearer" };
+  if (isWritError(error, "request-method")) return { allow: String(error.data.allow) };
   if (status !== 429 && status !== 503) return {};
   const wait = isWritError(error) ? error.retryAfterMs : undefined;
   return { "retry-after": String(Math.max(1, Math.ceil((wait ?? 1000) / 1000))) };

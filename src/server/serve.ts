@@ -18,6 +18,7 @@ import { checkMcp, type McpOptions } from "./mcp/options.ts";
 import { openApi } from "./openapi.ts";
 import { originGuard } from "./origins.ts";
 import { openAiRoutes } from "./openai-routes.ts";
+import { takenPaths } from "./other-methods.ts";
 import { problemResponse } from "./problems.ts";
 import { json, type Route } from "./route.ts";
 import { runRoutes } from "./run-routes.ts";
@@ -165,10 +166,10 @@ const routes: readonly Route[] = [
 /** All routes under a path. */
 function appOf(path: string, handling: Handling, endpoint: McpEndpoint | undefined): Hono {
   const app = new Hono({ strict: true });
+  const patternOf = (one: string): string => path + one.replaceAll(/\{(\w+)\}/g, ":$1");
   for (const route of routes) {
     const handle = handlerOf(route, handling);
-    const pattern = path + route.path.replaceAll(/\{(\w+)\}/g, ":$1");
-    app.on(route.method, pattern, async ({ req }) => {
+    app.on(route.method, patternOf(route.path), async ({ req }) => {
       const { method } = req.raw;
       const response = await handle(req.raw, req.param()).catch((error: unknown) => {
         if (isOwn(error, req.raw)) handling.onError(error);
@@ -178,6 +179,7 @@ function appOf(path: string, handling: Handling, endpoint: McpEndpoint | undefin
       return response;
     });
   }
+  for (const taken of takenPaths(routes)) app.all(patternOf(taken.path), ({ req }) => taken.answer(req.raw));
   if (endpoint !== undefined) {
     app.all(`${path}/mcp`, ({ req }) => endpoint.handle(req.raw));
     if (endpoint.metadata !== undefined) {

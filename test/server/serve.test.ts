@@ -371,7 +371,7 @@ describe("what does not fit", () => {
     { name: "an unknown path", what: "GET /run", status: 404 },
     { name: "a path around", what: "GET /runs/..%2f..%2fetc", status: 404 },
     { name: "a broken escape", what: "GET /runs/%E0%A4%A", status: 404 },
-    { name: "a method that there is not", what: "PUT /runs", body: {}, status: 404 },
+    { name: "a method that there is not", what: "PUT /runs", body: {}, status: 405 },
     { name: "a limit that is no number", what: "GET /runs?limit=all", status: 400 },
     { name: "a status that there is not", what: "GET /runs?status=foo", status: 400 },
     { name: "an unknown filter", what: "GET /runs?owner=web", status: 400 },
