@@ -2,12 +2,15 @@ import { execFile } from "node:child_process";
 import {
   chmodSync,
   linkSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
+  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,6 +53,36 @@ describe("the file of `writ token`", () => {
     await makeToken("web", { tokens: path });
     symlinkSync(path, link);
     await makeToken("app", { tokens: link });
+    expect(names(path)).toEqual(["web", "app"]);
+  });
+
+  it.each(["file", "folder"])("is written though one that was killed left its %s there", async (kind) => {
+    const path = join(folder, `left-${kind}.json`);
+    await makeToken("web", { tokens: path });
+    const left = `${path}.part`;
+    if (kind === "file") writeFileSync(left, '{"principals":');
+    else {
+      mkdirSync(left);
+      writeFileSync(join(left, "half"), '{"principals":');
+    }
+    const then = Date.now() / 1000 - 4.5;
+    utimesSync(left, then, then);
+    await makeToken("app", { tokens: path }); // once nobody can be at work there any more
+    expect(names(path)).toEqual(["web", "app"]);
+    expect(readdirSync(folder).filter((name) => name.startsWith(`left-${kind}`))).toEqual([
+      `left-${kind}.json`,
+    ]);
+  });
+
+  it("waits for another one that writes it now", async () => {
+    const path = join(folder, "waits.json");
+    await makeToken("web", { tokens: path });
+    mkdirSync(`${path}.part`);
+    const made = makeToken("app", { tokens: path });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(names(path)).toEqual(["web"]);
+    rmSync(`${path}.part`, { recursive: true });
+    await made;
     expect(names(path)).toEqual(["web", "app"]);
   });
 
