@@ -20,6 +20,7 @@ export interface InspectFlags extends StoreFlags, CheckFlags {
 export async function inspect(files: readonly string[], flags: InspectFlags): Promise<ExitCode> {
   const port = portOf(flags.port);
   const agents = await loadAgents(files);
+  await using listener = await listening(port, "127.0.0.1");
   await using store = flags.work === true ? await openStore(flags) : await knownStore(flags);
   const token = randomBytes(24).toString("base64url");
   await using inspector = await inspectorOf({
@@ -33,7 +34,7 @@ export async function inspect(files: readonly string[], flags: InspectFlags): Pr
     ...acceptedParts(flags),
     onError: (error) => processOutput.progress(`${oneLine(String(error), 500)}\n`),
   });
-  const listener = await listening(inspector.fetch, port, "127.0.0.1");
+  listener.answer(inspector.fetch);
   processOutput.progress(
     `Inspecting ${oneLine(nameOfStore(flags))} at ${listener.address}/#token=${token}\n`,
   );

@@ -2,25 +2,37 @@ import type { AddressInfo } from "node:net";
 import { serve as listen, type ServerType } from "@hono/node-server";
 import { WritError } from "../error/writ-error.ts";
 
+type Answer = (request: Request) => Promise<Response>;
+
 /** A server that listens at a port. */
-export interface Listener {
+export interface Listener extends AsyncDisposable {
   readonly address: string;
+  /** Answers requests, those too that have come and wait. */
+  readonly answer: (fetch: Answer) => void;
   /** Takes no connection any more, and resolves when the last has ended. */
   readonly close: () => Promise<void>;
 }
 
-/** Listens at a port of an address. @throws WritError `option-invalid` for a port that cannot be had */
-export function listening(
-  fetch: (request: Request) => Promise<Response>,
-  port: number,
-  host: string,
-): Promise<Listener> {
+/**
+ * Listens at a port of an address, before there is anything that answers: a command whose port cannot be had has opened nothing.
+ *
+ * @throws WritError `option-invalid` for a port that cannot be had
+ */
+export function listening(port: number, host: string): Promise<Listener> {
   const { promise, resolve, reject } = Promise.withResolvers<Listener>();
+  const answering = Promise.withResolvers<Answer>();
+  answering.promise.catch(() => undefined); // nobody may have asked
+  const fetch: Answer = async (request) => (await answering.promise)(request);
   // Headers that do not come end their connection. The body has a time of its own, and this one behind it. Node looks as often as it is told to.
   const serverOptions = { headersTimeout: 10_000, requestTimeout: 45_000, connectionsCheckingInterval: 1000 };
-  const server: ServerType = listen({ fetch, port, hostname: host, serverOptions }, (info) =>
-    resolve({ address: addressOf(info, host), close: () => closed(server) }),
-  );
+  const server: ServerType = listen({ fetch, port, hostname: host, serverOptions }, (info) => {
+    const close = (): Promise<void> => {
+      answering.reject(new WritError("server-leaving", {}));
+      return closed(server);
+    };
+    const answer = answering.resolve;
+    resolve({ address: addressOf(info, host), answer, close, [Symbol.asyncDispose]: close });
+  });
   server.once("error", (error: NodeJS.ErrnoException) => {
     const { code = error.message } = error;
     const reason = code === "EADDRINUSE" ? `Another program listens there (${code})` : code;

@@ -37,6 +37,7 @@ export async function serveAgents(
     const advice = "Others reach it there: give the callers tokens with `writ token <name>` and --tokens.";
     throw new WritError("option-invalid", { option: "--host", value: flags.host, advice });
   }
+  await using listener = await listening(port, flags.host);
   await using store = await openStore(flags);
   await using server = serverOf({
     ...more,
@@ -48,7 +49,7 @@ export async function serveAgents(
     ...acceptedParts(flags),
     onError: (error) => processOutput.progress(`${oneLine(String(error), 500)}\n`),
   });
-  const listener = await listening(server.fetch, port, flags.host);
+  listener.answer(server.fetch);
   const names = agents.map(({ name }) => name).join(", ");
   const place = `${listener.address}${more.mcp === undefined ? "" : "/mcp"}`;
   processOutput.progress(`Serving ${oneLine(names)} at ${place}. Ctrl-C hands over and ends.\n`);

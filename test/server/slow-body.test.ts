@@ -18,7 +18,8 @@ async function listened(limits: ServerLimits): Promise<Listened> {
   const faults: unknown[] = [];
   const onError = (error: unknown) => faults.push(error);
   const server = serve({ store: memoryRuns(), agents: [talker()], limits, onError });
-  const listener = await listening(server.fetch, 0, "127.0.0.1");
+  const listener = await listening(0, "127.0.0.1");
+  listener.answer(server.fetch);
   const sockets: Socket[] = [];
   onTestFinished(async () => {
     for (const socket of sockets) socket.destroy();
