@@ -1,4 +1,4 @@
-import type { DurableOptions } from "../durable/durable-options.ts";
+import { checkDurable, type DurableOptions } from "../durable/durable-options.ts";
 import { type DurableRuns, durableRunsWith } from "../durable/durable-runs.ts";
 import { nodeHost } from "./clock.ts";
 
@@ -23,5 +23,6 @@ import { nodeHost } from "./clock.ts";
  * ```
  */
 export function durableRuns(options: DurableOptions): DurableRuns {
+  checkDurable(options, "durableRuns()");
   return durableRunsWith(options, nodeHost);
 }

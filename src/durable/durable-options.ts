@@ -5,7 +5,7 @@ import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
 import { type RecordPart, recordParts } from "../journal/parts.ts";
 import type { SessionHandle } from "../session/session.ts";
-import { count, having, list, oneOf, optional, shapeOf } from "../util/shape.ts";
+import { count, having, list, oneOf, optional, type Shape, shapeOf } from "../util/shape.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { RunStore } from "./run-store.ts";
 
@@ -37,7 +37,8 @@ const agents = list(
   shapeOf("an agent", (value) => typeof value === "function" && "run" in value),
   "a list of agents",
 );
-const optionsShape = closed({
+/** The shapes of the options. */
+export const durableShapes = {
   store: having("a store of runs", "claim"),
   dispatcher: optional(having("a dispatcher", "wake")),
   agents: optional(agents),
@@ -50,12 +51,16 @@ const optionsShape = closed({
       (value) => value === false || count.misfit(Object(value).endedDays) === undefined,
     ),
   ),
-});
+};
+const optionsShape = closed(durableShapes);
 
-/** @throws WritError `definition-invalid` */
-export function checkDurable(options: DurableOptions): void {
-  const where = "durableRuns()";
-  checkShape(where, options, optionsShape);
+/** Holds options against what they must be: those of the function that was called by that name, which may have others beside. @throws WritError `definition-invalid` */
+export function checkDurable(
+  options: DurableOptions,
+  where: string,
+  shape: Shape<unknown> = optionsShape,
+): void {
+  checkShape(where, options, shape);
   const names = (options.agents ?? []).map(({ name }) => name);
   const twice = names.find((name, place) => names.indexOf(name) !== place);
   if (twice !== undefined)

@@ -3,7 +3,7 @@ import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
 import { wakeAfter } from "./after-others.ts";
 import { cancelRun } from "./cancel.ts";
-import { checkDurable, type DurableOptions } from "./durable-options.ts";
+import type { DurableOptions } from "./durable-options.ts";
 import { type FollowOptions, followRun, replayRun } from "./follow.ts";
 import { type RunForkOptions, forkOf } from "./fork.ts";
 import { newRunOf, sameRun, type StartOptions } from "./new-run.ts";
@@ -122,9 +122,8 @@ export interface DurableRuns {
   work(options?: WorkOptions): RunWorker;
 }
 
-/** Makes durable runs for a host. `adapters/durable-runs.ts` has the one for Node, under the name `durableRuns`. */
+/** Makes durable runs for a host, of options that were checked. `adapters/durable-runs.ts` has the one for Node, under the name `durableRuns`. */
 export function durableRunsWith(options: DurableOptions, host: Host): DurableRuns {
-  checkDurable(options);
   const { store } = options;
   const woken = waking(options, host);
   const wake = wakingById(options, host);

@@ -37,7 +37,8 @@ const lookMs = 200;
 /** The runs of an agent that are said to be ready at a time. */
 const readyAtOnce = 100;
 
-const shape = closed({ concurrency: optional(fromOne) });
+/** The shape of the options of a worker. */
+export const workShape = closed({ concurrency: optional(fromOne) });
 
 /** Carries out the runs that its dispatcher hands out. */
 export class RunsWorker implements RunWorker, Workplace {
@@ -55,7 +56,7 @@ export class RunsWorker implements RunWorker, Workplace {
   private leaving: Promise<void> | undefined;
 
   constructor(around: DurableAround, options: WorkOptions) {
-    checkShape("work()", options, shape);
+    checkShape("work()", options, workShape);
     this.around = around;
     this.concurrency = options.concurrency ?? 10;
     this.agents = (around.agents ?? []).map(({ name }) => name);

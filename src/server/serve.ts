@@ -1,11 +1,11 @@
 import { Hono } from "hono";
 import { nodeHost } from "../adapters/clock.ts";
-import type { DurableOptions } from "../durable/durable-options.ts";
+import { checkDurable, type DurableOptions } from "../durable/durable-options.ts";
 import type { WorkOptions } from "../durable/worker.ts";
-import { checkShape, closed, fromOne } from "../error/check-shape.ts";
+import { closed, fromOne } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
-import { list, optional, shapeOf, string } from "../util/shape.ts";
+import { anything, list, optional, shapeOf, string } from "../util/shape.ts";
 import { a2aRoutes } from "./a2a/routes.ts";
 import { aguiRoutes } from "./agui/routes.ts";
 import { chatRoutes } from "./chat-routes.ts";
@@ -24,7 +24,7 @@ import { json, type Route } from "./route.ts";
 import { runRoutes } from "./run-routes.ts";
 import { pageRoutes } from "./tool-pages.ts";
 import { responsesRoutes } from "./responses-routes.ts";
-import { serveRuns } from "./served-runs.ts";
+import { serveRuns, servingShapes } from "./served-runs.ts";
 
 /** Options of {@link serve}. */
 export interface ServeOptions extends DurableOptions {
@@ -61,7 +61,10 @@ export interface Server extends AsyncDisposable {
 
 const names = optional(list(string, "a list of names"));
 const shape = closed({
-  path: optional(shapeOf("a path like `/agents`", (value) => /^(?:\/[\w.~-]+)+$/.test(String(value)))),
+  ...servingShapes,
+  principals: optional(anything),
+  mcp: optional(anything),
+  path: optional(shapeOf("a path like `/agents`", (value) => /^(?:(?:\/[\w.~-]+)+)?$/.test(String(value)))),
   origins: optional(
     list(
       shapeOf("an origin like `https://app.example`", (value) => /^https?:\/\/[^/\s]+$/.test(String(value))),
@@ -77,7 +80,6 @@ const shape = closed({
       streams: optional(fromOne),
     }),
   ),
-  onError: optional(shapeOf("a function", (value) => typeof value === "function")),
 });
 
 /**
@@ -103,9 +105,9 @@ const shape = closed({
  * ```
  */
 export function serve(options: ServeOptions): Server {
+  checkDurable(options, "serve()", shape);
   const host = nodeHost;
   const { principals, path = "", origins, hosts, limits, mcp, work, onError, ...durable } = options;
-  checkShape("serve()", dropped({ path: path || undefined, origins, hosts, limits, onError }), shape);
   if (mcp !== undefined) checkMcp(mcp, principals !== undefined);
   const offer = mcp && offerOf(durable.agents ?? [], mcp);
   const callerOf = callersOf(principals, (agent) => offer?.owners.get(agent) ?? agent);
@@ -195,9 +197,6 @@ function appOf(path: string, handling: Handling, endpoint: McpEndpoint | undefin
 
 /** The names by which a machine reaches itself. */
 const local: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
-
-const dropped = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 function tellError(error: unknown, host: Host, onError: ServeOptions["onError"]): void {
   if (onError === undefined)

@@ -1,9 +1,10 @@
 import type { Runnable } from "../agent/runnable.ts";
-import type { DurableOptions } from "../durable/durable-options.ts";
+import { type DurableOptions, durableShapes } from "../durable/durable-options.ts";
 import { type DurableRuns, durableRunsWith } from "../durable/durable-runs.ts";
-import type { RunWorker, WorkOptions } from "../durable/worker.ts";
+import { type RunWorker, type WorkOptions, workShape } from "../durable/worker.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
+import { callable, optional } from "../util/shape.ts";
 import { LiveRuns } from "./live-runs.ts";
 import type { RunsAround } from "./route.ts";
 
@@ -19,7 +20,17 @@ interface Serving {
   readonly callers?: readonly Runnable[] | undefined;
 }
 
-/** Begins to carry out runs, and to tell of them. @throws WritError `definition-invalid` */
+/** The shapes of the options of every function that serves runs. */
+export const servingShapes = {
+  ...durableShapes,
+  work: optional({
+    wanted: "{ concurrency }, or false",
+    misfit: (value: unknown) => (value === false ? undefined : workShape.misfit(value)),
+  }),
+  onError: optional(callable),
+};
+
+/** Begins to carry out runs, and to tell of them. */
 export function serveRuns(options: DurableOptions, { work, host, callers = [] }: Serving): RunsServed {
   const { agents = [] } = options;
   const live = new LiveRuns();

@@ -6,6 +6,7 @@ import { aiSdk, type AiSdkModel } from "./ai-sdk.ts";
 import { formatFeatures } from "./ai-sdk-format.ts";
 import { listPrice } from "./list-price.ts";
 import { openaiCompatible } from "./openai-compatible.ts";
+import { serverUrl } from "./openai-compatible-address.ts";
 import { checkedValue } from "./options.ts";
 import {
   addressOf,
@@ -45,6 +46,7 @@ export function hosted(provider: HostedName, name: string): Model {
     },
     stream: (request, options) =>
       whenAsked(async () => {
+        checkVariable(about);
         made ??= await (way.type === "package" ? ofPackage : ofAddress)(provider, name);
         return made.stream(request, options);
       }),
@@ -70,6 +72,12 @@ function expected({
 }): ModelFeatures {
   if (way.type === "address") return { format: "schema" };
   return { tools: true, ...formatFeatures({ provider: `${provider}.`, modelId: name }) };
+}
+
+/** @throws WritError `option-invalid` for a variable that has no address */
+function checkVariable({ baseUrlFrom }: HostedProvider): void {
+  const given = baseUrlFrom === undefined ? "" : (process.env[baseUrlFrom]?.trim() ?? "");
+  if (baseUrlFrom !== undefined && given !== "") serverUrl(given, baseUrlFrom);
 }
 
 async function ofPackage(provider: HostedName, name: string): Promise<Model> {

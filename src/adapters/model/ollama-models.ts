@@ -1,4 +1,4 @@
-import { type Connection, defaultHost, type OllamaAddress, ollamaAddress } from "./ollama-address.ts";
+import { type Connection, type OllamaAddress, ollamaAddress } from "./ollama-address.ts";
 import { openClient } from "./ollama-client.ts";
 import { ollamaError } from "./ollama-errors.ts";
 import { withinOrigin } from "./within-origin.ts";
@@ -45,7 +45,7 @@ const maxShown = 16;
  */
 export async function ollamaModels(host?: string): Promise<readonly OllamaModel[]> {
   const asking = {
-    address: ollamaAddress(host ?? defaultHost()),
+    address: ollamaAddress(host),
     fetch,
     signal: AbortSignal.timeout(listTimeoutMs),
   };
@@ -82,7 +82,7 @@ const notAsked = (): Promise<undefined> => Promise.resolve(undefined);
  */
 export async function ollamaRunning(host?: string): Promise<boolean> {
   try {
-    const { url, headers } = ollamaAddress(host ?? defaultHost());
+    const { url, headers } = ollamaAddress(host);
     const asking = { headers, signal: AbortSignal.timeout(1_000) };
     const response = await withinOrigin(fetch)(`${url}/api/version`, asking);
     const body: unknown = await response.json();

@@ -1,6 +1,6 @@
 import { endpointOf } from "../../model/endpoint.ts";
 import type { Model } from "../../model/model.ts";
-import { defaultHost, defaultTemperature, ollamaAddress } from "./ollama-address.ts";
+import { defaultTemperature, ollamaAddress } from "./ollama-address.ts";
 import type { OllamaOptions, OllamaSource } from "./ollama-request.ts";
 import { atLeastOne, free, headersOf, knownOptions } from "./options.ts";
 import { settingsData } from "./settings-data.ts";
@@ -56,7 +56,7 @@ const known: Readonly<Record<keyof OllamaOptions, true>> = {
  * ```
  */
 export function ollama(name: string, options: OllamaOptions = {}): Model {
-  const { host = defaultHost(), port, contextLength, maxReplyBytes } = options;
+  const { host, port, contextLength, maxReplyBytes } = options;
   knownOptions("ollama", options, known);
   atLeastOne("ollama", { contextLength, maxReplyBytes });
   const address = ollamaAddress(host, port);

@@ -28,7 +28,7 @@ export interface ServerOptions {
  */
 export function openaiServer(options: ServerOptions): OpenaiServer {
   const { baseUrl, headers, fetch: send = fetch } = options;
-  const url = addressOf(baseUrl ?? process.env["OPENAI_BASE_URL"] ?? "");
+  const url = serverUrl(baseUrl ?? process.env["OPENAI_BASE_URL"] ?? "", namedIn(baseUrl));
   const isTrusted = baseUrl === undefined || url.hostname === "api.openai.com";
   const key = options.apiKey ?? (isTrusted ? process.env["OPENAI_API_KEY"]?.trim() : undefined) ?? "";
   return {
@@ -39,7 +39,16 @@ export function openaiServer(options: ServerOptions): OpenaiServer {
   };
 }
 
-function addressOf(given: string): URL {
+/** The place of an address, as its author knows it. Where nobody gave one that is the option. */
+function namedIn(baseUrl: string | undefined): string {
+  const isFromVariable = baseUrl === undefined && (process.env["OPENAI_BASE_URL"]?.trim() ?? "") !== "";
+  return isFromVariable ? "OPENAI_BASE_URL" : "openaiCompatible baseUrl";
+}
+
+/** The address of a server in an option or a variable. @throws WritError `option-invalid` */
+export function serverUrl(given: string, option: string): URL {
+  const invalid = (value: string, advice: string): WritError =>
+    new WritError("option-invalid", { option, value, advice });
   const text = given.trim();
   if (text === "") throw invalid("", "Give it, or set OPENAI_BASE_URL, like http://127.0.0.1:8080/v1.");
   if (!URL.canParse(text) || !/^https?:/i.test(text))
@@ -48,8 +57,4 @@ function addressOf(given: string): URL {
   if (url.username !== "" || url.password !== "")
     throw invalid(shownAddress(given), "Give credentials as `apiKey` or in `headers`, not in the URL.");
   return url;
-}
-
-function invalid(value: string, advice: string): WritError {
-  return new WritError("option-invalid", { option: "openaiCompatible baseUrl", value, advice });
 }

@@ -1,9 +1,11 @@
 import { nodeHost } from "../../adapters/clock.ts";
-import type { DurableOptions } from "../../durable/durable-options.ts";
+import { checkDurable, type DurableOptions } from "../../durable/durable-options.ts";
 import type { WorkOptions } from "../../durable/worker.ts";
+import { closed } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
+import { anything, optional, shapeOf } from "../../util/shape.ts";
 import { anybody } from "../callers.ts";
-import { serveRuns } from "../served-runs.ts";
+import { serveRuns, servingShapes } from "../served-runs.ts";
 import { exactLines } from "./exact-lines.ts";
 import { loadLibrary, loadStdio } from "./library.ts";
 import { offerOf } from "./offer.ts";
@@ -31,6 +33,12 @@ export interface McpStdioOptions extends DurableOptions {
   readonly onError?: (error: unknown) => unknown;
 }
 
+const shape = closed({
+  ...servingShapes,
+  offer: optional(anything),
+  signal: optional(shapeOf("an AbortSignal", (value) => value instanceof AbortSignal)),
+});
+
 /**
  * Speaks the Model Context Protocol over standard input and output, with the one client that started this process. Resolves when the client has gone or
  * the signal ends it. Nothing else may write to standard output meanwhile: give `console` another place.
@@ -47,6 +55,7 @@ export interface McpStdioOptions extends DurableOptions {
  * ```
  */
 export async function serveMcpStdio(options: McpStdioOptions): Promise<void> {
+  checkDurable(options, "serveMcpStdio()", shape);
   const { offer: wanted = {}, work, signal, onError, ...durable } = options;
   const { approvals = "refuse" } = wanted;
   const host = nodeHost;

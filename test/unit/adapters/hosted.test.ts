@@ -35,6 +35,17 @@ describe("the model of a hosted provider, by name", () => {
     expect(openai.requests.map(({ path }) => path)).toEqual(["/v1/responses", "/v1/responses"]);
   });
 
+  it.each(["openai/gpt-5", "anthropic/claude-sonnet-4-5"] as const)(
+    "names the variable whose address it cannot take, asked for %s",
+    async (model) => {
+      const variable = model.replace(/\/.*/, "").toUpperCase();
+      vi.stubEnv(`${variable}_API_KEY`, secret);
+      vi.stubEnv(`${variable}_BASE_URL`, "localhost:4000/v1");
+      const error = await errorOf(agent({ name: "a", model })("Hi"));
+      expect([error.code, error.data]).toMatchObject(["option-invalid", { option: `${variable}_BASE_URL` }]);
+    },
+  );
+
   it("may be another provider's, in its own API", async () => {
     await using anthropic = await fakeAnthropic(["Hello."]);
     vi.stubEnv("ANTHROPIC_API_KEY", secret);

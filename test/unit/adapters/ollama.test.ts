@@ -306,6 +306,13 @@ describe("where the server is", () => {
     expect(await ollamaRunning()).toBe(false);
     expect(await ollamaRunning("not an address")).toBe(false);
   });
+
+  it("names what has an address that it cannot take", async () => {
+    vi.stubEnv("OLLAMA_HOST", "ftp://box");
+    expect(() => ollama("m")).toThrow(/^OLLAMA_HOST cannot be "ftp:\/\/box"/);
+    await expect(ollamaModels()).rejects.toThrow(/^OLLAMA_HOST cannot be/);
+    expect(() => ollama("m", { host: "ftp://box" })).toThrow(/^ollama host cannot be/);
+  });
 });
 
 describe("what is installed", () => {

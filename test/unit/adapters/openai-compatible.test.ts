@@ -73,6 +73,16 @@ describe("where an OpenAI-compatible model is", () => {
     expect(() => openaiCompatible("m", { baseUrl })).not.toThrow(/secret/);
   });
 
+  it("names the variable whose address it cannot take", () => {
+    for (const address of ["box", "ftp://box/v1", "http://me:secret@box/v1"]) {
+      vi.stubEnv("OPENAI_BASE_URL", address);
+      expect(() => openaiCompatible("m")).toThrow(/^OPENAI_BASE_URL cannot be/);
+      expect(() => openaiCompatible("m", { baseUrl: address })).toThrow(
+        /^openaiCompatible baseUrl cannot be/,
+      );
+    }
+  });
+
   it("guesses no address, and takes the one of the environment by name", async () => {
     vi.stubEnv("OPENAI_BASE_URL", undefined);
     vi.stubEnv("OPENAI_API_KEY", "key");
