@@ -18,8 +18,8 @@ import { chatPatiently, chatStreamPatiently, checkedPatience, type Patience } fr
 import type { Tools } from "../policy/allow-list.ts";
 import type { Tool, TypedTool } from "../tool/tool.ts";
 import type { Json } from "../util/json.ts";
-import { checkShape, closed } from "../error/check-shape.ts";
-import { anything } from "../util/shape.ts";
+import { checkShape, closed, checkArguments } from "../error/check-shape.ts";
+import { anything, either, list, record } from "../util/shape.ts";
 import { nodeHost } from "./clock.ts";
 import { modelNamed, resolveModel } from "./model/resolve.ts";
 
@@ -270,6 +270,7 @@ export function callTool(
   given: Json | CallInput,
   options: CallToolOptions = {},
 ): Promise<ToolResult> {
+  checkArguments("callTool()", { target }, { target: either(record, list(anything, "a list of tools")) });
   checkShape("callTool()", options, callOptions);
   const wired = { ...options, host: nodeHost };
   if (!isCollection(target)) return callOneWith(target, given, wired);

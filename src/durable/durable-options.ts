@@ -1,3 +1,4 @@
+import { agentShape } from "../agent/agent-shape.ts";
 import type { Runnable } from "../agent/runnable.ts";
 import { checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
@@ -33,10 +34,7 @@ export interface DurableAround extends DurableOptions {
 }
 
 const aFunction = shapeOf("a function", (value) => typeof value === "function");
-const agents = list(
-  shapeOf("an agent", (value) => typeof value === "function" && "run" in value),
-  "a list of agents",
-);
+const agents = list(agentShape, "a list of agents");
 /** The shapes of the options. */
 export const durableShapes = {
   store: having("a store of runs", "claim"),

@@ -1,3 +1,4 @@
+import { agentShape } from "../agent/agent-shape.ts";
 import { agentsOption } from "../agent/agents-option.ts";
 import { checkAlone, readInput } from "../agent/around-run.ts";
 import { unknownSkill } from "../agent/choose-skill.ts";
@@ -8,7 +9,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { Capability } from "../tool/capability.ts";
 import { type Json, toJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
-import { filled, kindOf, list, oneOf, optional, record, string } from "../util/shape.ts";
+import { filled, kindOf, list, oneOf, optional, record, string, fits } from "../util/shape.ts";
 import { type CallerTool, withCallerTools } from "./caller-tools.ts";
 import type { DurableOptions } from "./durable-options.ts";
 import { protocol } from "./protocol.ts";
@@ -82,7 +83,7 @@ export async function newRunOf<Input>(
 
 /** @throws WritError `definition-invalid`, `tool-unknown`, `skill-unknown`, `run-option-unusable` */
 function checkOptions(agent: Runnable, options: StartOptions): void {
-  if (!isRunnable(agent)) {
+  if (!fits(agentShape, agent)) {
     const reason = `its first argument must be an agent, got ${kindOf(agent)}.`;
     throw new WritError("definition-invalid", { where: "start()", reason });
   }
@@ -96,11 +97,6 @@ function checkOptions(agent: Runnable, options: StartOptions): void {
   if (skill === undefined) return;
   if (about.keepsNoConversation === true) throw agentsOption(agent.name, "skill");
   if (about.skills?.includes(skill) === false) throw unknownSkill(agent, skill, about.skills);
-}
-
-/** Holds what a program without types gives to what an agent is: a function that can `run`. */
-function isRunnable(agent: unknown): boolean {
-  return typeof agent === "function" && "run" in agent;
 }
 
 /** The input as another process reads it. */

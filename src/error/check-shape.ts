@@ -8,6 +8,15 @@ export function checkShape(where: string, given: unknown, shape: Shape<unknown>)
   if (fault !== undefined) throw new WritError("definition-invalid", { where, reason: asSentence(fault) });
 }
 
+/** Holds arguments of a function against shapes, each by its name. @throws WritError `definition-invalid` */
+export function checkArguments(
+  where: string,
+  given: Readonly<Record<string, unknown>>,
+  shapes: Readonly<Record<string, Shape<unknown>>>,
+): void {
+  checkShape(where, given, object(shapes));
+}
+
 /** The words with a full stop, unless they end with a question. */
 export function asSentence(words: string): string {
   return words.endsWith("?") ? words : `${words}.`;

@@ -1,6 +1,6 @@
 import { deltasOf, type PlainReply } from "./function-model.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest } from "./model.ts";
-import { checkShape, closed } from "../error/check-shape.ts";
+import { checkShape, closed, checkArguments } from "../error/check-shape.ts";
 import { anything, list, oneOf, optional, type Shape, string } from "../util/shape.ts";
 
 /** One reply of a script: text, a reply, an error to throw, deltas as they would come, or a function of the request that gives one. */
@@ -60,6 +60,7 @@ const optionsShape = closed({
  * ```
  */
 export function scripted(steps: readonly ScriptStep[], options: ScriptOptions = {}): ScriptedModel {
+  checkArguments("scripted()", { steps }, { steps: list(anything, "a list of replies") });
   checkShape("scripted()", options, optionsShape);
   for (const [index, step] of steps.entries())
     if (isReply(step)) checkShape(`Step ${index + 1} of scripted()`, step, replyShape);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { checkShape, closed } from "../error/check-shape.ts";
+import { checkShape, closed, checkArguments } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import { list, optional, shapeOf, string } from "../util/shape.ts";
 
@@ -67,6 +67,7 @@ export interface Caller {
  * ```
  */
 export function hashToken(token: string): string {
+  checkArguments("hashToken()", { token }, { token: string });
   return `sha256:${createHash("sha256").update(token).digest("hex")}`;
 }
 

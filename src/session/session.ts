@@ -1,10 +1,10 @@
-import { checkCount, checkShape, closed } from "../error/check-shape.ts";
+import { checkCount, checkShape, closed, checkArguments } from "../error/check-shape.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { isPlain } from "../message/label.ts";
 import { labelOfAll, type Message, sinceAsked } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import { actsIn, type Act, type EffectOf } from "../tool/acts.ts";
-import { object, oneOf, callable, either, having, optional, shapeOf } from "../util/shape.ts";
+import { object, oneOf, callable, either, having, optional, shapeOf, record, string } from "../util/shape.ts";
 import { type History, historyOf } from "./history.ts";
 import { enterSession, type SessionVisit } from "./one-at-a-time.ts";
 import {
@@ -15,6 +15,8 @@ import {
   type SessionStore,
 } from "./session-store.ts";
 import { type Summarise, summaryOf } from "./summary.ts";
+
+const storeShape = having("a store of sessions", "read");
 
 /** A session as a run is given it, in `agent.run(input, { session })`. */
 export interface SessionHandle {
@@ -150,8 +152,10 @@ export interface ForkOptions {
 export async function forkSession(
   store: SessionStore,
   id: string,
-  { newId, atRun }: ForkOptions,
+  options: ForkOptions,
 ): Promise<SessionRecord> {
+  checkArguments("forkSession()", { store, id, options }, { store: storeShape, id: string, options: record });
+  const { newId, atRun } = options;
   const { version, messages, runs, summary, summaryLabel } = await store.read(id);
   const count = atRun ?? runs.length;
   if (!Number.isSafeInteger(count) || count < 0 || count > runs.length)
@@ -187,18 +191,24 @@ export interface SummariseOptions {
 export async function summariseSession(
   store: SessionStore,
   id: string,
-  { keepRuns, summarise }: SummariseOptions,
+  options: SummariseOptions,
 ): Promise<void> {
+  checkArguments(
+    "summariseSession()",
+    { store, id, options },
+    { store: storeShape, id: string, options: record },
+  );
+  const { keepRuns, summarise } = options;
   checkCount(keepRuns, "`keepRuns`");
-  const record = await store.read(id);
-  const old = record.runs.slice(0, -keepRuns);
+  const known = await store.read(id);
+  const old = known.runs.slice(0, -keepRuns);
   if (old.length === 0) return;
-  const said = historyOf({ ...record, runs: old }, "answers");
+  const said = historyOf({ ...known, runs: old }, "answers");
   const summary = await summaryOf(said, summarise);
   const label = labelOfAll(said);
   const summaryLabel = isPlain(label) ? undefined : label;
-  const runs = record.runs.slice(-keepRuns);
-  await store.update(id, { ...record, messages: [], runs, summary, summaryLabel }, record.version);
+  const runs = known.runs.slice(-keepRuns);
+  await store.update(id, { ...known, messages: [], runs, summary, summaryLabel }, known.version);
 }
 
 async function readOrCreate(store: SessionStore, id: string): Promise<SessionRecord> {

@@ -1,6 +1,7 @@
+import { checkArguments } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import { assertNever } from "../util/assert-never.ts";
-import { fits, record } from "../util/shape.ts";
+import { fits, record, string } from "../util/shape.ts";
 import { readProgram, readVariable, readVariableScope, variableCovers } from "./name-scope.ts";
 import { netCovers, placeText, readNetScope } from "./net-scope.ts";
 import { pathCovers, readPathScope } from "./path-scope.ts";
@@ -179,6 +180,7 @@ export const llm: Capability<"llm"> = make("llm", "");
  * ```
  */
 export function parseCapability(text: string): Capability {
+  checkArguments("parseCapability()", { text }, { text: string });
   const at = text.indexOf("=");
   const kind = at === -1 ? text : text.slice(0, at);
   if (!isKind(kind)) throw invalidCapability(text, unknownKind(kind));
@@ -199,6 +201,7 @@ export function parseCapability(text: string): Capability {
  * ```
  */
 export function parseCapabilities(text: string): readonly Capability[] {
+  checkArguments("parseCapabilities()", { text }, { text: string });
   if (text.trim() === "none") return [];
   return text.split(",").map((part) => parseCapability(part.trim()));
 }

@@ -1,9 +1,13 @@
+import { named, record } from "../util/shape.ts";
+import { checkArguments } from "../error/check-shape.ts";
 import type { JsonSchema, Issue, ParseResult, Schema } from "../schema/schema.ts";
 import { describeIssues } from "../schema/schema.ts";
 import { type InferOutput, type SchemaSource, toSchema } from "../schema/to-schema.ts";
 import { type JsonObject, toJson } from "../util/json.ts";
 import { type ArgumentsOf, argumentSchema, type Tool, type TypedTool } from "./tool.ts";
 import { argumentProblem, wrongArguments, wrongResult } from "./wrong-values.ts";
+
+const toolShape = named("a tool, or one as data", record);
 
 /**
  * A tool as data: what a model is told of it, and nothing that runs. `chat` offers it; the program carries its calls out, and holds them to the
@@ -70,6 +74,7 @@ export function validateCall<const Input extends SchemaSource = JsonSchema>(
   args: unknown,
 ): Promise<Validated<ArgumentsOf<Input>>>;
 export async function validateCall(tool: Tool | DataTool, args: unknown): Promise<Validated<unknown>> {
+  checkArguments("validateCall()", { tool }, { tool: toolShape });
   const input = inputOf(tool);
   const parsed =
     typeof args === "string"
@@ -103,6 +108,7 @@ export function validateResult<const Output extends SchemaSource = JsonSchema>(
   value: unknown,
 ): Promise<Validated<InferOutput<Output>>>;
 export async function validateResult(tool: Tool | DataTool, value: unknown): Promise<Validated<unknown>> {
+  checkArguments("validateResult()", { tool }, { tool: toolShape });
   const parsed: ParseResult<unknown> = (await outputOf(tool)?.parse(value)) ?? { ok: true, value };
   const checked = parsed.ok ? asJson(parsed.value) : parsed;
   if (checked.ok) return checked;

@@ -1,7 +1,7 @@
-import { checkShape, fromOne, closed } from "../error/check-shape.ts";
+import { checkShape, fromOne, closed, checkArguments } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Json, JsonObject } from "../util/json.ts";
-import { callable, finite, fits, object, optional, string, anything } from "../util/shape.ts";
+import { callable, finite, fits, object, optional, string, anything, list, record } from "../util/shape.ts";
 import { wordIndex } from "../util/word-index.ts";
 import { tool, type Tool, type ToolContext, type TypedTool } from "./tool.ts";
 
@@ -63,6 +63,7 @@ export interface RetrieverQuery {
  * ```
  */
 export function retriever(definition: RetrieverDefinition): TypedTool<RetrieverQuery, Json> {
+  checkArguments("retriever()", { definition }, { definition: record });
   const { name, description, retrieve, limit: most = 5 } = definition;
   checkShape(`Retriever "${name}"`, definition, shape);
   const made = tool({
@@ -110,6 +111,11 @@ const shape = closed({ name: anything, description: anything, retrieve: callable
  * ```
  */
 export function byWords(passages: readonly Passage[]): RetrieverDefinition["retrieve"] {
+  checkArguments(
+    "byWords()",
+    { passages },
+    { passages: list(object({ text: string }), "a list of passages") },
+  );
   const search = wordIndex(
     passages.map(({ text, source = "" }) => [
       { text, weight: 1 },

@@ -153,9 +153,9 @@ describe("tools of the client, in chat completions", () => {
   });
 
   it.each([
-    ["a message of the user", user],
-    ["an answer of its own", { role: "assistant" as const, content: "Later" }, user],
-  ])("end the run that waits for their results where the client goes on with %s", async (_what, ...more) => {
+    { what: "a message of the user", more: [user] },
+    { what: "an answer of its own", more: [{ role: "assistant" as const, content: "Later" }, user] },
+  ])("end the run that waits for their results where the client goes on with $what", async ({ more }) => {
     const server = serving(runsFile(), { agents: [guide()] });
     const client = clientOf(server);
     const asked = { model: "guide", messages: [user], tools: [open] };

@@ -1,3 +1,5 @@
+import { string, record } from "../../util/shape.ts";
+import { checkArguments } from "../../error/check-shape.ts";
 import { readdir } from "node:fs/promises";
 import { extname, join } from "node:path";
 import type { AgentDefinition, ModelSource } from "../../agent/definition.ts";
@@ -70,6 +72,7 @@ const endings: readonly string[] = [".md", ".json"];
  * ```
  */
 export async function loadAgent(path: string, options: DefinitionOptions = {}): Promise<FileDefinition> {
+  checkArguments("loadAgent()", { path, options }, { path: string, options: record });
   const { definition, problems } = await readDefinition(path, options);
   if (definition === undefined) throw invalid(path, problems);
   return definition;

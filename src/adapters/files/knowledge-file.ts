@@ -1,3 +1,5 @@
+import { string, record } from "../../util/shape.ts";
+import { checkArguments } from "../../error/check-shape.ts";
 import { basename, extname, resolve } from "node:path";
 import { WritError } from "../../error/writ-error.ts";
 import { knowledge, type Knowledge } from "../../tool/knowledge.ts";
@@ -36,6 +38,7 @@ export const defaultMaxBytes = 65_536;
  * ```
  */
 export function knowledgeFile(path: string, options: KnowledgeFileOptions): Knowledge {
+  checkArguments("knowledgeFile()", { path, options }, { path: string, options: record });
   const { name = nameOf(path), description, maxBytes = defaultMaxBytes } = options;
   checkBytes(maxBytes, `Knowledge "${name}"`);
   const place = resolve(path);

@@ -1,3 +1,5 @@
+import { either, list, record, string } from "../../util/shape.ts";
+import { checkArguments } from "../../error/check-shape.ts";
 import {
   checkLibrary,
   type LibrarySkill,
@@ -48,6 +50,8 @@ export async function skillLibrary(
   folders: string | readonly string[],
   { honourPreapproval = false, known }: SkillLibraryOptions = {},
 ): Promise<SkillLibrary> {
+  const shape = either(string, list(string, "a list of texts"));
+  checkArguments("skillLibrary()", { folders }, { folders: shape });
   const given = typeof folders === "string" ? [folders] : folders;
   const problems: Problem[] = [];
   const notes: Problem[] = [];
@@ -91,7 +95,9 @@ export async function skillLibrary(
  * });
  * ```
  */
-export async function skillFromFolder(folder: string, { tools }: { readonly tools: Tools }): Promise<Skill> {
+export async function skillFromFolder(folder: string, options: { readonly tools: Tools }): Promise<Skill> {
+  checkArguments("skillFromFolder()", { folder, options }, { folder: string, options: record });
+  const { tools } = options;
   const read = await readSkillFolder(folder);
   if (read.skill === undefined)
     throw new WritError("skill-file-invalid", { where: folder, problems: problemLines(read.problems) });

@@ -1,4 +1,4 @@
-import { checkShape, closed } from "../../error/check-shape.ts";
+import { checkShape, closed, checkArguments } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import type { SchemaSource } from "../../schema/to-schema.ts";
@@ -26,6 +26,7 @@ import {
   shapeOf,
   shownValue,
   string,
+  record,
 } from "../../util/shape.ts";
 import { handleNames } from "./broker.ts";
 import { type Boxes, boxes } from "./bubblewrap.ts";
@@ -95,6 +96,7 @@ export async function isolatedTool<
 >(
   definition: IsolatedToolDefinition<Input, Needs>,
 ): Promise<TypedTool<ArgumentsOf<Input>, Json, SentTo<Input>>> {
+  checkArguments("isolatedTool()", { definition }, { definition: record });
   const { module, export: _name, files, memoryBytes: _bytes, allowUnenforced, ...rest } = definition;
   const { processes = 2, idleMs = 30_000, fresh = false, ...about } = rest;
   const { name, timeoutMs = 30_000 } = about;

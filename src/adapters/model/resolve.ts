@@ -1,3 +1,4 @@
+import { checkArguments } from "../../error/check-shape.ts";
 import type { ModelSource } from "../../agent/definition.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { modelFromFunction } from "../../model/function-model.ts";
@@ -11,7 +12,7 @@ import { llamaCpp } from "./llama-cpp.ts";
 import { ollama } from "./ollama.ts";
 import { openaiCompatible } from "./openai-compatible.ts";
 import { type HostedName, isHosted } from "./providers.ts";
-import { kindOf } from "../../util/shape.ts";
+import { kindOf, string } from "../../util/shape.ts";
 
 const providers: Readonly<Record<Exclude<ProviderName, HostedName>, (name: string) => Model>> = {
   ollama,
@@ -52,6 +53,7 @@ function foundIn(source: unknown): string {
  * ```
  */
 export function modelNamed(name: string): Model {
+  checkArguments("modelNamed()", { name }, { name: string });
   const [, provider = "", model = ""] = /^([a-z-]+)[/:](.+)$/.exec(name) ?? [];
   if (isHosted(provider)) return withCard(hosted(provider, model));
   if (isOwn(provider)) return withCard(providers[provider](model));

@@ -1,3 +1,5 @@
+import { string } from "../../util/shape.ts";
+import { checkArguments } from "../../error/check-shape.ts";
 import { checkArrival } from "../../durable/moved-run.ts";
 import type { RunEnd, RunJournal, RunStore } from "../../durable/run-store.ts";
 import { recordedJournal } from "../../journal/recorded-journal.ts";
@@ -33,6 +35,7 @@ export interface SqliteRuns extends RunStore, OpenStore {}
  * ```
  */
 export function sqliteRuns(path: string): SqliteRuns {
+  checkArguments("sqliteRuns()", { path }, { path: string });
   refuseOtherMachines(path);
   const database = openDatabase(path, runTable + stepTable + questionTable, laterColumns);
   const rows = runRows(database);

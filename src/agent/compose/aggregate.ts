@@ -1,3 +1,5 @@
+import { record } from "../../util/shape.ts";
+import { checkArguments } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { type Json, toJson } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
@@ -74,6 +76,7 @@ export function weighted<Output>(
   weights: Readonly<Record<string, number>>,
   { by }: VoteOptions<Output> = {},
 ): Selection<Output> {
+  checkArguments("weighted()", { weights }, { weights: record });
   const byName = new Map(Object.entries(weights));
   for (const [name, weight] of byName) {
     if (weight >= 0 && weight !== Infinity) continue;

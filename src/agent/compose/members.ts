@@ -1,3 +1,5 @@
+import { anything, either, list, named, record } from "../../util/shape.ts";
+import { checkArguments } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
 import type { Schema } from "../../schema/schema.ts";
 import { sameJson } from "../../util/same-json.ts";
@@ -38,6 +40,11 @@ export function membersOf(
   agents: readonly Runnable[] | Readonly<Record<string, Runnable>>,
   where: string,
 ): readonly [Member, ...Member[]] {
+  checkArguments(
+    where,
+    { agents },
+    { agents: named("a list of agents, or agents by their names", either(record, list(anything))) },
+  );
   const [first, ...others] = Array.isArray(agents)
     ? (agents as readonly Runnable[]).map((agent) => memberOf(agent, where))
     : Object.entries(agents).map(([name, agent]) => memberOf(agent, where, name));

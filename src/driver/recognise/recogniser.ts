@@ -1,5 +1,6 @@
+import { checkArguments } from "../../error/check-shape.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { oneOf } from "../../util/shape.ts";
+import { oneOf, list, record } from "../../util/shape.ts";
 import { checkOptions } from "../text-options.ts";
 import { tellApart } from "../thinking.ts";
 import { cursorOf, turnHeading } from "./cursor.ts";
@@ -45,6 +46,7 @@ import { type CallWords, callWords, visibleText } from "./visible-text.ts";
  * ```
  */
 export function recogniser(tools: readonly (KnownTool | Tool)[], mode: RecogniserMode = "safe"): Recogniser {
+  checkArguments("recogniser()", { tools }, { tools: list(record, "a list of tools") });
   checkOptions("recogniser()", { mode }, { mode: oneOf(...recogniserModes) });
   const known = knownTools(tools);
   let words: CallWords | undefined;

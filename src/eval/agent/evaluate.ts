@@ -1,9 +1,9 @@
 import { resolveModel } from "../../adapters/model/resolve.ts";
 import type { ModelSource } from "../../agent/definition.ts";
 import type { Runnable } from "../../agent/runnable.ts";
-import { checkShape, closed } from "../../error/check-shape.ts";
+import { checkShape, closed, checkArguments } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
-import { anything, callable, optional, type Shape } from "../../util/shape.ts";
+import { anything, callable, optional, type Shape, list, record } from "../../util/shape.ts";
 import { addUsage, noUsage } from "../../message/usage.ts";
 import type { EvalCase } from "./eval-case.ts";
 import type { CaseReport, EvalReport, RunReport } from "./eval-report.ts";
@@ -89,6 +89,7 @@ export async function evaluate(
   cases: readonly EvalCase[],
   options: EvalOptions = {},
 ): Promise<EvalReport> {
+  checkArguments("evaluate()", { agent, cases }, { agent: anything, cases: list(record, "a list of cases") });
   checkShape("evaluate()", options, optionsShape);
   const located = cases.map((fields, index): LocatedCase => {
     const where = fields.file ?? `case ${index + 1}`;

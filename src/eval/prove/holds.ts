@@ -1,3 +1,5 @@
+import { agentShape } from "../../agent/agent-shape.ts";
+import { checkArguments } from "../../error/check-shape.ts";
 import type { Agent } from "../../agent/agent.ts";
 import type { Fact } from "../../event/event.ts";
 import { noIntent } from "../../policy/knowledge/intent.ts";
@@ -47,6 +49,7 @@ export function sentenceInvariants(
   agent: Agent,
   sentences: readonly Sentence[],
 ): Readonly<Record<string, Invariant<unknown>>> {
+  checkArguments("sentenceInvariants()", { agent }, { agent: agentShape });
   checkSentences(`sentenceInvariants() of "${agent.name}"`, sentences);
   const subject = subjectOf(agent);
   for (const sentence of sentences) checkNames(sentence, subject);

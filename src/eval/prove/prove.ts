@@ -1,3 +1,5 @@
+import { agentShape } from "../../agent/agent-shape.ts";
+import { checkArguments } from "../../error/check-shape.ts";
 import type { Agent } from "../../agent/agent.ts";
 import { isWritError, messageOf } from "../../error/writ-error.ts";
 import { type Decided, decideBound, decidePowers, spenderOf } from "./bounds.ts";
@@ -56,6 +58,7 @@ export interface ProveOptions {
  * ```
  */
 export async function prove(agent: Agent, options: ProveOptions = {}): Promise<GuaranteeSheet> {
+  checkArguments("prove()", { agent }, { agent: agentShape });
   const subject = subjectOf(agent);
   const { sentences = proposed(subject), source = usualSource } = options;
   checkSentences(`prove() of "${agent.name}"`, sentences);

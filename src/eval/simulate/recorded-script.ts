@@ -1,3 +1,5 @@
+import { list, record } from "../../util/shape.ts";
+import { checkArguments } from "../../error/check-shape.ts";
 import { callsOf, isAsked, type Message, textOf } from "../../message/message.ts";
 import type { ScriptReply } from "./stand-in-model.ts";
 
@@ -19,6 +21,7 @@ import type { ScriptReply } from "./stand-in-model.ts";
  * ```
  */
 export function recordedScript(messages: readonly Message[]): readonly ScriptReply[] {
+  checkArguments("recordedScript()", { messages }, { messages: list(record, "a list of messages") });
   return messages.slice(messages.findLastIndex(isAsked) + 1).flatMap((message): readonly ScriptReply[] => {
     if (message.role !== "assistant") return [];
     const calls = callsOf(message).map(({ name, arguments: args }) => ({ name, arguments: args }));

@@ -1,3 +1,5 @@
+import { agentShape } from "../../agent/agent-shape.ts";
+import { checkArguments } from "../../error/check-shape.ts";
 import type { Agent } from "../../agent/agent.ts";
 import { messageOf } from "../../error/writ-error.ts";
 import { fingerprint } from "../../util/hash.ts";
@@ -74,6 +76,7 @@ export async function simulate<State = undefined>(
   agent: Agent,
   options: SimulationOptions<State> = {},
 ): Promise<Simulation> {
+  checkArguments("simulate()", { agent }, { agent: agentShape });
   checkSimulate(agent.name, options);
   const { seed = 1, schedules = 1000, schedule, faults, durable = true } = options;
   const setting = await settingOf(agent, options);

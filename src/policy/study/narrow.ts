@@ -1,3 +1,5 @@
+import { callable } from "../../util/shape.ts";
+import { checkArguments } from "../../error/check-shape.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import { joinSecrecy } from "../../message/label.ts";
 import type { Json } from "../../util/json.ts";
@@ -25,6 +27,7 @@ import type { Annotation, Condition, PolicyJson, Rule } from "../rules/rule.ts";
  * ```
  */
 export function narrowed(policy: Policy, by: Policy): Policy {
+  checkArguments("narrowed()", { policy, by }, { policy: callable, by: callable });
   const judge = strictest(policy, by);
   const both: Policy = (call) => judge(call);
   keepParts(both, [policy, by]);
