@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { connectMcp, type McpConnection, type McpServer } from "../../src/adapters/mcp/tools.ts";
 import { agent } from "../../src/adapters/node.ts";
 import { skill } from "../../src/agent/skill.ts";
@@ -136,4 +136,45 @@ describe("what is read of a server", () => {
     });
     expect(calls[0]?.status).toBe("error");
   });
+});
+
+describe("things of one name", () => {
+  const namesakes = fileURLToPath(new URL("mcp-namesakes.ts", import.meta.url));
+
+  it("are all taken, each by a name that stays its own", async () => {
+    const options = { args: [namesakes], resources: true, prompts: true } as const;
+    const house = await connect(options);
+    const [first, second, help] = house.knowledge.map(({ name }) => name);
+    expect([first, second]).toEqual([
+      expect.stringMatching(/^house\/readme-[\da-z]{6}$/),
+      expect.stringMatching(/^house\/readme-[\da-z]{6}$/),
+    ]);
+    expect(new Set([first, second]).size).toBe(2);
+    expect(help).toMatch(/^house\/help-[\da-z]{6}$/);
+    expect(house.prompts.map(({ name }) => name)).toEqual([
+      expect.stringMatching(/^house\/help-[\da-z]{6}$/),
+      expect.stringMatching(/^house\/look-[\da-z]{6}$/),
+    ]);
+    expect(house.tools.map(({ name }) => name)).toEqual(["house/look"]);
+    const texts = house.knowledge.map(async (each) =>
+      JSON.stringify(await each.execute({}, { signal: new AbortController().signal })),
+    );
+    expect(await Promise.all(texts)).toEqual([
+      expect.stringContaining("I am a"),
+      expect.stringContaining("I am b"),
+      expect.stringContaining("help"),
+    ]);
+    const one = await connect({ ...options, resources: ["file:///b/readme.md"], prompts: ["help"] });
+    expect(one.knowledge.map(({ name }) => name)).toEqual([second]); // whatever stands beside it
+    expect(one.prompts[0]?.name).toBe(house.prompts[0]?.name);
+  });
+});
+
+it("a server without resources and prompts is asked for none: its library writes that to standard output", async () => {
+  const debug = vi.spyOn(console, "debug").mockReturnValue();
+  onTestFinished(() => debug.mockRestore());
+  const plain = fileURLToPath(new URL("mcp-server.ts", import.meta.url));
+  const { knowledge, prompts } = await connect({ args: [plain], resources: true, prompts: true });
+  expect([knowledge, prompts]).toEqual([[], []]);
+  expect(debug).not.toHaveBeenCalled();
 });

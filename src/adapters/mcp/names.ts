@@ -42,6 +42,28 @@ export function toolNames(names: readonly string[], { server, beside }: Naming):
   });
 }
 
+/** A thing that a server has, with what tells it apart from all others there. */
+interface Named {
+  readonly own: string;
+  readonly key: string;
+}
+
+/**
+ * Names for things of which several may have one name, as files of different folders do: behind that of each stands a fingerprint of what tells it apart. So it
+ * does where a tool of the server has the name.
+ */
+export function namesApart(
+  things: readonly Named[],
+  { server, beside }: Naming & { readonly server: string },
+): readonly string[] {
+  const tools = new Set(beside);
+  const alike = Map.groupBy(things, ({ own }) => skeletonOf(own));
+  return things.map(({ own, key }) => {
+    const isAlone = alike.get(skeletonOf(own))?.length === 1 && !tools.has(`${server}/${own}`);
+    return isAlone ? own : `${own}-${fingerprint(key).slice(-markLength)}`;
+  });
+}
+
 function faultOf(name: unknown): string | undefined {
   if (typeof name !== "string" || name.trim() === "") return "it has no name.";
   if (name.length > longestOwnName) return `its name has ${name.length} characters.`;

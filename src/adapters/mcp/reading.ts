@@ -11,7 +11,7 @@ import type { Json } from "../../util/json.ts";
 import { nodePowers } from "../capability/node-powers.ts";
 import { inTime } from "./in-time.ts";
 import type { Link } from "./link.ts";
-import { toolNames } from "./names.ts";
+import { namesApart, toolNames } from "./names.ts";
 import { changesBetween } from "./changes.ts";
 import { type McpPin, pinOf, type ServerPins } from "./pins.ts";
 import { type HeldReadings, holdReadings, wordsOf } from "./reading-pins.ts";
@@ -32,6 +32,8 @@ export interface ReadingOptions extends McpReading, Pick<McpTaking, "pins" | "ap
 interface Readable {
   /** As the server calls it. */
   readonly own: string;
+  /** As the author chooses it: the address of a resource, the name of a prompt. */
+  readonly chosenBy: string;
   /** Its name among the pins. */
   readonly key: string;
   readonly isResource: boolean;
@@ -40,6 +42,10 @@ interface Readable {
   readonly description: string;
   readonly inputSchema: { readonly type: "object"; readonly [keyword: string]: Json };
   readonly read: (client: Client, args: Readonly<Record<string, string>>, options: object) => Promise<Json[]>;
+}
+
+interface Listed extends Readable {
+  readonly isWanted: boolean;
 }
 
 /** More than any server lists whose list somebody reads. */
@@ -58,13 +64,17 @@ export async function takeReadings(link: Link, options: ReadingOptions): Promise
   if (resources === undefined && prompts === undefined) return { knowledge: [], prompts: [], ...none };
   const client = await link.client();
   const bounds = { timeoutMs, signal, what: "the lists of resources and prompts" };
-  const list = async (): Promise<readonly Readable[]> => [
-    ...(resources === undefined ? [] : await resourcesOf(client, resources)),
-    ...(prompts === undefined ? [] : await promptsOf(client, prompts)),
+  const list = async (): Promise<readonly Listed[]> => [
+    ...(resources === undefined ? [] : listed(await resourcesOf(client), resources)),
+    ...(prompts === undefined ? [] : listed(await promptsOf(client), prompts)),
   ];
   try {
-    const all = await inTime(list, bounds);
+    const there = await inTime(list, bounds);
     const naming = { server, beside: beside.map(({ name }) => name) };
+    const apart = namesApart(there, naming); // of what is not taken too: a name does not change with what is
+    const all = there.flatMap((each, index) =>
+      each.isWanted ? [{ ...each, own: apart[index] ?? each.own }] : [],
+    );
     const names = toolNames(
       all.map(({ own }) => own),
       naming,
@@ -119,10 +129,12 @@ const readingPin = (
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it takes no arguments, and gives JSON
 const asKnowledge = (made: Tool): Knowledge => ({ ...made, kind: "knowledge" }) as Knowledge;
 
-async function resourcesOf(client: Client, wanted: readonly string[] | true): Promise<Readable[]> {
+async function resourcesOf(client: Client): Promise<Readable[]> {
+  if (client.getServerCapabilities()?.resources === undefined) return []; // the library would write that to standard output
   const { resources } = await client.listResources(undefined, { cacheMode: "refresh" });
-  return chosen(resources, wanted, ({ uri }) => uri).map(({ uri, name, description = "" }) => ({
+  return resources.map(({ uri, name, description = "" }) => ({
     own: name,
+    chosenBy: uri,
     key: `resource ${uri}`,
     isResource: true,
     needsArguments: false,
@@ -135,10 +147,12 @@ async function resourcesOf(client: Client, wanted: readonly string[] | true): Pr
   }));
 }
 
-async function promptsOf(client: Client, wanted: readonly string[] | true): Promise<Readable[]> {
+async function promptsOf(client: Client): Promise<Readable[]> {
+  if (client.getServerCapabilities()?.prompts === undefined) return [];
   const { prompts } = await client.listPrompts(undefined, { cacheMode: "refresh" });
-  return chosen(prompts, wanted, ({ name }) => name).map((prompt) => ({
+  return prompts.map((prompt) => ({
     own: prompt.name,
+    chosenBy: prompt.name,
     key: `prompt ${prompt.name}`,
     isResource: false,
     needsArguments: (prompt.arguments ?? []).some(({ required }) => required === true),
@@ -178,18 +192,13 @@ function argumentsOf(
   };
 }
 
-/** @throws WritError `tool-unknown` */
-function chosen<Each>(
-  all: readonly Each[],
-  wanted: readonly string[] | true,
-  nameOf: (each: Each) => string,
-): readonly Each[] {
+/** All that a server lists, with those that the author wants. @throws WritError `tool-unknown` */
+function listed(all: readonly Readable[], wanted: readonly string[] | true): readonly Listed[] {
   if (all.length > most) throw new Error(`it lists more than ${most}`);
-  if (wanted === true) return all;
-  const names = all.map(nameOf);
-  const unknown = wanted.find((name) => !names.includes(name));
+  const names = all.map(({ chosenBy }) => chosenBy);
+  const unknown = wanted === true ? undefined : wanted.find((name) => !names.includes(name));
   if (unknown !== undefined) throw unknownTool("An MCP server", unknown, names);
-  return all.filter((each) => wanted.includes(nameOf(each)));
+  return all.map((each) => ({ ...each, isWanted: wanted === true || wanted.includes(each.chosenBy) }));
 }
 
 interface Making extends Readable {
