@@ -1,20 +1,37 @@
 import { exitCodes } from "./exit-code.ts";
 import type { Output } from "./output.ts";
 
-/** Ctrl-C as a signal for what goes on. */
+/** What ends a run as a signal for what goes on: Ctrl-C, and whoever ends the process from outside. */
 export interface Interrupts {
   readonly signal: AbortSignal;
   readonly stopListening: () => void;
 }
 
-/** Listens for Ctrl-C: the first one aborts the signal, a second one ends the process at once. */
+const told = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+// Depends on: the signals that this process was sent.
+let isToEnd = false;
+
+/** Tells whether this process was told to end, and not just to stop what goes on, as Ctrl-C does. */
+export const toldToEndAll = (): boolean => isToEnd;
+
+/** Listens for signals that end a process: the first one aborts what goes on, so that it leaves nothing running, and a second one ends the process at once. */
 export function listenForInterrupts(output: Output): Interrupts {
   const controller = new AbortController();
-  const onInterrupt = (): void => {
+  const onSignal = (name: NodeJS.Signals): void => {
+    isToEnd ||= name !== "SIGINT";
     if (controller.signal.aborted) process.exit(exitCodes.interrupted);
-    output.progress(`${output.style("yellow", "Stopping. Press Ctrl-C again to exit at once.")}\n`);
-    controller.abort(new Error("it was interrupted from the keyboard"));
+    const again = name === "SIGINT" ? " Press Ctrl-C again to exit at once." : "";
+    output.progress(`${output.style("yellow", `Stopping.${again}`)}\n`);
+    const reason =
+      name === "SIGINT" ? "it was interrupted from the keyboard" : `it was told to end (${name})`;
+    controller.abort(new Error(reason));
   };
-  process.on("SIGINT", onInterrupt);
-  return { signal: controller.signal, stopListening: () => process.off("SIGINT", onInterrupt) };
+  for (const name of told) process.on(name, onSignal);
+  return {
+    signal: controller.signal,
+    stopListening() {
+      for (const name of told) process.off(name, onSignal);
+    },
+  };
 }

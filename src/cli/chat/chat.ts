@@ -5,6 +5,7 @@ import type { SessionRecord } from "../../session/session-store.ts";
 import { errorText } from "../error-text.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-code.ts";
 import { type AgentFlags, agentLoader } from "../given-agent.ts";
+import { toldToEndAll } from "../interrupts.ts";
 import { single } from "../load-agent.ts";
 import { countText, oneLine, processOutput } from "../output.ts";
 import { chatCommand } from "./commands.ts";
@@ -66,6 +67,7 @@ async function converse(begun: Talk, place: ChatPlace, lines: ChatLines): Promis
     const said = await lines.next();
     if (said.type === "interrupted") return exitCodes.interrupted;
     const step = said.type === "end" ? undefined : await take(said.text, talk, place);
+    if (toldToEndAll()) return exitCodes.interrupted;
     if (step?.talk === undefined) return process.stdin.isTTY ? exitCodes.answered : firstFault;
     talk = step.talk;
     firstFault ||= step.exitCode;

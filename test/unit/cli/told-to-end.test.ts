@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, it, onTestFinished } from "vitest";
+
+const source = (path: string): string =>
+  JSON.stringify(new URL(`../../../src/${path}`, import.meta.url).href);
+
+/** The file of an agent whose tool has a program at work for a minute, and the file in which that program writes its number. */
+function waiting(): { readonly file: string; readonly pidFile: string } {
+  const folder = mkdtempSync(join(tmpdir(), "writ-told-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const [file, pidFile] = [join(folder, "agent.mjs"), join(folder, "pid")];
+  writeFileSync(
+    file,
+    `import { agent, exec, tool } from ${source("index.ts")};
+    const needs = [exec("sh")];
+    const wait = tool({
+      name: "wait", description: "Waits", effect: "read", needs,
+      inputSchema: { type: "object", properties: {} },
+      execute: async (_args, { exec }) => (await exec("sh", ["-c", 'echo $$ > "$0.new"; mv "$0.new" "$0"; exec sleep 60', ${JSON.stringify(pidFile)}])).stdout,
+    });
+    const model = ({ messages }) => messages.some(({ role }) => role === "tool") ? "Done." : { calls: [{ name: "wait", arguments: {} }] };
+    export default agent({ name: "waiter", grants: needs, tools: [wait], model });`,
+  );
+  return { file, pidFile };
+}
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+it.each([
+  ["SIGTERM", "run"],
+  ["SIGHUP", "run"],
+  ["SIGINT", "run"],
+  ["SIGTERM", "chat"],
+] as const)(
+  "%s ends `writ %s` with the programs of its tools, and the run says so",
+  async (signal, command) => {
+    const { file, pidFile } = waiting();
+    const main = new URL("../../../src/cli/main.ts", import.meta.url).pathname;
+    const given = command === "run" ? ["run", file, "Hi", "--json"] : ["chat", file];
+    const child = spawn(process.execPath, ["--no-warnings", main, ...given], {
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    child.stdin.write("Hi\n"); // what it reads goes on: a chat that is not told ends never
+    const printed = text(child.stdout);
+    const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+    await expect.poll(() => existsSync(pidFile), { timeout: 20_000 }).toBe(true);
+    const program = Number(readFileSync(pidFile, "utf8"));
+    onTestFinished(() => {
+      if (isThere(program)) process.kill(program, "SIGKILL");
+      child.kill("SIGKILL");
+    });
+    child.kill(signal);
+    expect(await ended).toBe(130);
+    await expect.poll(() => isThere(program), { timeout: 5000 }).toBe(false);
+    if (command === "run") expect(JSON.parse(await printed)).toMatchObject({ outcome: "cancelled" });
+  },
+  60_000,
+);
