@@ -29,7 +29,7 @@ function checkPrincipal(principal: Principal, name: string): void {
   try {
     checkPrincipals([principal]);
   } catch (error) {
-    throw new WritError("option-invalid", { option: "<name>", value: name, advice: `${messageOf(error)}.` });
+    throw new WritError("option-invalid", { option: "<name>", value: name, advice: messageOf(error) });
   }
 }
 

@@ -105,6 +105,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "reply-began-anew": { message: "The model began its reply to the agent \"{name}\" anew, after words of it were sent.", hint: "Ask again with the same `idempotency-key`: the run goes on meanwhile.", retryable: false },
   "reply-cut": { message: "The reply of the model \"{model}\" reached the token limit, {limit}, before it said anything.", hint: "Raise `maxOutputTokens` in the settings of the model, or have it reason less (`providerOptions`): reasoning counts as output.", retryable: false },
   "reply-invalid": { message: "The model \"{model}\" sent a reply that cannot be read: {reason}", hint: "This is a fault of the provider or of its adapter. Try again, or another model.", retryable: false },
+  "request-compressed": { message: "The body of the request is compressed ({encoding}), and is read as it is.", hint: "Send it without `content-encoding`.", retryable: false },
   "request-forbidden": { message: "The request was refused: {reason}.", hint: "Ask whoever runs the server to allow it.", retryable: false },
   "request-invalid": { message: "{where} cannot be taken: {reason}.", hint: "Correct the request; `GET /openapi.json` describes all of them.", retryable: false },
   "request-method": { message: "{method} is not taken at {where}, but {allow}.", hint: "`GET /openapi.json` lists what can be asked at each path.", retryable: false },
@@ -268,6 +269,7 @@ export interface ErrorData {
   "reply-began-anew": { name: string | number };
   "reply-cut": { limit: string | number; model: string | number };
   "reply-invalid": { model: string | number; reason: string | number };
+  "request-compressed": { encoding: string | number };
   "request-forbidden": { reason: string | number };
   "request-invalid": { reason: string | number; where: string | number };
   "request-method": { allow: string | number; method: string | number; where: string | number };

@@ -78,7 +78,7 @@ export class Usages {
 /**
  * The text of a body, read no further and no longer than it may be.
  *
- * @throws WritError `request-too-large`, `request-slow`, `request-invalid`
+ * @throws WritError `request-too-large`, `request-slow`, `request-compressed`, `request-invalid`
  */
 export async function boundedText(
   request: Request,
@@ -89,6 +89,9 @@ export async function boundedText(
     throw new WritError("request-too-large", { limit: bodyBytes });
   const { body } = request;
   if (body === null) return "";
+  const encoding = request.headers.get("content-encoding")?.trim() ?? "";
+  if (encoding !== "" && encoding.toLowerCase() !== "identity")
+    throw new WritError("request-compressed", { encoding: encoding.slice(0, 100) });
   const reader = body.getReader();
   const late = Promise.withResolvers<never>();
   const stopTimer = host.timer(bodyMs, () => {

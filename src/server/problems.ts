@@ -33,6 +33,7 @@ const statuses: { readonly [Code in ErrorCode]?: number } = {
   "run-moved": 409,
   "request-slow": 408,
   "request-too-large": 413,
+  "request-compressed": 415,
   "run-unanswered": 422,
   "reply-began-anew": 422,
   "request-too-many": 429,
@@ -98,6 +99,7 @@ const told = (code: ErrorCode, status: number): Problem => ({
 /** The headers that tell a client of a failure what it may do. */
 export function problemHeaders(error: unknown): Record<string, string> {
   const { status } = problemOf(error);
+  if (status === 415) return { "accept-encoding": "identity" };
   if (status === 401) return { "www-authenticate": "Bearer" };
   if (isWritError(error, "request-method")) return { allow: String(error.data.allow) };
   if (status !== 429 && status !== 503) return {};

@@ -168,14 +168,17 @@ async function start(asked: Asked): Promise<Response> {
 
 /** The id of a run that is begun. @throws WritError `request-invalid` for one that no address can name */
 function idOf({ caller, served }: Asked, id = served.host.randomId()): string {
-  if (id.isWellFormed()) return caller.prefix + id;
-  const reason = "it has half of a character, so that no address names it";
+  const isPlace = id === "." || id === ".."; // of a folder, in every address
+  if (id.isWellFormed() && !isPlace) return caller.prefix + id;
+  const what = isPlace ? "it is a step to another folder" : "it has half of a character";
+  const reason = `${what}, so that no address names it`;
   throw new WritError("request-invalid", { where: "`id`", reason });
 }
 
-function begun(run: StoredRun, caller: Caller): Response {
+/** A run that was begun, with its address: `runs` is where the runs are, seen from what was asked. */
+function begun(run: StoredRun, caller: Caller, runs = "runs"): Response {
   const shown = shownRun(run, caller);
-  return json(shown, 201, { location: `runs/${encodeURIComponent(shown.id)}` });
+  return json(shown, 201, { location: `${runs}/${encodeURIComponent(shown.id)}` });
 }
 
 /** The events that a reader wants, from a place on. */
@@ -267,7 +270,7 @@ async function fork(asked: Asked): Promise<Response> {
     "beforeTurn" | "id" | "results"
   >;
   const { id: from } = await runOf(asked);
-  return begun(await runs.fork(from, { ...wanted, id: idOf(asked, wantedId) }), caller);
+  return begun(await runs.fork(from, { ...wanted, id: idOf(asked, wantedId) }), caller, "..");
 }
 
 async function signal(asked: Asked): Promise<Response> {

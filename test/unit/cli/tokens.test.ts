@@ -48,6 +48,13 @@ describe("the file of `writ token`", () => {
     expect(readdirSync(folder).toSorted()).toEqual(["before.json", "tokens.json"]);
   });
 
+  it("is not made for a name that nobody can have", async () => {
+    await expect(makeToken("a/b", { tokens: join(folder, "none.json") })).rejects.toMatchObject({
+      code: "option-invalid",
+      hint: expect.stringMatching(/without `\/` and spaces.*[^.]\.$/),
+    });
+  });
+
   it("stays where a link to it says", async () => {
     const [path, link] = [join(folder, "kept.json"), join(folder, "link.json")];
     await makeToken("web", { tokens: path });

@@ -1,0 +1,53 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { ask, runsFile, serving, talker, told, until, web } from "./scene.ts";
+
+describe("the address of a run that was begun", () => {
+  it.each(["", "/agents"])("leads to it, and so does that of a fork, under the path %o", async (path) => {
+    const server = serving(runsFile(), { agents: [talker()], ...(path === "" ? {} : { path }) });
+    const runs = `http://localhost${path}/runs`;
+    const begun = await ask(server, `POST ${path}/runs`, {
+      body: { agent: "talker", input: "Hi", id: "a b" },
+    });
+    expect(new URL(begun.headers.get("location") ?? "", runs).href).toBe(`${runs}/a%20b`);
+    await until(async () => (await told(ask(server, `GET ${path}/runs/a%20b`))).end !== undefined);
+    const fork = `${path}/runs/a%20b/fork`;
+    const forked = await ask(server, `POST ${fork}`, { body: { beforeTurn: 1, id: "new" } });
+    expect(forked.status).toBe(201);
+    const place = new URL(forked.headers.get("location") ?? "", `http://localhost${fork}`);
+    expect(place.href).toBe(`${runs}/new`);
+  });
+
+  it.each([".", ".."])("is none with the id %o: it is refused", async (id) => {
+    const server = serving(runsFile(), { agents: [talker()], work: false });
+    const refused = await told(ask(server, "POST /runs", { body: { agent: "talker", input: "Hi", id } }));
+    expect(refused).toMatchObject({
+      status: 400,
+      code: "request-invalid",
+      detail: expect.stringContaining("`id`"),
+    });
+    expect((await told(ask(server, "GET /runs"))).runs).toEqual([]);
+  });
+});
+
+describe("a body that is compressed", () => {
+  const body = new Uint8Array(gzipSync(JSON.stringify({ agent: "talker", input: "Hi" })));
+
+  it.each(["gzip", "GZIP, br"])("is refused as that: %s", async (encoding) => {
+    const server = serving(runsFile(), { agents: [talker()], mcp: {}, work: false });
+    const headers = { ...web, "content-encoding": encoding };
+    for (const what of ["POST /runs", "POST /v1/chat/completions", "POST /mcp"]) {
+      const refused = await ask(server, what, { body, headers });
+      expect([what, refused.status]).toEqual([what, 415]);
+      expect(refused.headers.get("accept-encoding")).toBe("identity");
+      expect(await refused.text()).toMatch(/request-compressed.*/s);
+    }
+  });
+
+  it("is not one that is called identity", async () => {
+    const server = serving(runsFile(), { agents: [talker()], work: false });
+    const headers = { ...web, "content-encoding": "identity" };
+    const begun = await ask(server, "POST /runs", { body: { agent: "talker", input: "Hi" }, headers });
+    expect(begun.status).toBe(201);
+  });
+});
