@@ -9,6 +9,8 @@ async function run(): Promise<number> {
   if (!nodeIsNewEnough(process.versions.node)) return outdated(process.versions.node);
   const words = process.argv.slice(2);
   if (words.length === 1 && /^(?:-V|--version|version)$/.test(words[0] ?? "")) return tellVersion();
+  // Standard output is the answer's, or a client's: what programs print goes where people read it.
+  globalThis.console = new console.Console(process.stderr, process.stderr);
   process.getBuiltinModule("node:module").enableCompileCache();
   const { runProgram } = await import("./program.ts");
   return runProgram(words);

@@ -1,4 +1,3 @@
-import { Console } from "node:console";
 import { basename } from "node:path";
 import { agent } from "../adapters/node.ts";
 import { sqliteRuns } from "../adapters/sqlite/sqlite-runs.ts";
@@ -26,8 +25,6 @@ export interface McpFlags extends Omit<ServeFlags, "port"> {
 /** `writ mcp <file…>`: agents and tools for MCP clients, over standard input and output, or over HTTP where a port is given. */
 export async function mcp(files: readonly string[], flags: McpFlags): Promise<ExitCode> {
   const { port } = flags;
-  // Standard output is the client's: what programs print goes where people read it.
-  if (port === undefined) globalThis.console = new Console(process.stderr, process.stderr);
   const concurrency = countOf("--concurrency", flags.concurrency);
   const loaded = await Promise.all(files.map(load));
   const offer: McpOffer = { ...offerOf(flags, loaded) };

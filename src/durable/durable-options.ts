@@ -36,7 +36,7 @@ export interface DurableAround extends DurableOptions {
 const aFunction = shapeOf("a function", (value) => typeof value === "function");
 const agents = list(agentShape, "a list of agents");
 /** The shapes of the options. */
-export const durableShapes = {
+export const durableShapes: Readonly<Record<keyof DurableOptions, Shape<unknown>>> = {
   store: having("a store of runs", "claim"),
   dispatcher: optional(having("a dispatcher", "wake")),
   agents: optional(agents),

@@ -1,5 +1,5 @@
 import { checkShape, closed, fromOne } from "../error/check-shape.ts";
-import { optional } from "../util/shape.ts";
+import { optional, type Shape } from "../util/shape.ts";
 import { isWritError } from "../error/writ-error.ts";
 import { carryOut, type Carrying } from "./carry-out.ts";
 import type { Serving, Workplace } from "./dispatcher.ts";
@@ -38,7 +38,7 @@ const lookMs = 200;
 const readyAtOnce = 100;
 
 /** The shape of the options of a worker. */
-export const workShape = closed({ concurrency: optional(fromOne) });
+export const workShape: Shape<unknown> = closed({ concurrency: optional(fromOne) });
 
 /** Carries out the runs that its dispatcher hands out. */
 export class RunsWorker implements RunWorker, Workplace {

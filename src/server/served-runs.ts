@@ -4,7 +4,7 @@ import { type DurableRuns, durableRunsWith } from "../durable/durable-runs.ts";
 import { type RunWorker, type WorkOptions, workShape } from "../durable/worker.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
-import { callable, optional } from "../util/shape.ts";
+import { callable, optional, type Shape } from "../util/shape.ts";
 import { LiveRuns } from "./live-runs.ts";
 import type { RunsAround } from "./route.ts";
 
@@ -21,7 +21,7 @@ interface Serving {
 }
 
 /** The shapes of the options of every function that serves runs. */
-export const servingShapes = {
+export const servingShapes: Readonly<Record<string, Shape<unknown>>> = {
   ...durableShapes,
   work: optional({
     wanted: "{ concurrency }, or false",
