@@ -13,10 +13,13 @@ export interface Listener extends AsyncDisposable {
   readonly close: () => Promise<void>;
 }
 
+/** The codes of an address that is none of this machine's. */
+const notHere: ReadonlySet<string> = new Set(["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN"]);
+
 /**
  * Listens at a port of an address, before there is anything that answers: a command whose port cannot be had has opened nothing.
  *
- * @throws WritError `option-invalid` for a port that cannot be had
+ * @throws WritError `option-invalid` for a port or an address that cannot be had
  */
 export function listening(port: number, host: string): Promise<Listener> {
   const { promise, resolve, reject } = Promise.withResolvers<Listener>();
@@ -36,8 +39,12 @@ export function listening(port: number, host: string): Promise<Listener> {
   server.once("error", (error: NodeJS.ErrnoException) => {
     const { code = error.message } = error;
     const reason = code === "EADDRINUSE" ? `Another program listens there (${code})` : code;
-    const advice = `${reason}: take another port, or another address of this machine.`;
-    reject(new WritError("option-invalid", { option: "--port", value: String(port), advice }));
+    const isPlace = notHere.has(code);
+    const advice = isPlace
+      ? `This machine has no such address (${code}): take one of its own, like 127.0.0.1.`
+      : `${reason}: take another port, or another address of this machine.`;
+    const given = isPlace ? { option: "--host", value: host } : { option: "--port", value: String(port) };
+    reject(new WritError("option-invalid", { ...given, advice }));
   });
   return promise;
 }

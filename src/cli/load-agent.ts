@@ -58,9 +58,23 @@ export function single(agent: AnyAgent, command: string): AnyAgent {
   throw new WritError("definition-invalid", { where: `${command} of "${agent.name}"`, reason });
 }
 
-/** The agents of several files. @throws WritError as {@link loadAgent} */
-export function loadAgents(paths: readonly string[]): Promise<readonly AnyAgent[]> {
-  return Promise.all(paths.map((path) => loadAgent(path)));
+/** The agents of several files. @throws WritError as {@link loadAgent}, `name-taken` */
+export async function loadAgents(paths: readonly string[]): Promise<readonly AnyAgent[]> {
+  const agents = await Promise.all(paths.map((path) => loadAgent(path)));
+  checkAgentNames(agents, paths);
+  return agents;
+}
+
+/** @throws WritError `name-taken` where agents of two of these files have one name */
+export function checkAgentNames(agents: readonly AnyAgent[], paths: readonly string[]): void {
+  const placeOf = new Map<string, string>();
+  for (const [index, { name }] of agents.entries()) {
+    const path = paths[index] ?? "";
+    const other = placeOf.get(name);
+    if (other !== undefined)
+      throw new WritError("name-taken", { kind: "agent", name, where: `${other} and ${path}` });
+    placeOf.set(name, path);
+  }
 }
 
 /** The agent that a program exports, or else its tools. @throws WritError `agent-file-broken`, `agent-ambiguous`, `tools-missing` */

@@ -6,7 +6,7 @@ import type { McpOffer } from "../server/mcp/options.ts";
 import { serveMcpStdio } from "../server/mcp/stdio.ts";
 import type { Tool } from "../tool/tool.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
-import { type AnyAgent, loadAgent, loadAgentOrTools } from "./load-agent.ts";
+import { type AnyAgent, checkAgentNames, loadAgent, loadAgentOrTools } from "./load-agent.ts";
 import { countOf, listOf, wordOf } from "./options.ts";
 import { oneLine, processOutput } from "./output.ts";
 import { openStore } from "./run-store.ts";
@@ -29,6 +29,7 @@ export async function mcp(files: readonly string[], flags: McpFlags): Promise<Ex
   const loaded = await Promise.all(files.map(load));
   const offer: McpOffer = { ...offerOf(flags, loaded) };
   const agents = loaded.map(({ served }) => served);
+  checkAgentNames(agents, files);
   if (port !== undefined) return serveAgents(agents, { ...flags, port }, { mcp: offer });
   await using store = await storeOf(flags);
   const told = new AbortController();

@@ -1,4 +1,6 @@
+import { originShape } from "../server/origins.ts";
 import { serve as serverOf, type ServeOptions } from "../server/serve.ts";
+import { fits } from "../util/shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { type AnyAgent, loadAgents } from "./load-agent.ts";
@@ -37,6 +39,7 @@ export async function serveAgents(
     const advice = "Others reach it there: give the callers tokens with `writ token <name>` and --tokens.";
     throw new WritError("option-invalid", { option: "--host", value: flags.host, advice });
   }
+  const origins = flags.origin === undefined ? undefined : originsOf(flags.origin);
   await using listener = await listening(port, flags.host);
   await using store = await openStore(flags);
   await using server = serverOf({
@@ -45,7 +48,7 @@ export async function serveAgents(
     agents,
     work: { concurrency },
     ...(principals === undefined ? {} : { principals }),
-    ...(flags.origin === undefined ? {} : { origins: listOf(flags.origin) }),
+    ...(origins === undefined ? {} : { origins }),
     ...acceptedParts(flags),
     onError: (error) => processOutput.progress(`${oneLine(String(error), 500)}\n`),
   });
@@ -59,4 +62,13 @@ export async function serveAgents(
   await server.drain();
   await closed;
   return exitCodes.answered;
+}
+
+/** @throws WritError `option-invalid` for a word that is no origin */
+function originsOf(given: string): readonly string[] {
+  const origins = listOf(given);
+  const other = origins.find((origin) => !fits(originShape, origin));
+  if (other === undefined) return origins;
+  const advice = `Give ${originShape.wanted}, several with commas between them.`;
+  throw new WritError("option-invalid", { option: "--origin", value: other, advice });
 }

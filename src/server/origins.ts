@@ -1,4 +1,5 @@
 import { WritError } from "../error/writ-error.ts";
+import { type Shape, shapeOf } from "../util/shape.ts";
 import { problemResponse } from "./problems.ts";
 
 interface Guarding {
@@ -6,6 +7,11 @@ interface Guarding {
   /** Undefined: any. */
   readonly hosts: readonly string[] | undefined;
 }
+
+/** The origin of pages: `https://app.example`. */
+export const originShape: Shape<unknown> = shapeOf("an origin like `https://app.example`", (value) =>
+  /^https?:\/\/[^/\s]+$/.test(String(value)),
+);
 
 /**
  * Makes what stands before a server: a page may use it that comes from the server itself or from one of the origins, and no name may lead to it that is

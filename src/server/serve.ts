@@ -16,7 +16,7 @@ import { type McpEndpoint, mcpEndpoint } from "./mcp/endpoint.ts";
 import { offerOf } from "./mcp/offer.ts";
 import { checkMcp, type McpOptions } from "./mcp/options.ts";
 import { openApi } from "./openapi.ts";
-import { originGuard } from "./origins.ts";
+import { originGuard, originShape } from "./origins.ts";
 import { openAiRoutes } from "./openai-routes.ts";
 import { takenPaths } from "./other-methods.ts";
 import { problemResponse } from "./problems.ts";
@@ -65,12 +65,7 @@ const shape = closed({
   principals: optional(anything),
   mcp: optional(anything),
   path: optional(shapeOf("a path like `/agents`", (value) => /^(?:(?:\/[\w.~-]+)+)?$/.test(String(value)))),
-  origins: optional(
-    list(
-      shapeOf("an origin like `https://app.example`", (value) => /^https?:\/\/[^/\s]+$/.test(String(value))),
-      "a list of origins",
-    ),
-  ),
+  origins: optional(list(originShape, "a list of origins")),
   hosts: names,
   limits: optional(
     closed({
