@@ -31,6 +31,7 @@ export type { Deviation, DeviationName, ProposedCall, Schedule } from "./eval/si
 export type { ScriptReply } from "./eval/simulate/stand-in-model.ts";
 export type { StandIn, StandInCall } from "./eval/simulate/stand-in-tool.ts";
 export type { TestSource } from "./eval/simulate/scripted-test.ts";
+export type { SimulatedInside } from "./eval/simulate/inside-run.ts";
 export type { Invariant, SimulatedEffect, SimulatedOutcome, SimulationView } from "./eval/simulate/view.ts";
 export { type GuaranteeSheet, prove, type ProveOptions, type ProvenSentence } from "./eval/prove/prove.ts";
 export { sentenceInvariants } from "./eval/prove/holds.ts";

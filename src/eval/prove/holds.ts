@@ -12,6 +12,7 @@ import type { Tool } from "../../tool/tool.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import { sameJson } from "../../util/same-json.ts";
 import type { Invariant, SimulatedOutcome } from "../simulate/view.ts";
+import { lookedAt } from "./looked-at.ts";
 import { checkNames } from "./names.ts";
 import { anyType, authored, countedIn, isAtHost, strangersIn } from "./places.ts";
 import { listedIn } from "./schema-places.ts";
@@ -75,7 +76,7 @@ function breachIn(run: SimulatedOutcome, sentence: Sentence, subject: ProvenAgen
     case "at-most":
       return timesBroken(run, sentence, subject);
     case "bound":
-      return boundBroken(run.facts, sentence);
+      return boundBroken(run, sentence);
     case "powers":
       return undefined;
     default:
@@ -83,56 +84,35 @@ function breachIn(run: SimulatedOutcome, sentence: Sentence, subject: ProvenAgen
   }
 }
 
-type Ran = Extract<Fact, { readonly type: "tool-start" | "knowledge-used" }>;
+type Ran = Extract<Fact, { readonly type: "tool-start" | "knowledge-used" }> & {
+  readonly tool: Tool;
+  readonly way: Way;
+};
 
-/** The skill that a run took, as it is proved of. */
-function wayOf(run: SimulatedOutcome, { ways }: ProvenAgent): Way | undefined {
-  const skill = skillOf(run);
-  return ways.find((way) => !way.isInside && way.skill === skill);
-}
-
-function skillOf({ facts }: SimulatedOutcome): string | undefined {
-  return facts.find((fact) => fact.type === "skill-chosen")?.skill;
-}
-
-/** The calls of the tools that a sentence is about that ran once its sources were read. */
+/** The calls of the tools that a sentence is about that ran once its sources were read, in the run and in those inside it. */
 function ranIn(
   run: SimulatedOutcome,
   sentence: GivenSentence | ApartSentence | NeverSentence | AtMostSentence,
   subject: ProvenAgent,
-): readonly (Ran & { readonly tool: Tool })[] {
-  const { facts, begun } = run;
-  const tools = wayOf(run, subject)?.tools;
+): readonly Ran[] {
   const sources = sourcesOf(sentence);
-  const readIn = facts.find((fact) => isRead(fact, sources));
-  const from = readIn !== undefined && "turn" in readIn ? readIn.turn : Infinity;
-  return facts.flatMap((fact) => {
-    if (fact.type !== "tool-start" && fact.type !== "knowledge-used") return [];
-    const tool = tools?.get(fact.name);
-    if (tool === undefined || (isStoodIn(tool) && !begun.includes(fact.callId))) return []; // told, and not carried out
-    const counts = isMeant(sentence, tool) && (sources.length === 0 || fact.turn > from);
-    return counts ? [{ ...fact, tool }] : [];
-  });
+  return lookedAt(run, subject, sources).flatMap(({ facts, ways, readIn }) =>
+    facts.flatMap((fact) => {
+      if (fact.type !== "tool-start" && fact.type !== "knowledge-used") return [];
+      if (sources.length > 0 && fact.turn <= readIn) return [];
+      return ways.flatMap((way) => {
+        const tool = way.tools.get(fact.name);
+        if (tool === undefined || !isMeant(sentence, tool)) return [];
+        const isCarriedOut = !isStoodIn(tool) || run.begun.includes(fact.callId); // else it was told alone
+        return isCarriedOut ? [{ ...fact, tool, way }] : [];
+      });
+    }),
+  );
 }
 
 /** True for tools in whose place another one stands in every simulation. */
 function isStoodIn({ effect, kind, isAgent }: Tool): boolean {
   return effect !== "none" && kind === undefined && isAgent !== true;
-}
-
-/** Ends of which the runtime says all that the model reads. */
-const unread: ReadonlySet<string> = new Set([
-  "denied",
-  "invalid",
-  "skipped",
-  "cancelled",
-  "timeout",
-  "unknown",
-]);
-
-function isRead(fact: Fact, sources: readonly string[]): boolean {
-  const isEnd = fact.type === "tool-end" || fact.type === "knowledge-used";
-  return isEnd && sources.includes(fact.name) && !unread.has(fact.result.status);
 }
 
 /** True for a call to which a person agreed. A run that was cut short may not have told of it. */
@@ -146,15 +126,13 @@ interface Around {
 }
 
 function strangersOf(
-  call: Ran & { readonly tool: Tool },
+  call: Ran,
   sentence: GivenSentence | ApartSentence,
   { run, subject }: Around,
 ): string | undefined {
   if (isAgreed(run, call)) return undefined;
-  const { tool, arguments: args } = call;
-  const way = wayOf(run, subject);
-  if (way === undefined) return undefined;
-  const said = valuesIn(textsOf(run, way));
+  const { tool, way, arguments: args } = call;
+  const said = valuesIn(textsOf(run, way, subject));
   const request = {
     agent: way.agent,
     skill: way.skill,
@@ -190,16 +168,23 @@ function strangersOf(
   return leaf && `${tool.name} ran with ${leaf.path} ${JSON.stringify(leaf.value)}, which nobody gave`;
 }
 
-/** The words of user and author: the input, what the author vouches for, and what was looked up in a directory of the author's. */
-function textsOf({ facts }: SimulatedOutcome, { tools, policy }: Way): readonly string[] {
-  const constants = rulePolicyOf(policy)?.constants ?? [];
-  const texts = facts.flatMap((fact) => {
-    if (fact.type === "run-start")
-      return [typeof fact.input === "string" ? fact.input : JSON.stringify(fact.input)];
-    const isLookedUp = fact.type === "tool-end" && tools.get(fact.name)?.resolves === true;
-    return isLookedUp ? [fact.result.text] : [];
-  });
-  return [...constants, ...texts];
+/**
+ * The words of user and author: the input of the run that was begun, what the author of an agent around the call or of its own vouches for, and what was
+ * looked up in a directory of the author's.
+ */
+function textsOf(run: SimulatedOutcome, { skills }: Way, subject: ProvenAgent): readonly string[] {
+  const around = subject.ways.filter((way) => way.skills.every((skill, place) => skills[place] === skill));
+  const constants = around.flatMap(({ policy }) => rulePolicyOf(policy)?.constants ?? []);
+  const inputs = run.facts.flatMap((fact) => (fact.type === "run-start" ? [fact.input] : []));
+  const lookedUp = lookedAt(run, subject, []).flatMap(({ facts, ways }) =>
+    facts.flatMap((fact) =>
+      fact.type === "tool-end" && ways.some(({ tools }) => tools.get(fact.name)?.resolves === true)
+        ? [fact.result.text]
+        : [],
+    ),
+  );
+  const words = inputs.map((input) => (typeof input === "string" ? input : JSON.stringify(input)));
+  return [...constants, ...words, ...lookedUp];
 }
 
 function neverBroken(
@@ -207,11 +192,10 @@ function neverBroken(
   sentence: NeverSentence,
   subject: ProvenAgent,
 ): string | undefined {
-  const chosen = skillOf(run);
-  const { skills } = sentence;
-  if (skills !== undefined && (chosen === undefined || !skills.includes(chosen))) return undefined;
   const call = ranIn(run, sentence, subject).find(
-    (each) => sentence.without === undefined || !isAgreed(run, each),
+    (each) =>
+      sentence.skills?.some((name) => each.way.skills.includes(name)) !== false &&
+      (sentence.without === undefined || !isAgreed(run, each)),
   );
   return call && `${call.name} ran with ${JSON.stringify(call.arguments)}`;
 }
@@ -230,11 +214,12 @@ function timesBroken(
     : undefined;
 }
 
-function boundBroken(facts: readonly Fact[], { of, most }: BoundSentence): string | undefined {
+function boundBroken({ facts, inside }: SimulatedOutcome, { of, most }: BoundSentence): string | undefined {
   const count = (type: Fact["type"]): number => facts.filter((fact) => fact.type === type).length;
   if (of === "turns") return count("turn-start") > most ? `it had ${count("turn-start")} turns` : undefined;
   if (of === "toolCalls") {
-    const calls = facts.filter((fact) => fact.type === "tool-end" && fact.result.status !== "skipped").length;
+    const all = [...facts, ...inside.flatMap((each) => each.facts)];
+    const calls = all.filter((fact) => fact.type === "tool-end" && fact.result.status !== "skipped").length;
     return calls > most ? `it made ${calls} calls` : undefined;
   }
   let used = 0;

@@ -39,6 +39,11 @@ export class Cluster {
     [this.machine] = machines;
   }
 
+  /** All machines, in the order in which they may have a run. */
+  get all(): readonly Machine[] {
+    return [...this.machines, ...this.changed].toSorted((one, other) => one.number - other.number);
+  }
+
   /** True while another machine can go on. */
   get hasSpare(): boolean {
     return this.processes < this.machines.length;

@@ -89,7 +89,7 @@ function standInDefinition(definition: AnyDefinition, changing: Changing): AnyDe
           }),
         }),
     ...(isOwn(policy) ? { policy: watched(policy, machine) } : {}),
-    onEvent: onlyReads((event) => machine.hear(event)),
+    ...(isOuter ? { onEvent: onlyReads((event) => machine.hear(event)) } : {}), // it is told of the runs inside too
   };
 }
 

@@ -3,6 +3,8 @@ import type { Outcome } from "../../event/outcome.ts";
 import type { MadeCall } from "../../message/made-calls.ts";
 import type { Json } from "../../util/json.ts";
 import type { Evidence, Told } from "./evidence.ts";
+import type { Machine } from "./machine.ts";
+import { insideRun, type SimulatedInside } from "./inside-run.ts";
 
 /** Something that a tool did to the simulated world: once for each time that it happened, whatever the model was told of it. */
 export interface SimulatedEffect {
@@ -26,6 +28,8 @@ export interface SimulatedOutcome {
   readonly agreed: readonly string[];
   /** The ids of the calls that stand-ins of tools were asked to carry out, whatever was told of them. */
   readonly begun: readonly string[];
+  /** The runs inside its calls, at any depth; one that began again stands here once, as it was told last. */
+  readonly inside: readonly SimulatedInside[];
 }
 
 /** All that an invariant of the author's own looks at, after a schedule was played to its end. */
@@ -44,7 +48,10 @@ export type Invariant<State = undefined> = (
 ) => boolean | string | undefined | void;
 
 /** The view of what a schedule left. */
-export function viewOf<State>({ told, world, subject }: Evidence, state: State): SimulationView<State> {
+export function viewOf<State>(
+  { told, world, subject, cluster }: Evidence,
+  state: State,
+): SimulationView<State> {
   const answers = world.answers.filter(({ isYes, isTaken }) => isYes && isTaken);
   const knownOf = (isOfRun: (runId: string) => boolean): Known => ({
     agreed: answers.flatMap(({ runId, callId }) => (isOfRun(runId) ? [callId] : [])),
@@ -69,6 +76,7 @@ export function viewOf<State>({ told, world, subject }: Evidence, state: State):
     return new OutcomeOfRun(
       each,
       knownOf((runId) => runId === id || runId.startsWith(`${id}/`)),
+      cluster?.all ?? [each.run.machine],
     );
   });
   return new ViewOfRuns(runs, { ...knownOf(() => true), effects, state });
@@ -84,8 +92,9 @@ class OutcomeOfRun implements SimulatedOutcome {
   readonly agreed: SimulatedOutcome["agreed"];
   readonly begun: SimulatedOutcome["begun"];
   readonly #told: Told;
+  readonly #machines: readonly Machine[];
 
-  constructor(told: Told, { agreed, begun }: Known) {
+  constructor(told: Told, { agreed, begun }: Known, machines: readonly Machine[]) {
     const { id, result } = told.run;
     this.runId = id;
     this.outcome = told.outcome;
@@ -93,6 +102,7 @@ class OutcomeOfRun implements SimulatedOutcome {
     this.agreed = agreed;
     this.begun = begun;
     this.#told = told;
+    this.#machines = machines;
   }
 
   get calls(): SimulatedOutcome["calls"] {
@@ -101,6 +111,10 @@ class OutcomeOfRun implements SimulatedOutcome {
 
   get facts(): SimulatedOutcome["facts"] {
     return this.#told.facts.flatMap((event: RunEvent) => (isFact(event) ? [event] : []));
+  }
+
+  get inside(): SimulatedOutcome["inside"] {
+    return insideRun(this.#told.run.id, this.#machines);
   }
 }
 
@@ -133,5 +147,9 @@ class ViewOfRuns<State> implements SimulationView<State> {
 
   get facts(): SimulationView["facts"] {
     return this.runs.flatMap(({ facts }) => facts);
+  }
+
+  get inside(): SimulationView["inside"] {
+    return this.runs.flatMap(({ inside }) => inside);
   }
 }
