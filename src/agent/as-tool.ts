@@ -75,10 +75,10 @@ export function agentAsTool(agent: Runnable, options: AsToolOptions & Behind): T
       throw new WritError(code, { name: agent.name, reason });
     },
   };
-  const inside: readonly AgentInside[] = aboutOf(agent)?.inside ?? [{ name: agent.name }];
+  const { inside = [{ name: agent.name }], keepsNoConversation: isComposed } = aboutOf(agent) ?? {};
   return setInside(
     made,
-    inside.map((each) => ({ ...each, only: tools, ...asMade(each, options) })),
+    inside.map((each) => ({ ...each, only: tools, ...(isComposed === true ? {} : asMade(each, options)) })),
   );
 }
 

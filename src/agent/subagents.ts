@@ -57,11 +57,17 @@ export function subagents(agents: readonly Subagent[], options: SubagentsOptions
     exclusiveKey: () => undefined,
     isAgent: true,
     retry: "always", // its own steps are recorded: those that may not happen twice do not
-    execute({ subagent, prompt }: { readonly subagent: string; readonly prompt: string }, context) {
-      return tools.get(subagent)?.execute({ input: prompt }, context);
-    },
+    execute: startOne(tools),
   };
-  return setInside(made, [...tools.values()].flatMap(insideOf));
+  return setInside(made, [...tools.values()].flatMap(insideOf), (changed) =>
+    startOne(new Map(Array.from(tools, ([inner, tool]) => [inner, changed(tool)]))),
+  );
+}
+
+/** Starts the agent that the model picked. */
+function startOne(tools: ReadonlyMap<string, Tool>): Tool["execute"] {
+  return ({ subagent, prompt }: { readonly subagent: string; readonly prompt: string }, context) =>
+    tools.get(subagent)?.execute({ input: prompt }, context);
 }
 
 const optionsShape = closed({

@@ -11,23 +11,27 @@ export interface AgentInside {
   readonly enforces?: boolean;
   /** The only tools of it that are called from here. Default: all. */
   readonly only?: readonly string[] | undefined;
-  /** Its definition, and the options with which it became a tool: whoever simulates it makes it again of them, with stand-ins. */
+  /** Its definition, and the options with which it became a tool, where it did so by itself: whoever simulates it makes it again of them, with stand-ins. */
   readonly madeOf?: { readonly definition: object; readonly options?: object };
 }
 
 /** A tool that says what stands behind it. A copy of it says so too. */
 interface FrontTool extends Tool {
   readonly inside?: readonly AgentInside[];
+  readonly among?: Among;
 }
+
+/** What a tool does that has the model pick one of several, with others in their places. */
+type Among = (changed: (tool: Tool) => Tool) => Tool["execute"];
 
 /** The same tool, which says that it is a server's. */
 export function setOrigin(tool: Tool, origin: ToolOrigin): Tool {
   return { ...tool, origin };
 }
 
-/** The same tool, which says which agents a call of it runs. */
-export function setInside(tool: Tool, inside: readonly AgentInside[]): Tool {
-  const front: FrontTool = { ...tool, inside };
+/** The same tool, which says which agents a call of it runs; `among` where it has the model pick one of several tools. */
+export function setInside(tool: Tool, inside: readonly AgentInside[], among?: Among): Tool {
+  const front: FrontTool = { ...tool, inside, ...(among === undefined ? {} : { among }) };
   return front;
 }
 
@@ -39,4 +43,9 @@ export function originOf(tool: Tool): ToolOrigin | undefined {
 /** The agents that a call of a tool runs; none for other tools. */
 export function insideOf(tool: Tool): readonly AgentInside[] {
   return (tool as FrontTool).inside ?? [];
+}
+
+/** What a tool does that has the model pick one of several; undefined for other tools. */
+export function amongOf(tool: Tool): Among | undefined {
+  return (tool as FrontTool).among;
 }

@@ -1,7 +1,7 @@
 import { type Agent, makeAgent } from "../../agent/agent.ts";
 import type { AsToolOptions } from "../../agent/as-tool.ts";
 import type { AnyDefinition } from "../../agent/definition.ts";
-import { insideOf } from "../../agent/describe/manifest-origin.ts";
+import { amongOf, insideOf } from "../../agent/describe/manifest-origin.ts";
 import { aboutOf, type Runnable } from "../../agent/runnable.ts";
 import type { ToolList } from "../../agent/skill.ts";
 import { WritError } from "../../error/writ-error.ts";
@@ -132,6 +132,9 @@ function changedTool(
 
 function oneTool(each: Tool, changing: Changing): Tool {
   const { parts, machine } = changing;
+  const among = amongOf(each);
+  if (among !== undefined && !Object.hasOwn(parts.standIns, each.name))
+    return { ...each, execute: among((tool) => oneTool(tool, changing)) };
   const inside = insideOf(each);
   const madeOf = inside.length === 1 ? inside[0]?.madeOf : undefined;
   if (madeOf?.options === undefined || Object.hasOwn(parts.standIns, each.name))
@@ -140,7 +143,9 @@ function oneTool(each: Tool, changing: Changing): Tool {
   const { definition, options } = madeOf as { definition: AnyDefinition; options: AsToolOptions };
   const made = standInDefinition(definition, { ...changing, isOuter: false });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the only models here are stand-ins
-  return makeAgent(made, { host: machine.host, resolveModel: (source) => source as Model }).asTool(options);
+  const agent = makeAgent(made, { host: machine.host, resolveModel: (source) => source as Model });
+  const front = agent.asTool(options);
+  return { ...each, execute: (args, context) => front.execute(args, context) }; // all else may be the author's change
 }
 
 function isList(each: Tool | ToolList | Tools): each is ToolList | Tools {
