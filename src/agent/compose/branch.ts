@@ -131,6 +131,7 @@ export function branch(definition: {
     members: all,
     input: inputOfAll(all),
     outputs: agents.flatMap(({ about }) => about.outputs),
+    hasOthers: decides === undefined,
     course,
   });
 }

@@ -51,6 +51,8 @@ export interface Composition {
   readonly members: readonly [Member, ...Member[]];
   readonly input: About["input"];
   readonly outputs: About["outputs"];
+  /** Functions of the author's in it are given the run, and may run other agents in it. */
+  readonly hasOthers?: boolean;
   /** From the input to the output. */
   readonly course: (input: unknown, run: CompositeRun) => Promise<unknown>;
 }
@@ -60,7 +62,7 @@ export function composite<Input, Output>(
   composition: Composition,
   changes: CompositeChanges = {},
 ): Composite<Input, Output> {
-  const { members, input, outputs } = composition;
+  const { members, input, outputs, hasOthers } = composition;
   const { name = composition.name, description = "", budget = {} } = changes;
   if (changes.name !== undefined) checkName(name, "A composition");
   const [first] = members;
@@ -68,9 +70,8 @@ export function composite<Input, Output>(
   const tools = members.flatMap(({ about }) => about.tools);
   const grants = members.flatMap(({ about }) => about.grants ?? []);
   const limits = boundsOf(budget, name);
-  const inside = members.flatMap(
-    ({ about }) => (about.inside ?? []).map((each) => ({ ...each, enforces: false })), // its functions run in this process
-  );
+  const beside = { enforces: false, ...(hasOthers === true ? { hasOthers } : {}) }; // its functions run in this process
+  const inside = members.flatMap(({ about }) => (about.inside ?? []).map((each) => ({ ...each, ...beside })));
   const base = runnable<Input, Output>({
     name,
     description,

@@ -98,7 +98,8 @@ export function repeat(
     }
     throw unanswered(new WritError("rounds-used-up", { name: run.name, max }));
   }
-  return composite({ name: `repeat(${member.name})`, members: [member], input, outputs, course });
+  const name = `repeat(${member.name})`;
+  return composite({ name, members: [member], input, outputs, hasOthers: true, course });
 }
 
 const shape = closed({ until: callable, next: optional(callable), max: anything });

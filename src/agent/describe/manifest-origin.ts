@@ -11,6 +11,8 @@ export interface AgentInside {
   readonly enforces?: boolean;
   /** The only tools of it that are called from here. Default: all. */
   readonly only?: readonly string[] | undefined;
+  /** Functions of the author's beside it are given the run, and may run agents in it that are listed nowhere. */
+  readonly hasOthers?: boolean;
   /** Its definition, and the options with which it became a tool, where it did so by itself: whoever simulates it makes it again of them, with stand-ins. */
   readonly madeOf?: { readonly definition: object; readonly options?: object };
 }

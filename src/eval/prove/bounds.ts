@@ -94,9 +94,11 @@ async function asksAgain({ of, most }: BoundSentence, subject: ProvenAgent): Pro
 }
 
 /** Decides a sentence about capabilities, by what tools declare and agents grant. */
-export function decidePowers({ within }: PowersSentence, { ways }: ProvenAgent): Decided {
+export function decidePowers({ within }: PowersSentence, { ways, opaque }: ProvenAgent): Decided {
   const allowed = within.flatMap((text) => readText(text) ?? []);
-  const found = ways.flatMap((way) => [...way.tools.values()].map((tool) => beyond(tool, way, allowed)));
+  const found = ways.flatMap((way) =>
+    [...way.tools.values()].map((tool) => beyond(tool, way, { allowed, opaque })),
+  );
   const broken = found.find((each) => each?.verdict === "broken");
   return (
     broken ??
@@ -107,9 +109,16 @@ export function decidePowers({ within }: PowersSentence, { ways }: ProvenAgent):
   );
 }
 
-function beyond(tool: Tool, { grants, skill }: Way, allowed: readonly Capability[]): Decided | undefined {
+interface Known {
+  readonly allowed: readonly Capability[];
+  readonly opaque: readonly string[];
+}
+
+function beyond(tool: Tool, { grants, skill }: Way, { allowed, opaque }: Known): Decided | undefined {
   const { name, needs, kind, isAgent, effect } = tool;
   if (needs === undefined) {
+    if (opaque.includes(name))
+      return { verdict: "undecided", because: `nobody can look into what runs behind ${name}` };
     if (kind !== undefined || isAgent === true || effect === "none") return undefined;
     return { verdict: "undecided", because: `${name} declares no \`needs\`: its code may use anything` };
   }

@@ -36,6 +36,7 @@ function beginnings({ described, isInside }: Way): readonly State[] {
   const stranger: Label = { integrity: "untrusted", secrecy: "public", sources: ["input"] };
   const labels = [
     described,
+    joinLabels(described, { integrity: "trusted", secrecy: "private", sources: ["input"] }), // what a session read before
     joinLabels(described, stranger),
     joinLabels(described, { ...stranger, secrecy: "private" }),
   ];

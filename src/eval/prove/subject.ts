@@ -129,7 +129,8 @@ function waysOf(definition: AnyDefinition, { around, opaque, only }: Looking): r
 }
 
 function insideWays(tool: Tool, { opaque, around }: Looking): readonly Way[] {
-  return insideOf(tool).flatMap(({ madeOf, only }) => {
+  return insideOf(tool).flatMap(({ madeOf, only, hasOthers }) => {
+    if (hasOthers === true) opaque.push(tool.name);
     if (madeOf !== undefined && around.length <= deepest)
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- agent() keeps its definition there
       return waysOf(madeOf.definition as AnyDefinition, { around, opaque, only });

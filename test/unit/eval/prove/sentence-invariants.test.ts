@@ -114,8 +114,8 @@ it("holds in drawn runs where it is proved: a person agrees to calls of agents i
   const sheet = await prove(careful, { sentences });
   expect(sheet.sentences.map(({ verdict }) => verdict)).toEqual(["proved"]);
   const invariants = sentenceInvariants(careful, sentences);
-  const { failure, counts } = await simulate(careful, { invariants, schedules: 300 });
+  const { failure, counts } = await simulate(careful, { invariants, schedules: 60 });
   expect(failure?.message).toBeUndefined();
-  expect(counts["questions"]).toBeGreaterThan(10);
-  expect(counts["effects"]).toBeGreaterThan(10);
+  expect(counts["questions"]).toBeGreaterThan(5);
+  expect(counts["effects"]).toBeGreaterThan(5);
 });

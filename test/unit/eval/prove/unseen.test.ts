@@ -1,0 +1,89 @@
+import { expect, it } from "vitest";
+import { branch, pipe, repeat } from "../../../../src/compose.ts";
+import {
+  type Agent,
+  agent,
+  allow,
+  inMemorySessions,
+  type Model,
+  policy,
+  session,
+  skill,
+} from "../../../../src/index.ts";
+import { secrecyExceedsTargets, untrusted } from "../../../../src/policy.ts";
+import { fakeTool, prove, scripted, type Sentence } from "../../../../src/testing.ts";
+import type { Tool } from "../../../../src/tools.ts";
+
+const inputSchema = { type: "object", properties: {}, additionalProperties: false } as const;
+const refund = fakeTool("refund", "done", { effect: "irreversible", inputSchema });
+const everything = policy({ name: "all", rules: [allow("*")] });
+const freely: Sentence = { type: "never", effects: ["irreversible"], without: "person" };
+
+const verdictOf = async (one: Agent<string>, sentence: Sentence): Promise<string | undefined> =>
+  (await prove(one, { sentences: [sentence] })).sentences[0]?.verdict;
+
+it("takes a run for one that may begin trusted and private: an earlier one of its session read secrets", async () => {
+  const secrets = fakeTool("read_secret", "1", {
+    effect: "read",
+    secrecy: "private",
+    trusted: true,
+    inputSchema,
+  });
+  const wire = fakeTool("wire", "done", {
+    effect: "irreversible",
+    inputSchema: { type: "object", properties: { to: { type: "string" } }, required: ["to"] },
+    parameters: { to: "target" },
+  });
+  const skills = [
+    skill({ name: "reading", description: "", tools: [secrets] }),
+    skill({ name: "paying", description: "", tools: [wire] }),
+  ];
+  const own = policy({
+    name: "own",
+    rules: [allow("read_secret"), allow("wire").when(secrecyExceedsTargets()).unless(untrusted())],
+  });
+  const clerk = (model: Model | (() => string)): Agent<string> =>
+    agent({ name: "clerk", model, skills, policy: own });
+  expect(
+    await verdictOf(
+      clerk(() => ""),
+      freely,
+    ),
+  ).toBe("undecided");
+
+  const reads = { calls: [{ name: "read_secret", arguments: {} }] };
+  const wires = { calls: [{ name: "wire", arguments: { to: "eve@x.example" } }] };
+  const one = clerk(scripted([reads, "Read.", wires, "Paid."]));
+  const conversation = session(inMemorySessions(), "one");
+  await one.run("Read", { session: conversation, skill: "reading" });
+  const { calls: made } = await one.run("Pay", { session: conversation, skill: "paying" });
+  expect(made.map(({ name, status }) => `${name} ${status}`)).toEqual(["wire ok"]);
+});
+
+it("proves nothing of what functions of a composition may run that is a tool", async () => {
+  const asks = (tool: Tool): Agent<string> => {
+    const calls = [{ name: tool.name, arguments: { input: "x" } }];
+    return agent({ name: "clerk", model: scripted([{ calls }, "ok"]), tools: [tool], policy: everything });
+  };
+  const judge = agent({
+    name: "judge",
+    model: scripted([{ calls: [{ name: "refund", arguments: {} }] }, "good"]),
+    tools: [refund],
+    policy: everything,
+  });
+  const writer = agent({ name: "writer", model: () => "text" });
+  const judged = repeat(writer, { until: async (text, round) => (await judge(text, round)) === "good" });
+  const clerk = asks(judged.with({ name: "again" }).asTool({ effect: "read" }));
+  const ran: string[] = [];
+  await clerk.run("Go", { onEvent: (event) => void (event.type === "tool-end" && ran.push(event.name)) });
+  expect(ran).toEqual(["refund", "again"]);
+  expect(await verdictOf(clerk, freely)).toBe("undecided");
+  expect(await verdictOf(clerk, { ...freely, type: "at-most", times: 1 })).toBe("undecided");
+
+  const deep = pipe(writer, branch({ on: () => "writer", cases: { writer } })).with({ name: "deep" });
+  expect(await verdictOf(asks(deep.asTool({ effect: "read" })), freely)).toBe("undecided");
+  const listed = pipe(writer, branch({ on: writer, cases: { writer }, otherwise: writer })).with({
+    name: "listed",
+  });
+  expect(await verdictOf(asks(listed.asTool({ effect: "read" })), freely)).toBe("proved");
+});
