@@ -62,7 +62,12 @@ function sceneFor({ of, most }: BoundSentence, subject: ProvenAgent): Scene | un
       ? ([{ at: "skill 1", does: "proposes", calls: [{ name: way.skill, arguments: {} }] }] as const)
       : [];
   const script = of === "turns" ? calls.map((call) => ({ calls: [call] })) : [{ calls }];
-  return { input: inputOf(subject, doIt), script, results: {}, schedule: { deviations } };
+  return {
+    input: inputOf(subject, { skill: way?.skill, text: doIt }),
+    script,
+    results: {},
+    schedule: { deviations },
+  };
 }
 
 /** The beginning of a run that spends: its input, and the skill that it is told to take where it would ask its model for one. */
@@ -73,7 +78,8 @@ export interface Spender {
 
 /** A run that spends. */
 export function spenderOf(subject: ProvenAgent): Spender {
-  return { input: inputOf(subject, doIt), skill: subject.choosing ? subject.ways[0]?.skill : undefined };
+  const skill = subject.ways[0]?.skill;
+  return { input: inputOf(subject, { skill, text: doIt }), skill: subject.choosing ? skill : undefined };
 }
 
 /** True if a model that has used as much as is allowed is asked again. */

@@ -104,7 +104,7 @@ function sceneOf(
   const names = spoken(calls.map(({ tool }) => tool.name));
   const text = `${speaksOfActs ? `${acts}, ${names}` : "Do it"}: ${words || "now"}.`;
   return {
-    input: inputOf(subject, text, random),
+    input: inputOf(subject, { skill: way.skill, text, random }),
     script: [...before, { calls: last }],
     results: Object.fromEntries([...formed, ...calls.flatMap(resultsFor)]),
     schedule: { deviations: subject.choosing ? [takes(way)] : [] },
@@ -168,9 +168,17 @@ function recordWith({ field }: ValueSource, value: Json): Json {
   return [{ [name ?? "value"]: value }] satisfies readonly JsonObject[];
 }
 
-/** An input that the agent takes, with the text in it. */
-export function inputOf({ definition }: ProvenAgent, text: string, random: Random = randomFrom(1)): Json {
-  const { name, input } = definition;
-  if (input === undefined) return text;
-  return valueOf(random, toSchema(input, { name, role: "input" }).jsonSchema, [text]);
+/** An input that the agent takes, and a skill of it, with the text in it. */
+export function inputOf(
+  { definition }: ProvenAgent,
+  {
+    skill,
+    text,
+    random = randomFrom(1),
+  }: { readonly skill?: string | undefined; readonly text: string; readonly random?: Random },
+): Json {
+  const { name, input, skills = [] } = definition;
+  const source = skills.find((each) => each.name === skill)?.input ?? input;
+  if (source === undefined) return text;
+  return valueOf(random, toSchema(source, { name, role: "input" }).jsonSchema, [text]);
 }

@@ -19,8 +19,8 @@ export interface Stage extends Machines {
   /** The same inputs, as a store of runs keeps them. */
   readonly stored: readonly NewRun[];
   readonly agents: ReadonlyMap<Machine, Agent>;
-  /** The skills of which one is chosen, where the agent has several and does not choose itself. */
-  readonly skills: readonly string[];
+  /** The skills of which one is chosen for each input, where the agent has several and does not choose itself. */
+  readonly skills: readonly (readonly string[])[];
 }
 
 /** A schedule that was played. */
@@ -95,7 +95,8 @@ interface Beginning {
 function begin(stage: Stage, { world, place, cluster, handleOn }: Beginning): SimulatedRun {
   const id = `run-${place + 1}`;
   const stored = stage.stored[place];
-  const skill = stage.skills.length === 0 ? undefined : chosenSkill(stage, world);
+  const skills = stage.skills[place];
+  const skill = skills && chosenSkill(skills, world);
   const asked: RunAsked = {
     id,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was held against the agent's schema
@@ -120,7 +121,7 @@ function begin(stage: Stage, { world, place, cluster, handleOn }: Beginning): Si
 }
 
 /** The skill is part of the input: which one, the schedule says. */
-function chosenSkill({ skills }: Stage, world: World): string | undefined {
+function chosenSkill(skills: readonly string[], world: World): string | undefined {
   const number = world.count("skill");
   const chosen = world.choose({ kind: "model", at: `skill ${number}` }, (random) => {
     const name = pick(random, skills);

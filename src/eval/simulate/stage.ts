@@ -10,6 +10,7 @@ import { Machine } from "./machine.ts";
 import type { SimulationOptions } from "./options.ts";
 import type { Stage } from "./play.ts";
 import { definitionOf, standInAgent, type StandIns, toolsOf } from "./stand-in-agent.ts";
+import { skillsFor } from "./skills-for.ts";
 import { standInOf } from "./stand-in-tool.ts";
 import { transcriptFaults } from "./transcript-faults.ts";
 
@@ -56,9 +57,10 @@ export async function settingOf<State>(
     ),
   );
   const { skills = [], selectSkill } = definition;
-  const choosing = skills.length > 1 && selectSkill === undefined ? skills.map(({ name }) => name) : [];
+  const choosing = skills.length > 1 && selectSkill === undefined;
+  const taking = await Promise.all(inputs.map((input) => skillsFor(definition, input)));
   const subject = { ...subjectOf(definition, parts, tools), isRedeployed: redeploy !== undefined };
-  return { stage: { inputs, stored, ...machines, skills: choosing }, subject, state };
+  return { stage: { inputs, stored, ...machines, skills: choosing ? taking : [] }, subject, state };
 }
 
 interface Made {

@@ -12,7 +12,7 @@ import {
 } from "../../../../src/index.ts";
 import { secrecyExceedsTargets, untrusted } from "../../../../src/policy.ts";
 import { fakeTool, prove, scripted, type Sentence } from "../../../../src/testing.ts";
-import type { Tool } from "../../../../src/tools.ts";
+import type { Tool } from "../../../../src/index.ts";
 
 const inputSchema = { type: "object", properties: {}, additionalProperties: false } as const;
 const refund = fakeTool("refund", "done", { effect: "irreversible", inputSchema });

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { pipe, repeat, subagents } from "../../../../src/compose.ts";
 import { type Agent, agent, allow, policy } from "../../../../src/index.ts";
 import { fakeTool, type ProposedCall, type Schedule, simulate } from "../../../../src/testing.ts";
-import type { Tool } from "../../../../src/tools.ts";
+import type { Tool } from "../../../../src/index.ts";
 
 const nothing = { type: "object", properties: {}, additionalProperties: false } as const;
 const refund = fakeTool("refund", "done", { effect: "irreversible", inputSchema: nothing });
