@@ -1,7 +1,7 @@
 import type { Deviation, Schedule } from "./schedule.ts";
 
 /** More plays than shrinking is worth. */
-const mostPlays = 600;
+const mostPlays = 1200;
 
 /** Makes a schedule that fails as short as it can be: without deviations, then without calls, and in one process, where it still fails. */
 export async function shrink(
@@ -9,9 +9,13 @@ export async function shrink(
   fails: (schedule: Schedule) => Promise<boolean>,
 ): Promise<Schedule> {
   let plays = 0;
+  const known = new Set<string>();
   const stillFails = async (shorter: Schedule): Promise<boolean> => {
+    const text = JSON.stringify(shorter);
+    if (known.has(text) || plays >= mostPlays) return false;
+    known.add(text);
     plays += 1;
-    return plays <= mostPlays && fails(shorter);
+    return fails(shorter);
   };
   let best = schedule;
   const attempt = async (shorter: Schedule): Promise<boolean> => {
@@ -19,31 +23,91 @@ export async function shrink(
     best = shorter;
     return true;
   };
+  const attemptAny = async (some: Iterable<readonly Deviation[]>): Promise<boolean> => {
+    for (const deviations of some) if (await attempt({ ...best, deviations })) return true;
+    return false;
+  };
   for (let before: Schedule | undefined; before !== best;) {
     before = best;
-    for (
-      let size = Math.ceil(best.deviations.length / 2);
-      size >= 1;
-      size = size === 1 ? 0 : Math.ceil(size / 2)
-    )
+    for (let size = Math.ceil(best.deviations.length / 2); size > 1; size = Math.ceil(size / 2))
       for (let at = best.deviations.length - size; at >= 0; at -= size)
-        if (!(await attempt({ ...best, deviations: best.deviations.toSpliced(at, size) })) && size === 1)
-          await attempt({ ...best, deviations: without(best.deviations, at) });
-    for (const [at, deviation] of best.deviations.entries())
-      for (const simpler of simplerThan(deviation))
-        await attempt({ ...best, deviations: best.deviations.with(at, simpler) });
+        await attempt({ ...best, deviations: best.deviations.toSpliced(at, size) });
+    for (let at = best.deviations.length - 1; at >= 0; at -= 1)
+      await attemptAny(without(best.deviations, at));
+    for (let at = best.deviations.length - 1; at >= 0; at -= 1)
+      for (let call = (best.deviations[at]?.calls?.length ?? 0) - 1; call >= 0; call -= 1)
+        await attemptAny(withoutCall(best.deviations, { at, call }));
     if (best.durable === true) await attempt({ ...best, durable: false });
   }
   return best;
 }
 
-/** The deviations without one, those of its kind that come later one place before theirs: the model says the next thing in place of what is left out. */
-function without(deviations: readonly Deviation[], at: number): readonly Deviation[] {
+/**
+ * The deviations without one: as they are, then with those of its kind that come later one place before theirs, since the model says the next thing in
+ * place of what is left out, and with those of other kinds before theirs, where what is left out made a tool run or a person be asked.
+ */
+function* without(deviations: readonly Deviation[], at: number): Generator<readonly Deviation[]> {
   const [kind, number] = placeOf(deviations[at]);
-  return deviations.toSpliced(at, 1).map((deviation) => {
+  const rest = deviations.toSpliced(at, 1);
+  const closer = rest.map((deviation) => {
     const [own, place] = placeOf(deviation);
-    return own === kind && place > number ? { ...deviation, at: `${own} ${place - 1}` } : deviation;
+    return own === kind && place > number ? earlier(deviation, 1) : deviation;
   });
+  yield rest;
+  yield closer;
+  yield* earlierKinds(closer);
+  yield* earlierKinds(rest);
+}
+
+/** The deviations with one call less; none where it is the only one of its reply. */
+function* withoutCall(
+  deviations: readonly Deviation[],
+  { at, call }: { readonly at: number; readonly call: number },
+): Generator<readonly Deviation[]> {
+  const deviation = deviations[at];
+  const { calls = [] } = deviation ?? {};
+  if (deviation === undefined || calls.length < 2) return;
+  const shorter = deviations.with(at, { ...deviation, calls: calls.toSpliced(call, 1) });
+  yield shorter;
+  yield* earlierKinds(shorter);
+}
+
+/** More ways to put deviations at earlier places are not tried for one that is left out. */
+const mostWays = 40;
+
+/** The same deviations, those of some kinds at earlier places: a call that is left out may have been any of those before them. */
+function* earlierKinds(deviations: readonly Deviation[]): Generator<readonly Deviation[]> {
+  const kinds = [...new Set(deviations.map((deviation) => placeOf(deviation)[0]))];
+  let ways: readonly (readonly Deviation[])[] = [deviations];
+  for (const kind of kinds.filter((each) => each !== "model"))
+    ways = ways.flatMap((way) => [way, ...earlierOf(way, kind)]).slice(0, mostWays);
+  yield* ways.slice(1);
+}
+
+/** Fewer steps and moments may be left out with a call than this. */
+const mostSkipped = 12;
+
+/** The deviations with those of a kind, from one of them on, at earlier places. */
+function earlierOf(deviations: readonly Deviation[], kind: string): readonly (readonly Deviation[])[] {
+  const places = deviations.flatMap((deviation) => {
+    const [own, place] = placeOf(deviation);
+    return own === kind ? [place] : [];
+  });
+  const most = kind === "step" || kind === "moment" ? mostSkipped : 1;
+  return places.flatMap((from, order) => {
+    const free = from - Math.max(0, ...places.slice(0, order)) - 1;
+    return Array.from({ length: Math.max(0, Math.min(free, most)) }, (_, less) =>
+      deviations.map((deviation) => {
+        const [own, place] = placeOf(deviation);
+        return own === kind && place >= from ? earlier(deviation, less + 1) : deviation;
+      }),
+    );
+  });
+}
+
+function earlier(deviation: Deviation, by: number): Deviation {
+  const [kind, place] = placeOf(deviation);
+  return { ...deviation, at: `${kind} ${place - by}` };
 }
 
 /** The point of a deviation: `tool refund 2` is the second of `tool refund`. */
@@ -51,12 +115,6 @@ function placeOf(deviation: Deviation | undefined): readonly [string, number] {
   const { at = "" } = deviation ?? {};
   const space = at.lastIndexOf(" ");
   return [at.slice(0, space), Number(at.slice(space + 1))];
-}
-
-/** The same deviation with one call less. */
-function simplerThan(deviation: Deviation): readonly Deviation[] {
-  const { calls = [] } = deviation;
-  return calls.length < 2 ? [] : calls.map((_call, at) => ({ ...deviation, calls: calls.toSpliced(at, 1) }));
 }
 
 /** The steps of a schedule: each deviation, and of a reply each call. */
