@@ -12,6 +12,7 @@ import {
   number,
   oneOf,
   optional,
+  refined,
   string,
 } from "../../util/shape.ts";
 import { allFaults } from "./draw.ts";
@@ -52,22 +53,40 @@ export interface SimulationOptions<State = undefined> {
   readonly test?: TestSource;
 }
 
-const deviation = closed({
-  at: string,
-  does: oneOf(...allFaults),
-  calls: optional(list(closed({ name: string, arguments: anything }), "a list of calls")),
-  arguments: optional(jsonObject),
-  ms: optional(number),
-});
+const deviation = refined(
+  closed({
+    at: string,
+    does: oneOf(...allFaults),
+    calls: optional(list(closed({ name: string, arguments: anything }), "a list of calls")),
+    arguments: optional(jsonObject),
+    ms: optional(refined(number, "must be 0 or above", (ms) => ms >= 0)),
+  }),
+  "must have what it says: `calls` to propose, cut or double, `arguments` to edit, `ms` to be late",
+  ({ does, ...given }: { readonly does?: unknown }) => {
+    const field = typeof does === "string" && Object.hasOwn(needed, does) ? needed[does] : undefined;
+    return field === undefined || Object.hasOwn(given, field);
+  },
+);
+/** The field without which a deviation is none: the test of a schedule with it would test nothing. */
+const needed: Readonly<Record<string, string>> = {
+  proposes: "calls",
+  "is-cut": "calls",
+  doubles: "calls",
+  edits: "arguments",
+  "is-late": "ms",
+  "answers-late": "ms",
+};
 const reply = either(
   string,
   closed({ calls: list(closed({ name: string, arguments: anything }), "a list of calls") }),
 );
 
 const optionsShape = closed({
-  seed: optional(number),
+  seed: optional(refined(number, "must be a whole number", Number.isSafeInteger)),
   schedules: optional(fromOne),
-  inputs: optional(list(anything, "a list of inputs")),
+  inputs: optional(
+    refined(list(anything, "a list of inputs"), "must not be empty", ({ length }) => length > 0),
+  ),
   script: optional(list(reply, "a list of replies")),
   state: optional(callable),
   tools: optional(map(either(callable, oneOf("own")))),

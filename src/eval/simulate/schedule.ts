@@ -81,6 +81,15 @@ export interface KnownSchedule extends Chooser {
   readonly left: ReadonlySet<Deviation>;
 }
 
+/** Deviations of runs that are kept in a store: in one that lives in its process nothing comes of them. */
+const needDurable: ReadonlySet<DeviationName> = new Set([
+  ...deviations.step,
+  ...deviations.process,
+  "hands-over",
+  "answers-twice",
+  "answers-another",
+]);
+
 /** Plays a schedule that is known. */
 export function known({ durable = false, deviations: list }: Schedule): KnownSchedule {
   const byPlace = new Map(list.map((deviation) => [deviation.at, deviation]));
@@ -92,6 +101,7 @@ export function known({ durable = false, deviations: list }: Schedule): KnownSch
       const deviation = byPlace.get(at);
       const names: readonly DeviationName[] = deviations[kind];
       if (deviation === undefined || !names.includes(deviation.does)) return undefined;
+      if (!durable && needDurable.has(deviation.does)) return undefined;
       left.delete(deviation);
       return deviation;
     },

@@ -1,7 +1,7 @@
 import { agentShape } from "../../agent/agent-shape.ts";
 import { checkArguments } from "../../error/check-shape.ts";
 import type { Agent } from "../../agent/agent.ts";
-import { messageOf } from "../../error/writ-error.ts";
+import { messageOf, WritError } from "../../error/writ-error.ts";
 import { fingerprint } from "../../util/hash.ts";
 import { allFaults, Drawing } from "./draw.ts";
 import { type Evidence, evidenceOf } from "./evidence.ts";
@@ -130,6 +130,7 @@ async function verdictOn<State>(
 ): Promise<Verdict> {
   const { stage, subject, state } = setting;
   state.now = options.state?.();
+  if (isPromise(state.now)) throw awaited(subject.name, "state");
   const played = await play(stage, chooser);
   const evidence = evidenceOf(played, subject);
   const { world } = played;
@@ -141,6 +142,7 @@ async function verdictOn<State>(
   const view = viewOf(evidence, state.now as State);
   for (const [invariant, holds] of Object.entries(invariants)) {
     const said = told(() => holds(view));
+    if (isPromise(said)) throw awaited(subject.name, `invariants["${invariant}"]`);
     if (said !== undefined) world.fault(invariant, said);
   }
   if (isReplayed && world.isDurable)
@@ -150,14 +152,27 @@ async function verdictOn<State>(
 }
 
 /** The sentence of an invariant that does not hold; undefined where it does. */
-function told(holds: () => boolean | string | undefined | void): string | undefined {
+function told(holds: () => unknown): string | Promise<unknown> | undefined {
   try {
     const said = holds();
+    if (isPromise(said)) return said;
     if (said === false) return "it does not hold";
     return typeof said === "string" && said !== "" ? said : undefined;
   } catch (error) {
     return messageOf(error);
   }
+}
+
+function isPromise(value: unknown): value is Promise<unknown> {
+  if (!(value instanceof Promise)) return false;
+  value.catch(() => undefined); // the error that is thrown in its place says enough
+  return true;
+}
+
+/** What is said by a promise is said when the schedule is over: an invariant that does not hold would hold. */
+function awaited(agent: string, field: string): WritError {
+  const reason = `\`${field}\` must give its value at once, and gave a promise: write a function that is not \`async\`.`;
+  return new WritError("definition-invalid", { where: `simulate() of "${agent}"`, reason });
 }
 
 async function shortest<State>(

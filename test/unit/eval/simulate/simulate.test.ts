@@ -187,7 +187,7 @@ describe("simulate()", () => {
     expect(await played({ ...late, ms: 5 }, late)).toContain('"model 2"'); // two at one point
     const { failure } = await simulate(clerk, {
       ...once,
-      schedule: only(late, { at: "model 9", does: "is-late" }),
+      schedule: only(late, { at: "model 9", does: "is-late", ms: 50 }),
     });
     expect(failure?.schedule.deviations.map(({ at }) => at)).toContain("model 9");
   });
