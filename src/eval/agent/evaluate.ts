@@ -1,9 +1,9 @@
 import { resolveModel } from "../../adapters/model/resolve.ts";
 import type { ModelSource } from "../../agent/definition.ts";
 import type { Runnable } from "../../agent/runnable.ts";
-import { checkShape, closed, checkArguments } from "../../error/check-shape.ts";
+import { checkArguments, checkShape, closed } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
-import { anything, callable, optional, type Shape, list, record } from "../../util/shape.ts";
+import { anything, callable, list, optional, record, type Shape } from "../../util/shape.ts";
 import { addUsage, noUsage } from "../../message/usage.ts";
 import type { EvalCase } from "./eval-case.ts";
 import type { CaseReport, EvalReport, RunReport } from "./eval-report.ts";
@@ -58,7 +58,7 @@ const optionsShape = closed(fields);
  * Never throws for a run that goes wrong: that run fails.
  *
  * @throws WritError `eval-cases-invalid` with everything that is wrong with the cases, `option-invalid`,
- * `definition-invalid` for an unknown option, `model-invalid`, `model-name-invalid`
+ * `definition-invalid` for an unknown option and for what is no list of cases, `model-invalid`, `model-name-invalid`
  * @example
  * ```ts
  * import { agent, tool } from "writ";

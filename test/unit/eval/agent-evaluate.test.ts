@@ -366,3 +366,15 @@ describe("what was recorded", () => {
     ]);
   });
 });
+
+it("says what is wrong with cases that are none, a promise of them too", async () => {
+  const refusal = async (cases: unknown): Promise<string> => {
+    const [settled] = await Promise.allSettled([evaluate(clerk, cases as EvalCase[])]);
+    return settled?.status === "rejected" ? String(settled.reason) : "it was evaluated";
+  };
+  expect(await refusal({})).toContain(
+    "WritError: evaluate(): `cases` must be a list of cases, got an object",
+  );
+  expect(await refusal([null])).toContain("WritError: evaluate(): `cases[0]` must be an object, got null");
+  expect(await refusal(Promise.resolve([]))).toContain("got a promise (`await` it)");
+});
