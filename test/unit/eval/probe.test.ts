@@ -113,6 +113,32 @@ describe("probe", () => {
     ]);
   });
 
+  it("tells the share of replies that could be read, rounded down from the true one", () => {
+    const share = (count: number, of: number) => ({ count, of });
+    const valid = (count: number, of: number): string | undefined =>
+      tableRows([
+        {
+          driver: "json",
+          held: "on",
+          right: share(1, 1),
+          restraint: share(1, 1),
+          valid: share(count, of),
+          cut: 0,
+          inputTokens: 1,
+          outputTokens: 1,
+          evaluated: undefined,
+          durationMs: 1,
+          score: 1,
+        },
+      ])[1]?.[2];
+    expect([valid(29, 100), valid(57, 100), valid(199, 200), valid(7, 7)]).toEqual([
+      "29 % of 100", // 0.29 * 100 is less than 29
+      "57 % of 100",
+      "99 % of 200",
+      "100 % of 7",
+    ]);
+  });
+
   it("runs a driver held to its format and free, and once where no format goes with its requests", async () => {
     const formats: string[] = [];
     const model = modelOf(
