@@ -37,7 +37,7 @@ export interface ProbeOptions {
  * Runs every case with every driver, and tells each result as soon as it is there. The model is asked once before, so that the time it takes
  * to load is nobody's. A case that fails is a result; an aborted signal ends the probe without an error, after the last whole case.
  *
- * @throws WritError when the provider is gone: `provider-unreachable`, `provider-refused-key`, `model-not-found`, `model-file-missing`,
+ * @throws WritError when the provider is gone: `provider-unreachable`, `provider-refused-key`, `model-rate-limited`, `model-not-found`, `model-file-missing`,
  * `model-file-invalid`, `peer-missing`.
  */
 export async function* probe(options: ProbeOptions): AsyncGenerator<ProbeEvent, void> {

@@ -85,6 +85,7 @@ const codesOfProvider = [
   "provider-unreachable",
   "provider-refused-key",
   "model-quota-exceeded",
+  "model-rate-limited",
   "model-not-found",
   "model-without-tools",
   "model-file-missing",

@@ -199,17 +199,14 @@ describe("probe", () => {
       });
   });
 
-  it("stops with the error of a provider that is gone, and keeps what was told before", async () => {
+  it.each([
+    new WritError("provider-unreachable", { provider: "test", url: "http://x", reason: "gone", advice: "" }),
+    new WritError("model-rate-limited", { provider: "test", model: "m", reason: "too many requests" }),
+  ])("stops where a provider answers none any more, and keeps what was told before: $code", async (error) => {
     let asked = 0;
     const model = modelOf(() => {
       asked += 1;
-      if (asked > 2)
-        throw new WritError("provider-unreachable", {
-          provider: "test",
-          url: "http://x",
-          reason: "gone",
-          advice: "",
-        });
+      if (asked > 2) throw error;
       return "Nothing.";
     });
     const told: ProbeEvent[] = [];
@@ -219,7 +216,7 @@ describe("probe", () => {
       (async () => {
         for await (const event of all) told.push(event);
       })(),
-    ).rejects.toMatchObject({ code: "provider-unreachable" });
+    ).rejects.toMatchObject({ code: error.code });
     expect(told).toHaveLength(1);
   });
 
