@@ -7,7 +7,8 @@ import { readTranscript } from "../message/read-transcript.ts";
 import { acceptableId, type ReadyTranscript } from "../message/transcript.ts";
 import type { ModelRequest } from "../model/model.ts";
 import type { Json } from "../util/json.ts";
-import type { ModelRecord } from "./ask-model.ts";
+import type { ModelQuestion, ModelRecord } from "./ask-model.ts";
+import { noUsage } from "../message/usage.ts";
 import type { Run } from "./state.ts";
 import { withinTokens } from "./paid-model.ts";
 
@@ -17,6 +18,8 @@ export interface HookedCall {
   readonly transcript: ReadyTranscript;
   readonly run: Run;
   readonly note: (fact: RunEvent) => void;
+  /** The key of its step. Left out where no journal keeps it. */
+  readonly key?: string;
 }
 
 /**
@@ -130,4 +133,23 @@ export function withIds(
 export function replyOf(answer: Json): ReplyMessage {
   const text = typeof answer === "string" ? answer : JSON.stringify(answer);
   return { role: "assistant", parts: [{ type: "text", text: text.trim() === "" ? "(empty)" : text }] };
+}
+
+export type AnswerInstead = NonNullable<ModelRecord["answer"]>;
+
+/** The record of an answer that no model gave. */
+export function hookAnswer(
+  answer: AnswerInstead,
+  { drivers, host }: Pick<ModelQuestion, "drivers" | "host">,
+): ModelRecord {
+  const now = host.now();
+  return {
+    driver: drivers[0]?.name ?? "hook",
+    message: replyOf(answer.content),
+    finishReason: "stop",
+    usage: noUsage,
+    startedAt: now,
+    endedAt: now,
+    answer,
+  };
 }

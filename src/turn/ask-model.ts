@@ -80,6 +80,10 @@ export interface ModelQuestion {
 export interface FailureNotes {
   /** The usage of these replies, as the provider says. */
   usage: Usage;
+  /** The part of it that no record of the journal has yet. */
+  unkept?: Usage | undefined;
+  /** The record of a failed request that is being written. */
+  keeping?: Promise<void>;
   /** The usage that the provider has told of the reply that comes. */
   reported?: ReportedUsage | undefined;
   /** The provider carried out a call by itself: what that did is not known, and must not be done again. */
@@ -161,9 +165,11 @@ function askBy(index: number, question: ModelQuestion, startedAt: number): Maybe
 
 /** Counts what a provider has told of a reply that failed: it is paid for like that of others. */
 function countFailed(notes: FailureNotes): void {
-  const { usage, reported } = notes;
+  const { usage, reported, unkept = noUsage } = notes;
   if (reported === undefined) return;
-  notes.usage = addUsage(usage, completeUsage(reported, { input: 0, output: 0 }));
+  const spent = completeUsage(reported, { input: 0, output: 0 });
+  notes.usage = addUsage(usage, spent);
+  notes.unkept = addUsage(unkept, spent);
   notes.reported = undefined;
 }
 

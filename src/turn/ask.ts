@@ -25,7 +25,13 @@ import { remembered } from "../util/remembered.ts";
 import type { LoopOptions } from "./options.ts";
 import { fingerprint } from "../util/hash.ts";
 import { tellHooks } from "../hook/consult.ts";
-import { replyOf, changeReply, changeRequest, type HookedCall } from "./around-model.ts";
+import {
+  type AnswerInstead,
+  hookAnswer,
+  changeReply,
+  changeRequest,
+  type HookedCall,
+} from "./around-model.ts";
 import { fatalOf } from "../call/fatal.ts";
 import type { RunEvent } from "../event/event.ts";
 import { isReader } from "../event/only-reads.ts";
@@ -33,7 +39,8 @@ import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-
 import { afterAttempts, pause } from "../model/retry.ts";
 import type { EarlyStarts } from "./early.ts";
 import { askedAgain, isUsedUp, retryIn } from "./asked-again.ts";
-import { decideTurn, type DecidingTurn, recordedUsage } from "./decide-turn.ts";
+import { decideTurn, type DecidingTurn } from "./decide-turn.ts";
+import { afterFailed, keepFailed, noteKept } from "./kept-failures.ts";
 
 /** The input of which the driver makes this turn's request. */
 export function turnInput(state: State, run: Run): TurnInput {
@@ -140,10 +147,8 @@ export function askTurn(asking: TurnQuestion): Maybe<ModelRecord | End> {
 
 /** A driver that decides by itself may ask on until a bound forbids it. */
 function endOf(error: unknown, asking: TurnQuestion): End {
-  const { state, run, notes } = asking;
+  const { state, run } = asking;
   const decides = driverOf(state, run).decide !== undefined;
-  if (decides && notes.usage === noUsage)
-    notes.usage = recordedUsage(state.ledger.turns, run.journal) ?? noUsage; // a replay asks nothing
   const fatal = decides ? fatalOf(error) : undefined;
   if (run.stop.reason === undefined && fatal?.type === "exhausted") return exhausted(run, fatal.excess);
   return endBy(error, run);
@@ -190,7 +195,7 @@ function askRecorded(asking: TurnQuestion): Maybe<ModelRecord> {
     steps?.note(key, fact);
     run.tell?.(fact);
   };
-  const hooked = { turn: state.ledger.turns, transcript: input.transcript, run, note };
+  const hooked = { turn: state.ledger.turns, transcript: input.transcript, run, note, key };
   const step = {
     key,
     fingerprint: () => requestFingerprint(state, run),
@@ -210,8 +215,7 @@ function askRecorded(asking: TurnQuestion): Maybe<ModelRecord> {
       }
     },
   };
-  return after(recordedAtOnce(step, run) ?? asked(step, run), (record) => {
-    if (record === "stopped") throw new Error(`the run was stopped while ${input.model.id} was asked`);
+  return after(recordedAtOnce(step, run) ?? asked(step, asking), (record) => {
     if (told.length === 0) for (const fact of record.told ?? []) run.tell?.(fact);
     if (!("tooLong" in record) && !("failed" in record)) return record;
     notes.usage = record.usage ?? noUsage;
@@ -228,10 +232,18 @@ function recordedAtOnce(step: Step<TurnRecord>, { journal, stop, tell }: Run): T
   return journal.recorded?.([step])?.[0];
 }
 
-/** Takes the step, and tells what one that left no result had told in the run that is replayed. */
-async function asked(step: Step<TurnRecord>, { journal, stop, tell }: Run): Promise<TurnRecord | "stopped"> {
+/** Takes the step. Of one that left no result it tells what that told in the run that is replayed, and notes the usage that is kept. */
+async function asked(step: Step<TurnRecord>, asking: TurnQuestion): Promise<TurnRecord> {
+  const { input, notes } = asking;
+  const { journal, stop, tell } = asking.run;
+  const { usage: before } = notes;
   try {
-    return await untilStopped(journal.step(step), stop);
+    const record = await untilStopped(journal.step(step), stop);
+    if (record !== "stopped") return record;
+    throw new Error(`the run was stopped while ${input.model.id} was asked`);
+  } catch (error) {
+    await noteKept(step.key, asking, before);
+    throw error;
   } finally {
     for (const fact of StepsOfRun.of(journal)?.toldIn(step.key) ?? []) tell?.(fact);
   }
@@ -280,9 +292,10 @@ const maxAttempts = 10;
  * Asks. When the request fails it is made again where that can help (`retry`); when that cannot, or was done often enough, the author's hooks say
  * what happens. So a hook decides about what is left, and one that asks again makes one request each time.
  */
-function askUntilAnswered(asking: TurnQuestion, hooked: HookedCall, tries = 1): Maybe<ModelRecord> {
-  const { notes } = asking;
-  const { run } = hooked;
+function askUntilAnswered(given: TurnQuestion, hooked: HookedCall, tries = 1): Maybe<ModelRecord> {
+  const { notes } = given;
+  const { run, key } = hooked;
+  const asking = tries === 1 && key !== undefined ? afterFailed(given, key) : given;
   const startedAt = run.host.now();
   const question = questionOf(asking, hooked);
   const settled = (reply: ModelRecord): Maybe<ModelRecord> =>
@@ -301,6 +314,8 @@ function askUntilAnswered(asking: TurnQuestion, hooked: HookedCall, tries = 1): 
   const again = async (thrown: unknown): Promise<ModelRecord> => {
     if (run.stop.reason !== undefined || hookFailure(thrown) !== undefined) throw thrown;
     (notes.tries ??= []).push({ startedAt, endedAt: run.host.now() });
+    if (key !== undefined) await keepFailed({ notes, journal: run.journal }, key);
+    if (run.stop.reason !== undefined) throw thrown;
     const error = afterAttempts(asWritError(thrown, asking.input.model.id), tries);
     const isOver = isUsedUp(asking);
     const delayMs = isOver ? undefined : retryIn(error, tries, asking);
@@ -344,20 +359,4 @@ async function askHook(
   tellHooks({ turn, place: "onError", by }, { tell: note });
   if (answer.answer !== undefined) return { content: answer.answer, by: by["answer"] ?? "onError" };
   return answer.retryAfterMs === undefined ? undefined : Math.max(0, answer.retryAfterMs);
-}
-
-type AnswerInstead = NonNullable<ModelRecord["answer"]>;
-
-/** The record of an answer that no model gave. */
-function hookAnswer(answer: AnswerInstead, { drivers, host }: ModelQuestion): ModelRecord {
-  const now = host.now();
-  return {
-    driver: drivers[0]?.name ?? "hook",
-    message: replyOf(answer.content),
-    finishReason: "stop",
-    usage: noUsage,
-    startedAt: now,
-    endedAt: now,
-    answer,
-  };
 }

@@ -8,7 +8,7 @@ import { withinTokens } from "./paid-model.ts";
 import { type Run, type State, tokensLeft } from "./state.ts";
 
 /** A question to the model whose last request failed. */
-interface FailedQuestion {
+export interface FailedQuestion {
   readonly state: State;
   readonly input: TurnInput;
   readonly run: Run;

@@ -5,13 +5,13 @@ import { textOf } from "../message/message.ts";
 import { addUsage, noUsage, type Usage, priceOf } from "../message/usage.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { ModelRequest } from "../model/model.ts";
-import type { Journal } from "../journal/journal.ts";
 import { partsText } from "../journal/parts.ts";
 import { toJson } from "../util/json.ts";
 import { emptyLedger, reserveTurn, spend } from "../policy/account/budget.ts";
 import { fits, list, object, oneOf, record, string } from "../util/shape.ts";
 import { type HookedCall, replyOf, withIds } from "./around-model.ts";
 import { type FailureNotes, type ModelRecord, noFailures } from "./ask-model.ts";
+import { questionKey } from "./kept-failures.ts";
 import { type State, tokensLeft } from "./state.ts";
 import { withinTokens } from "./paid-model.ts";
 
@@ -26,22 +26,6 @@ export interface DecidingTurn {
   readonly ask: (by: Driver, hooked: HookedCall, notes: FailureNotes) => Promise<ModelRecord>;
   /** Takes down what was used where the turn fails. */
   readonly notes: FailureNotes;
-}
-
-/** The key of a question in a turn, by its number from 1. */
-function questionKey(turn: number, count: number): string {
-  return `turn/${turn}/model/${count}`;
-}
-
-/** The usage of the questions of a turn that are kept: a replay asks nothing in one that came to no reply. Undefined where none is. */
-export function recordedUsage(turn: number, { find }: Journal): Usage | undefined {
-  let usage: Usage | undefined;
-  for (let count = 1; ; count += 1) {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a question of this key wrote it
-    const record = find?.(questionKey(turn, count)) as ModelRecord | undefined;
-    if (record === undefined) return usage;
-    usage = addUsage(usage ?? noUsage, record.usage);
-  }
 }
 
 /**
@@ -96,10 +80,14 @@ class Questions {
     const request = { ...wanted, settings };
     this.asked += 1;
     const notes = noFailures();
+    const key = questionKey(`turn/${turn}/model`, this.asked);
     const asked = run.journal.step({
-      key: questionKey(turn, this.asked),
+      key,
       fingerprint: () => questionParts(run.options.model.id, request),
-      run: () => ask(asking(driver, request), { ...hooked, run: { ...run, tell: undefined } }, notes),
+      run: () => {
+        const inside = { ...hooked, run: { ...run, tell: undefined } };
+        return ask(asking(driver, request), hooked.key === undefined ? inside : { ...inside, key }, notes);
+      },
     });
     const record = await asked.catch((error: unknown) => {
       this.usage = addUsage(this.usage, notes.usage);

@@ -132,12 +132,13 @@ export function readAnswer(
   });
 }
 
-/** Ends a turn that has no reply. What its requests used is booked, but where a journal has the run stopped: its replay knows nothing of them. */
+/** Ends a turn that has no reply. What its requests used is booked, but where a run is stopped whose journal finds no record: its replay knows nothing of them. */
 function notAnswered(end: End, { state, run, notes: { usage } }: TurnQuestion): NextState {
   const { turns: turn } = state.ledger;
   const driver = driverOf(state, run).name;
   run.tell?.({ type: "message-end", turn, finishReason: "error", driver, durationMs: 0 });
-  const isLost = run.stop.reason !== undefined && run.journal !== directJournal;
+  const { journal } = run;
+  const isLost = run.stop.reason !== undefined && journal !== directJournal && journal.find === undefined;
   if (usage === noUsage || isLost) return { state, end };
   return { state: { ...state, ...booked(state, { usage }, run) }, end };
 }

@@ -1,0 +1,80 @@
+import type { Journal } from "../journal/journal.ts";
+import { addUsage, noUsage, type Usage } from "../message/usage.ts";
+import { StepsOfRun } from "../run/steps-of-run.ts";
+import type { FailureNotes, ModelRecord } from "./ask-model.ts";
+import { askedAgain, type FailedQuestion } from "./asked-again.ts";
+
+/** The record of a request that failed and is paid for: the step that it belongs to may never have a result. */
+type FailedRecord = Pick<ModelRecord, "usage">;
+
+/** The key of a question that a driver asks in a turn, by its number from 1. */
+export function questionKey(key: string, count: number): string {
+  return `${key}/${count}`;
+}
+
+function failedKey(key: string, count: number): string {
+  return `${key}/failed/${count}`;
+}
+
+/** Keeps what the requests used that failed since the last record. */
+export function keepFailed(
+  { notes, journal }: { readonly notes: FailureNotes; readonly journal: Journal },
+  key: string,
+): Promise<void> | undefined {
+  const { unkept: usage } = notes;
+  const steps = StepsOfRun.of(journal);
+  if (usage === undefined || steps === undefined) return undefined;
+  notes.unkept = undefined;
+  const count = failedIn(key, journal).length + 1;
+  return (notes.keeping = steps.keepBeside([{ key: failedKey(key, count), value: { usage } }]));
+}
+
+/** The question as it goes on where requests for it failed in an earlier process. */
+export function afterFailed<Question extends FailedQuestion>(asking: Question, key: string): Question {
+  const { notes, run } = asking;
+  const failed = sumOf(failedIn(key, run.journal));
+  if (failed === noUsage) return asking;
+  notes.usage = addUsage(notes.usage, failed);
+  return askedAgain(asking);
+}
+
+/** Notes the usage of a step that came to no result as the records have it, where those alone say it to every process: the run was stopped, or is replayed. */
+export async function noteKept(
+  key: string,
+  { notes, run: { journal, stop } }: FailedQuestion,
+  before: Usage,
+): Promise<void> {
+  await notes.keeping?.catch(() => undefined);
+  const isLate = stop.reason !== undefined || journal.mode === "replay";
+  if (isLate && journal.find !== undefined) notes.usage = addUsage(before, keptUsage(key, journal));
+}
+
+/** The usage that the records of a step without a result have: of its requests that failed, and of the questions in it. */
+function keptUsage(key: string, journal: Journal): Usage {
+  let usage = sumOf(failedIn(key, journal));
+  for (let count = 1; ; count += 1) {
+    const question = questionKey(key, count);
+    const record = recordAt(question, journal);
+    const kept = record === undefined ? failedIn(question, journal) : [record];
+    if (kept.length === 0) return usage;
+    usage = addUsage(usage, sumOf(kept));
+  }
+}
+
+function failedIn(key: string, journal: Journal): readonly FailedRecord[] {
+  const failed: FailedRecord[] = [];
+  for (;;) {
+    const next = recordAt(failedKey(key, failed.length + 1), journal);
+    if (next === undefined) return failed;
+    failed.push(next);
+  }
+}
+
+function recordAt(key: string, { find }: Journal): FailedRecord | undefined {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a request or a question of this key wrote it
+  return find?.(key) as FailedRecord | undefined;
+}
+
+function sumOf(records: readonly FailedRecord[]): Usage {
+  return records.reduce((sum, { usage }) => addUsage(sum, usage), noUsage);
+}
