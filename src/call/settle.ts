@@ -4,6 +4,7 @@ import { askHooks } from "../hook/run-hooks.ts";
 import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import { sizedResult } from "../message/file-part.ts";
 import { isDefaultLabel, labelOf, textOf, type ToolCall, type ToolResult } from "../message/message.ts";
+import type { Usage } from "../message/usage.ts";
 import { labelOfArguments } from "../policy/knowledge/learned.ts";
 import { addedLabel, describedLabel, shownForm } from "../policy/knowledge/result-label.ts";
 import { addSpending, noSpending } from "../run/powers.ts";
@@ -46,7 +47,9 @@ function closeScope({ scope, powers, around }: OngoingCall): Maybe<Inside | unde
     after(powers?.spent(), (spent) => {
       if (spent === undefined) return inside;
       const { delegations = [], spending = noSpending } = inside ?? {};
-      return { ...inside, delegations, spending: addSpending(spending, spent), label: around.seen };
+      const { usage, costUsd } = spent;
+      const all = addSpending(spending, spent);
+      return { ...inside, delegations, spending: all, asked: { usage, costUsd }, label: around.seen };
     }),
   );
 }
@@ -211,12 +214,20 @@ export function tellNotBegun(
 
 function endFact(
   fate: Fate,
-  { result, startedAt, endedAt }: CallRecord,
+  { result, startedAt, endedAt, inside }: CallRecord,
   { turn, runStartedAt }: { readonly turn: number; readonly runStartedAt: number },
 ): Fact {
   const { id: callId, name, arguments: args } = fate.call;
   const told = sizedResult(result);
-  const about = { turn, callId, name, arguments: args, result: told, durationMs: endedAt - startedAt };
+  const durationMs = endedAt - startedAt;
+  const about = { turn, callId, name, arguments: args, result: told, durationMs, ...spentIn(inside?.asked) };
   if (fate.type === "ready" && fate.tool.kind === "knowledge") return { type: "knowledge-used", ...about };
   return { type: "tool-end", ...about, startedMs: endedAt === 0 ? 0 : startedAt - runStartedAt };
+}
+
+/** The cost of a call's own questions to the model. A price that is unknown is none: JSON has no endless number. */
+function spentIn(asked: Inside["asked"]): { readonly usage?: Usage; readonly costUsd?: number } {
+  if (asked === undefined) return {};
+  const { usage, costUsd } = asked;
+  return Number.isFinite(costUsd) ? { usage, costUsd } : { usage };
 }

@@ -93,12 +93,18 @@ export type Fact =
       /** The time that the tool ran, and the time from the beginning of the run to its own, as recorded. Both 0 for a call that did not run. */
       readonly durationMs: number;
       readonly startedMs: number;
+      /** The cost of the questions that the tool asked the run's model itself (`llm`). Left out where there were none, and the dollars where no price is known. */
+      readonly usage?: Usage;
+      readonly costUsd?: number;
     } & NamedCall)
   /** The author's knowledge was read; it has no `tool-start` and no `tool-end`. */
   | ({
       readonly type: "knowledge-used";
       readonly result: ToolResult;
       readonly durationMs: number;
+      /** As of `tool-end`. */
+      readonly usage?: Usage;
+      readonly costUsd?: number;
     } & NamedCall)
   /** A run inside a call of this one ended. */
   | ({ readonly type: "delegation-end"; readonly delegation: Delegation } & InCall)

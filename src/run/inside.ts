@@ -7,6 +7,8 @@ import type { Act } from "../tool/acts.ts";
 export interface Inside {
   readonly delegations: readonly Delegation[];
   readonly spending: Spending;
+  /** The part of it that its own questions to the model used. Left out where there were none. */
+  readonly asked?: Pick<Spending, "usage" | "costUsd">;
   /** The join of what the runs have seen. */
   readonly label: Label;
   /** The calls by which they changed something, or may have. Left out where there are none. */

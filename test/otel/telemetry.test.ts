@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { WritError } from "../../src/error/writ-error.ts";
-import { agent, knowledge, skill, tool } from "../../src/index.ts";
+import { agent, type AgentEvent, knowledge, llm, skill, tool } from "../../src/index.ts";
 import { durableRuns, memoryRuns } from "../../src/durable.ts";
 import { telemetry } from "../../src/otel.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
@@ -27,6 +27,32 @@ describe("telemetry", () => {
     expect(points).toHaveLength(2);
     for (const each of points)
       expect(each).toMatchObject({ "gen_ai.agent.name": "chooser", "gen_ai.operation.name": "chat" });
+  });
+
+  it("measures the tokens of a tool's own questions to the model, and their price", async () => {
+    const usage = { inputTokens: 100, outputTokens: 7 };
+    const asking = tool({
+      name: "ask",
+      description: "",
+      effect: "none",
+      inputSchema: { type: "object" },
+      needs: [llm],
+      execute: (_input, context) => context.llm("Whom?"),
+    });
+    const model = scripted([
+      { calls: [{ name: "ask" }], usage },
+      { text: "Kim", usage: { inputTokens: 30, outputTokens: 2 } },
+      { text: "Done.", usage },
+    ]);
+    const events: AgentEvent[] = [];
+    const budget = { price: () => 0.5 };
+    const own = { model, tools: [asking], grants: [llm], budget };
+    const clerk = agent({ name: "clerk", ...own, onEvent: telemetry() });
+    const ended = await clerk.run("go", { onEvent: (event) => void events.push(event) });
+    expect(ended.usage).toEqual({ inputTokens: 230, outputTokens: 16 });
+    const end = events.find(({ type }) => type === "tool-end");
+    expect(end).toMatchObject({ usage: { inputTokens: 30, outputTokens: 2 }, costUsd: 0.5 });
+    expect(await sums()).toMatchObject({ "writ.cost": 1.5, "gen_ai.client.token.usage": 6 });
   });
 
   it("names the provider of a request, and the model asked, as the conventions do, on spans and in what is measured", async () => {

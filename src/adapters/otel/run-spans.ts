@@ -54,6 +54,8 @@ export class RunSpans {
     "message-end": (run, event) => run.reply(event),
     "usage-add": (run, event) => run.used(event),
     "retry-start": (run, event) => run.retried(event),
+    "tool-end": (run, event) => run.called(event),
+    "knowledge-used": (run, event) => run.called(event),
     "budget-threshold": ({ span }, { at, field, used, limit }) =>
       void span.addEvent("writ.budget", { field, used, limit }, at),
     "compaction-end": ({ span }, { at, droppedTurns }) =>
@@ -193,13 +195,23 @@ export class RunSpans {
     return kind;
   }
 
-  private used({ usage, costUsd }: Told<"usage-add">): void {
-    const { asked, telling } = this;
-    const { measures } = telling;
-    const kind = asked?.kind ?? this.kindOf(undefined); // the choice of a skill is no reply
+  /** The end of a call. What its own questions to the model used is in no usage of a reply. */
+  private called(event: Told<"tool-end" | "knowledge-used">): void {
+    const { usage, costUsd } = event;
+    if (usage !== undefined) this.measure({ usage, costUsd }, this.kindOf(undefined));
+    this.calls.tell(event);
+  }
+
+  private measure({ usage, costUsd }: Spent, kind: Kind): void {
+    const { measures } = this.telling;
     measures.tokens.record(usage.inputTokens, kind.input);
     measures.tokens.record(usage.outputTokens, kind.output);
     if (costUsd !== undefined) measures.cost.add(costUsd, kind.about);
+  }
+
+  private used({ usage, costUsd }: Told<"usage-add">): void {
+    const { asked } = this;
+    this.measure({ usage, costUsd }, asked?.kind ?? this.kindOf(undefined)); // the choice of a skill is no reply
     if (asked === undefined) return;
     addUsage(asked.attributes, usage);
     if (costUsd !== undefined) asked.attributes["writ.cost.usd"] = costUsd;
@@ -251,6 +263,11 @@ function attemptOf({ attempt, delayMs }: Told<"retry-start">): Attributes {
     ...(attempt === undefined ? {} : { attempt }),
     ...(delayMs === undefined ? {} : { delay_ms: delayMs }),
   };
+}
+
+interface Spent {
+  readonly usage: Told<"usage-add">["usage"];
+  readonly costUsd: number | undefined;
 }
 
 interface Models {
