@@ -7,7 +7,7 @@ import type { Interrupt } from "../util/interrupt.ts";
 import { lazy } from "../util/remembered.ts";
 import type { StopReason } from "./end.ts";
 import { endKey, errorIn, type KeptEnd, pauseKey } from "./kept-end.ts";
-import { RunWaits } from "./waits.ts";
+import { handedOver, RunWaits } from "./waits.ts";
 
 /** The run that is replayed. */
 export interface ReplayOptions {
@@ -87,7 +87,7 @@ export class Replay {
 
   /** @throws RunWaits for a step or a question that was left to another process when the run was stopped here */
   checkHandedOver(key: string): void {
-    if (this.end()?.handedOver?.includes(key) === true) throw recall(new RunWaits([], true));
+    if (this.end()?.handedOver?.includes(key) === true) throw recall(handedOver());
   }
 
   /** True of a question whose answer, where there is one, came after the end. */

@@ -20,7 +20,7 @@ import { callEnded, type End, type Ending, isCancelled, type StopReason, stopped
 import { endFrom, endKey, type KeptEnd, keptFrom, pauseKey } from "./kept-end.ts";
 import { keptEnd, lookUp, pausesIn, Replay } from "./recorded-end.ts";
 import { Standing, type StandsAt } from "./standing.ts";
-import { RunWaits } from "./waits.ts";
+import { handedOver, RunWaits } from "./waits.ts";
 
 /** The run whose steps they are. */
 export interface StepsOptions {
@@ -164,6 +164,11 @@ export class StepsOfRun implements Journal {
       run: () => Promise.resolve(value),
     }));
     await this.options.journal.all(steps).catch((error: unknown) => this.refused(error));
+  }
+
+  /** It is being cancelled: the record of that is made, or is there already. */
+  get isCancelling(): boolean {
+    return this.cancelling !== undefined;
   }
 
   /** Takes down a fact that a step told before it had a result. */
@@ -368,10 +373,6 @@ export class StepsOfRun implements Journal {
     if ("waitsAt" in asked) this.unanswered.add(question.key);
     return asked;
   }
-}
-
-function handedOver(): RunWaits {
-  return new RunWaits([], true);
 }
 
 /** The steps of a run in its journal; a journal that records nothing stays as it is. */

@@ -54,3 +54,8 @@ export class RunWaits extends Error {
     return waits;
   }
 }
+
+/** Thrown by a run that is handed over: another process goes on with it. */
+export function handedOver(): RunWaits {
+  return new RunWaits([], true);
+}

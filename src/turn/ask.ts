@@ -8,7 +8,7 @@ import {
   type ModelQuestion,
 } from "./ask-model.ts";
 import type { Step } from "../journal/journal.ts";
-import { RunWaits } from "../run/waits.ts";
+import { handedOver } from "../run/waits.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
 import { after, type Maybe, attempt, rescue } from "../util/maybe.ts";
 import { type End, endBy, exhausted } from "../run/end.ts";
@@ -171,7 +171,7 @@ function askOrDecide(asking: TurnQuestion, hooked: HookedCall): Maybe<ModelRecor
 function askDirectly(asking: TurnQuestion): Maybe<ModelRecord> {
   const { state, input, run } = asking;
   const { turns: turn } = state.ledger;
-  const note = (fact: RunEvent): void => run.tell?.(fact);
+  const note = (fact: RunEvent): void => (run.stop.reason === undefined ? run.tell?.(fact) : undefined);
   const hooked = { turn, transcript: input.transcript, run, note };
   const asked = untilStopped(askOrDecide(asking, hooked), run.stop);
   return after(asked, (record) => inTime(record, input, run));
@@ -191,6 +191,7 @@ function askRecorded(asking: TurnQuestion): Maybe<ModelRecord> {
   const key = `turn/${state.ledger.turns}/model${asking.isShorter === true ? "/shorter" : ""}`;
   const steps = StepsOfRun.of(run.journal);
   const note = (fact: RunEvent): void => {
+    if (run.stop.reason !== undefined || steps?.isCancelling === true) return; // what a late hook changes does not count
     told.push(fact);
     steps?.note(key, fact);
     run.tell?.(fact);
@@ -324,9 +325,9 @@ function askUntilAnswered(given: TurnQuestion, hooked: HookedCall, tries = 1): M
     asking.early.calls?.beginAgain();
     if (typeof said !== "number") return settled(hookAnswer(said, question));
     const { turn, note } = hooked;
-    if (run.leaving?.aborted === true) throw new RunWaits([], true);
+    if (run.leaving?.aborted === true) throw handedOver();
     note({ type: "retry-start", turn, reason: error.message, attempt: tries, delayMs: said });
-    await untilAborted(pause(said, run), run.leaving, () => new RunWaits([], true));
+    await untilAborted(pause(said, run), run.leaving, () => handedOver());
     if (run.stop.reason !== undefined) throw error;
     return askUntilAnswered(askedAgain(asking), hooked, tries + 1);
   };
