@@ -91,7 +91,7 @@ function readMessage(given: unknown, calls: ForeignCalls): readonly Message[] {
   if (isOwn(given)) return [given];
   if (role === "user") return [readUser(message)];
   if (role === "assistant") return readReply(message, calls);
-  if (role === "tool") return readResults(message, calls);
+  if (role === "tool" || role === "function") return readResults(message, calls);
   const { type } = message;
   throw new TypeError(
     role === undefined && typeof type === "string"

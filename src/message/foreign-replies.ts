@@ -50,7 +50,7 @@ function writtenArguments(given: unknown): Arguments {
 
 /** Reads a reply, with the results that the AI SDK's `UIMessage` has in it. @throws TypeError for a part that is none */
 export function readReply(
-  { content, parts, refusal, tool_calls: wanted }: Fields,
+  { content, parts, refusal, tool_calls: wanted, function_call: only }: Fields,
   calls: ForeignCalls,
 ): Message[] {
   const messages: Message[] = [];
@@ -73,9 +73,16 @@ export function readReply(
     }
   }
   for (const each of listOf(wanted)) said.push(openaiCall(fieldsOf(each), calls));
+  for (const each of listOf(only)) {
+    const { name } = fieldsOf(each);
+    said.push(openaiCall({ id: onlyCall(name), function: each }, calls));
+  }
   close();
   return messages;
 }
+
+/** The one call of a reply as OpenAI had it first: it has no id, and its result names the function. */
+const onlyCall = (name: unknown): string => `function_call: ${String(name)}`;
 
 /** A call of a function, or of a custom tool, which takes a text. */
 function openaiCall({ id, function: called, custom }: Fields, calls: ForeignCalls): ReplyPart {
@@ -127,9 +134,10 @@ function resultOf(value: unknown): ToolResult {
   return json.ok ? { status: "ok", text: contentText(json.value), value: json.value } : unknownEnd;
 }
 
-/** Reads the results in a message of the role `tool`. @throws TypeError for what is none */
+/** Reads the results in a message of the role `tool`, or the older `function`. @throws TypeError for what is none */
 export function readResults(message: Fields, calls: ForeignCalls): Message[] {
-  const { tool_call_id: callId, content } = message;
+  const { role, name, content } = message;
+  const callId = role === "function" ? onlyCall(name) : message["tool_call_id"];
   if (callId !== undefined) return [calls.result(callId, told(content))];
   return listOf(content).map((each) => {
     const part = fieldsOf(each);

@@ -226,6 +226,34 @@ describe("what an agent can be asked", () => {
     expect(sent[1]).toEqual({ role: "assistant", parts: [{ type: "tool-call", id: "x", ...part }] });
   });
 
+  it("calls and results as OpenAI had them first, `function_call` and the role `function`, two of one name too", async () => {
+    const look = {
+      role: "assistant",
+      content: null,
+      function_call: { name: "now", arguments: '{"at":"x"}' },
+    };
+    const seen = (content: string) => ({ role: "function", name: "now", content });
+    const sent = await sentFor([
+      { role: "user", content: "Tea?" },
+      look,
+      seen("one"),
+      look,
+      seen("two"),
+      { role: "assistant", content: "Two.", function_call: null },
+      { role: "user", content: "Why?" },
+    ]);
+    const call = (id: string) => ({
+      role: "assistant",
+      parts: [{ type: "tool-call", id, name: "now", arguments: { at: "x" } }],
+    });
+    const result = (callId: string, told: string) => ({ role: "tool", callId, name: "now", text: told });
+    const ids = sent.flatMap((message) => (message.role === "tool" ? [message.callId] : []));
+    expect(new Set(ids).size).toBe(2);
+    const [one = "", two = ""] = ids;
+    expect(sent.slice(1, 5)).toMatchObject([call(one), result(one, "one"), call(two), result(two, "two")]);
+    await expect(sentFor([seen("one"), { role: "user", content: "Why?" }])).rejects.toThrow(/message 0 /);
+  });
+
   it("what a model of OpenAI's would not do is what it said", async () => {
     const refused = { role: "assistant", content: null, refusal: "I will not." };
     const sent = await sentFor([
