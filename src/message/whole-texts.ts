@@ -2,7 +2,7 @@ import { remembered } from "../util/remembered.ts";
 import type { Message } from "./message.ts";
 
 /**
- * The value with U+FFFD for each half of a character in its texts: a tool leaves one that cuts a text anywhere. JSON has a word for a half;
+ * The value with U+FFFD for each half of a character in its texts and the names of its fields: a tool leaves one that cuts a text anywhere. JSON has a word for a half;
  * providers refuse a request with one, and so each later request of the conversation too. The same value where all is whole.
  */
 export function wholeTexts<Value extends object>(value: Value): Value {
@@ -22,7 +22,8 @@ function made(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
   if (typeof value !== "object" || value === null) return value;
   const fields = Object.entries<unknown>({ ...value });
-  const whole = fields.map(([name, field]): [string, unknown] => [name, made(field)]);
-  if (whole.every(([, field], index) => field === fields[index]?.[1])) return value;
+  const whole = fields.map(([name, field]): [string, unknown] => [name.toWellFormed(), made(field)]);
+  if (whole.every(([name, field], index) => name === fields[index]?.[0] && field === fields[index]?.[1]))
+    return value;
   return Array.isArray(value) ? whole.map(([, field]) => field) : Object.fromEntries(whole);
 }

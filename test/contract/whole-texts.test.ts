@@ -16,7 +16,7 @@ import { anthropic } from "./ai-sdk-wire.ts";
 
 const half = "\uD83D";
 const script: readonly FakeStep[] = [
-  { text: `Yes${half}`, calls: [{ name: "begin", arguments: { list: [`a${half}`] } }] },
+  { text: `Yes${half}`, calls: [{ name: "begin", arguments: { list: [`a${half}`], [`name${half}`]: 1 } }] },
   "Done.",
 ];
 
@@ -38,7 +38,11 @@ const providers: readonly [
 
 it.each(providers)("half a character is no text that goes to a provider: %s", async (_name, start, model) => {
   await using provider = await start(script);
-  const begin = { ...fakeTool("begin", `The page begins: 😀${half}`), trusted: true };
+  const begin = {
+    ...fakeTool("begin", `The page begins: 😀${half}`),
+    description: `Begins${half}.`,
+    trusted: true,
+  };
   const reader = agent({
     name: "a",
     model: model(provider.url),

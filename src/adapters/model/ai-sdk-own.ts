@@ -24,6 +24,11 @@ export function partsFor(server: string | undefined, { parts }: ReplyMessage): r
   });
 }
 
+/** True for whoever has calls with a text in the place of arguments: the custom tools of OpenAI's Responses. */
+export function takesTexts(server: string | undefined): boolean {
+  return server === undefined || /\.responses$|^gateway$/.test(server);
+}
+
 interface Noted {
   readonly providerMetadata?: ProviderMetadata;
 }

@@ -13,7 +13,7 @@ import { assertNever } from "../../util/assert-never.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { remembered } from "../../util/remembered.ts";
 import type { ResultForm } from "./ai-sdk-bound.ts";
-import { optionsOf, partsFor, renamedResults } from "./ai-sdk-own.ts";
+import { optionsOf, partsFor, renamedResults, takesTexts } from "./ai-sdk-own.ts";
 import { wireIds, type WireIds } from "./kept.ts";
 import { objectArguments, wordsAfterResults, wordsBeforeReply } from "./wire-fields.ts";
 
@@ -50,13 +50,15 @@ export function promptFor(
   server?: string,
   { files = noFiles, forms }: PromptWays = {},
 ): (messages: readonly Message[]) => readonly PromptMessage[] {
+  const ownParts = (message: ReplyMessage): readonly ReplyPart[] =>
+    takesTexts(server) ? partsFor(server, message) : partsFor(server, message).map(withObject);
   // Depends on: the receiver; the message.
   const converted = remembered((message: Message) => {
     if (message.role === "tool") {
       const part = resultPart(message, version, forms?.get(message.name));
       return wholeTexts([{ role: "tool" as const, content: [part] }]);
     }
-    const own = message.role === "assistant" ? { ...message, parts: partsFor(server, message) } : message;
+    const own = message.role === "assistant" ? { ...message, parts: ownParts(message) } : message;
     return wholeTexts(convert(own, version));
   });
   const isMistral = server?.startsWith("mistral") === true;
@@ -181,6 +183,12 @@ function inputOf(call: ToolCall): Json {
   if (call.providerExecuted === true) return call.arguments;
   if (call.malformed !== undefined) return {};
   return typeof call.arguments === "string" ? call.arguments : objectArguments(call);
+}
+
+/** A call for a provider whose calls have objects alone. */
+function withObject(part: ReplyPart): ReplyPart {
+  if (part.type !== "tool-call" || part.providerExecuted === true) return part;
+  return typeof part.arguments === "string" ? { ...part, arguments: objectArguments(part) } : part;
 }
 
 function resultPart(message: ResultMessage, version: AiSdkVersion, form?: ResultForm): PromptPart {

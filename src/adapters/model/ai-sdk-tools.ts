@@ -1,4 +1,5 @@
 import type { ModelRequest, ToolDescription } from "../../model/model.ts";
+import { wholeTool } from "./wire-fields.ts";
 import { isJsonObject, type JsonObject } from "../../util/json.ts";
 
 /** A tool that the provider runs itself, as its package makes it: `anthropic.tools.webSearch_20250305({})`. */
@@ -38,7 +39,8 @@ export function toolsOf(
 }
 
 /** The specification has a place of its own for `strict`. */
-function functionTool(tool: ToolDescription, server: string): object {
+function functionTool(given: ToolDescription, server: string): object {
+  const tool = wholeTool(given);
   const own = tool.providerOptions?.[server];
   const strict = isJsonObject(own) ? own["strict"] : undefined;
   return { type: "function", ...tool, ...(typeof strict === "boolean" ? { strict } : {}) };

@@ -38,6 +38,8 @@ export interface Addressee {
   readonly server: string;
   readonly model: string;
   readonly learned: ReadonlySet<string>;
+  /** The server fetches no PDF that is given by its address. */
+  readonly fetchesNoPdf?: boolean;
   /** The place of the files of results. Default: `after`. */
   readonly place?: FilePlace;
   /** Fields beside the text of the system message. */
@@ -62,7 +64,7 @@ export function toOpenaiMessages(messages: readonly Message[], to: Addressee): r
   const { place = "after" } = to;
   const placed = withFilesPlaced(withTextsRead(withWholeTexts(messages)), {
     place,
-    takes: (file) => partOf(file) !== undefined,
+    takes: (file) => partOf(file, to) !== undefined,
   });
   return placed.flatMap((message, index) => {
     addressed.ids.take(message);
@@ -79,14 +81,14 @@ function toOpenaiMessage(message: Message, to: Addressed): OpenaiMessage {
     case "system":
       return { role: "system", content: systemContent(message.text, to) };
     case "user":
-      return { role: "user", content: contentOf(message, to.model) };
+      return { role: "user", content: contentOf(message, to) };
     case "assistant":
       return toReply(message, to);
     case "tool":
       return {
         role: "tool",
         tool_call_id: to.ids.of(message.callId),
-        content: resultContent(message, to.model),
+        content: resultContent(message, to),
       };
     default:
       return assertNever(message);
@@ -97,32 +99,31 @@ function systemContent(text: string, { systemOptions }: Addressee): OpenaiMessag
   return systemOptions === undefined ? text : [{ type: "text", text, ...systemOptions }];
 }
 
-function resultContent({ text, files }: ResultMessage, model: string): OpenaiMessage["content"] {
+function resultContent({ text, files }: ResultMessage, to: Addressee): OpenaiMessage["content"] {
   if (files === undefined) return text;
-  return [{ type: "text", text }, ...files.map((file) => filePart(file, model))];
+  return [{ type: "text", text }, ...files.map((file) => filePart(file, to))];
 }
 
-function contentOf(message: UserMessage, model: string): OpenaiMessage["content"] {
+function contentOf(message: UserMessage, to: Addressee): OpenaiMessage["content"] {
   const { parts } = message;
   if (parts.every((part) => part.type === "text")) return textOf(message);
-  return parts.map((part) =>
-    part.type === "text" ? { type: "text", text: part.text } : filePart(part, model),
-  );
+  return parts.map((part) => (part.type === "text" ? { type: "text", text: part.text } : filePart(part, to)));
 }
 
-function filePart(file: FilePart, model: string): object {
-  const part = partOf(file);
+function filePart(file: FilePart, to: Addressee): object {
+  const part = partOf(file, to);
   if (part !== undefined) return part;
-  const takes =
-    "a chat of an OpenAI-compatible server takes pictures, wav and mp3 that are given with their data, PDFs, and text";
+  const { model, fetchesNoPdf = false } = to;
+  const pdfs = fetchesNoPdf ? "PDFs (with their data too)" : "PDFs";
+  const takes = `a chat of an OpenAI-compatible server takes pictures, wav and mp3 that are given with their data, ${pdfs}, and text`;
   throw new WritError("model-without-files", { model, mediaType: file.mediaType, takes });
 }
 
 /** A file as the server takes it; undefined for one that it does not take. */
-function partOf({ mediaType, data }: FilePart): object | undefined {
+function partOf({ mediaType, data }: FilePart, { fetchesNoPdf = false }: Addressee): object | undefined {
   const url = /^(?:data|https?):/i.test(data) ? data : `data:${mediaType};base64,${data}`;
   if (mediaType.startsWith("image/")) return { type: "image_url", image_url: { url } };
-  if (mediaType === "application/pdf")
+  if (mediaType === "application/pdf" && !(fetchesNoPdf && /^https?:/i.test(url)))
     return { type: "file", file: { filename: "file.pdf", file_data: url } };
   const format = audioFormats.get(mediaType);
   const sound = data.replace(/^data:[^,]*,/, "");

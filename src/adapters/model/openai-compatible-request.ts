@@ -102,6 +102,7 @@ function chatBody(
       server: server.url,
       model: name,
       learned,
+      fetchesNoPdf: isOpenai(server) || isAzure(server),
       place: learned.has("result files") ? "none" : options.features?.resultFiles,
       systemOptions: options.systemOptions,
     }),
@@ -171,8 +172,12 @@ function formatFields(format: ReplyFormat): object {
 
 /** OpenAI's own name for the bound of a reply is one that other servers do not know, but those that pass its newer models on. */
 function maxTokensName(server: OpenaiServer, learned: ReadonlySet<string>): string {
-  const isSame = isOpenai(server) || /^https:\/\/[^/]+\.openai\.azure\.com\//.test(server.url);
+  const isSame = isOpenai(server) || isAzure(server);
   return isSame || learned.has("max_completion_tokens") ? "max_completion_tokens" : "max_tokens";
+}
+
+function isAzure({ url }: OpenaiServer): boolean {
+  return /^https:\/\/[^/]+\.openai\.azure\.com\//.test(url);
 }
 
 function isOpenai({ url }: OpenaiServer): boolean {

@@ -2,7 +2,9 @@ import { fileText } from "../../message/file-part.ts";
 import { callsOf, type ReplyMessage, textOf, type ToolCall } from "../../message/message.ts";
 import type { ReportedUsage } from "../../message/usage.ts";
 import type { ModelSettings, ReportedResponse, ToolDescription, UnreadableCall } from "../../model/model.ts";
+import { wholeTexts } from "../../message/whole-texts.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../../util/json.ts";
+import { remembered } from "../../util/remembered.ts";
 import { fits, whole } from "../../util/shape.ts";
 
 /** A tool of a request, as OpenAI and Ollama have it. */
@@ -11,12 +13,16 @@ export interface WireTool {
   readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonObject };
 }
 
+/** The tool as it goes to a provider: what others describe, as servers of MCP do, may have half a character in it. */
+// Depends on: the tool.
+export const wholeTool = remembered(wholeTexts<ToolDescription>);
+
 /** The tools of a request; `parametersOf` makes what the server takes of the schema of a tool's arguments. */
 export function wireTools(
   tools: readonly ToolDescription[],
   parametersOf: (schema: JsonObject) => JsonObject = (schema) => schema,
 ): readonly WireTool[] {
-  return tools.map(({ name, description, inputSchema }) => ({
+  return tools.map(wholeTool).map(({ name, description, inputSchema }) => ({
     type: "function",
     function: { name, description, parameters: parametersOf(inputSchema) },
   }));

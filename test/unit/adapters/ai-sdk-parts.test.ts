@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toPrompt } from "../../../src/adapters/model/ai-sdk-prompt.ts";
+import { promptFor, toPrompt } from "../../../src/adapters/model/ai-sdk-prompt.ts";
 import { type StreamPart, toDeltas } from "../../../src/adapters/model/ai-sdk-stream.ts";
 import {
   type Message,
@@ -391,6 +391,18 @@ describe.each(versions)("messages become a prompt (%s)", (version) => {
     ]);
     expect(sent({ ...call, arguments: "SELECT 1" }, version)).toMatchObject([{ input: "SELECT 1" }]);
   });
+
+  it.each(["anthropic.messages", "google.generative-ai", "mistral.chat", "openai.chat", "amazon-bedrock"])(
+    "%s wants an object of each call, and gets no text; a custom tool of OpenAI's Responses has its own",
+    (server) => {
+      const call = { type: "tool-call", id: "c", name: "add", arguments: "SELECT 1" } as const;
+      const to = (provider: string, part: ReplyPart) =>
+        promptFor(version, provider)([userMessage("x"), reply(part)])[1]?.content;
+      expect(to(server, call)).toMatchObject([{ input: {} }]);
+      expect(to(server, { ...call, arguments: '{"a":1}' })).toMatchObject([{ input: { a: 1 } }]);
+      expect(to("openai.responses", call)).toMatchObject([{ input: "SELECT 1" }]);
+    },
+  );
 
   it("a message that says nothing is left out", () => {
     const source = { type: "provider", data: { type: "source", id: "1" } } as const;

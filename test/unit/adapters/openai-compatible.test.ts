@@ -264,6 +264,32 @@ describe("a request to an OpenAI-compatible server", () => {
     expect(server.requests).toEqual([]);
   });
 
+  it("sends OpenAI itself, which fetches none, no PDF by its address: a user's is refused, a result's told in words", async () => {
+    let sent = "";
+    const send = (_url: unknown, init?: RequestInit): Promise<Response> => {
+      sent = typeof init?.body === "string" ? init.body : "";
+      return Promise.resolve(new Response("{}", { status: 500 }));
+    };
+    const file = { type: "file", mediaType: "application/pdf", data: "https://box/a.pdf" } as const;
+    const call = { type: "tool-call", id: "1", name: "add", arguments: {} } as const;
+    const result = { role: "tool", callId: "1", name: "add", status: "ok", text: "read" } as const;
+    for (const baseUrl of ["https://api.openai.com/v1", "https://own.openai.azure.com/openai/v1"]) {
+      const openai = openaiCompatible("m", { baseUrl, fetch: send });
+      await expect(ask(openai, { messages: [{ role: "user", parts: [file] }] })).rejects.toMatchObject({
+        code: "model-without-files",
+      });
+      expect(sent).toBe("");
+      const messages: Message[] = [
+        { role: "assistant", parts: [call] },
+        { ...result, files: [file] },
+      ];
+      await expect(ask(openai, { messages })).rejects.toMatchObject({ code: "provider-failed" });
+      expect(sent).toContain("A file is left out");
+      expect(sent).not.toContain("file_data");
+      sent = "";
+    }
+  });
+
   it("names no tool in its choice: a named one is sent alone, and a call required", async () => {
     const tools = [addTool, subTool];
     const names = (body: Record<string, unknown>): readonly string[] =>
