@@ -1,3 +1,4 @@
+import { mapAt } from "../schema/keywords.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 
 /** Schemas that stand inside a larger one, by their names. */
@@ -21,6 +22,16 @@ export function bundleSchemas(schemas: Readonly<Record<string, JsonObject>>): Bu
     at: (name) => (moved.has(name) ? { $ref: pointerTo(name) } : (schemas[name] ?? {})),
     root: defs.length === 0 ? {} : { $defs: Object.fromEntries(defs) },
   };
+}
+
+/** The schema of a property, which holds without the rest of the schema that it stands in. */
+export function propertySchema(schema: JsonObject, name: string): JsonObject {
+  const property = mapAt(schema, "properties")[name];
+  if (!isJsonObject(property)) return {};
+  if (!JSON.stringify(property).includes('"$ref"')) return property;
+  const { at, root } = bundleSchemas({ whole: schema });
+  const { $ref } = at("whole");
+  return { $ref: `${String($ref)}/properties/${name}`, ...root };
 }
 
 /** Names of tools may have a slash. */

@@ -47,7 +47,6 @@ export function answerForm(output: Schema | undefined): string {
 
 function describeObject(schema: JsonObject, depth: number): string {
   const properties = Object.entries(mapAt(schema, "properties"));
-  if (properties.length === 0) return "{}";
   const required = listAt(schema, "required");
   const fields = properties.map(([name, property]) => {
     const note =
@@ -56,7 +55,19 @@ function describeObject(schema: JsonObject, depth: number): string {
         : "";
     return `${name}${required.includes(name) ? "" : "?"}: ${describeType(property, depth + 1)}${note}`;
   });
-  return `{ ${fields.join(", ")} }`;
+  const all = [...fields, ...freeFields(schema, depth)];
+  return all.length === 0 ? "{}" : `{ ${all.join(", ")} }`;
+}
+
+/** The fields whose names the model chooses: `[name: string]: number`. */
+function freeFields(schema: JsonObject, depth: number): readonly string[] {
+  const patterns = Object.entries(mapAt(schema, "patternProperties")).map(
+    ([pattern, property]) => `[name: /${pattern}/]: ${describeType(property, depth + 1)}`,
+  );
+  const { additionalProperties: others = false, propertyNames: names } = schema;
+  if (others === false) return patterns;
+  const name = isJsonObject(names) ? describeType({ type: "string", ...names }, depth + 1) : "string";
+  return [...patterns, `[name: ${name}]: ${describeType(others, depth + 1)}`];
 }
 
 /**

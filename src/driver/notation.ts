@@ -3,6 +3,7 @@ import type { AllowList } from "../policy/allow-list.ts";
 import { mapAt } from "../schema/keywords.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
+import { propertySchema } from "./bundle-schemas.ts";
 import { terminal } from "./grammar/grammar.ts";
 import { matchTool } from "./match-tool.ts";
 import { endOfObject, oneObject } from "./one-object.ts";
@@ -45,11 +46,10 @@ export function headLine(tool: Tool): string {
 /** The schemas of what a line of the tool leaves open: each argument in its notation, or its arguments as a whole. */
 export function argumentSchemas(tool: Tool): readonly JsonObject[] {
   if (tool.notation === undefined) return [tool.input.jsonSchema];
-  const properties = propertiesOf(tool);
-  return piecesOf(tool.notation).flatMap(({ field }) => {
-    const schema = field === undefined ? undefined : properties[field];
-    return field === undefined ? [] : [isJsonObject(schema) ? schema : {}];
-  });
+  const { jsonSchema } = tool.input;
+  return piecesOf(tool.notation).flatMap(({ field }) =>
+    field === undefined ? [] : [propertySchema(jsonSchema, field)],
+  );
 }
 
 /** The grammar of a line of the tool, from the expressions of {@link argumentSchemas}. */

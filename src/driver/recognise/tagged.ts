@@ -34,12 +34,44 @@ function readParameters(cursor: Cursor): JsonObject | undefined {
   for (;;) {
     const parameter = take(cursor, /<(?:｜DSML｜)?parameter(?:=|\s+name=)["']?[\w.-]+["']?[^>]*>/y);
     if (parameter === undefined) return Object.fromEntries(entries);
-    const value = takeUpTo(cursor, parameter.startsWith("<｜") ? "</｜DSML｜parameter>" : "</parameter>");
+    const value = parameter.startsWith("<｜") ? takeUpTo(cursor, "</｜DSML｜parameter>") : takeValue(cursor);
     if (value === undefined) return undefined;
     const [, key = ""] = /(?:=|name=)["']?([\w.-]+)/.exec(parameter) ?? [];
     entries.push([key, value.replace(/^\n/, "").replace(/\n$/, "")]);
     take(cursor, /\s*/y);
   }
+}
+
+/** The end of a value, and the beginning of the next one, where a model forgot the end. */
+const valueEnd = /<\/parameter>|\n[ \t]*(?=<parameter(?:=|\s+name=)["']?[\w.-]+["']?\s*>)/g;
+/** The end of a call. It may stand in a value too, but then no call begins between it and the end of that. */
+const callEnd = /\s*(?=<\/(?:function|invoke)>\s*(?:<\/|<tool_call>|<function=|<invoke\s|$))/g;
+const nextCall = /<\/(?:function|invoke)>\s*(?:<\/?\w+>\s*)*<(?:function=|invoke\s)/;
+
+/** The value of a parameter. Qwen-Coder forgets its end. */
+function takeValue(cursor: Cursor): string | undefined {
+  const { text, at } = cursor;
+  const end = firstFrom(cursor, valueEnd);
+  const isWhole = end !== undefined && !nextCall.test(text.slice(at, end.index));
+  if (isWhole && end[0] === "</parameter>") return taken(cursor, end);
+  const open = isWhole ? end : firstFrom(cursor, callEnd);
+  if (open === undefined) return undefined;
+  cursor.repairs.add("an argument that was not ended was ended before the next, or with its call");
+  return taken(cursor, open);
+}
+
+function firstFrom(cursor: Cursor, pattern: RegExp): RegExpExecArray | undefined {
+  pattern.lastIndex = cursor.at;
+  const found = pattern.exec(cursor.text) ?? undefined;
+  cursor.work -= (found?.index ?? cursor.text.length) - cursor.at;
+  return found;
+}
+
+/** The text before what was found; the cursor moves behind it. */
+function taken(cursor: Cursor, found: RegExpExecArray): string {
+  const value = cursor.text.slice(cursor.at, found.index);
+  cursor.at = found.index + found[0].length;
+  return value;
 }
 
 /** `f` and then `<arg_key>a</arg_key><arg_value>1</arg_value>`, or the end. */

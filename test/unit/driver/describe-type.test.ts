@@ -15,6 +15,26 @@ describe("a schema as models are shown it", () => {
       '(integer | ("a" | "b")[])[]',
     ],
     [{ type: "array", items: { type: "object", properties: { c: choice } } }, '{ c?: "a" | "b" }[]'],
+    [{ type: "object" }, "{}"],
+    [{ type: "object", additionalProperties: { type: "number" } }, "{ [name: string]: number }"],
+    [{ type: "object", additionalProperties: {} }, "{ [name: string]: any }"],
+    [{ type: "object", additionalProperties: true }, "{ [name: string]: any }"],
+    [{ type: "object", additionalProperties: false }, "{}"],
+    [{ additionalProperties: { type: "number" } }, "any"],
+    [
+      { type: "object", propertyNames: choice, additionalProperties: { type: "number" } },
+      '{ [name: "a" | "b"]: number }',
+    ],
+    [
+      {
+        type: "object",
+        properties: { a: { type: "string" } },
+        required: ["a"],
+        patternProperties: { "^x-": { type: "array", items: choice } },
+        additionalProperties: { type: "null" },
+      },
+      '{ a: string, [name: /^x-/]: ("a" | "b")[], [name: string]: null }',
+    ],
     [{ anyOf: [{ type: "array", items: { type: "number" } }, { type: "null" }] }, "number[] | null"],
   ])("%j is %s", (schema, type) => {
     expect(describeType(schema)).toBe(type);

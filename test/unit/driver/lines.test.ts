@@ -159,6 +159,33 @@ describe("lines", () => {
     );
   });
 
+  it("holds the arguments of a notation to definitions that stand elsewhere in the schema", async () => {
+    const move = tool({
+      name: "move",
+      description: "Move",
+      notation: "{from} to {to} by {how}",
+      inputSchema: {
+        type: "object",
+        properties: {
+          from: { $ref: "#/$defs/place" },
+          to: { $ref: "#/properties/from" },
+          how: { $ref: "#/$defs/way" },
+        },
+        required: ["from", "to", "how"],
+        additionalProperties: false,
+        $defs: { place: { enum: ["a1", "b2"] }, way: { const: "foot" } },
+      },
+      execute: () => 1,
+    });
+    const model = scripted(["Answer: ok\n"], weak);
+    await agent({ name: "a", driver: "lines", model, tools: [move] }).run("x");
+    const format = model.requests[0]?.format;
+    const grammar = readGbnf(format?.type === "grammar" ? format.grammar : "");
+    expect(grammar.matches('Step: "a1" to "b2" by "foot" =')).toBe(true);
+    for (const line of ['"c" to "b2" by "foot"', '"a1" to "c" by "foot"', '"a1" to "b2" by "x"'])
+      expect(grammar.matches(`Step: ${line} =`)).toBe(false);
+  });
+
   it("refuses notations that leave something out or cannot be told apart", () => {
     const define =
       (notation: string): (() => unknown) =>

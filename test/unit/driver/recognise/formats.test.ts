@@ -23,6 +23,18 @@ const oneCall: readonly (readonly [format: string, text: string])[] = [
     "<tool_call>\n<function=get_weather>\n<parameter=city>\nLima\n</parameter>\n<parameter=days>\n3\n</parameter>\n</tool_call>",
   ],
   [
+    "Qwen-Coder without the ends of the arguments",
+    "<tool_call>\n<function=get_weather>\n<parameter=city>\nLima\n<parameter=days>\n3\n</function>\n</tool_call>",
+  ],
+  [
+    "Qwen-Coder without the end of the last argument",
+    "<function=get_weather>\n<parameter=city>\nLima\n</parameter>\n<parameter=days>\n3\n</function>",
+  ],
+  [
+    "Claude without the ends of the arguments",
+    '<invoke name="get_weather">\n<parameter name="city">Lima\n<parameter name="days">3\n</invoke>',
+  ],
+  [
     "GLM",
     "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Lima</arg_value>\n<arg_key>days</arg_key>\n<arg_value>3</arg_value>\n</tool_call>",
   ],
@@ -209,6 +221,35 @@ describe("a bracket that is not closed before the end of its call", () => {
     expect(listed?.arguments).toEqual({ tags: ["a", "</tool_call>"] });
     const cut = '<tool_call>{"name": "get_weather", "arguments": {"city": "Lima"';
     expect(recogniser(tools).read(cut).calls).toEqual([]);
+  });
+});
+
+describe("an argument of Qwen-Coder's that was not ended", () => {
+  const call = (city: string, end: string) =>
+    `<tool_call>\n<function=get_weather>\n<parameter=city>\n${city}${end}\n</function>\n</tool_call>`;
+  const cities = (text: string) =>
+    recogniser(tools)
+      .read(text)
+      .calls.map(({ arguments: { city } }) => city);
+  const ended = "\n</parameter>";
+
+  it("is told, and takes nothing of the next call", () => {
+    const { repairs } = recogniser(tools).read(call("Lima", ""));
+    expect(repairs.join()).toContain("ended");
+    expect(cities(`${call("Lima", "")}\n${call("Rome", ended)}`)).toEqual(["Lima", "Rome"]);
+    expect(cities(`${call("Lima", "")}\n${call("Rome", "")}`)).toEqual(["Lima", "Rome"]);
+    expect(recogniser(tools).read(call("Lima", ended)).repairs).toEqual([]);
+  });
+
+  it.each(["a <parameter=x> b", "<function>\n</function>", "a </function>\n</tool_call>\nb", "a\n<b>"])(
+    "one that was ended keeps all that stands in it: %j",
+    (city) => {
+      expect(cities(call(city, ended))).toEqual([city]);
+    },
+  );
+
+  it("that the text ends in is none", () => {
+    expect(cities("<function=get_weather>\n<parameter=city>\nLim")).toEqual([]);
   });
 });
 
