@@ -29,9 +29,7 @@ export function propertySchema(schema: JsonObject, name: string): JsonObject {
   const property = mapAt(schema, "properties")[name];
   if (!isJsonObject(property)) return {};
   if (!JSON.stringify(property).includes('"$ref"')) return property;
-  const { at, root } = bundleSchemas({ whole: schema });
-  const { $ref } = at("whole");
-  return { $ref: `${String($ref)}/properties/${name}`, ...root };
+  return { $ref: `${pointerTo("whole")}/properties/${name}`, ...bundleSchemas({ whole: schema }).root };
 }
 
 /** Names of tools may have a slash. */

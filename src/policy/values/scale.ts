@@ -1,5 +1,6 @@
 import { canonicalNumber } from "./number.ts";
 import { between, type Tokens, wordAt } from "./tokens.ts";
+import { unitAt } from "./unit.ts";
 
 /** English words, of India too, and short forms that make a number before them larger, by the zeros that they stand for. */
 const zeros: ReadonlyMap<string, number> = new Map([
@@ -15,19 +16,27 @@ const zeros: ReadonlyMap<string, number> = new Map([
   ["trillion", 12],
 ]);
 /** A space that breaks no line stands between the thousands of one number. */
-const gap = /^[\u{a0}\u{202f}]$/v;
+const unbroken: Grouping = { space: /^[\u{a0}\u{202f}]$/v, most: Infinity };
+const spaced: Grouping = { space: /^ $/v, most: 5 };
+const group = /^\d{3}(?:[.,]\d+)?$/v;
+
+/** The space between groups of digits, and the most groups behind the first digits. */
+interface Grouping {
+  readonly space: RegExp;
+  readonly most: number;
+}
 
 /** A number with the words that make it larger: `5 million`, `5 000`. */
 export interface Scaled {
-  /** Left out for a word that is only a part of the number before it. */
-  readonly number?: string | undefined;
+  readonly number: string | undefined;
+  /** The index of the last word that has digits of it. */
+  readonly lastDigits: number;
   /** The index of its last word. */
   readonly last: number;
 }
 
 /** The whole number that the word at `index`, which is this number, begins. */
 export function scaledAt(tokens: Tokens, index: number, number: string): Scaled {
-  if (isGroup(tokens, index)) return { last: index };
   const grouped = withGroups(tokens, index, number);
   let { last } = grouped;
   let shift = 0;
@@ -35,7 +44,9 @@ export function scaledAt(tokens: Tokens, index: number, number: string): Scaled 
     shift += next;
     last += 1;
   }
-  return { number: shift === 0 ? grouped.number : shifted(grouped.number ?? number, shift), last };
+  const { lastDigits } = grouped;
+  const whole = shift === 0 ? grouped.number : shifted(grouped.number ?? number, shift);
+  return { number: whole, lastDigits, last };
 }
 
 function zerosAt(tokens: Tokens, index: number): number | undefined {
@@ -48,21 +59,34 @@ function zerosAt(tokens: Tokens, index: number): number | undefined {
     : undefined;
 }
 
-/** True for the thousands behind the beginning of a number. */
-function isGroup(tokens: Tokens, index: number): boolean {
-  return (
-    index > 0 &&
-    gap.test(between(tokens, index - 1, index)) &&
-    /^\d{3}(?:[.,]\d+)?$/v.test(wordAt(tokens, index)) &&
-    /\d$/v.test(wordAt(tokens, index - 1))
-  );
+function withGroups(tokens: Tokens, index: number, number: string): Scaled {
+  const last = Math.max(groupsBehind(tokens, index, unbroken), spacedBehind(tokens, index));
+  const written = Array.from({ length: last - index + 1 }, (_, at) => wordAt(tokens, index + at));
+  return { number: last === index ? number : canonicalNumber(written.join("")), lastDigits: last, last };
 }
 
-function withGroups(tokens: Tokens, index: number, number: string): Scaled {
+/** The index of the last group of three digits behind the word, with such a space before each. */
+function groupsBehind(tokens: Tokens, index: number, { space, most }: Grouping): number {
   let last = index;
-  let written = wordAt(tokens, index);
-  for (; isGroup(tokens, last + 1); last += 1) written += wordAt(tokens, last + 1);
-  return { number: last === index ? number : canonicalNumber(written), last };
+  while (
+    last - index < most &&
+    /\d$/v.test(wordAt(tokens, last)) &&
+    space.test(between(tokens, last, last + 1)) &&
+    group.test(wordAt(tokens, last + 1))
+  )
+    last += 1;
+  return last;
+}
+
+/** The same with plain spaces. They may part two numbers too: a currency, or a group that is no number by itself, says that it is one. */
+function spacedBehind(tokens: Tokens, index: number): number {
+  if (!/^\D{0,3}[1-9]\d{0,2}$/v.test(wordAt(tokens, index))) return index;
+  const last = groupsBehind(tokens, index, spaced);
+  const [start = 0, end = 0] = [tokens.words[index]?.start, tokens.words[last]?.end];
+  const unit = last === index ? undefined : unitAt(tokens.text, { start, end });
+  if (unit !== undefined && unit !== "%") return last;
+  for (let at = last; at > index; at -= 1) if (wordAt(tokens, at).startsWith("0")) return last;
+  return index;
 }
 
 function shifted(number: string, shift: number): string {

@@ -49,7 +49,8 @@ export function scan(texts: readonly string[]): Scan {
   const read = texts.map((given) => {
     const text = composed(given);
     const tokens = tokensOf(text);
-    const reading: Reading = { ...tokens, found, listed: -1, names: phrasesIn(text, tokens.quoted, false) };
+    const names = phrasesIn(text, tokens.quoted, false);
+    const reading: Reading = { ...tokens, found, listed: -1, lastDigits: -1, names };
     let index = 0;
     while (index < tokens.words.length) index = readAt(reading, index);
     for (const pair of tokens.pairs) addPair(found, pair);
@@ -66,6 +67,8 @@ interface Reading extends Listed {
   readonly found: FoundValues;
   /** The names of several words between quotes: a path or an identifier within one is none. */
   readonly names: readonly Phrase[];
+  /** The index of the last word whose digits belong to a number that was read. */
+  lastDigits: number;
 }
 
 /** Reads what begins at a word; returns the index of the next word to read. */
@@ -266,8 +269,9 @@ export const noUnit = "*";
 /** A number is bound by itself, and with the unit that stands beside it: any one, where there is none. */
 function addNumber(reading: Reading, index: number, written: string | undefined): void {
   const { text, words, found } = reading;
-  if (written === undefined) return;
-  const { number, last } = scaledAt(reading, index, written);
+  if (written === undefined || index <= reading.lastDigits) return;
+  const { number, last, lastDigits } = scaledAt(reading, index, written);
+  reading.lastDigits = lastDigits;
   const [first, end] = [words[index]?.start, words[last]?.end];
   if (number === undefined || first === undefined || end === undefined) return;
   found.number.add(number).add(`${number} ${unitAt(text, { start: first, end }) ?? noUnit}`);

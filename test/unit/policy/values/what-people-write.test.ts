@@ -131,6 +131,37 @@ describe("thousands as Swiss and Indians write them", () => {
   ]);
 });
 
+describe("thousands with spaces, as much of Europe writes them", () => {
+  table(true, [
+    ["pay 1 000 EUR to Ann", 1000, "number"],
+    ["pay 1 000 EUR to Ann", "1000 EUR", "number"],
+    ["pay 12 500,50 € to Ann", 12_500.5, "number"],
+    ["pay €1 250 000.", 1_250_000, "number"],
+    ["pay € 1 250 to Ann", "1250 EUR", "number"],
+    ["pay 2 500 euros to Ann", 2500, "number"],
+    ["buy 1 000 cups", 1000, "number"],
+    ["buy 3 of 10 050 cups", 10_050, "number"],
+    ["take 5 500 times", 5, "number"],
+    ["take 5 500 times", 500, "number"],
+    ["pay on May 5 100 EUR", "100 EUR", "number"],
+    ["in 2026 500 EUR went to Ann", 500, "number"],
+    ["pay 5 100% vouchers", 5, "number"],
+    ["pay 5 million 100 EUR", 100, "number"],
+  ]);
+  table(false, [
+    ["pay 1 000 EUR to Ann", 1, "number"],
+    ["pay 12 500,50 € to Ann", 500.5, "number"],
+    ["pay 12 500,50 € to Ann", 12, "number"],
+    ["pay €1 250 000.", "€1", "number"],
+    ["pay €1 250 000.", 250, "number"],
+    ["pay 1 000 to Ann", 1, "number"],
+    ["pay 1  000 EUR", 1000, "number"],
+    ["pay 1000 500 EUR", 1_000_500, "number"],
+    ["pay 01 500 EUR", 1500, "number"],
+    ["pay 1 50 EUR", 150, "number"],
+  ]);
+});
+
 describe("pictures among words", () => {
   table(true, [
     ["label it \u26a0\ufe0f urgent", "\u26a0\ufe0f urgent", "text"],
