@@ -185,10 +185,29 @@ describe("code that a model writes", () => {
     expect((await codeTool({ functions })).effect).toBe("undeclared");
   });
 
+  it("has each of its own objects whatever functions it is given, and names of functions that say something to others", async () => {
+    const bare = await codeTool();
+    const own = await bare.execute({ code: "Object.getOwnPropertyNames(globalThis)" }, contextOf());
+    const names = (own as readonly string[]).filter((name) => /^[A-Za-z]/.test(name));
+    expect(names).toContain("Promise");
+    for (const name of names)
+      await expect(codeTool({ functions: { [name]: () => 1 } })).rejects.toMatchObject({
+        code: "definition-invalid",
+      });
+    const of = await codeTool({ functions: { of: () => 7, fetch: () => 8, setTimeout: () => 9 } });
+    const code = "[await of(1), await fetch(1), await setTimeout(1)]";
+    expect(await of.execute({ code }, contextOf())).toEqual([7, 8, 9]);
+  });
+
   it.each([
     [{ functions: { "a b": () => 1 } }, '"a b" cannot be the name'],
     [{ functions: { input: () => 1 } }, '"input" cannot be the name'],
     [{ functions: { readText: () => 1 }, needs: [need("fs.read", "/")] }, '"readText" cannot be the name'],
+    [{ functions: { delete: () => 1 } }, '"delete" cannot be the name'],
+    [{ functions: { await: () => 1 } }, '"await" cannot be the name'],
+    [{ functions: { NaN: () => 1 } }, '"NaN" cannot be the name'],
+    [{ functions: { price: () => 1, Object: () => 1 } }, '"Object" cannot be the name'],
+    [{ functions: { JSON: () => 1 } }, '"JSON" cannot be the name'],
     [{ needs: [need("secret", "KEY")] }, "no `secret`"],
     [{ timeoutMs: 0 }, "`timeoutMs` must be a positive number"],
     [{ memoryBytes: NaN }, "`memoryBytes` must be a positive number"],

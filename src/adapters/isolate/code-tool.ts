@@ -6,6 +6,7 @@ import { waitMs } from "../wait-ms.ts";
 import type { GivenFunction } from "./broker.ts";
 import { callCell, warmPool } from "./call-cell.ts";
 import { boundFunctions, codeFunctions } from "./code-functions.ts";
+import { isFunctionName } from "./code-names.ts";
 import { openPool } from "./pool.ts";
 import { interpreter, startInterpreter } from "./quickjs.ts";
 
@@ -28,7 +29,7 @@ export interface CodeToolDefinition<Needs extends readonly Capability[] = readon
   readonly needs?: Needs;
   /**
    * Further functions for the code, each with the arguments that the code gives it: JSON that nobody checked.
-   * They run in this process, and no policy judges a call of theirs.
+   * They run in this process, and no policy judges a call of theirs. Their names are no words of JavaScript, nor objects that it has of its own.
    */
   readonly functions?: Readonly<Record<string, (...args: Json[]) => unknown>>;
   /** So long a piece of code may take, waiting included, in milliseconds. Default 5,000. */
@@ -150,21 +151,9 @@ function valueOf(outcome: Json): Json {
 }
 
 function checkNames(tool: string, names: readonly string[]): void {
-  const wrong = names.find((name, index) => {
-    const isName = /^[A-Za-z_$][\w$]*$/.test(name) && !reserved.has(name);
-    return !isName || names.indexOf(name) !== index;
-  });
+  const wrong = names.find((name, index) => !isFunctionName(name) || names.indexOf(name) !== index);
   if (wrong !== undefined) throw invalid(tool, `"${wrong}" cannot be the name of a function, or is taken.`);
 }
-
-const reserved: ReadonlySet<string> = new Set([
-  "input",
-  "globalThis",
-  "undefined",
-  "__proto__",
-  "constructor",
-  "eval",
-]);
 
 /** Memory that the interpreter begins with. */
 const leastMemory = 17_000_000;

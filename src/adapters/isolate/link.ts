@@ -96,11 +96,15 @@ export function openLink(options: LaunchOptions, { onMessage, onInstant, onEnd }
     if (used.errorBytes > limits.errorBytes) end("it printed without end");
   });
   for (const stream of streams) stream.on("error", () => undefined); // its end is told by `exit`
-  const onTooLong = (bytes: number): void => end(`it wrote a message of ${bytes} bytes`);
+  const endAbove = (maxBytes: number) => (bytes: number) =>
+    end(`it wrote a message of ${bytes} bytes: ${maxBytes} at most go to the program`);
   const onFrame = (frame: Frame): void => read(frame, onMessage);
-  pipe.on("data", frameReader({ maxBytes: limits.frameBytes, onFrame, onTooLong }));
+  const { frameBytes, instantBytes } = limits;
+  const onTooLong = endAbove(frameBytes);
+  pipe.on("data", frameReader({ maxBytes: frameBytes, onFrame, onTooLong }));
   const onInstantFrame = (frame: Frame): void => read(frame, onInstant);
-  const instantly = { maxBytes: limits.instantBytes, onFrame: onInstantFrame, onTooLong };
+  const onInstantTooLong = endAbove(instantBytes);
+  const instantly = { maxBytes: instantBytes, onFrame: onInstantFrame, onTooLong: onInstantTooLong };
   instant.on("data", frameReader(instantly));
 
   return {
