@@ -20,7 +20,7 @@ export function knownTools(given: readonly (KnownTool | Tool)[]): KnownTools {
   const byLast = unique(tools, ({ name }) => folded(name.split(/[./:]+/).at(-1) ?? name));
   const found = new Map<string, KnownTool | undefined>();
   const look = (written: string): KnownTool | undefined => {
-    const spellings = [folded(written), folded(written.replace(prefixes, ""))];
+    const spellings = [folded(written), folded(withoutPrefix(written))];
     const known = spellings.find((name) => byFolded.has(name));
     if (known !== undefined) return byFolded.get(known);
     return /[./:]/.test(written) ? undefined : byLast.get(folded(written));
@@ -44,8 +44,14 @@ function asKnown(tool: KnownTool | Tool): KnownTool {
   return { name: tool.name, inputSchema: tool.input.jsonSchema, changes };
 }
 
-/** Prefixes that models set before names because their prompts or their training have them there. */
-const prefixes = /^(?:(?:functions?|tools?|default_api|api|namespace)(?:[./:]|::))+/i;
+/** Words that models set before names because their prompts or their training have them there. */
+export const prefixWords = ["functions", "tools", "default_api", "api", "namespace"];
+const prefixes = /^(?:(?:functions?|tools?|default_api|api|namespace)(?:::|[./:]))+/i;
+
+/** The name behind them. */
+export function withoutPrefix(name: string): string {
+  return name.replace(prefixes, "");
+}
 
 const maxNameLength = 256;
 const maxNames = 1000;

@@ -113,6 +113,7 @@ const oneCall: readonly (readonly [format: string, text: string])[] = [
   ["behind a link without a text", "[](https://x.test/a) helps:\nget_weather(city='Lima', days=3)"],
   ["Markdown's escapes", "get\\_weather(city='Lima', days=3)"],
   ["a prefix", "[functions.get_weather(city='Lima', days=3)]"],
+  ["a prefix with two colons", "<tool_call>functions::get_weather(city='Lima', days=3)</tool_call>"],
   ["text for numbers", '{"name": "get_weather", "arguments": {"city": "Lima", "days": "3"}}'],
   ["another case", '{"name": "Get-Weather", "arguments": {"City": "Lima", "days": 3}}'],
   [
