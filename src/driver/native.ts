@@ -35,8 +35,10 @@ import { withoutThinking } from "./thinking.ts";
 export const nativeDriver: Driver = {
   name: "native",
   passthrough: true,
-  toolName: (wireName, allowed) =>
-    allowed.tools.has(wireName) ? wireName : wireNames(allowed).fromWire(wireName),
+  toolName(wireName, allowed) {
+    const name = wireName.trim();
+    return allowed.tools.has(name) ? name : wireNames(allowed).fromWire(name);
+  },
   request(turn) {
     const { settings, toolChoice } = turn;
     const format = formatOf(turn);
@@ -52,7 +54,7 @@ export const nativeDriver: Driver = {
     };
   },
   read(reply, turn) {
-    const mayThink = textOf(reply.message).includes("think");
+    const mayThink = /think|THINK/.test(textOf(reply.message));
     const reading = readMessage(mayThink ? withoutThinking(reply) : reply, turn);
     return turn.toolChoice === "auto" ? reading : heldToShape(reading, turn);
   },

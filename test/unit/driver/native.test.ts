@@ -47,6 +47,27 @@ describe("native calls whose arguments leak into the text", () => {
   });
 });
 
+describe("what native models write beside their answer", () => {
+  it.each(["<think>so</think>Lima", "[THINK]so[/THINK]Lima", "so[/THINK]\nLima"])(
+    "is reasoning where it is thought: %s",
+    (text) => {
+      const { parts } = nativeDriver.read(replyOf(text), turnOf()).message;
+      expect(parts).toEqual([
+        { type: "reasoning", text: "so" },
+        { type: "text", text: "Lima" },
+      ]);
+    },
+  );
+
+  it("is no part of the name of a tool where it is blank", () => {
+    const { allowed } = turnOf({ tools: [search, fakeTool("kom.memory", 1)] });
+    const named = [" search ", "search\n", "kom_memory ", " other"].map((name) =>
+      nativeDriver.toolName(name, allowed),
+    );
+    expect(named).toEqual(["search", "search", "kom.memory", "other"]);
+  });
+});
+
 describe("answers that native models are held to", () => {
   const formatOf = (about: Parameters<typeof turnOf>[0]) => nativeDriver.request(turnOf(about)).format;
   const schema = { type: "schema", schema: expect.objectContaining({ required: ["city", "days"] }) };
