@@ -1,5 +1,6 @@
 import type { KnownRun } from "./known-run.ts";
 import type { ReadRecords } from "./read-records.ts";
+import { type Busy, gapsOf } from "./time-scale.ts";
 import type { InspectedBudget, InspectedTurn } from "./view.ts";
 
 /** The facts that the bounds of a run are counted from. */
@@ -22,13 +23,23 @@ export function budgetsOf({ known, read, turns, from }: Spent): readonly Inspect
     toolCalls: turns.reduce((sum, { calls }) => sum + calls.length, 0),
     tokens,
     costUsd: costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0),
-    durationMs: Math.max(0, (run.endedAt ?? known.now) - from),
+    durationMs: workedMs(turns, { from, to: run.endedAt ?? known.now }),
   };
   return Object.entries(used).flatMap(([field, count]) => {
     const limit = limitOf(known, field) ?? manifestLimit(manifest?.budget, field);
     if (count === undefined || (count === 0 && limit === undefined)) return [];
     return [{ field, used: count, ...(limit === undefined ? {} : { limit }) }];
   });
+}
+
+/** The time that counts: what a run waits for people, or for a process, takes nothing of its bound. Of a run without turns all counts. */
+function workedMs(turns: readonly InspectedTurn[], whole: Busy): number {
+  const busy = turns.flatMap(({ model, calls }) => [
+    ...(model === undefined ? [] : [model]),
+    ...calls.flatMap(({ spans }) => spans.filter(({ phase }) => phase !== "waited" && phase !== "queued")),
+  ]);
+  const idle = turns.length === 0 ? [] : gapsOf(whole, busy);
+  return Math.max(0, whole.to - whole.from - idle.reduce((sum, gap) => sum + gap.to - gap.from, 0));
 }
 
 /** The limit that the run itself told of, which stands over that of its program. */

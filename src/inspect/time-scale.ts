@@ -49,7 +49,7 @@ function foldedGaps(whole: Busy, busy: readonly Busy[]): readonly Busy[] {
 }
 
 /** The stretches in which nothing worked. */
-function gapsOf({ from, to }: Busy, busy: readonly Busy[]): readonly Busy[] {
+export function gapsOf({ from, to }: Busy, busy: readonly Busy[]): readonly Busy[] {
   const gaps: Busy[] = [];
   let reached = from;
   for (const stretch of busy.toSorted((one, other) => one.from - other.from)) {
