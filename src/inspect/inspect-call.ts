@@ -165,6 +165,7 @@ function stateOf({ record, ended, hasBegun, question, facts, isPast }: StatePart
 
 function stateOfStatus(status: string, hasRecord: boolean): CallState {
   if (status === "ok") return "done";
+  if (status === "unknown") return "unknown";
   return neverRan.has(status) || (status === "cancelled" && !hasRecord) ? "refused" : "failed";
 }
 

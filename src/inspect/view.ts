@@ -131,9 +131,10 @@ export interface ModelSpan {
 
 /**
  * The state of a call. `done`: its tool ran and gave a result. `failed`: it ran and did not. `refused`: it never came to its tool. `waiting`: somebody is
- * asked. `open`: it began, and has no result. `pending`: nothing of it is recorded yet.
+ * asked. `open`: it began, and has no result. `unknown`: it began, its process ended, and nobody can say what became of it. `pending`: nothing of it is recorded
+ * yet.
  */
-export type CallState = "done" | "failed" | "refused" | "waiting" | "open" | "pending";
+export type CallState = "done" | "failed" | "unknown" | "refused" | "waiting" | "open" | "pending";
 
 /**
  * A stretch of time of a call. `checked`: its arguments were held against the schema, and mended. `authorised`: hooks and the policy decided. `isExact` is

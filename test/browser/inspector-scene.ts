@@ -28,6 +28,8 @@ export interface Inspected {
 export interface SeenInspector {
   readonly project: Project;
   readonly browser: Browser;
+  /** The address that the command printed, with its token. */
+  readonly address: string;
   open(options?: BrowserContextOptions, place?: string): Promise<Page>;
 }
 
@@ -99,6 +101,9 @@ export function inspecting({ files, before, command, prepare }: Inspected): Seen
     },
     get browser() {
       return there(browser);
+    },
+    get address() {
+      return url;
     },
     async open(options = {}, place = "") {
       const context = await there(browser).newContext({ viewport: { width: 1440, height: 900 }, ...options });

@@ -21,13 +21,25 @@ export interface Overview {
 
 /** The token stands in the fragment, which no server is sent; it is kept for this tab of this origin alone. */
 export function takeToken(): string {
-  const given = /token=([\w-]+)/.exec(location.hash)?.[1];
+  const given = tokenIn(location.hash);
   if (given !== undefined) {
     sessionStorage.setItem("writ-token", given);
     history.replaceState(null, "", location.pathname);
   }
   return given ?? sessionStorage.getItem("writ-token") ?? "";
 }
+
+/** Takes the token of an address that is opened in the tab of this page, and goes on with it at the place where the page was. */
+export function takeLaterTokens(): void {
+  addEventListener("hashchange", ({ oldURL }) => {
+    if (tokenIn(location.hash) === undefined) return;
+    takeToken();
+    history.replaceState(null, "", new URL(oldURL).hash || location.pathname);
+    location.reload();
+  });
+}
+
+const tokenIn = (hash: string): string | undefined => /^#token=([\w-]+)$/.exec(hash)?.[1];
 
 /** A request that was answered with an error, in the words of the server. */
 export class RefusedRequest extends Error {

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ListedRun } from "../view.ts";
 import type { Acts } from "./acts.ts";
 import type { Api, Overview } from "./api.ts";
@@ -11,10 +11,11 @@ import { Palette } from "./palette.tsx";
 import { itemsOf } from "./palette-items.ts";
 import { PlayPage } from "./play-page.tsx";
 import { QueuePage } from "./queue-page.tsx";
-import { type Place, usePlace } from "./route.ts";
+import { type Place, placeText, usePlace } from "./route.ts";
 import { RunList } from "./run-list.tsx";
-import { RunPage, type Tab } from "./run-page.tsx";
+import { RunPage } from "./run-page.tsx";
 import { Patterns } from "./signs.tsx";
+import type { Tab } from "./tabs.tsx";
 import { useTheme } from "./theme.ts";
 import { TopBar } from "./top-bar.tsx";
 
@@ -56,6 +57,7 @@ export function App({ api }: { readonly api: Api }): JSX.Element {
   useKeys(keys);
   const waiting = known.runs.filter((run) => run.waiting > 0).length;
   const onSelect = (run: string): void => go({ page: "runs", run });
+  useEffect(() => void (document.title = `${placeText(place)} – writ inspector`), [place]);
   return (
     <div class={`app page-${place.page}${open === undefined ? "" : " has-run"}`}>
       <Patterns />
@@ -177,7 +179,9 @@ interface Moving {
 
 /** The keys that go through the runs, and through the rows of an open one once a row of it is chosen. */
 function movingKeys({ place, go, lists }: Moving): KeyActs {
-  const inRun = place.page === "runs" && place.run !== undefined && place.call !== undefined;
+  const isOpen = place.page === "runs" && place.run !== undefined;
+  const isText = place.page !== "runs" || (place.tab !== undefined && place.tab !== "calls"); // arrows scroll it
+  const inRun = isOpen && !isText && place.call !== undefined;
   const move = (by: number): void => {
     if (place.page !== "runs") return;
     const ids = inRun ? lists.rows : lists.runs.map(({ id }) => id);
@@ -185,6 +189,7 @@ function movingKeys({ place, go, lists }: Moving): KeyActs {
     const next = ids[Math.min(ids.length - 1, Math.max(0, now + by))];
     if (next !== undefined) go(inRun ? { ...place, call: next } : { page: "runs", run: next });
   };
+  const arrow = (by: number) => (): void | boolean => (isText ? false : move(by));
   const enter = (): void => {
     if (place.page !== "runs" || place.run === undefined) move(1);
     else if (!inRun) go({ ...place, tab: undefined, call: lists.rows[0] });
@@ -194,15 +199,18 @@ function movingKeys({ place, go, lists }: Moving): KeyActs {
     else go({ page: "runs" });
   };
   const tab = (name: Tab) => (): void => {
-    if (place.page === "runs" && place.run !== undefined) go({ ...place, tab: name });
+    if (place.page === "runs" && place.run !== undefined) {
+      go({ ...place, tab: name });
+      focusOn("#tab-panel"); // arrows scroll what was chosen
+    }
   };
   return {
     j: () => move(1),
-    ArrowDown: () => move(1),
+    ArrowDown: arrow(1),
     k: () => move(-1),
-    ArrowUp: () => move(-1),
-    Home: () => move(-Infinity),
-    End: () => move(Infinity),
+    ArrowUp: arrow(-1),
+    Home: arrow(-Infinity),
+    End: arrow(Infinity),
     Enter: enter,
     Escape: escape,
     "1": tab("calls"),

@@ -122,7 +122,7 @@ function Origins({ view, call }: Pick<DrawerProps, "view" | "call">): JSX.Elemen
               <td>
                 <span class="quiet">{path}</span>
                 <br />
-                <code>{value}</code>
+                <code>{shownValue(value)}</code>
               </td>
               <td>{seenIn ?? <span class="quiet">nowhere before</span>}</td>
               {isAsked && <td>{isBound === undefined ? "" : isBound ? "yes" : <strong>no</strong>}</td>}
@@ -170,17 +170,19 @@ function Result({
   return (
     <Part title={`Result${status === undefined ? "" : `: ${status}`}`}>
       <h4>what the model was told{result.cut === undefined ? "" : `, cut after ${result.cut} bytes`}</h4>
-      <pre tabIndex={0}>{result.text}</pre>
-      {value !== undefined && value !== result.text && JSON.stringify(result.value) !== result.text && (
-        <>
-          <h4>what the tool gave</h4>
-          <pre tabIndex={0}>{value}</pre>
-        </>
-      )}
+      <pre tabIndex={0}>{shownValue(result.text)}</pre>
+      {value !== undefined &&
+        result.value !== result.text &&
+        JSON.stringify(result.value) !== result.text && (
+          <>
+            <h4>what the tool gave</h4>
+            <pre tabIndex={0}>{value}</pre>
+          </>
+        )}
       {result.note !== undefined && (
         <>
           <h4>what people are told beside it</h4>
-          <pre tabIndex={0}>{result.note}</pre>
+          <pre tabIndex={0}>{shownValue(result.note)}</pre>
         </>
       )}
       <p class="quiet">

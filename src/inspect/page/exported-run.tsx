@@ -2,8 +2,9 @@ import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import type { InspectedRun } from "../view.ts";
 import { useKeys } from "./keys.ts";
-import { RunPage, type Tab } from "./run-page.tsx";
+import { RunPage } from "./run-page.tsx";
 import { Patterns } from "./signs.tsx";
+import type { Tab } from "./tabs.tsx";
 import { useTheme } from "./theme.ts";
 import { Brand } from "./top-bar.tsx";
 
@@ -19,7 +20,11 @@ export function ExportedRun({ view }: { readonly view: InspectedRun }): JSX.Elem
   };
   useKeys({
     j: () => move(1),
+    ArrowDown: () => move(1),
     k: () => move(-1),
+    ArrowUp: () => move(-1),
+    Home: () => move(-Infinity),
+    End: () => move(Infinity),
     Escape: () => setSelected(undefined),
     t: nextTheme,
     "1": () => setTab("calls"),

@@ -7,6 +7,16 @@ const isWritten = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   target.matches("input:not([type=checkbox]), textarea, select, [contenteditable]");
 
+/** A box with the focus scrolls by these keys, as everywhere. Lists in which one row is chosen go through their rows instead. */
+function isScrolling({ key, target }: KeyboardEvent): boolean {
+  if (!(target instanceof HTMLElement) || target === document.body) return false;
+  if (target.matches("[role=listbox], [role=treegrid]")) return false;
+  if (!/auto|scroll/.test(getComputedStyle(target).overflow)) return false;
+  const isTaller = target.scrollHeight > target.clientHeight;
+  if (key === "ArrowUp" || key === "ArrowDown" || key === "Home" || key === "End") return isTaller;
+  return (key === "ArrowLeft" || key === "ArrowRight") && target.scrollWidth > target.clientWidth;
+}
+
 /** Does what keys are for, but not while somebody writes. Escape leaves what is written in. */
 export function useKeys(acts: KeyActs): void {
   const latest = useRef(acts);
@@ -21,6 +31,7 @@ export function useKeys(acts: KeyActs): void {
       }
       const isPressed = event.target instanceof HTMLElement && event.target.matches("button, a, summary");
       if (isPressed && (event.key === "Enter" || event.key === " ")) return;
+      if (isScrolling(event)) return;
       if (latest.current[event.key]?.(event) !== false && latest.current[event.key] !== undefined)
         event.preventDefault();
     }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { InspectedRun, ListedRun, RunChange } from "../view.ts";
-import { type Api, type Overview, RefusedRequest } from "./api.ts";
+import { type Api, type Overview, RefusedRequest, troubleText } from "./api.ts";
 
 /** The runs of the store, and what can be done. */
 export interface KnownRuns {
@@ -42,10 +42,10 @@ function merged(known: readonly ListedRun[], { runs, erased }: RunChange): reado
 /** An error in words. */
 const troubleOf = (error: unknown): string => {
   if (error instanceof RefusedRequest && error.status === 401)
-    return "This page needs the address that `writ inspect` printed, with its token. Open that address again.";
+    return "This page needs the address that `writ inspect` printed, with its token. Open that address in this tab.";
   if (error instanceof TypeError)
     return "The inspector does not answer: it has ended, or cannot be reached. What it told last stands here.";
-  return error instanceof Error ? error.message : String(error);
+  return troubleText(error);
 };
 
 /** The run that is open, or why it cannot be shown. */

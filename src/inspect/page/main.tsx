@@ -1,6 +1,6 @@
 import { render } from "preact";
 import type { InspectedRun } from "../view.ts";
-import { Api, takeToken } from "./api.ts";
+import { Api, takeLaterTokens, takeToken } from "./api.ts";
 import { App } from "./app.tsx";
 import { ExportedRun } from "./exported-run.tsx";
 
@@ -8,6 +8,14 @@ const root = document.querySelector("#app");
 const data = document.querySelector("#run")?.textContent;
 if (root !== null) {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server that made the page wrote it
-  if (data) render(<ExportedRun view={JSON.parse(data) as InspectedRun} />, root);
-  else render(<App api={new Api(takeToken())} />, root);
+  if (data) renderExported(JSON.parse(data) as InspectedRun, root);
+  else {
+    takeLaterTokens();
+    render(<App api={new Api(takeToken())} />, root);
+  }
+}
+
+function renderExported(view: InspectedRun, place: Element): void {
+  document.title = `${view.run.id} – writ inspector`;
+  render(<ExportedRun view={view} />, place);
 }

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { type Conversation, conversationsIn } from "../conversations.ts";
 import type { InspectedRun, PromptMessage } from "../view.ts";
-import { countText } from "./words.ts";
+import { countText, shownValue } from "./words.ts";
 
 const roles = { system: "instructions", user: "user", model: "model", tool: "result" } as const;
 
@@ -43,16 +43,22 @@ function placeText(key: string): string {
   return turn === undefined ? `step ${Number(step) + 1}` : `turn ${turn}, call ${Number(call) + 1}`;
 }
 
+/** The messages that are there at once, the last ones: a browser takes seconds for the thousands of a long run. */
+const mostAtOnce = 200;
+
 /** The prompt of each turn: the messages that the model was shown, and which of them are new since the turn before. */
 function Prompts({ conversation }: { readonly conversation: Conversation }): JSX.Element | null {
   const { turns } = conversation;
   const [chosen, setChosen] = useState(turns.length);
   const [onlyNew, setOnlyNew] = useState(false);
+  const [most, setMost] = useState(mostAtOnce);
   const place = Math.min(Math.max(1, chosen), turns.length);
   const turn = turns[place - 1];
   if (turn === undefined) return null;
   const before = turns[place - 2]?.promptLength ?? 0;
   const messages = conversation.messages.slice(0, turn.promptLength);
+  const from = onlyNew ? Math.min(before, messages.length) : 0;
+  const first = Math.max(from, messages.length - most);
   const characters = messages.reduce((sum, { text }) => sum + text.length, 0);
   return (
     <>
@@ -81,17 +87,20 @@ function Prompts({ conversation }: { readonly conversation: Conversation }): JSX
           here all the same.
         </p>
       )}
-      <ol class="messages">
-        {messages.map((message, index) =>
-          onlyNew && index < before ? null : (
-            <Message
-              key={index}
-              message={message}
-              isNew={index >= before}
-              share={message.text.length / Math.max(1, characters)}
-            />
-          ),
-        )}
+      {first > from && (
+        <button type="button" class="earlier" onClick={() => setMost(most + mostAtOnce)}>
+          Show {Math.min(mostAtOnce, first - from)} more of {countText(first - from, "earlier message")}
+        </button>
+      )}
+      <ol class="messages" start={first + 1}>
+        {messages.slice(first).map((message, index) => (
+          <Message
+            key={first + index}
+            message={message}
+            isNew={first + index >= before}
+            share={message.text.length / Math.max(1, characters)}
+          />
+        ))}
       </ol>
       {turn.model !== undefined && turn.model.text !== "" && (
         <Message message={{ role: "model", text: turn.model.text }} isNew share={0} isReply />
@@ -129,9 +138,9 @@ function Message({ message, isNew, share, isReply = false }: MessageProps): JSX.
         )}
         {isNew && !isReply && <span class="tag">+ new</span>}
         <span class="grow" />
-        {share > 0 && <span class="quiet">{Math.max(1, Math.round(share * 100))} %</span>}
+        {share > 0 && <span class="quiet">{share < 0.005 ? "< 1" : Math.round(share * 100)} %</span>}
       </header>
-      <pre tabIndex={0}>{text}</pre>
+      <pre tabIndex={0}>{shownValue(text)}</pre>
     </Element>
   );
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Tab } from "./run-page.tsx";
+import type { Tab } from "./tabs.tsx";
 
 /** The place in the page. It stands in the fragment of the address, so that it can be kept and sent. */
 export type Place =
@@ -10,7 +10,7 @@ export type Place =
 
 function readPlace(hash: string): Place {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?");
-  const [page, one = "", other = ""] = path.split("/").map(decodeURIComponent);
+  const [page, one = "", other = ""] = path.split("/").map(decoded);
   if (page === "queue" || page === "play") return { page };
   if (page === "compare") return { page, runs: [one, other] };
   if (page !== "run") return { page: "runs" };
@@ -25,8 +25,25 @@ function readPlace(hash: string): Place {
   };
 }
 
+/** A part of an address as it was meant; as it stands there where it was cut or mistyped. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 const tabNamed = (name: string | null): Tab | undefined =>
   name === "prompts" || name === "policy" || name === "input" ? name : undefined;
+
+/** A place in words, for the name of the tab and the list of the back button. */
+export function placeText(place: Place): string {
+  if (place.page === "queue") return "Approvals";
+  if (place.page === "play") return "Playground";
+  if (place.page === "compare") return place.runs.join(" and ");
+  return place.run ?? "Runs";
+}
 
 /** The address of a place. */
 function addressOf(place: Place): string {

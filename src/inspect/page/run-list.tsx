@@ -5,7 +5,7 @@ import type { ListedRun } from "../view.ts";
 import type { Api } from "./api.ts";
 import { SignOf } from "./signs.tsx";
 import { useRows } from "./virtual.ts";
-import { agoText, countText, signOf } from "./words.ts";
+import { agoText, countText, shownValue, signOf } from "./words.ts";
 
 interface RunListProps {
   readonly api: Api;
@@ -70,7 +70,14 @@ export function RunList({ api, runs, selected, marked, onSelect, onShown }: RunL
             : `There is no field “${wanted.unknown[0] ?? ""}”. There are: ${filterFields.join(", ")}.`}
         </p>
       </div>
-      <div class="run-rows" ref={box} role="listbox" aria-label="Runs, the latest first" tabIndex={0}>
+      <div
+        class="run-rows"
+        ref={box}
+        role="listbox"
+        aria-label="Runs, the latest first"
+        aria-activedescendant={place >= first && place < last ? optionId(place) : undefined}
+        tabIndex={0}
+      >
         <div class="spacer" style={{ height: `${shown.length * rowHeight}px` }} role="presentation">
           {shown.slice(first, last).map((run, index) => (
             <RunRow
@@ -94,6 +101,8 @@ export function RunList({ api, runs, selected, marked, onSelect, onShown }: RunL
   );
 }
 
+const optionId = (index: number): string => `run-${index}`;
+
 interface RunRowProps {
   readonly run: ListedRun;
   readonly top: number;
@@ -107,6 +116,7 @@ function RunRow({ run, top, place, isSelected, isMarked, onSelect }: RunRowProps
   const { id, agent, status, asked, begunAt, calls, refused, waiting, forkOf } = run;
   return (
     <div
+      id={optionId(place[0] - 1)}
       class={`run-row${isSelected ? " selected" : ""}`}
       style={{ transform: `translateY(${top}px)` }}
       role="option"
@@ -121,7 +131,7 @@ function RunRow({ run, top, place, isSelected, isMarked, onSelect }: RunRowProps
         <span class="agent">{agent}</span>
         <span class="ago">{agoText(begunAt, Date.now())}</span>
       </div>
-      <div class="asked">{asked}</div>
+      <div class="asked">{shownValue(asked)}</div>
       <div class="line quiet">
         <span class="id">{id}</span>
         {isMarked && <span class="tag">to compare</span>}

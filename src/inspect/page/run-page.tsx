@@ -13,18 +13,10 @@ import { PromptView } from "./prompt-view.tsx";
 import { ReplayPart } from "./replay-part.tsx";
 import { SignOf } from "./signs.tsx";
 import { folds, rowAround, rowsOf, type WaterfallRow } from "./rows.ts";
+import { type Tab, Tabs } from "./tabs.tsx";
 import { InsideDrawer, TurnDrawer } from "./turn-drawer.tsx";
 import { Waterfall } from "./waterfall.tsx";
-import { durationText, signOf, timeText } from "./words.ts";
-
-/** The parts of a run's page. */
-export type Tab = "calls" | "prompts" | "policy" | "input";
-const tabs: readonly (readonly [Tab, string])[] = [
-  ["calls", "Calls"],
-  ["prompts", "Prompts"],
-  ["policy", "Policy"],
-  ["input", "Texts"],
-];
+import { durationText, shownValue, signOf, timeText } from "./words.ts";
 
 interface RunPageProps {
   readonly view: InspectedRun;
@@ -68,21 +60,7 @@ export function RunPage({
         ))}
         <Budgets budgets={view.budgets} />
         <div class="tabs">
-          <div role="tablist" aria-label="Parts of the run">
-            {tabs.map(([name, title]) => (
-              <button
-                key={name}
-                type="button"
-                role="tab"
-                id={`tab-${name}`}
-                aria-selected={tab === name}
-                aria-controls="tab-panel"
-                onClick={() => onTab(name)}
-              >
-                {title}
-              </button>
-            ))}
-          </div>
+          <Tabs tab={tab} onTab={onTab} />
           <span class="grow" />
           <span class="buttons">
             {acts !== undefined &&
@@ -115,7 +93,12 @@ export function RunPage({
           <ForkForm view={view} acts={acts} turn={turnOf(selected)} onDone={() => setUnfolded(undefined)} />
         )}
         {unfolded === "replay" && acts !== undefined && <ReplayPart {...{ view, acts, onSelect }} />}
-        <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+        <div
+          id="tab-panel"
+          role="tabpanel"
+          aria-labelledby={`tab-${tab}`}
+          tabIndex={tab === "calls" ? -1 : 0}
+        >
           {tab === "calls" && <Waterfall {...{ view, rows, selected, onSelect }} onToggle={toggle} />}
           <OtherTab {...{ view, tab, acts }} />
         </div>
@@ -181,7 +164,7 @@ function Head({
           ← Runs
         </button>
       )}
-      <h1>{run.asked === "" ? run.id : run.asked}</h1>
+      <h1>{run.asked === "" ? run.id : shownValue(run.asked)}</h1>
       <p class="line">
         <span class="state">
           <SignOf sign={signOf(run.status)} /> <strong>{run.status}</strong>
@@ -208,11 +191,11 @@ function InputAndAnswer({ view }: { readonly view: InspectedRun }): JSX.Element 
   return (
     <div class="texts">
       <Part title="Input">
-        <pre tabIndex={0}>{typeof input === "string" ? input : JSON.stringify(input, undefined, 2)}</pre>
+        <pre tabIndex={0}>{shownValue(input)}</pre>
       </Part>
       {outcome !== undefined && (
         <Part title={outcome.type === "answered" ? "Answer" : `No answer: ${outcome.type}`}>
-          <pre tabIndex={0}>{outcome.text}</pre>
+          <pre tabIndex={0}>{shownValue(outcome.text)}</pre>
         </Part>
       )}
       {remarks.length > 0 && (

@@ -4,6 +4,7 @@ import type { Sign } from "./words.ts";
 const shapes: Readonly<Record<Sign, JSX.Element>> = {
   done: <path d="M3.5 8.5 6.5 11.5 12.5 4.5" />,
   failed: <path d="M4 4 12 12M12 4 4 12" />,
+  unknown: <path d="M5.6 6.1a2.4 2.4 0 1 1 3.7 2c-.8.5-1.3 1-1.3 1.9M8 12.6v.2" />,
   refused: (
     <g>
       <circle cx="8" cy="8" r="5.5" />

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { InspectedInside, InspectedRun, InspectedTurn } from "../view.ts";
 import { Fact, Part } from "./parts.tsx";
-import { countText, durationText } from "./words.ts";
+import { countText, durationText, shownValue } from "./words.ts";
 
 /** All that is known of one turn beside its calls. */
 export function TurnDrawer({
@@ -66,17 +66,17 @@ export function TurnDrawer({
           </Part>
           {model.reasoning !== undefined && (
             <Part title="Reasoning">
-              <pre tabIndex={0}>{model.reasoning}</pre>
+              <pre tabIndex={0}>{shownValue(model.reasoning)}</pre>
             </Part>
           )}
           {model.text !== "" && (
             <Part title="Text">
-              <pre tabIndex={0}>{model.text}</pre>
+              <pre tabIndex={0}>{shownValue(model.text)}</pre>
             </Part>
           )}
           {model.raw !== undefined && (
             <Part title="As the model wrote it">
-              <pre tabIndex={0}>{model.raw}</pre>
+              <pre tabIndex={0}>{shownValue(model.raw)}</pre>
             </Part>
           )}
         </>

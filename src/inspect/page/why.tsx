@@ -33,6 +33,12 @@ export function Why({ call, places }: WhyProps): JSX.Element {
   );
 }
 
+/** The meaning of rules that no program writes. */
+const glosses: Readonly<Record<string, string>> = {
+  sensible:
+    "the default policy: a listed tool runs, but one that writes asks once the model has read what strangers wrote",
+};
+
 /** The grounds of a decision. */
 function Grounds({
   decision,
@@ -47,6 +53,7 @@ function Grounds({
     <>
       <Fact name="rule">
         <code>{rule}</code>
+        {glosses[rule] !== undefined && <span class="quiet"> {glosses[rule]}</span>}
         {others.length > 0 && <span class="quiet"> also {others.join(", ")}</span>}
       </Fact>
       {place !== undefined && (

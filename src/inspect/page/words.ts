@@ -1,5 +1,5 @@
 import { type Json, visibleJson } from "../../util/json.ts";
-import { visible } from "../../util/visible.ts";
+import { visible, visibleText } from "../../util/visible.ts";
 import type { CallState, InspectedCall } from "../view.ts";
 
 /** A duration for people: `840 ms`, `8.2 s`, `3 min 5 s`, `2 d 3 h`. With a step, exact enough to tell it from one that is so much longer. */
@@ -26,9 +26,9 @@ export function agoText(time: number, now: number): string {
   return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** A time of day with its date. */
+/** A time of day with its date and zone: an exported run is read in another one. */
 export const timeText = (time: number): string =>
-  new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+  new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long" });
 
 /** A count with its thing: `1 call`, `2 calls`. */
 export const countText = (count: number, thing: string): string =>
@@ -38,6 +38,7 @@ export const countText = (count: number, thing: string): string =>
 export const stateWords: Readonly<Record<CallState, string>> = {
   done: "done",
   failed: "failed",
+  unknown: "unknown",
   refused: "refused",
   waiting: "waiting",
   open: "running",
@@ -56,9 +57,9 @@ export function signOf(status: string): Sign {
   return status === "ready" || status === "moved" ? "pending" : "failed";
 }
 
-/** A value as it is shown: a text as it is, all else as JSON. */
+/** A value as it is shown: a text as it is, all else as JSON. What is hidden in it is written out. */
 export const shownValue = (value: unknown): string =>
-  typeof value === "string" ? value : (JSON.stringify(value, undefined, 2) ?? "");
+  visibleText(typeof value === "string" ? value : (JSON.stringify(value, undefined, 2) ?? ""));
 
 /** Arguments about which a person is asked, as JSON that can be changed: characters that are not seen, or turn a line around, are written as escapes. */
 export const askedText = (args: Json): string => visibleJson(JSON.stringify(args, undefined, 2));
@@ -70,17 +71,28 @@ export const chosenText = ({ path, value }: { readonly path: string; readonly va
 /** A value on one line, as far as it goes. */
 export const lineText = (value: unknown): string => {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+  return visibleText(text.length > 300 ? `${text.slice(0, 300)}…` : text);
+};
+
+/** The end of a call that was allowed, where it is not a result. */
+const afterwards: Readonly<Partial<Record<CallState, string>>> = {
+  failed: ", and failed",
+  unknown: "; nobody knows whether it happened",
 };
 
 /** The verdict about a call as a heading. */
 export function verdictText({ state, status, decision, question }: InspectedCall): string {
   if (state === "waiting") return "Waits for a person";
-  if (question?.answer?.approved === false)
-    return question.answer.expired === true ? "Refused: nobody answered in time" : "Refused by a person";
-  if (question?.answer?.approved === true) return "Allowed by a person";
+  if (question?.answer !== undefined) return answerText(question.answer, state);
   if (decision?.verdict === "deny") return "Refused";
   if (state === "refused") return status === "skipped" ? "Skipped" : "Did not run";
   if (decision?.verdict === "ask") return "Asked about";
-  return decision === undefined ? "No decision is recorded" : "Allowed";
+  return decision === undefined ? "No decision is recorded" : `Allowed${afterwards[state] ?? ""}`;
 }
+
+function answerText({ approved, expired }: GivenAnswer, state: CallState): string {
+  if (approved) return `Allowed by a person${afterwards[state] ?? ""}`;
+  return expired === true ? "Refused: nobody answered in time" : "Refused by a person";
+}
+
+type GivenAnswer = NonNullable<NonNullable<InspectedCall["question"]>["answer"]>;

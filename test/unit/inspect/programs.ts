@@ -51,3 +51,33 @@ export default agent({
   tools: [clerk.asTool({ description: "" }), look],
 });
 `;
+
+/** Results with hidden characters, with many lines, and none. */
+export const oddProgram = `
+import { agent, tool } from "writ";
+const read = (name, execute) => tool({ name, description: "", effect: "read", trusted: true, inputSchema: { type: "object", properties: { file: { type: "string" } } }, execute });
+const turns = [[["hidden", { file: "\\u202Egpj.exe" }], ["lines", {}], ["broken", {}]], [["lines", {}]]];
+const model = ({ messages }) => {
+  const calls = turns[messages.filter(({ role }) => role === "assistant").length];
+  return calls === undefined ? "Done." : { calls: calls.map(([name, args]) => ({ name, arguments: args })) };
+};
+export default agent({
+  name: "odd", model,
+  tools: [
+    read("hidden", () => "told \\u{e0041}\\u{e0042}"),
+    read("lines", () => Array.from({ length: 90 }, (_, at) => "line " + at).join("\\n")),
+    read("broken", () => { throw new Error("it broke"); }),
+  ],
+});
+`;
+
+/** An agent that makes one call in each of 400 turns. */
+export const longProgram = `
+import { agent, tool } from "writ";
+const look = tool({ name: "look", description: "", effect: "read", inputSchema: { type: "object", properties: { id: { type: "number" } } }, execute: ({ id }) => "seen " + id });
+const model = ({ messages }) => {
+  const turn = messages.filter(({ role }) => role === "assistant").length;
+  return turn === 400 ? "Done." : { calls: [{ name: "look", arguments: { id: turn + 1 } }] };
+};
+export default agent({ name: "long", model, tools: [look], budget: { turns: 500, toolCalls: 500 } });
+`;

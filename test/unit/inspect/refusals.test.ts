@@ -52,6 +52,17 @@ it("replays an ended run alike with its refusals and without them", async () => 
   expect(await facts(await olderStore(store))).toEqual(told);
 });
 
+it("says of a call that nobody knows about that it is unknown, and not that it failed", async () => {
+  const store = await waitingRun();
+  await answered(store, true);
+  const { records, ...moved } = await store.moveOut("mail-1");
+  const lost = memoryRuns();
+  const losing = ({ key, json }: (typeof records)[number]): string | undefined =>
+    key === "turn/2/call/1" ? json?.replace('"status":"ok"', '"status":"unknown"') : json;
+  await lost.moveIn({ ...moved, records: records.map((record) => ({ ...record, json: losing(record) })) });
+  expect(callsIn(await view(lost)).at(-1)).toMatchObject({ state: "unknown", status: "unknown" });
+});
+
 const long = (letter: string): string => letter.repeat(60);
 /** Twenty tools with long names, of which the first wants forty fields. */
 const manyTools = Array.from({ length: 20 }, (_, at) =>
