@@ -176,6 +176,8 @@ function adviceFor(vendor: string, role: string): string {
   if (vendor === "valibot") {
     return `Wrap it: import { toStandardJsonSchema } from "@valibot/to-json-schema"; then ${role}Schema: toStandardJsonSchema(schema)`;
   }
-  if (vendor === "zod" || vendor === "arktype") return `Update ${vendor}: its newest version can.`;
+  if (vendor === "zod")
+    return `Import it from "zod" 4.2 or later: zod 3 and "zod/mini" cannot. Or give the JSON Schema that zod 4 makes of it, \`z.toJSONSchema(schema)\`.`;
+  if (vendor === "arktype") return `Update ${vendor}: its newest version can.`;
   return `Give a JSON Schema object instead, or a schema whose "~standard" has \`jsonSchema\`, as zod and arktype have.`;
 }

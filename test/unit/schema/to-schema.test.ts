@@ -3,8 +3,10 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import * as mini from "zod/mini";
+import { z as z3 } from "zod/v3";
 import { isWritError } from "../../../src/error/writ-error.ts";
-import { describeIssues, type ParseResult } from "../../../src/schema/schema.ts";
+import { describeIssues, type JsonSchema, type ParseResult } from "../../../src/schema/schema.ts";
 import { type SchemaSource, toSchema } from "../../../src/schema/to-schema.ts";
 
 const input = { name: "forecast", role: "input" } as const;
@@ -160,10 +162,26 @@ describe("a schema that cannot be used fails when it is defined", () => {
     expect(fault.hint).toContain("inputSchema: toStandardJsonSchema(schema)");
   });
 
+  it.each([
+    ["zod 3", z3.object({ city: z3.string() })],
+    ["zod/mini", mini.object({ city: mini.string() })],
+  ])("tells which zod can, and not to update one that is the newest: %s", (_what, source) => {
+    const fault = faultOf(source);
+    expect(fault.code).toBe("schema-without-json-schema");
+    expect(fault.hint).toContain('Import it from "zod" 4.2 or later');
+    expect(fault.hint).toContain("z.toJSONSchema(schema)");
+  });
+
+  it("takes what zod/mini makes of a schema as its JSON Schema", async () => {
+    const source = mini.toJSONSchema(mini.object({ city: mini.string() })) as JsonSchema; // oxlint-disable-line typescript/no-unsafe-type-assertion -- it is one
+    expect(await toSchema(source, input).parse({ city: "Oslo" })).toMatchObject({ ok: true });
+    expect(await toSchema(source, input).parse({ town: "Oslo" })).toMatchObject({ ok: false });
+  });
+
   it("tells other libraries what is missing", () => {
     const standard = { version: 1, validate: (value: unknown) => ({ value }) };
     expect(faultOf({ "~standard": { ...standard, vendor: "tiny" } }).hint).toContain("jsonSchema");
-    expect(faultOf({ "~standard": { ...standard, vendor: "zod" } }).hint).toContain("Update zod");
+    expect(faultOf({ "~standard": { ...standard, vendor: "arktype" } }).hint).toContain("Update arktype");
   });
 });
 
