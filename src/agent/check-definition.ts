@@ -119,10 +119,11 @@ const words: Shape<unknown> = {
       : string.misfit(value),
 };
 
+const policyMade = named("a function, as `policy()` and `policyFromJson()` make one", callable);
 const decides: Shape<unknown> = {
-  wanted: callable.wanted,
+  wanted: policyMade.wanted,
   misfit: (value) => {
-    if (typeof value !== "function") return callable.misfit(value);
+    if (typeof value !== "function") return policyMade.misfit(value);
     if (value.constructor.name === "AsyncFunction")
       return {
         path: "",

@@ -58,7 +58,9 @@ export function modelNamed(name: string): Model {
   if (isHosted(provider)) return withCard(hosted(provider, model));
   if (isOwn(provider)) return withCard(providers[provider](model));
   const begun = name.split(/[/:]/, 1)[0] ?? "";
-  const meant = didYouMean(begun, providerNames) || ".";
+  const meant = providerNames.some((known) => known === begun)
+    ? `: it is a provider alone; write "${begun}/" and the name of the model.`
+    : didYouMean(begun, providerNames) || ".";
   throw new WritError("model-name-invalid", { name, meant, known: providerNames.join(", ") });
 }
 

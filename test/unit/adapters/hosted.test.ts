@@ -161,6 +161,10 @@ describe("the model of a hosted provider, by name", () => {
         message: '"opnai/gpt-5" does not name a model; did you mean "openai"?',
       }),
     );
+    for (const alone of ["openai", "openai/"])
+      expect(() => modelNamed(alone)).toThrow(
+        `"${alone}" does not name a model: it is a provider alone; write "openai/" and the name of the model.`,
+      );
     expect(() => modelNamed("gpt-5")).toThrow('"gpt-5" does not name a model.');
   });
 

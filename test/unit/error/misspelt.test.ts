@@ -35,6 +35,12 @@ const executes = { ...about, inputSchema: { type: "object" }, execute: () => 1 }
 
 /** A call, and what its error must say: where, what, and what was meant. */
 const misspelt: readonly (readonly [name: string, given: readonly unknown[], says: RegExp])[] = [
+  [
+    "agent",
+    [{ ...base, policy: [] }],
+    /Agent "a": `policy` must be a function, as `policy\(\)` .*make one, got a list\./,
+  ],
+  ["agent", [{ ...base, policy: { rules: [] } }], /`policyFromJson\(\)`.*, got an object\./],
   ["agent", [{ ...base, tols: [] }], /Agent "a": .*"tols"; did you mean "tools"\?/],
   [
     "agent",
