@@ -77,6 +77,17 @@ describe("the pages", () => {
     expect(rowsOf("docs/events.md", heading).map(([type, fields]) => [type, fields])).toEqual(members);
   });
 
+  it("name each entry of the package once among those from which names are imported", () => {
+    const entries = Object.keys(JSON.parse(read("package.json")).exports).map((entry) =>
+      entry.replace(".", "writ"),
+    );
+    const told = [...read("docs/concepts.md").matchAll(/^\| (.*`writ.*?) \|/gm)].flatMap(([, cell = ""]) =>
+      [...cell.matchAll(/`(writ(?:\/[^`]*)?)`/g)].map(([, name]) => name),
+    );
+    expect(new Set(told)).toEqual(new Set(entries.filter((entry) => entry !== "writ/package.json")));
+    expect(told).toHaveLength(entries.length - 1);
+  });
+
   it("tell what a hook may replace in each place", () => {
     const told = rowsOf("docs/hooks.md", "Places").map(([place = "", , fields = ""]) => [place, fields]);
     expect(told).toEqual(Object.entries(hookFields).map(([place, fields]) => [place, fields.join(", ")]));

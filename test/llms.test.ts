@@ -19,6 +19,12 @@ describe("what coding agents are given", () => {
     }
   });
 
+  it("are pages that begin with an example that runs, but for those of which they are told otherwise", () => {
+    const pages = [...llmsText().matchAll(/^- \[.+?\]\((docs\/[\w-]+\.md)\)/gm)].map(([, path = ""]) => path);
+    const without = pages.filter((path) => !/^```(?:ts|console) run/m.test(read(path)));
+    for (const path of without) expect(read("docs/coding-agents.md"), path).toContain(`\`${path}\``);
+  });
+
   it("is a skill in the form that agents find, whose pages are there", () => {
     const text = read("skills/writ/SKILL.md");
     const [, name, about = ""] = /^---\nname: (\S+)\ndescription: (.+)\n---\n/.exec(text) ?? [];

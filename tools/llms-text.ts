@@ -10,7 +10,7 @@ const beginning = `# writ
 
 > A TypeScript runtime for tool-calling agents: the model proposes a call, the program decides whether it runs.
 
-The pages stand in the package, under the paths below (\`node_modules/writ/docs/…\`). Each begins with an example that runs. Rules for coding agents are in
+The pages stand in the package, under the paths below (\`node_modules/writ/docs/…\`). Each about a task begins with an example. Rules for coding agents are in
 [skills/writ/SKILL.md](skills/writ/SKILL.md), every error code in [docs/errors.md](docs/errors.md), the words in [docs/concepts.md](docs/concepts.md), what changed
 in [CHANGELOG.md](CHANGELOG.md), whole programs in \`examples/\`. Types and an example of each export: \`dist/*.d.ts\`.
 `;
