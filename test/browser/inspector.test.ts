@@ -42,6 +42,10 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
     await page.keyboard.press("Enter");
     await page.waitForSelector('.state:has-text("answered")', patience);
     await expect.poll(() => page.locator(".drawer").innerText(), patience).toContain("kim said yes");
+    expect(await page.locator(":focus").getAttribute("aria-label")).toBe("The call send_mail");
+    expect(await page.getByRole("status").allInnerTexts()).toContainEqual(
+      expect.stringContaining("answered"),
+    );
 
     await page.keyboard.press("f");
     await page.waitForSelector("form.fork");
@@ -117,6 +121,7 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
     await card.locator("textarea").fill('{"to":"kim@example.com","text":"Order 17 costs 30."}');
     await card.locator("[data-act=approve]").click();
     await expect.poll(() => card.count(), patience).toBe(0);
+    expect(await page.locator(":focus").innerText()).toBe("Approvals"); // and not at the top of the page
     await goTo(page, "#/run/mail-2?call=turn%2F2%2Fcall%2F1");
     await expect
       .poll(() => page.locator(".drawer").innerText(), patience)

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { WaitingQuestion } from "../../durable/run-store.ts";
 import { troubleText } from "./api.ts";
 import type { Acts, GivenAnswer } from "./acts.ts";
+import { focusOn } from "./keys.ts";
 import { askedText } from "./words.ts";
 import { Trouble } from "./parts.tsx";
 
@@ -48,6 +49,7 @@ export function Answering({ question, acts }: AnsweringProps): JSX.Element {
     };
     try {
       await acts?.answer(runId, given);
+      focusOn(".drawer, .queue h1"); // the form goes, and who has no mouse stays there
     } catch (error) {
       setTrouble(troubleText(error));
     }

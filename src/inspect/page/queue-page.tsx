@@ -20,7 +20,7 @@ export function QueuePage({ api, actsOf, change, onOpen }: QueueProps): JSX.Elem
   useEffect(() => void api.questions().then(setQuestions, () => undefined), [change]);
   return (
     <section class="queue" aria-label="Approvals">
-      <h1>Approvals</h1>
+      <h1 tabIndex={-1}>Approvals</h1>
       {questions?.length === 0 && <p class="empty">Nothing waits for an answer.</p>}
       {(questions ?? []).map((question) => (
         <Card key={`${question.runId} ${question.key}`} {...{ question, actsOf, onOpen }} />

@@ -166,7 +166,7 @@ function Head({
       )}
       <h1>{run.asked === "" ? run.id : shownValue(run.asked)}</h1>
       <p class="line">
-        <span class="state">
+        <span class="state" role="status">
           <SignOf sign={signOf(run.status)} /> <strong>{run.status}</strong>
         </span>
         <span>{run.agent}</span>
