@@ -97,6 +97,24 @@ describe.skipIf(chromiumPath === undefined)("reading on the page of writ inspect
     await look(page, "long-prompt");
   });
 
+  it("holds the first rows alone of two long runs beside each other", async () => {
+    const page = await seen.open({}, "#/compare/long/long");
+    const rows = page.locator(".compared tbody tr");
+    await expect.poll(() => rows.count(), patience).toBe(300);
+    await page.getByRole("button", { name: "Show 100 more of 100 rows" }).click();
+    await expect.poll(() => rows.count(), patience).toBe(400);
+  });
+
+  it("keeps what the colours mean where the system has its own", async () => {
+    const page = await seen.open({ forcedColors: "active" }, "#/run/odd");
+    const ground = page.locator(".swatch.model");
+    await ground.waitFor(patience);
+    const colours = await ground.evaluate((one) =>
+      [one, document.body].map((each) => getComputedStyle(each).backgroundColor),
+    );
+    expect(colours[0]).not.toBe(colours[1]);
+  });
+
   it("has all buttons of a run in sight on a narrow screen", async () => {
     const page = await seen.open({ viewport: { width: 320, height: 640 } }, "#/run/odd");
     const button = await page.getByRole("button", { name: "Export" }).boundingBox();

@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type ComparedCall, compareRuns } from "../compare-runs.ts";
+import { type ComparedCall, type ComparedRuns, compareRuns } from "../compare-runs.ts";
 import type { InspectedCall, InspectedRun } from "../view.ts";
-import type { Api } from "./api.ts";
+import { type Api, troubleText } from "./api.ts";
 import { SignOf } from "./signs.tsx";
-import { countText, durationText, lineText, stateWords } from "./words.ts";
+import { countText, durationText, lineText, shownValue, stateWords } from "./words.ts";
 
 interface CompareProps {
   readonly api: Api;
@@ -12,17 +12,22 @@ interface CompareProps {
   readonly onOpen: (id: string) => void;
 }
 
+/** The rows that are there at once: a browser takes seconds for the thousands of long runs. */
+const mostAtOnce = 300;
+
 /** Two runs beside each other. */
 export function ComparePage({ api, ids, onOpen }: CompareProps): JSX.Element {
   const [pair, setPair] = useState<readonly [InspectedRun, InspectedRun] | undefined>();
   const [onlyChanges, setOnlyChanges] = useState(false);
+  const [most, setMost] = useState(mostAtOnce);
   const [trouble, setTrouble] = useState("");
   useEffect(() => {
     Promise.all([api.run(ids[0]), api.run(ids[1])]).then(setPair, (error: unknown) =>
-      setTrouble(String(error)),
+      setTrouble(troubleText(error)),
     );
   }, [ids[0], ids[1]]);
   const compared = useMemo(() => pair && compareRuns(...pair), [pair]);
+  const rows = useMemo(() => rowsOf(compared?.turns ?? [], onlyChanges), [compared, onlyChanges]);
   if (pair === undefined || compared === undefined)
     return <p class="empty">{trouble === "" ? "Reading both runs…" : trouble}</p>;
   return (
@@ -59,27 +64,41 @@ export function ComparePage({ api, ids, onOpen }: CompareProps): JSX.Element {
           </tr>
         </thead>
         <tbody>
-          {compared.turns.flatMap(({ number, calls, textDiffers }) => [
-            ...calls
-              .filter(({ differs }) => !onlyChanges || differs.length > 0)
-              .map((call, index) => <CallPair key={`${number} ${index}`} number={number} call={call} />),
-            ...(textDiffers
-              ? [
-                  <TextPair
-                    key={`${number} text`}
-                    number={number}
-                    texts={pair.map(
-                      ({ turns }) => turns.find((turn) => turn.number === number)?.model?.text ?? "",
-                    )}
-                  />,
-                ]
-              : []),
-          ])}
+          {rows
+            .slice(0, most)
+            .map(({ number, call }, index) =>
+              call === undefined ? (
+                <TextPair key={index} number={number} texts={pair.map((view) => textIn(view, number))} />
+              ) : (
+                <CallPair key={index} number={number} call={call} />
+              ),
+            )}
         </tbody>
       </table>
+      {rows.length > most && (
+        <button type="button" onClick={() => setMost(most + mostAtOnce)}>
+          Show {Math.min(mostAtOnce, rows.length - most)} more of {countText(rows.length - most, "row")}
+        </button>
+      )}
     </section>
   );
 }
+
+/** The rows of the table: calls, and turns whose texts differ. */
+interface Row {
+  readonly number: number;
+  readonly call?: ComparedCall;
+}
+
+function rowsOf(turns: ComparedRuns["turns"], onlyChanges: boolean): readonly Row[] {
+  return turns.flatMap(({ number, calls, textDiffers }): readonly Row[] => [
+    ...calls.filter(({ differs }) => !onlyChanges || differs.length > 0).map((call) => ({ number, call })),
+    ...(textDiffers ? [{ number }] : []),
+  ]);
+}
+
+const textIn = ({ turns }: InspectedRun, number: number): string =>
+  turns.find((turn) => turn.number === number)?.model?.text ?? "";
 
 function TextPair({
   number,
@@ -92,7 +111,9 @@ function TextPair({
     <tr class="differs">
       <th scope="row">{number}</th>
       {texts.map((text, index) => (
-        <td key={index}>{text === "" ? <span class="quiet">no text</span> : text.slice(0, 400)}</td>
+        <td key={index}>
+          {text === "" ? <span class="quiet">no text</span> : shownValue(text.slice(0, 400))}
+        </td>
       ))}
       <td>what the model wrote</td>
     </tr>

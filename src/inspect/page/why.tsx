@@ -36,7 +36,7 @@ export function Why({ call, places }: WhyProps): JSX.Element {
 /** The meaning of rules that no program writes. */
 const glosses: Readonly<Record<string, string>> = {
   sensible:
-    "the default policy: a listed tool runs, but one that writes asks once the model has read what strangers wrote",
+    "the default policy: a listed tool runs, and one that changes something needs a yes once the model has read what strangers wrote",
 };
 
 /** The grounds of a decision. */
@@ -53,7 +53,7 @@ function Grounds({
     <>
       <Fact name="rule">
         <code>{rule}</code>
-        {glosses[rule] !== undefined && <span class="quiet"> {glosses[rule]}</span>}
+        {glosses[rule] !== undefined && <span class="quiet">, {glosses[rule]}</span>}
         {others.length > 0 && <span class="quiet"> also {others.join(", ")}</span>}
       </Fact>
       {place !== undefined && (
