@@ -1,8 +1,15 @@
+import childProcess from "node:child_process";
+import dgram from "node:dgram";
+import dns from "node:dns";
+import fs from "node:fs";
+import http from "node:http";
+import https from "node:https";
 import { syncBuiltinESMExports } from "node:module";
+import net from "node:net";
+import tls from "node:tls";
+import workerThreads from "node:worker_threads";
 import { WritError } from "../error/writ-error.ts";
 import { current } from "./capability/lifetime.ts";
-import { callerOf, isBystander, isNode } from "./power-guard-caller.ts";
-import { type Target, targets } from "./power-guard-targets.ts";
 
 /** A use of a power by a tool that did not take it from its context. */
 export interface UndeclaredPower {
@@ -168,4 +175,91 @@ function complaint(
 /** Switches the guard on, where a program did not say that it wants none. */
 export function startPowerGuard(): void {
   if (process.env["WRIT_POWER_GUARD"] !== "off") guard.on();
+}
+
+/** Functions of Node that reach the world. */
+interface Target {
+  /** Object that holds them; each is replaced there. */
+  readonly holder: object;
+  readonly names: readonly string[];
+  /** Name of the power in the message. */
+  readonly power: string;
+  /** The handle to take instead. */
+  readonly handle: string;
+  /** Node calls them for itself too, and that is no use by the tool. */
+  readonly isUsedByNode?: boolean;
+  /** They fail by what they give, and throw nothing. */
+  readonly givesPromise?: boolean;
+}
+
+/** The functions of `node:fs` that take a path; those of an open file come after one of them. */
+const fileNames: readonly string[] = [
+  "access appendFile chmod chown copyFile cp createReadStream createWriteStream exists glob lchmod lchown link",
+  "lstat lutimes mkdir mkdtemp open openAsBlob opendir readFile readdir readlink ReadStream realpath rename rm",
+  "rmdir stat statfs symlink truncate unlink utimes watch watchFile writeFile WriteStream",
+].flatMap((line) => line.split(" "));
+const files = { power: "the file system", handle: "fs", isUsedByNode: true } as const;
+const network = { power: "the network", handle: "fetch" } as const;
+const programs = { power: "programs", handle: "exec" } as const;
+const resolvers = Object.keys(dns).filter((name) => /^(?:lookup|resolve|reverse|Resolver)/.test(name));
+
+/** Everything that the guard replaces. What else speaks over the network, like WebSocket, ends in one of these. */
+const targets: readonly Target[] = [
+  { holder: globalThis, names: ["fetch"], ...network, givesPromise: true },
+  { holder: http, names: ["request", "get"], ...network },
+  { holder: https, names: ["request", "get"], ...network },
+  { holder: net, names: ["connect", "createConnection"], ...network },
+  { holder: net.Socket.prototype, names: ["connect"], ...network },
+  { holder: tls, names: ["connect"], ...network },
+  { holder: dgram.Socket.prototype, names: ["bind", "connect", "send"], ...network },
+  { holder: dns, names: resolvers, ...network },
+  { holder: dns.promises, names: resolvers, ...network, givesPromise: true },
+  { holder: fs, names: fileNames.flatMap((name) => [name, `${name}Sync`]), ...files },
+  { holder: fs.promises, names: fileNames, ...files, givesPromise: true },
+  { holder: fs.realpath, names: ["native"], ...files },
+  { holder: fs.realpathSync, names: ["native"], ...files },
+  {
+    holder: childProcess,
+    names: ["spawn", "exec", "execFile", "fork", "spawnSync", "execSync", "execFileSync"],
+    ...programs,
+  },
+  { holder: childProcess.ChildProcess.prototype, names: ["spawn"], ...programs },
+  { holder: workerThreads, names: ["Worker"], power: "threads", handle: "exec" },
+];
+
+/** Runners of tests and their loaders, which look at files and variables while the code of a test runs. */
+const runners = /\/node_modules\/(?:vitest|@vitest|vite|vite-node|tinypool|tsx|jest[^/]*|mocha)\//;
+
+/** The folder of writ's own code, as source or as it is installed. */
+const ownFolder = /^.*\/(?:src|dist)\//.exec(import.meta.url)?.[0] ?? import.meta.url;
+
+/** The file of the caller of a function of Node, or undefined when that cannot be told. */
+function callerOf(calledFunction: (...args: never[]) => unknown): string | undefined {
+  const { stackTraceLimit } = Error;
+  const before = Object.getOwnPropertyDescriptor(Error, "prepareStackTrace");
+  try {
+    Error.stackTraceLimit = 1;
+    Error.prepareStackTrace = (_error, sites) => sites[0]?.getFileName();
+    const holder: { stack?: unknown } = {};
+    Error.captureStackTrace(holder, calledFunction);
+    return typeof holder.stack === "string" ? holder.stack : undefined;
+  } finally {
+    if (before === undefined) Reflect.deleteProperty(Error, "prepareStackTrace");
+    else Object.defineProperty(Error, "prepareStackTrace", before);
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+/** Node's own modules, like its module loader. */
+function isNode(caller: string): boolean {
+  return caller.startsWith("node:");
+}
+
+/**
+ * True for code that is not a tool, though it may work while one runs: writ itself, and the runner of the
+ * tests.
+ */
+function isBystander(caller: string): boolean {
+  const path = caller.startsWith("/") ? `file://${caller}` : caller;
+  return path.startsWith(ownFolder) || runners.test(path);
 }
