@@ -3,4 +3,4 @@
  *
  * @module writ/audit
  */
-export { type AuditLog, auditLog, type AuditLogOptions } from "./adapters/audit-log/audit-log.ts";
+export { type AuditLog, auditLog, type AuditLogOptions } from "./adapters/audit-log.ts";

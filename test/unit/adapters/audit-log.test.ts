@@ -104,9 +104,7 @@ describe("auditLog()", () => {
   it.runIf(spawnSync("prlimit", ["--version"]).status === 0)(
     "leaves no half of a line where the disk is full: what waits is written again, whole",
     () => {
-      const file = JSON.stringify(
-        join(import.meta.dirname, "../../../src/adapters/audit-log/rotating-file.ts"),
-      );
+      const file = JSON.stringify(join(import.meta.dirname, "../../../src/adapters/audit-log.ts"));
       const line = (word: string): string => JSON.stringify({ word: word.repeat(50) });
       const options = JSON.stringify({ path, rotateBytes: 1000, keepFiles: 1 });
       const program = `import { appendRotating } from ${file};
