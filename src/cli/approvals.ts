@@ -1,14 +1,13 @@
 import { createInterface } from "node:readline/promises";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
-import type { AnswerHere, Approval, Approve } from "../run/approval.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
+import type { AnswerHere, Approval, Approve } from "../run/approval.ts";
 import { isJsonObject, parseJson, visibleJson } from "../util/json.ts";
 import { visible } from "../util/visible.ts";
 import type { Output } from "./output.ts";
-import { pagesOf } from "./pages.ts";
-import { fitted } from "./screen.ts";
 import { questionText, showsAll, wholeText } from "./question-text.ts";
+import { fitted } from "./screen.ts";
 
 /** Terminal at which a person is asked. */
 export interface AskOptions {
@@ -172,4 +171,27 @@ function answerOf(said: string, { request: { open = [] }, others }: Asked): Answ
 function readArguments(text: string): Approval | undefined {
   const parsed = parseJson(text);
   return parsed.ok && isJsonObject(parsed.value) ? { approved: true, arguments: parsed.value } : undefined;
+}
+
+/** The screen on which pages are shown. */
+interface Screen {
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/** A text in pages that leave a line of the screen for a question. Longer lines go on in the next one. */
+export function pagesOf(text: string, { rows, columns }: Screen): readonly string[] {
+  const width = Math.max(20, columns);
+  const lines = text.split("\n").flatMap((line) => inPieces(line, width));
+  const height = Math.max(1, rows - 1);
+  const pages: string[] = [];
+  for (let at = 0; at < lines.length; at += height) pages.push(lines.slice(at, at + height).join("\n"));
+  return pages;
+}
+
+function inPieces(line: string, width: number): readonly string[] {
+  if (line.length <= width) return [line];
+  const pieces: string[] = [];
+  for (let at = 0; at < line.length; at += width) pieces.push(line.slice(at, at + width));
+  return pieces;
 }

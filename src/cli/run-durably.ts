@@ -3,22 +3,24 @@ import { durableRuns } from "../adapters/durable-runs.ts";
 import { carryOut } from "../durable/carry-out.ts";
 import type { StartOptions } from "../durable/new-run.ts";
 import type { RunEnd, RunStore, WaitingQuestion } from "../durable/run-store.ts";
+import { catalogue, type ErrorCode } from "../error/codes.ts";
+import { WritError } from "../error/writ-error.ts";
 import { capabilityAudit, type CapabilityLook } from "../event/capability-audit.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
+import { exhausted } from "../run/end.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import type { PrintedEnd } from "./follow-run.ts";
 import { listenForInterrupts } from "./interrupts.ts";
 import type { AnyAgent } from "./load-agent.ts";
 import { jsonLine, oneLine, printable, processOutput, shellWord } from "./output.ts";
-import { outcomeError } from "./outcome-error.ts";
-import { printer } from "./printer.ts";
 import { type Format, printEnd, resultObject } from "./print-run.ts";
+import { printer } from "./printer.ts";
 import type { QuestionPart } from "./read-files.ts";
 
 /** A run that is to be kept in a store. */
-export interface DurableWish {
+interface DurableWish {
   readonly store: RunStore;
   /** The place that was named on the command line, for the commands that answer. */
   readonly place?: string;
@@ -130,3 +132,25 @@ function waitingText({ runId, key, request, until = 0 }: WaitingQuestion, where:
 
 /** A word of a command as it is printed: whole, since it is copied. */
 const typed = (word: string): string => printable(shellWord(word));
+
+/** The error of a run whose outcome was kept, and not its error: with the code and the words that it had. Undefined for an answer. */
+function outcomeError(outcome: Outcome, agent: string): Error | undefined {
+  if (outcome.type === "answered" || outcome.type === "suspended") return undefined;
+  if (outcome.type === "cancelled")
+    return new WritError("run-cancelled", { name: agent, reason: outcome.reason });
+  if (outcome.type === "exhausted") return exhausted({ gate: { agent } }, outcome).error;
+  return keptError(outcome);
+}
+
+/** The values in the places of the advice were not kept: the page of the code stands in for it. */
+function keptError({ code, message }: { readonly code: string; readonly message: string }): Error {
+  const error = new Error(message);
+  if (!isKnown(code)) return error;
+  const { hint, retryable } = catalogue[code];
+  const advice = hint.includes("{") ? "The page of this code says what to do." : hint;
+  return Object.assign(error, { name: "WritError", code, data: {}, hint: advice, retryable });
+}
+
+function isKnown(code: string): code is ErrorCode {
+  return Object.hasOwn(catalogue, code);
+}

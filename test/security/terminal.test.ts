@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { errorText } from "../../src/cli/error-text.ts";
 import { processOutput } from "../../src/cli/output.ts";
-import { pagesOf } from "../../src/cli/pages.ts";
+import { pagesOf } from "../../src/cli/approvals.ts";
 import { wholeText } from "../../src/cli/question-text.ts";
 import { WritError } from "../../src/error/writ-error.ts";
 

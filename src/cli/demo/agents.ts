@@ -1,12 +1,13 @@
 import { appendFileSync } from "node:fs";
 import { agent } from "../../adapters/node.ts";
+import { modelFromFunction, type ModelFunction, type PlainReply } from "../../model/function-model.ts";
+import type { Model, ModelRequest } from "../../model/model.ts";
 import { allow, ask } from "../../policy/rules/builders.ts";
 import { arg, boundToIntent } from "../../policy/rules/conditions.ts";
 import { policy } from "../../policy/study/policy.ts";
 import { tool } from "../../tool/tool.ts";
 import type { Json } from "../../util/json.ts";
 import type { AnyAgent } from "../load-agent.ts";
-import { played } from "./played.ts";
 
 const text = { type: "string" } as const;
 const mailSchema = { type: "object", properties: { to: text, text }, required: ["to", "text"] } as const;
@@ -111,4 +112,15 @@ export function shop(ledger: string, dies: boolean): AnyAgent {
       book("send_parcel", "Send the parcel", "sent"),
     ],
   });
+}
+
+/** A script that goes by the conversation, turn by turn: a process that goes on with a run knows where in it that stands. */
+function played(
+  turns: readonly (string | PlainReply | ((request: ModelRequest) => string | PlainReply))[],
+): Model {
+  const answer: ModelFunction = (request) => {
+    const turn = turns[request.messages.filter(({ role }) => role === "assistant").length] ?? "";
+    return typeof turn === "function" ? turn(request) : turn;
+  };
+  return modelFromFunction(answer, { id: "script" });
 }

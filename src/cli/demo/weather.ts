@@ -1,8 +1,8 @@
 import { agent } from "../../adapters/node.ts";
-import { type ScriptStep, scripted } from "../../model/scripted.ts";
+import type { ModelRequest } from "../../model/model.ts";
+import { scripted, type ScriptStep } from "../../model/scripted.ts";
 import { tool } from "../../tool/tool.ts";
 import { isJsonList } from "../../util/json.ts";
-import { lastResults } from "../last-results.ts";
 import type { AnyAgent } from "../load-agent.ts";
 
 const celsius: ReadonlyMap<unknown, number> = new Map([
@@ -76,3 +76,13 @@ const script: readonly ScriptStep[] = [
     return `Oslo has ${oslo} degrees and Rome ${rome}: ${lastResults(request, "average").at(-1)} on average. I may not send mail, so I did not.`;
   },
 ];
+
+/** The texts of the results that a request carries: those of one tool when it is named, else those since the model's last reply. */
+function lastResults({ messages }: ModelRequest, tool?: string): string[] {
+  const from = tool === undefined ? messages.findLastIndex((message) => message.role === "assistant") : 0;
+  return messages
+    .slice(from)
+    .flatMap((message) =>
+      message.role === "tool" && (tool === undefined || message.name === tool) ? [message.text] : [],
+    );
+}
