@@ -5,8 +5,7 @@ import { pathToFileURL } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
 import { allow, ask, deny, limit, policy } from "../../../src/index.ts";
 import { arg, boundToIntent, policyFromJson } from "../../../src/policy.ts";
-import { memberLines } from "../../../src/inspect/json-lines.ts";
-import { rulePlaces } from "../../../src/inspect/rule-places.ts";
+import { memberLines, rulePlaces } from "../../../src/inspect/rule-places.ts";
 
 const self = readFileSync(import.meta.filename, "utf8").split("\n");
 /** The place in this file of the line with a mark behind it. */
