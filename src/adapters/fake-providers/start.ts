@@ -1,10 +1,14 @@
 import { anthropicProvider } from "./anthropic.ts";
+import type { ChatHost } from "./chat-host.ts";
+import { type ChatHostName, chatHosts } from "./chat-hosts.ts";
 import type { FakeOpenaiOptions, FakeProvider, FakeStep } from "./fake-provider.ts";
 import { geminiProvider } from "./gemini.ts";
 import { ollamaProvider } from "./ollama.ts";
-import { openaiProvider } from "./openai.ts";
+import { openaiChat } from "./openai-chat.ts";
+import { openaiError } from "./openai-errors.ts";
+import { openaiResponses } from "./openai-responses.ts";
 import { playProvider } from "./play.ts";
-import type { Provider } from "./wire.ts";
+import { numberedIds, type Provider } from "./wire.ts";
 
 type ProviderName = "anthropic" | "gemini" | "ollama" | "openai";
 
@@ -22,4 +26,19 @@ export function startFake(
   options: FakeOpenaiOptions = {},
 ): Promise<FakeProvider> {
   return playProvider(providers[name](options.host), steps, options);
+}
+
+/** OpenAI: chat completions and responses. Or a host of chat completions. */
+function openaiProvider(name?: ChatHostName): Provider {
+  if (name === undefined)
+    return {
+      wires: [openaiChat(), openaiResponses()],
+      callId: numberedIds("call_"),
+      error: openaiError,
+    };
+  const host: ChatHost | undefined = chatHosts[name];
+  if (host === undefined)
+    throw new Error(`there is no host "${name as string}"; hosts: ${Object.keys(chatHosts).join(", ")}`);
+  const { callId = numberedIds("call_"), error = openaiError } = host;
+  return { wires: [openaiChat(host)], callId, error };
 }
