@@ -7,8 +7,7 @@ import type { JsonObject } from "../../util/json.ts";
 import { anything, list, optional, type Shape, shapeOf } from "../../util/shape.ts";
 import { nodeHost } from "../clock.ts";
 import { resolveModel } from "../model/resolve.ts";
-import { keptReply } from "./kept-reply.ts";
-import { asObject, plain, sentRequest } from "./sent-request.ts";
+import { asObject, plain, sentRequest, withTexts } from "./sent-request.ts";
 import { type Heading, Tape } from "./tape.ts";
 
 /** Use of a cassette: `record` asks the model always and begins the file anew; `replay` never asks; `auto` asks for what is not there yet. */
@@ -159,4 +158,41 @@ function redaction(redact: readonly (string | RegExp)[]): (text: string) => stri
 /** The same expression, which finds all places. */
 function everywhere(part: RegExp): RegExp {
   return new RegExp(part.source, part.flags.includes("g") ? part.flags : `${part.flags}g`);
+}
+
+/** A piece of a text, and its place among the deltas of the reply. */
+interface Piece {
+  readonly place: number;
+  readonly text: string;
+}
+
+/**
+ * The deltas of a reply as they are kept, with each text as `written` gives it. A secret may come in several pieces: where `written` changes the
+ * text that pieces make together, the first of them has all of it.
+ */
+function keptReply(reply: readonly Delta[], written: (text: string) => string): readonly JsonObject[] {
+  const kept = reply.map((delta) => asObject(withTexts(plain(delta), written)));
+  for (const pieces of textsIn(reply)) {
+    const whole = written(pieces.map(({ text }) => text).join(""));
+    if (pieces.map(({ text }) => written(text)).join("") === whole) continue;
+    for (const [index, { place }] of pieces.entries())
+      kept[place] = { ...kept[place], text: index === 0 ? whole : "" };
+  }
+  return kept;
+}
+
+/** The texts of a reply in their pieces: those of a call or a block by its name, others as long as nothing else comes between. */
+function textsIn(reply: readonly Delta[]): Iterable<readonly Piece[]> {
+  const texts = new Map<string, Piece[]>();
+  let begun = 0;
+  for (const [place, delta] of reply.entries()) {
+    if (delta.type !== reply[place - 1]?.type) begun = place;
+    if (!("text" in delta)) continue;
+    const name = delta.type === "call-delta" ? delta.id : (delta.block ?? `from ${begun}`);
+    const key = `${delta.type} ${name}`;
+    const pieces = texts.get(key) ?? [];
+    texts.set(key, pieces);
+    pieces.push({ place, text: delta.text });
+  }
+  return texts.values();
 }
