@@ -1,37 +1,36 @@
-import type { AccountChoice, RunOptions } from "./run-options.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
-import { RunAccounts } from "../run/accounts.ts";
-import { withRun } from "../run/run-error.ts";
-import type { Approvals, Approve } from "../run/approval.ts";
-import { type Scope, scopeOf } from "../run/scope.ts";
-import { callAround, levelAround, type RunPowers, surrounded, surroundingRun } from "../run/around.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { Checkpoint } from "../run/checkpoint.ts";
-import type { OpenQuestion } from "../run/waits.ts";
-import { EventReader } from "../run/event-reader.ts";
-import type { LoopResult } from "../run/finished.ts";
-import type { Framed } from "../run/frame.ts";
-import { StepsOfRun } from "../run/steps-of-run.ts";
 import type { Label } from "../message/label.ts";
 import { callsMade, type MadeCall } from "../message/made-calls.ts";
 import { contentText, type FilePart } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
+import { RunAccounts } from "../run/accounts.ts";
+import type { Approvals, Approve } from "../run/approval.ts";
+import { callAround, levelAround, type RunPowers, surrounded, surroundingRun } from "../run/around.ts";
+import type { Checkpoint } from "../run/checkpoint.ts";
+import { EventReader } from "../run/event-reader.ts";
+import type { LoopResult } from "../run/finished.ts";
+import type { Framed } from "../run/frame.ts";
+import { withRun } from "../run/run-error.ts";
+import { type Scope, scopeOf } from "../run/scope.ts";
+import { StepsOfRun } from "../run/steps-of-run.ts";
+import type { OpenQuestion } from "../run/waits.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Capability } from "../tool/capability.ts";
-import type { OnWait } from "../tool/waits.ts";
 import type { CallAround, Level } from "../tool/power-port.ts";
+import type { OnWait } from "../tool/waits.ts";
 import { drain } from "../util/drain.ts";
 import type { Maybe } from "../util/maybe.ts";
-import type { AgentInside } from "./describe/manifest-origin.ts";
 import { checkAccount, checkRunOptions } from "./check-definition.ts";
+import type { AgentInside } from "./describe/manifest-origin.ts";
 import { beginningOf, leavingOf, placeOf } from "./kept-beginning.ts";
 import { listenerOf } from "./observers.ts";
-import { unreadSign } from "./unread-stream.ts";
+import type { AccountChoice, RunOptions } from "./run-options.ts";
 
 /** The result of a run, whatever its end. */
 export interface RunResult<Output> {
@@ -358,4 +357,13 @@ function levelOf(name: string, ...around: readonly (Level | undefined)[]): Level
   const maxDepth = Math.min(...known.map((each) => each.maxDepth));
   if (depth > maxDepth) throw new WritError("delegation-too-deep", { name, depth, limit: maxDepth });
   return { depth, maxDepth };
+}
+
+/** So many milliseconds after it was awaited somebody should be reading a stream. */
+const unreadMs = 1000;
+
+/** Warns of a stream that was awaited, and that nobody reads. What it gives takes the sign back. */
+function unreadSign(name: string, host: Host): () => void {
+  const text = `\`await ${name}.stream(...)\` has begun no run: a stream runs while it is read. Write \`for await (const event of ${name}.stream(...))\`, or \`await ${name}.run(...)\`.`;
+  return host.timer(unreadMs, () => host.warn?.({ code: "WRIT_STREAM_UNREAD", text, isDeprecation: false }));
 }
