@@ -6,15 +6,14 @@ import { canonicalEmail } from "./email.ts";
 import { canonicalHost } from "./host.ts";
 import { canonicalIban, checksumHolds, isAccount } from "./iban.ts";
 import { canonicalIdentifier, isDigits } from "./identifier.ts";
-import { numberInWords } from "./number-words.ts";
-import { canonicalNumber } from "./number.ts";
 import { compatible, composed, hasHidden } from "./normal.ts";
-import { isWhole, type Phrase, phrasesIn } from "./phrases.ts";
+import { canonicalNumber } from "./number.ts";
 import { canonicalPath, shortenedPath } from "./path.ts";
 import { canonicalPhone, phoneEnd } from "./phone.ts";
+import { isWhole, type Phrase, phrasesIn } from "./phrases.ts";
 import { type Listed, saysIdentifier } from "./says-identifier.ts";
 import { scaledAt } from "./scale.ts";
-import { between, type Token, tokensOf, wordAt } from "./tokens.ts";
+import { between, type Token, type Tokens, tokensOf, wordAt } from "./tokens.ts";
 import { isKnownEnding } from "./top-level-domains.ts";
 import { unitAt } from "./unit.ts";
 import { canonicalUrl, isBareLink } from "./url.ts";
@@ -309,4 +308,25 @@ function addPath({ path }: FoundValues, text: string): void {
 
 function addTo(set: Set<string>, value: string | undefined): void {
   if (value !== undefined) set.add(value);
+}
+
+/** The numbers that people write as words. One is not among them: it stands in every other sentence, and counts nothing there. */
+const numbers: ReadonlyMap<string, string> = new Map(
+  "two three four five six seven eight nine ten eleven twelve"
+    .split(" ")
+    .map((word, index) => [word, String(index + 2)]),
+);
+/** Beside one of these a word is a part of another number: `two hundred`, `twenty two`, `two and a half`, `two point five`. */
+const parts =
+  /^(?:and|point|half|halves|third|quarters?|dozens?|hundreds?|thousands?|millions?|billions?|trillions?|k|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)$/i;
+
+/** A whole number from two to twelve that is written as a word and stands by itself. Undefined for any other word. */
+function numberInWords(tokens: Tokens, index: number): string | undefined {
+  const number = numbers.get(wordAt(tokens, index).toLowerCase());
+  if (number === undefined) return undefined;
+  const besides = [wordAt(tokens, index - 1), wordAt(tokens, index + 1)];
+  const isPart = besides.some(
+    (word) => parts.test(word) || /\d/.test(word) || numbers.has(word.toLowerCase()),
+  );
+  return isPart ? undefined : number;
 }

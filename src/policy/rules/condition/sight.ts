@@ -1,6 +1,11 @@
 import type { Parameter, Parameters, ParameterWords, ValueType } from "../../../tool/parameters.ts";
 import type { Effect } from "../../../tool/tool.ts";
 import type { Json } from "../../../util/json.ts";
+import { remembered } from "../../../util/remembered.ts";
+import type { CallRequest, RunKnowledge } from "../../decision.ts";
+import { linksIn } from "../../values/links.ts";
+import type { Annotation } from "../rule.ts";
+import type { Truth } from "./tests.ts";
 import {
   isAbsent,
   type Leaf,
@@ -10,12 +15,6 @@ import {
   type ReadingOfArguments,
   type Sort,
 } from "./values.ts";
-import { dividedNames } from "./divided-names.ts";
-import type { Truth } from "./tests.ts";
-import type { CallRequest, RunKnowledge } from "../../decision.ts";
-import type { Annotation } from "../rule.ts";
-import { linksIn } from "../../values/links.ts";
-import { remembered } from "../../../util/remembered.ts";
 
 /** A call as conditions look at it. What is costly is looked at once, when the first condition asks. */
 export interface Sight {
@@ -234,4 +233,28 @@ function once<Value>(look: () => Value): () => Value {
     if ("thrown" in seen) throw seen.thrown;
     return seen.value;
   };
+}
+
+/** More texts beside each other are no name. */
+const mostParts = 6;
+
+/** The names, as people write them, that texts beside each other in an object are parts of: `first_name` and `last_name`, in either order. */
+function dividedNames(leaves: readonly Leaf[]): ReadonlyMap<Leaf, readonly string[]> {
+  const named = new Map<Leaf, readonly string[]>();
+  const texts = leaves.flatMap((leaf) => {
+    const { path, value: text } = leaf;
+    return path.includes(".") && typeof text === "string" && text !== "" ? [{ leaf, path, text }] : [];
+  });
+  const byPlace = Map.groupBy(texts, ({ path }) => path.slice(0, path.lastIndexOf(".")));
+  for (const group of byPlace.values())
+    for (const { leaf, text } of group.length > mostParts ? [] : group)
+      named.set(
+        leaf,
+        group.flatMap((other) => (other.leaf === leaf ? [] : together(text, other.text))),
+      );
+  return named;
+}
+
+function together(one: string, other: string): readonly string[] {
+  return [`${one} ${other}`, `${other} ${one}`];
 }
