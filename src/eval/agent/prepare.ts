@@ -1,8 +1,8 @@
 import type { Problem } from "../../adapters/files/located.ts";
 import { modelNamed, resolveModel } from "../../adapters/model/resolve.ts";
 import type { ModelSource } from "../../agent/definition.ts";
-import type { Model } from "../../model/model.ts";
 import { messageOf } from "../../error/writ-error.ts";
+import type { Model } from "../../model/model.ts";
 import { pathText } from "../../schema/schema.ts";
 import { toSchema } from "../../schema/to-schema.ts";
 import { isJsonObject, type JsonObject, toJson } from "../../util/json.ts";
@@ -11,9 +11,9 @@ import { answerChecks } from "./answer-checks.ts";
 import { callChecks, callMatcher, neverChecks, orderCheck } from "./call-checks.ts";
 import { caseFields } from "./case-fields.ts";
 import type { Check } from "./check.ts";
-import { costChecks } from "./cost-checks.ts";
+import type { CostBounds, ExpectedJudgement } from "./eval-case.ts";
+import type { EvaluatedRun } from "./eval-report.ts";
 import type { Evaluable } from "./evaluable.ts";
-import type { ExpectedJudgement } from "./eval-case.ts";
 import { expanded, type FullCase, type FullExpectations } from "./expanded.ts";
 import { casesInvalid, type LocatedCase } from "./read-cases.ts";
 
@@ -201,4 +201,25 @@ function attempt<Made>(path: Path, tell: Tell, make: () => Made): Made | undefin
     tell(path, messageOf(error));
     return undefined;
   }
+}
+
+const spent: { readonly [Field in keyof CostBounds]-?: (run: EvaluatedRun) => number | undefined } = {
+  turns: ({ turns }) => turns,
+  toolCalls: ({ calls }) => calls.length,
+  tokens: ({ usage }) => usage.inputTokens + usage.outputTokens,
+  costUsd: ({ costUsd }) => costUsd,
+  durationMs: ({ durationMs }) => durationMs,
+};
+
+/** Checks of what a run took. */
+function costChecks(bounds: CostBounds): Check[] {
+  return Object.entries({ ...bounds }).map(([field, bound]) => ({
+    path: ["atMost", field],
+    fault(run) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is a field of the bounds
+      const took = spent[field as keyof CostBounds](run);
+      if (took === undefined) return "the model has no price: give the agent `budget.price`";
+      return took <= bound ? undefined : `${field} were ${took}, and ${bound} are allowed`;
+    },
+  }));
 }

@@ -1,11 +1,10 @@
 import type { Json, JsonObject } from "../../util/json.ts";
-import { type FoundValue, typeOf, valuesIn, lookAlikes } from "./find-values.ts";
+import { type FoundValue, lookAlikes, typeOf, valuesIn, withValue } from "./find-values.ts";
 import { type Origin, type Pools, roledLeaves, type RoledLeaf } from "./origins.ts";
 import { keyOf } from "./scenes.ts";
 import { valueFor } from "./script-attack.ts";
 import type { SuiteParameter, SuiteTools } from "./suite-tools.ts";
 import type { SuiteCall } from "./suite.ts";
-import { withValue } from "./with-value.ts";
 
 /** Sources of the calls that an attacker tries. */
 export interface CandidateSources {

@@ -1,6 +1,5 @@
 import { isJsonList, isJsonObject, type Json } from "../../util/json.ts";
-import { leavesOf, type Leaf } from "./find-values.ts";
-import { replaced } from "./with-value.ts";
+import { type Leaf, leavesOf, replaced } from "./find-values.ts";
 import type { SuiteCall } from "./suite.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { ValueType } from "../../tool/parameters.ts";
-import { isJsonList, type Json } from "../../util/json.ts";
+import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 
 /** A value in a text, with the kind that its form says. Found by plain patterns: the evaluation must not judge a policy by the policy's own eyes. */
 export interface FoundValue {
@@ -148,4 +148,23 @@ export function lookAlikes({ type, value }: FoundValue): readonly FoundValue[] {
 
 function as(type: FoundValue["type"]): (value: string) => FoundValue {
   return (value) => ({ type, value });
+}
+
+/** The arguments with the value at a path replaced; undefined takes it out of its object. */
+export function withValue(
+  args: JsonObject,
+  [key = "", ...rest]: Leaf["path"],
+  value: Json | undefined,
+): JsonObject {
+  const { [key]: old = null, ...others } = args;
+  return rest.length === 0 && value === undefined ? others : { ...args, [key]: replaced(old, rest, value) };
+}
+
+/** JSON with the value at a path replaced. */
+export function replaced(json: Json, path: Leaf["path"], value: Json | undefined): Json {
+  const [key, ...rest] = path;
+  if (key === undefined) return value ?? null;
+  if (isJsonList(json))
+    return json.map((each, index) => (index === key ? replaced(each, rest, value) : each));
+  return withValue(isJsonObject(json) ? json : {}, path, value);
 }

@@ -6,7 +6,7 @@ import { chooseTools } from "../../../src/eval/injection/choose-tools.ts";
 import { policyFileOf, readPolicyFile } from "../../../src/eval/injection/policy-file.ts";
 import { readSuite, suiteOf } from "../../../src/eval/injection/suite.ts";
 import { suiteTools } from "../../../src/eval/injection/suite-tools.ts";
-import { withValue } from "../../../src/eval/injection/with-value.ts";
+import { withValue } from "../../../src/eval/injection/find-values.ts";
 import type { Json, JsonObject } from "../../../src/util/json.ts";
 import { domains } from "./injection-suite.ts";
 
