@@ -8,6 +8,7 @@ import { WritError } from "../error/writ-error.ts";
 import { capabilityAudit, type CapabilityLook } from "../event/capability-audit.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
+import { contentText } from "../message/message.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
 import { exhausted } from "../run/end.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
@@ -97,8 +98,7 @@ function endOf(
   agent: string,
 ): Omit<PrintedEnd, "durationMs"> {
   if (outcome.type !== "answered") return { outcome, error: outcomeError(outcome, agent), usage, turns };
-  const text = typeof outcome.content === "string" ? outcome.content : JSON.stringify(outcome.content);
-  return { outcome, output, text, usage, turns };
+  return { outcome, output, text: contentText(outcome.content), usage, turns };
 }
 
 /** Says what a run that has not ended waits for. */

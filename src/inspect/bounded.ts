@@ -1,3 +1,4 @@
+import { contentText } from "../message/message.ts";
 import type { Json } from "../util/json.ts";
 
 /** The most characters of one text that a page is sent. */
@@ -18,8 +19,7 @@ export function boundedJson(value: Json): Json {
 /** A text on one line. */
 export function lineOf(value: Json | undefined, limit = 200): string {
   if (value === undefined) return "";
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  const line = text
+  const line = contentText(value)
     .slice(0, limit * 2)
     .replaceAll(/\s+/g, " ")
     .trim();

@@ -1,6 +1,6 @@
 import type { StoredRun, WaitingQuestion } from "../durable/run-store.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
-import { callsOf } from "../message/message.ts";
+import { callsOf, contentText } from "../message/message.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
 import { lineOf } from "./bounded.ts";
 import { neverRan } from "./never-ran.ts";
@@ -54,8 +54,7 @@ function askedIn(input: Json): Json {
 
 /** The outcome in words. */
 export function outcomeText(outcome: NonNullable<StoredRun["end"]>["outcome"]): string {
-  if (outcome.type === "answered")
-    return typeof outcome.content === "string" ? outcome.content : JSON.stringify(outcome.content);
+  if (outcome.type === "answered") return contentText(outcome.content);
   return outcome.type === "cancelled" ? outcome.reason : outcome.message;
 }
 

@@ -1,5 +1,6 @@
 import type { StoredRun } from "../durable/run-store.ts";
 import type { AgentEvent } from "../event/event.ts";
+import { contentText } from "../message/message.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
 import type { ToolPages } from "./tool-pages.ts";
 import { UiChunks, type UiChunk } from "./ui-chunks.ts";
@@ -67,8 +68,7 @@ export function isSaid(content: unknown): content is readonly SaidPart[] {
 function partsOfInput(input: Json): readonly UiPart[] {
   const [message] = Array.isArray(input) ? input : [];
   const content = isJsonObject(message) ? message["content"] : undefined;
-  if (!isSaid(content))
-    return [{ type: "text", text: typeof input === "string" ? input : JSON.stringify(input) }];
+  if (!isSaid(content)) return [{ type: "text", text: contentText(input) }];
   return content.map((part) =>
     part.type === "file"
       ? { type: part.type, mediaType: part.mediaType, url: `data:${part.mediaType};base64,${part.data}` }

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { contentText } from "../../message/message.ts";
 import type { ApprovalRequest } from "../../policy/rules/approval-request.ts";
 import { untrustedFrom } from "../../message/label.ts";
 import { readAnswer } from "../../call/ask.ts";
@@ -112,13 +113,10 @@ function wordsBeside({ title, description, oneOf, items, enumNames }: JsonObject
   const choices = oneOf ?? (isJsonObject(items) ? items["anyOf"] : undefined);
   const listed = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
   const named = Array.isArray(enumNames) ? enumNames : [];
-  const titles = listed.map(({ const: value = "", title: name = "" }) => `${textOf(value)} ${textOf(name)}`);
+  const titles = listed.map(
+    ({ const: value = "", title: name = "" }) => `${contentText(value)} ${contentText(name)}`,
+  );
   return [title, description, ...titles, ...named].filter((word) => typeof word === "string");
-}
-
-/** A text as it is, another value as JSON. */
-function textOf(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** The values that the server proposes. */

@@ -8,8 +8,8 @@ import {
 } from "@opentelemetry/api";
 import type { AgentEvent } from "../../event/event.ts";
 import type { Label } from "../../message/label.ts";
+import { contentText } from "../../message/message.ts";
 import type { Decision } from "../../policy/decision.ts";
-import { textOf } from "./content.ts";
 import type { Telling } from "./measures.ts";
 import type { Tellers, Told } from "./tellers.ts";
 
@@ -179,7 +179,7 @@ export class CallSpans {
     if (call.approval !== undefined) Object.assign(attributes, answerOf(call.answer));
     if (call.refused > 0) attributes["writ.capabilities.refused"] = call.refused;
     if (content) {
-      attributes["gen_ai.tool.call.arguments"] = textOf(event.arguments);
+      attributes["gen_ai.tool.call.arguments"] = contentText(event.arguments);
       attributes["gen_ai.tool.call.result"] = result.text;
     }
     span.setAttributes(attributes);

@@ -1,13 +1,10 @@
 import type { Attributes } from "@opentelemetry/api";
-import type { ReplyMessage } from "../../message/message.ts";
+import { contentText, type ReplyMessage } from "../../message/message.ts";
 import type { Json } from "../../util/json.ts";
-
-/** Text of content: a text as it is, all else as JSON. */
-export const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** The input of a run as the conventions have messages. */
 export function inputContent(input: Json): Attributes {
-  const parts = [{ type: "text", content: textOf(input) }];
+  const parts = [{ type: "text", content: contentText(input) }];
   return { "gen_ai.input.messages": JSON.stringify([{ role: "user", parts }]) };
 }
 

@@ -1,9 +1,10 @@
+import { contentText } from "../../message/message.ts";
 import { planTool } from "../../tool/plan-tool.ts";
 import { leavesOf } from "./find-values.ts";
 import type { SuiteTools } from "./suite-tools.ts";
 import { callsIn, type Script, taskScript } from "./scenes.ts";
 import type { Judged, SceneCall } from "./stage.ts";
-import type { RecordedCall, UserTask } from "./suite.ts";
+import type { UserTask } from "./suite.ts";
 
 /** The tool by which a scripted model says its acts. */
 const planName: string = planTool().name;
@@ -53,7 +54,7 @@ function planCall(index: number, acts: readonly object[]): SceneCall {
 
 /** True for a call all of whose values stand in the request or in what was read before a step, but for what the model writes itself. */
 function knownAt({ prompt, steps }: UserTask, step: number, tools: SuiteTools): (call: SceneCall) => boolean {
-  const read = [prompt, ...steps.slice(0, step).map(textOf)].join("\n");
+  const read = [prompt, ...steps.slice(0, step).map(({ result }) => contentText(result))].join("\n");
   return ({ tool, args }) =>
     leavesOf(args).every(
       ({ path, value }) =>
@@ -62,8 +63,4 @@ function knownAt({ prompt, steps }: UserTask, step: number, tools: SuiteTools): 
         tools.roleOf(tool, String(path[0])) === "content" ||
         read.includes(String(value)),
     );
-}
-
-function textOf({ result }: RecordedCall): string {
-  return typeof result === "string" ? result : JSON.stringify(result);
 }

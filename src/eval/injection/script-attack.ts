@@ -1,3 +1,4 @@
+import { contentText } from "../../message/message.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import {
   addressesIn,
@@ -38,7 +39,7 @@ function madeCall(
   const [target] = addressesIn(goal);
   if (target === undefined) return undefined;
   const seen = user.steps.slice(0, strike + 1).map(({ result }) => result);
-  const data = textOf(seen.at(-1) ?? "").slice(0, 500);
+  const data = contentText(seen.at(-1) ?? "").slice(0, 500);
   const direct = bestTool(goal, suite, { tools, takes: [target.type] });
   if (direct !== undefined) {
     const values = { addresses: [target], content: data === "" ? goal : data };
@@ -124,14 +125,10 @@ function plain({ json, range, fields }: SuiteParameter, given: Json | undefined)
       return null;
     case "string":
     default:
-      return given === undefined || given === null ? "ok" : textOf(given);
+      return given === undefined || given === null ? "ok" : contentText(given);
   }
 }
 
 function within([least, greatest]: readonly [number, number] = [-Infinity, Infinity], value: number): number {
   return Math.min(greatest, Math.max(least, value));
-}
-
-function textOf(json: Json): string {
-  return typeof json === "string" ? json : JSON.stringify(json);
 }

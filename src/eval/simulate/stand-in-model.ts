@@ -1,5 +1,5 @@
 import { WritError } from "../../error/writ-error.ts";
-import { isAsked, type Message } from "../../message/message.ts";
+import { contentText, isAsked, type Message } from "../../message/message.ts";
 import type { Delta, Model, ModelRequest } from "../../model/model.ts";
 import type { Json } from "../../util/json.ts";
 import type { Machine } from "./machine.ts";
@@ -129,11 +129,9 @@ function placeIn(messages: readonly Message[]): { readonly replies: number; read
 /** The reply of the script at this place of the conversation: as many replies are there already. */
 function quiet(messages: readonly Message[], { script, answer }: ModelPart): ScriptReply {
   const { replies, asked } = placeIn(messages);
-  return script[replies] ?? (typeof answer === "string" && asked > 1 ? `${answer} ${asked}` : text(answer));
-}
-
-function text(answer: Json): string {
-  return typeof answer === "string" ? answer : JSON.stringify(answer);
+  return (
+    script[replies] ?? (typeof answer === "string" && asked > 1 ? `${answer} ${asked}` : contentText(answer))
+  );
 }
 
 /** The share of replies in the place of recorded ones that are those, changed in one place: the others may be anything. */

@@ -1,5 +1,5 @@
 import { joinLabels, type Label, trustedLabel, untrustedFrom } from "../../message/label.ts";
-import type { ToolResult } from "../../message/message.ts";
+import { contentText, type ToolResult } from "../../message/message.ts";
 import type { ValueType } from "../../tool/parameters.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
@@ -55,8 +55,7 @@ function hasForm(result: Json, type: ValueType): boolean {
   if (isJsonObject(result))
     return Object.entries(result).every(([key, value]) => name.test(key) && hasForm(value, type));
   if (result === null || typeof result === "boolean") return true;
-  if (type === "identifier" || type === "text")
-    return name.test(typeof result === "string" ? result : JSON.stringify(result));
+  if (type === "identifier" || type === "text") return name.test(contentText(result));
   const isSentence = places.has(type) && typeof result === "string" && /\s/u.test(result);
   return !isSentence && canonical(type, result) !== undefined;
 }

@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import type { RunEnd } from "../../durable/run-store.ts";
-import type { FilePart, ToolResult } from "../../message/message.ts";
+import { contentText, type FilePart, type ToolResult } from "../../message/message.ts";
 import { isAddress } from "../../util/media.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 
@@ -14,7 +14,7 @@ export function callResult({ status, text, value, files = [] }: ToolResult): Cal
 export function runResult({ outcome, output }: RunEnd, files: readonly FilePart[] = []): CallToolResult {
   if (outcome.type === "answered") {
     const value = output ?? outcome.content;
-    const text = typeof value === "string" ? value : JSON.stringify(value);
+    const text = contentText(value);
     return { ...given(value), content: [{ type: "text", text }, ...files.flatMap(fileBlock)] };
   }
   const code = "code" in outcome ? `${outcome.code}: ` : "";
