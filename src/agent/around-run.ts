@@ -9,7 +9,7 @@ import type { End } from "../run/end.ts";
 import { isChangedAgain } from "../call/edited.ts";
 import { describeIssues, type ParseResult, type Schema } from "../schema/schema.ts";
 import { untilStopped } from "../util/interrupt.ts";
-import { type Json, toJson } from "../util/json.ts";
+import { type Json, jsonOrNull, toJson } from "../util/json.ts";
 import { after, type Maybe, rescue } from "../util/maybe.ts";
 import { type ReadQuestion, questionJson, readQuestion } from "./question.ts";
 import type { AgentPlan, ChosenSkill } from "./plan.ts";
@@ -86,8 +86,7 @@ export function askAfterRun(
   const { end, usage, ledger } = finished;
   if (plan.hooks.afterRun === undefined || inside.stop.reason !== undefined || end.throws === true)
     return finished;
-  const output = toJson(end.output);
-  const at = { outcome: end.outcome, output: output.ok ? output.value : null, usage };
+  const at = { outcome: end.outcome, output: jsonOrNull(end.output), usage };
   return finishing(finished, { plan, inside }, async () => {
     const question = { place: "afterRun" as const, at, turn: ledger.turns };
     const { output: content } = await consult(consulting({ plan, base }, inside), question);

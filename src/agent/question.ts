@@ -2,7 +2,7 @@ import { messageOf, WritError } from "../error/writ-error.ts";
 import { readConversation, meansConversation } from "../message/conversation.ts";
 import { fileText } from "../message/file-part.ts";
 import type { Message, UserMessage } from "../message/message.ts";
-import { type Json, toJson } from "../util/json.ts";
+import { type Json, jsonOrNull } from "../util/json.ts";
 import { fits, kindOf, record } from "../util/shape.ts";
 
 /** A question that is not a plain text: parts, or the messages of a conversation. */
@@ -42,8 +42,7 @@ export function readQuestion(input: unknown, name: string): ReadQuestion | undef
 
 /** The question as hooks see it, and may give it back. */
 export function questionJson({ before, message }: ReadQuestion): Json {
-  const json = toJson(before.length === 0 ? message : [...before, message]);
-  return json.ok ? json.value : null;
+  return jsonOrNull(before.length === 0 ? message : [...before, message]);
 }
 
 const takes = "give a text, a list of texts and files, a message or a list of messages";

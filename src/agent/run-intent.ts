@@ -17,7 +17,7 @@ import {
 import { policyIdentity } from "../policy/rules/identity.ts";
 import { capabilityText } from "../tool/capability.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
-import { type Json, toJson } from "../util/json.ts";
+import { type Json, jsonOrNull } from "../util/json.ts";
 import { lazy, remembered } from "../util/remembered.ts";
 import type { ReadQuestion } from "./question.ts";
 import type { AgenticPlan } from "./plan-skill.ts";
@@ -121,17 +121,12 @@ const identityOf = remembered(({ limits, grants }: AgentPlan) =>
     return remembered((digest: Digest): HeldTo => ({
       policy: lazy(() => digest(policyIdentity(policy))),
       tools: lazy(() =>
-        digest(canonicalJson(asJson({ tools: tools(), grants: grants.map(capabilityText) }))),
+        digest(canonicalJson(jsonOrNull({ tools: tools(), grants: grants.map(capabilityText) }))),
       ),
-      limits: lazy(() => digest(canonicalJson(asJson(limits)))),
+      limits: lazy(() => digest(canonicalJson(jsonOrNull(limits)))),
     }));
   }),
 );
-
-function asJson(value: unknown): Json {
-  const json = toJson(value);
-  return json.ok ? json.value : null;
-}
 
 /** The gate of one run. */
 export function gateOf(

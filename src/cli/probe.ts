@@ -9,7 +9,7 @@ import { type GrammarChoice, probe, type ProbeEvent, type Way } from "../eval/pr
 import { scoresOf, type WayScore } from "../eval/probe/score.ts";
 import { tableRows } from "../eval/probe/table.ts";
 import { type DriverName, driverNames } from "../model/driver-names.ts";
-import { toJson } from "../util/json.ts";
+import { jsonOrNull } from "../util/json.ts";
 import { errorObject, errorText } from "./error-text.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "./exit-code.ts";
 import { listenForInterrupts } from "./interrupts.ts";
@@ -162,7 +162,6 @@ function save({ probing, events, scores, complete }: Measured, wanted: boolean):
     };
   const { driver } = best.way;
   const [date = ""] = new Date().toISOString().split("T");
-  const json = toJson(known);
   try {
     const path = saveCard({
       version: 1,
@@ -171,7 +170,7 @@ function save({ probing, events, scores, complete }: Measured, wanted: boolean):
       why: best.why,
       writ: packageVersion(),
       date,
-      scores: json.ok ? json.value : null,
+      scores: jsonOrNull(known),
     });
     return { path, driver, before };
   } catch (error) {

@@ -156,6 +156,12 @@ function refuseBytes(value: unknown): void {
   );
 }
 
+/** The value as JSON, and null for one that is none. */
+export function jsonOrNull(value: unknown): Json {
+  const json = toJson(value);
+  return json.ok ? json.value : null;
+}
+
 /** Tells a list of JSON from objects and plain values. */
 export function isJsonList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);

@@ -1,5 +1,5 @@
 import { contentText } from "../../message/message.ts";
-import { type Json, toJson } from "../../util/json.ts";
+import { type Json, jsonOrNull } from "../../util/json.ts";
 import { checkShape, closed } from "../../error/check-shape.ts";
 import { anything, list } from "../../util/shape.ts";
 import type { Runnable } from "../runnable.ts";
@@ -76,7 +76,7 @@ export function forum<const Speakers extends readonly [Participant, ...Participa
     async course(question, run) {
       const statements: Statement[] = [];
       const discussion = (): Discussion => ({
-        question: contentText(jsonOf(question)),
+        question: contentText(jsonOrNull(question)),
         statements: [...statements],
       });
       for (let round = 1; round <= rounds; round += 1) {
@@ -84,7 +84,7 @@ export function forum<const Speakers extends readonly [Participant, ...Participa
         const group = { members, input, until: "failure", concurrency: Infinity, round } as const;
         const said = await together(group, run);
         for (const [index, { name: from }] of members.entries())
-          statements.push({ round, from, said: jsonOf(said[index]) });
+          statements.push({ round, from, said: jsonOrNull(said[index]) });
       }
       return runMember({ member: decider, place: String(members.length), input: discussion() }, run);
     },
@@ -96,9 +96,3 @@ const shape = closed({
   captain: anything,
   rounds: anything,
 });
-
-/** An answer is JSON by now: its run made an outcome of it. */
-function jsonOf(output: unknown): Json {
-  const json = toJson(output);
-  return json.ok ? json.value : null;
-}

@@ -6,7 +6,7 @@ import { RunWaits } from "../../run/waits.ts";
 import { slots } from "../../util/slots.ts";
 import type { StopReason } from "../../run/end.ts";
 import { interrupt } from "../../util/interrupt.ts";
-import { toJson } from "../../util/json.ts";
+import { jsonOrNull } from "../../util/json.ts";
 import { waitForAll } from "../../util/wait-for-all.ts";
 import type { CompositeRun, Job, Ran } from "./composite-run.ts";
 import { failureOf, outputOf, stageFailed, throwIfStopped } from "./course.ts";
@@ -50,10 +50,8 @@ export async function together(group: Group, run: CompositeRun): Promise<readonl
     return settled(ended, group, run);
   };
   const key = `settled${suffix}`;
-  const fingerprint = (): string => {
-    const json = toJson(input);
-    return partsText({ members: members.map(({ name }) => name), input: json.ok ? json.value : null });
-  };
+  const fingerprint = (): string =>
+    partsText({ members: members.map(({ name }) => name), input: jsonOrNull(input) });
   const record = await run.journal
     .step({ key, fingerprint, run: settle, isOuter: true })
     .catch((error: unknown) => {

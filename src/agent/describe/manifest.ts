@@ -10,7 +10,7 @@ import type { PolicyJson } from "../../policy/rules/rule.ts";
 import { capabilityText } from "../../tool/capability.ts";
 import type { Parameter, Parameters } from "../../tool/parameters.ts";
 import type { Tool, ToolOrigin } from "../../tool/tool.ts";
-import { isJsonObject, type Json, toJson, visibleJson } from "../../util/json.ts";
+import { isJsonObject, type Json, jsonOrNull, visibleJson } from "../../util/json.ts";
 import type {
   AgentManifest,
   ModelManifest,
@@ -59,8 +59,7 @@ export async function manifestOf(plan: AgentPlan, definition: AnyDefinition): Pr
  * ```
  */
 export function manifestText(manifest: AgentManifest): string {
-  const json = toJson(manifest);
-  return `${visibleJson(JSON.stringify(sorted(json.ok ? json.value : null), undefined, 2))}\n`;
+  return `${visibleJson(JSON.stringify(sorted(jsonOrNull(manifest)), undefined, 2))}\n`;
 }
 
 /** The policy that decides about an agent's calls: all its skills have the same. */

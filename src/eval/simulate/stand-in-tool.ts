@@ -1,6 +1,6 @@
 import type { Reconciled } from "../../tool/after-crash.ts";
 import type { Tool, ToolContext } from "../../tool/tool.ts";
-import { type Json, toJson } from "../../util/json.ts";
+import { type Json, jsonOrNull } from "../../util/json.ts";
 import { randomFrom } from "./draw.ts";
 import type { Machine } from "./machine.ts";
 import { valueOf } from "./propose.ts";
@@ -83,18 +83,13 @@ async function execute(called: Called, behind: Behind): Promise<unknown> {
     throw new Error(`${tool.name} failed, and nothing happened`);
   }
   const given = await effectOf(execution, called, behind);
-  execution.made = plain(given);
+  execution.made = jsonOrNull(given);
   if (deviation?.does === "hangs-after") await never();
   await machine.sleep(toolMs + (deviation?.ms ?? 0));
   if (deviation?.does === "fails-after") throw new Error(`${tool.name} failed, after it had its effect`);
   execution.givenMs = world.atMs;
   world.note(`${at} gives ${JSON.stringify(execution.made)}`);
   return given;
-}
-
-function plain(value: unknown): Json {
-  const json = toJson(value);
-  return json.ok ? json.value : null;
 }
 
 /** Whether the schema of a tool takes the call as it was judged. */
@@ -110,7 +105,7 @@ function begun({ tool, context, args }: Called, machine: Machine, isFit: boolean
     agent: run.agent,
     skill: run.skill,
     tool: tool.name,
-    arguments: plain(args),
+    arguments: jsonOrNull(args),
     callId,
     runId: run.runId,
     key: idempotencyKey,
