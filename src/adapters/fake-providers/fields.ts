@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../util/json.ts";
+import { isJsonList, type Json, type JsonObject } from "../../util/json.ts";
 import type { FakeRequest } from "./fake-provider.ts";
 
 /** The way to a value in a body. */
@@ -46,12 +46,12 @@ export function kindOf(value: Json | undefined): string {
 
 /** The value when it is an object, else an empty one. */
 export function objectOf(value: Json | undefined): JsonObject {
-  return typeof value === "object" && value !== null && !isList(value) ? value : {};
+  return typeof value === "object" && value !== null && !isJsonList(value) ? value : {};
 }
 
 /** The value when it is a list, else an empty one. */
 export function listOf(value: Json | undefined): readonly Json[] {
-  return isList(value) ? value : [];
+  return isJsonList(value) ? value : [];
 }
 
 /** The objects of a list; what is none counts as an empty one. */
@@ -62,10 +62,6 @@ export function objectsOf(value: Json | undefined): readonly JsonObject[] {
 /** The value when it is a text, else an empty one. */
 export function textOf(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
-}
-
-function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value);
 }
 
 /** The first thing that is found at an item of a list. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import type {
   EvalCase,
   Expectations,
@@ -52,7 +52,7 @@ function callLists(expect: JsonObject): JsonObject {
   const lists: Record<string, Json> = {};
   for (const name of ["calls", "order", "never"]) {
     const list = expect[name];
-    if (isList(list))
+    if (isJsonList(list))
       lists[name] = list.map((entry) => (typeof entry === "string" ? { tool: entry } : entry));
   }
   return lists;
@@ -65,8 +65,4 @@ function expandedAnswer(answer: JsonObject): JsonObject {
     if (typeof text === "string") texts[name] = [text];
   }
   return { ...answer, ...texts };
-}
-
-function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value);
 }
