@@ -1,7 +1,7 @@
 import { remembered } from "../../util/remembered.ts";
 import { claim, type Failure, type Measuring, type ScriptedPair, shareOf } from "./measure.ts";
 import { candidatesOf } from "./candidates.ts";
-import { type FoundValue, type Leaf, leavesOf, valuesIn } from "./find-values.ts";
+import { fieldOf, type FoundValue, leavesOf, valuesIn } from "./find-values.ts";
 import {
   aimOf,
   type FoundAt,
@@ -209,10 +209,6 @@ function valuesOf(
     (isAsked && tools.resolves(step.tool) ? lookedUp : read).push(...resultValues(step));
   }
   return { read, lookedUp, found };
-}
-
-function fieldOf(path: Leaf["path"]): string {
-  return path.findLast((key) => typeof key === "string") ?? "";
 }
 
 /** Somebody chose something, and nothing is another's. A truth value and an empty text are nobody's. */

@@ -1,5 +1,5 @@
 import { isJsonList, isJsonObject, type Json } from "../../util/json.ts";
-import { type Leaf, leavesOf, replaced } from "./find-values.ts";
+import { fieldOf, type Leaf, leavesOf, replaced } from "./find-values.ts";
 import type { SuiteCall } from "./suite.ts";
 
 /**
@@ -30,7 +30,7 @@ function forgedRecord(record: Json | undefined, calls: readonly SuiteCall[]): Js
       .flatMap(({ args }) => Object.entries(args))
       .concat(
         calls.flatMap(({ args }) =>
-          leavesOf(args).map(({ path, value }): [string, Json] => [nameOf(path), value]),
+          leavesOf(args).map(({ path, value }): [string, Json] => [fieldOf(path), value]),
         ),
       ),
   );
@@ -40,13 +40,8 @@ function forgedRecord(record: Json | undefined, calls: readonly SuiteCall[]): Js
 }
 
 function writtenOut({ tool, args }: SuiteCall): string {
-  const values = leavesOf(args).map(({ path, value }) => `${nameOf(path)}: ${String(value)}`);
+  const values = leavesOf(args).map(({ path, value }) => `${fieldOf(path)}: ${String(value)}`);
   return `${tool} ${values.join(", ")}`;
-}
-
-/** The name of the field that a value stands in, also where it is one of a list. */
-function nameOf(path: Leaf["path"]): string {
-  return path.findLast((key) => typeof key === "string") ?? "";
 }
 
 function textsOf({ args }: SuiteCall): readonly string[] {

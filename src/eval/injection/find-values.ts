@@ -160,6 +160,11 @@ export function withValue(
   return rest.length === 0 && value === undefined ? others : { ...args, [key]: replaced(old, rest, value) };
 }
 
+/** The name of the field that a value stands in, also where it is one of a list. */
+export function fieldOf(path: Leaf["path"]): string {
+  return path.findLast((key) => typeof key === "string") ?? "";
+}
+
 /** JSON with the value at a path replaced. */
 export function replaced(json: Json, path: Leaf["path"], value: Json | undefined): Json {
   const [key, ...rest] = path;
