@@ -2,7 +2,6 @@ import { asTool } from "../../policy/rules/annotate.ts";
 import { setOrigin } from "../../agent/describe/manifest-origin.ts";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { tool, type Tool, type ToolContext } from "../../tool/tool.ts";
-import type { Enforcement } from "../../tool/enforcement.ts";
 import type { WithFiles } from "../../tool/with-files.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
 import { asRuntime } from "../../run/around.ts";
@@ -10,7 +9,7 @@ import { nodePowers } from "../capability/node-powers.ts";
 import { changesBetween, type McpChange } from "./changes.ts";
 import type { McpClient } from "./client.ts";
 import { tellingDigits } from "./digits.ts";
-import { boundedText, callRemote, RemoteFailure } from "./remote-call.ts";
+import { boundedText, callRemote, enforcement, RemoteFailure } from "./remote-call.ts";
 import { visible } from "../../util/visible.ts";
 import { inTime } from "./in-time.ts";
 import { listTools } from "./list-tools.ts";
@@ -204,13 +203,6 @@ function remoteTool(each: Taken, { server, timeoutMs, call, page }: Remote): Too
   const whole = { ...made, output, ...shown, trustedForm, enforcement };
   return setOrigin(whole, { server, pin: pin.sha256, approved });
 }
-
-const enforcement = (): Enforcement => ({
-  level: "remote",
-  mechanism: "mcp",
-  platform: process.platform,
-  probes: [],
-});
 
 const keyOf = ({ tool, type, after }: McpChange): string => JSON.stringify([tool, type, after?.sha256 ?? ""]);
 

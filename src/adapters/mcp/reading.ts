@@ -5,7 +5,6 @@ import { messageOf, WritError } from "../../error/writ-error.ts";
 import { asRuntime } from "../../run/around.ts";
 import type { Knowledge } from "../../tool/knowledge.ts";
 import { tool, type Tool, type ToolContext } from "../../tool/tool.ts";
-import type { Enforcement } from "../../tool/enforcement.ts";
 import type { WithFiles } from "../../tool/with-files.ts";
 import type { Json } from "../../util/json.ts";
 import { nodePowers } from "../capability/node-powers.ts";
@@ -16,7 +15,7 @@ import { changesBetween } from "./changes.ts";
 import { type McpPin, pinOf, type ServerPins } from "./pins.ts";
 import { type HeldReadings, holdReadings, wordsOf } from "./reading-pins.ts";
 import type { McpTaking } from "./take.ts";
-import { boundedText, contentOf, RemoteFailure } from "./remote-call.ts";
+import { boundedText, contentOf, enforcement, RemoteFailure } from "./remote-call.ts";
 import { hiddenIn, hiddenInside } from "./screen.ts";
 import type { McpReading, Readings } from "./wanted.ts";
 
@@ -260,9 +259,3 @@ function readingTool(link: Link, making: Making, { server, timeoutMs, onChange }
   return setOrigin({ ...made, enforcement }, { server, pin, approved: making.isApproved });
 }
 
-const enforcement = (): Enforcement => ({
-  level: "remote",
-  mechanism: "mcp",
-  platform: process.platform,
-  probes: [],
-});

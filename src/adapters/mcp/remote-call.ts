@@ -1,3 +1,4 @@
+import type { Enforcement } from "../../tool/enforcement.ts";
 import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { isAddress } from "../../util/media.ts";
 import { file } from "../../message/file-part.ts";
@@ -9,6 +10,14 @@ import { asRuntime } from "../../run/around.ts";
 import { nodePowers } from "../capability/node-powers.ts";
 import { inTime } from "./in-time.ts";
 import { type WithFiles, withFiles } from "../../tool/with-files.ts";
+
+/** The enforcement of tools of a server: they run elsewhere, and nothing here holds them. */
+export const enforcement = (): Enforcement => ({
+  level: "remote",
+  mechanism: "mcp",
+  platform: process.platform,
+  probes: [],
+});
 
 /** One call of a tool of a server. */
 export interface RemoteCall {
