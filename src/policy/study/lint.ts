@@ -1,6 +1,7 @@
 import type { Tool } from "../../tool/tool.ts";
 import { isJsonObject } from "../../util/json.ts";
 import { nearest } from "../../util/nearest.ts";
+import { isEffectful } from "../rules/condition/sight.ts";
 import { conditionsIn } from "../rules/conditions.ts";
 import { ruleFacts } from "./narrow.ts";
 import type { NamedRule, RuleBook } from "../rules/verdict.ts";
@@ -147,7 +148,9 @@ function emptySchemas(
   return tools
     .filter((tool) => rule.tools.includes("*") || rule.tools.includes(tool.name))
     .filter(
-      (tool) => argumentsOf(tool)?.length === 0 && hasEffect(annotations[tool.name]?.effect ?? tool.effect),
+      (tool) =>
+        argumentsOf(tool)?.length === 0 &&
+        isEffectful(annotations[tool.name]?.effect ?? tool.effect ?? "undeclared"),
     )
     .map((tool) => ({
       type: "no-arguments",
@@ -160,10 +163,6 @@ function isOfValues(condition: Condition): boolean {
   if (condition.type === "all" || condition.type === "any")
     return condition.type === "all" ? condition.of.every(isOfValues) : condition.of.some(isOfValues);
   return (condition.type === "roles" || condition.type === "argument") && condition.is.type !== "one-of";
-}
-
-function hasEffect(effect: Tool["effect"] | undefined): boolean {
-  return effect !== "none" && effect !== "read";
 }
 
 function isOpen({ input }: LintedTool): boolean {
