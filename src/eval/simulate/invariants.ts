@@ -1,12 +1,12 @@
 import { isWritError, messageOf } from "../../error/writ-error.ts";
 import type { AgentEvent } from "../../event/event.ts";
-import { callsOf, isAsked, labelOf, type Message, textOf } from "../../message/message.ts";
+import { callsOf, isAsked, labelOf, labelOfAll, type Message, textOf } from "../../message/message.ts";
 import { mayRunAgain } from "../../tool/after-crash.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
 import type { Evidence, Told } from "./evidence.ts";
 import { heardMs } from "./durable-run.ts";
-import { isNotHigher, joined, risen } from "./labels.ts";
+import { isNotHigher, risen } from "./labels.ts";
 import { resultFaults, transcriptFaults } from "./transcript-faults.ts";
 import { orderFaults } from "./order-faults.ts";
 import type { Execution } from "./execution.ts";
@@ -200,7 +200,7 @@ function labelFaults({ world, subject, told }: Evidence): readonly string[] {
     if (rise !== undefined) return [`${run.id}: the label of its replies rose ${rise}`];
     if (result === undefined) return [];
     const { messages } = result.transcript;
-    if (!isNotHigher(result.label, joined(messages)))
+    if (!isNotHigher(result.label, labelOfAll(messages)))
       return [`${run.id}: its label ${JSON.stringify(result.label)} is better than what it saw`];
     const isSummed = subject.summarises && facts.some(({ type }) => type === "compaction-end");
     const lost = isSummed ? unexplained(messages) : undefined;
@@ -221,7 +221,7 @@ function labelFaults({ world, subject, told }: Evidence): readonly string[] {
 function unexplained(messages: readonly Message[]): string | undefined {
   const reply = messages.findIndex(
     (message, place) =>
-      message.role === "assistant" && !isNotHigher(joined(messages.slice(0, place)), labelOf(message)),
+      message.role === "assistant" && !isNotHigher(labelOfAll(messages.slice(0, place)), labelOf(message)),
   );
   const message = messages[reply];
   return message === undefined ? undefined : JSON.stringify(labelOf(message));

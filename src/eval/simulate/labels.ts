@@ -1,10 +1,4 @@
-import { joinLabels, type Label, type Secrecy, trustedLabel } from "../../message/label.ts";
-import { labelOf, type Message } from "../../message/message.ts";
-
-/** The join of the labels of messages: of what the runtime said itself too. */
-export function joined(messages: readonly Message[]): Label {
-  return messages.reduce((sum: Label, message) => joinLabels(sum, labelOf(message)), trustedLabel);
-}
+import type { Label, Secrecy } from "../../message/label.ts";
 
 /** The first label that says more good than one before it, as text; undefined where none does. */
 export function risen(labels: readonly Label[]): string | undefined {
