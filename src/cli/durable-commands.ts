@@ -1,14 +1,12 @@
 import type { Command } from "commander";
 import type { ForkFlags } from "./fork.ts";
-import type { OutputFlags } from "./options.ts";
 import type { AnswerFlags } from "./questions.ts";
+import type { Act } from "./run-command.ts";
 import type { StoreFlags } from "./run-store.ts";
 import type { ListFlags } from "./runs.ts";
 import type { SettleFlags } from "./settle.ts";
 import type { SignalFlags } from "./signal.ts";
 import type { CheckFlags, WorkFlags } from "./work.ts";
-
-type Act = (flags: OutputFlags, command: () => Promise<number>) => Promise<void>;
 
 /** Adds `writ runs`, `writ approvals` and `writ work`. */
 export function addDurable(program: Command, act: Act): void {

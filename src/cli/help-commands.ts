@@ -1,9 +1,7 @@
 import { type Command, Help } from "commander";
 import type { OutputFlags } from "./options.ts";
+import type { Act } from "./run-command.ts";
 import { wrapped } from "./text-width.ts";
-
-/** Carries out a command, prints what it throws, and sets the exit code. */
-type Act = (flags: OutputFlags, command: () => Promise<number>) => Promise<void>;
 
 /** The commands that help to use the others: `writ errors`, `writ completion`. */
 export function addHelp(program: Command, act: Act): void {

@@ -4,8 +4,7 @@ import type { DraftFlags } from "./policy-draft.ts";
 import type { ExplainFlags } from "./policy-explain.ts";
 import type { LintFlags } from "./policy-lint.ts";
 import type { TryFlags } from "./policy-try.ts";
-
-type Act = (flags: OutputFlags, command: () => Promise<number>) => Promise<void>;
+import type { Act } from "./run-command.ts";
 
 const toolsHelp = "the tools: a list in JSON, or a program or definition of an agent";
 

@@ -17,7 +17,7 @@ import type { PullFlags } from "./models.ts";
 import type { ProbeFlags } from "./probe.ts";
 import type { RunFlags } from "./run.ts";
 import { addServer } from "./server-commands.ts";
-import { reporting, runCommand, type SetExitCode } from "./run-command.ts";
+import { type Act, reporting, runCommand, type SetExitCode } from "./run-command.ts";
 
 /**
  * Runs the command line. Each command is loaded when it is called, so that `--version` and `--help` cost nothing of it.
@@ -27,9 +27,6 @@ import { reporting, runCommand, type SetExitCode } from "./run-command.ts";
 export function runProgram(words: readonly string[]): Promise<number> {
   return runCommand(words, makeProgram);
 }
-
-/** Carries out a command, prints what it throws, and sets the exit code. */
-type Act = (flags: OutputFlags, command: () => Promise<number>) => Promise<void>;
 
 function makeProgram(setExitCode: SetExitCode): Command {
   const act: Act = async (flags, command) => setExitCode(await reporting(flags, command));

@@ -5,6 +5,9 @@ import { lenientFormatOf, type OutputFlags } from "./options.ts";
 /** Called by a command with its exit code. */
 export type SetExitCode = (code: number) => void;
 
+/** Carries out a command, prints what it throws, and sets the exit code. */
+export type Act = (flags: OutputFlags, command: () => Promise<number>) => Promise<void>;
+
 /**
  * Runs the command that the words name.
  *

@@ -2,11 +2,9 @@ import type { Command } from "commander";
 import { withStore } from "./durable-commands.ts";
 import type { InspectFlags } from "./inspect.ts";
 import type { McpFlags } from "./mcp.ts";
-import type { OutputFlags } from "./options.ts";
+import type { Act } from "./run-command.ts";
 import type { ServeFlags } from "./serve.ts";
 import type { TokenFlags } from "./tokens.ts";
-
-type Act = (flags: OutputFlags, command: () => Promise<number>) => Promise<void>;
 
 /** Adds `writ serve`, `writ mcp`, `writ inspect` and `writ token`. */
 export function addServer(program: Command, act: Act): void {
