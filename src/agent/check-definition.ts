@@ -29,14 +29,11 @@ import {
   string,
   map,
 } from "../util/shape.ts";
-import type { SchemaSource } from "../schema/to-schema.ts";
-import type { AgentDefinition } from "./definition.ts";
+import type { AnyDefinition } from "./definition.ts";
 import { type KnownFields, meantText, settingText } from "./meant.ts";
 import { renamedText } from "./renamed.ts";
 import type { RunOptions } from "./run-options.ts";
 import { asSentence, closed, unknownTool } from "../error/check-shape.ts";
-
-type AnyDefinition = AgentDefinition<SchemaSource | undefined, SchemaSource | undefined>;
 
 const list: Shape<readonly unknown[]> = listOf(anything);
 const toolList = "a list of tools, collections of tools and names of tools";
