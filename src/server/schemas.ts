@@ -1,7 +1,8 @@
 import { runStatuses } from "../durable/run-store.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 
-const text = { type: "string", minLength: 1, maxLength: 500 } as const;
+/** A name, an id or another short text. */
+export const text = { type: "string", minLength: 1, maxLength: 500 } as const;
 const words = { type: "string", maxLength: 100_000 } as const;
 
 function object(properties: Readonly<Record<string, JsonSchema>>, required: readonly string[]): JsonSchema {

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "../../schema/schema.ts";
+import { text } from "../schemas.ts";
 
-const text = { type: "string", minLength: 1, maxLength: 500 } as const;
 // A field that JSON of protocol buffers leaves out is empty there.
 const orEmpty = { type: "string", maxLength: 500 } as const;
 

@@ -1,6 +1,5 @@
 import type { JsonSchema } from "../../schema/schema.ts";
-
-const text = { type: "string", minLength: 1, maxLength: 500 } as const;
+import { text } from "../schemas.ts";
 
 const source = {
   type: "object",
