@@ -8,6 +8,7 @@ import type {
   TokenBias,
 } from "node-llama-cpp";
 import { messageOf, WritError } from "../../error/writ-error.ts";
+import { lazy } from "../../util/remembered.ts";
 import { llamaFailed } from "./llama-cpp-failed.ts";
 import { readGgufSummary } from "./llama-cpp-file.ts";
 import { startsWith, type Segment } from "./llama-cpp-prompt.ts";
@@ -117,7 +118,7 @@ async function loadEngine(options: EngineOptions): Promise<Engine> {
       queue: slotQueue<Slot>(slots),
       prompt,
       grammar: grammarCache(runtime, name),
-      textOnly: once(() => onlyText(runtime, model)),
+      textOnly: lazy(() => onlyText(runtime, model)),
       async close() {
         await context.dispose();
         await model.dispose();
@@ -156,11 +157,6 @@ function onlyText({ library }: LlamaRuntime, model: LlamaModel): TokenBias {
     (token) => model.getTokenAttributes(token).control && !model.isEogToken(token),
   );
   return library.TokenBias.for(model).set(tokens, "never");
-}
-
-function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined;
-  return () => (made ??= { value: make() }).value;
 }
 
 /** Compiles grammars, and keeps the last ones: a run sends the same again and again. */
