@@ -1,4 +1,5 @@
-import type { NewRun, RunEnd, StoredRun } from "../durable/run-store.ts";
+import type { MovedQuestion, NewRun, RunEnd, StoredRun, WaitingQuestion } from "../durable/run-store.ts";
+import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import { fromKey } from "./stored-text.ts";
 
 /** The columns of a run that every database has. */
@@ -33,4 +34,29 @@ export function runIn({ id, start, status, begun, ended, finish, protocol }: Run
 /** The most runs to list as a database takes it, which knows no `Infinity`. */
 export function wholeLimit(limit: number): number {
   return Math.min(limit, Number.MAX_SAFE_INTEGER);
+}
+
+/** A value as a column takes it that may be left out. */
+export const jsonColumn = (value: unknown): string | null =>
+  value === undefined ? null : JSON.stringify(value);
+
+/** The question of a row, which has the id of its run in `run`. */
+export function questionIn({ run, key, request, since, until, people }: RunRow): WaitingQuestion {
+  return {
+    runId: fromKey(run),
+    key: fromKey(key),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the journal of a run wrote it
+    request: JSON.parse(String(request)) as ApprovalRequest,
+    since: Number(since),
+    ...(until === null ? {} : { until: Number(until) }),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same
+    ...(typeof people !== "string" ? {} : { by: JSON.parse(people) as readonly string[] }),
+  };
+}
+
+/** The question of a row on its way to another store. */
+export function movedQuestionIn(row: RunRow): MovedQuestion {
+  const { runId: _runId, ...question } = questionIn(row);
+  const { fingerprint, last } = row;
+  return { ...question, fingerprint: fromKey(fingerprint), ...(typeof last === "string" ? { last } : {}) };
 }

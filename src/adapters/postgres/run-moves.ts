@@ -1,10 +1,9 @@
 import { checkArrival, movedRun } from "../../durable/moved-run.ts";
-import type { MovedQuestion, MovedRun, StoredRun } from "../../durable/run-store.ts";
+import type { MovedRun, StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
-import { runIn, startOf } from "../stored-run.ts";
-import { fromKey, toKey } from "../stored-text.ts";
+import { jsonColumn, movedQuestionIn, runIn, startOf } from "../stored-run.ts";
+import { toKey } from "../stored-text.ts";
 import type { PostgresDatabase, Query, Row } from "./database.ts";
-import { questionIn, textOf } from "./run-questions.ts";
 import { recordIn } from "./run-steps.ts";
 import { changeOf, columns, type RunTables } from "./run-tables.ts";
 
@@ -21,7 +20,7 @@ export function runMoves({ transaction }: PostgresDatabase, tables: RunTables): 
   const find = `SELECT number, ${columns} FROM ${runs} WHERE id = $1 FOR UPDATE`; // whoever carries it out has written by then, or never will
   const leave = `UPDATE ${runs} SET epoch = epoch + 1, owner = NULL, status = 'moved', start = $2 WHERE number = $1 RETURNING ${told("$3")}`;
   const recordsOf = `SELECT key, fingerprint, json FROM ${steps} WHERE run = $1 ORDER BY place`;
-  const questionsOf = `SELECT id, key, fingerprint, request, since, until, last, people FROM ${questions} JOIN ${runs} ON number = run WHERE run = $1 AND ended IS NULL ORDER BY place`;
+  const questionsOf = `SELECT id AS run, key, fingerprint, request, since, until, last, people FROM ${questions} JOIN ${runs} ON number = run WHERE run = $1 AND ended IS NULL ORDER BY place`;
   const arrive = `INSERT INTO ${runs} (id, lock, status, agent, session, protocol, begun, ended, start, finish)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO NOTHING RETURNING number, ${columns}, ${told("$11")}`;
   const record = `INSERT INTO ${steps} (run, key, fingerprint, json)
@@ -64,7 +63,7 @@ export function runMoves({ transaction }: PostgresDatabase, tables: RunTables): 
     ]);
     for (const { key, fingerprint, request, since, until = null, last = null, by } of asked) {
       const question = [toKey(key), toKey(fingerprint), JSON.stringify(request)];
-      await query(ask, [number, ...question, since, until, last, textOf(by)]);
+      await query(ask, [number, ...question, since, until, last, jsonColumn(by)]);
     }
     return row;
   }
@@ -77,7 +76,7 @@ export function runMoves({ transaction }: PostgresDatabase, tables: RunTables): 
         const { number } = row;
         await query(leave, [number, startOf(run), changeOf(id)]);
         const [records, asked] = [await query(recordsOf, [number]), await query(questionsOf, [number])];
-        return { run, records: records.map(recordIn), questions: asked.map(movedQuestion) };
+        return { run, records: records.map(recordIn), questions: asked.map(movedQuestionIn) };
       }),
     async in(moved) {
       let arrived: StoredRun | undefined; // by an attempt whose end nobody saw
@@ -92,10 +91,4 @@ export function runMoves({ transaction }: PostgresDatabase, tables: RunTables): 
       });
     },
   };
-}
-
-function movedQuestion(row: Row): MovedQuestion {
-  const { runId: _runId, ...question } = questionIn(row);
-  const { fingerprint, last } = row;
-  return { ...question, fingerprint: fromKey(fingerprint), ...(typeof last === "string" ? { last } : {}) };
 }

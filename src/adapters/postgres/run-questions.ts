@@ -3,9 +3,9 @@ import { answerRecord, notWaiting } from "../../durable/answer-record.ts";
 import type { QuestionAnswer, RunSignal, WaitingQuestion } from "../../durable/run-store.ts";
 import { isWaitFor, printOfSignal, signalAnswer, signalRecord, takenSignal } from "../../durable/signals.ts";
 import type { KeptQuestion } from "../../journal/recorded-journal.ts";
-import type { ApprovalRequest } from "../../policy/rules/approval-request.ts";
+import { jsonColumn, questionIn } from "../stored-run.ts";
 import { fromKey, toKey } from "../stored-text.ts";
-import type { PostgresDatabase, Query, Row } from "./database.ts";
+import type { PostgresDatabase, Query } from "./database.ts";
 import type { Claim } from "./run-steps.ts";
 import { changeOf, nowMs, type RunTables } from "./run-tables.ts";
 
@@ -28,7 +28,7 @@ export interface RunQuestions {
 const isOpen = "status <> 'moved' AND ended IS NULL";
 
 const selectOf = (which: string, { runs, steps, questions }: RunTables): string =>
-  `SELECT id, ${columns} FROM ${questions} JOIN ${runs} ON number = run WHERE ${which} AND ${isOpen}
+  `SELECT id AS run, ${columns} FROM ${questions} JOIN ${runs} ON number = run WHERE ${which} AND ${isOpen}
     AND NOT EXISTS (SELECT FROM ${steps} AS given WHERE given.run = number AND given.key = ${questions}.key) ORDER BY place`;
 
 export function runQuestions({ query, transaction }: PostgresDatabase, tables: RunTables): RunQuestions {
@@ -77,7 +77,7 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
           await query(record, [...place, sent]);
           return sent;
         }
-        const bounds = [atLast?.afterMs ?? null, textOf(atLast?.answer), textOf(by)];
+        const bounds = [atLast?.afterMs ?? null, jsonColumn(atLast?.answer), jsonColumn(by)];
         await query(insert, [...place, JSON.stringify(request), ...bounds]);
         return true;
       }),
@@ -94,7 +94,7 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
         const isAsked = known === undefined && ended === null; // who carries it out may have asked somebody itself
         const [row] = isAsked ? await query(take, [number, toKey(key)]) : [];
         if (row === undefined) throw notWaiting(id, key, known?.["json"]);
-        written = answerRecord(questionIn({ ...row, id: toKey(id) }), answer, Number(row["now"]));
+        written = answerRecord(questionIn({ ...row, run: toKey(id) }), answer, Number(row["now"]));
         await query(record, [number, toKey(key), row["fingerprint"], written]);
         await query(wake, [number, changeOf(id)]);
       });
@@ -138,21 +138,3 @@ const columns = "key, request, since, until, people";
 
 /** The runs whose questions are answered in one look. */
 const atOnce = 100;
-
-/** A value as a column takes it that may be left out. */
-export const textOf = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
-
-/** The question of a row. */
-export function questionIn(row: Row): WaitingQuestion {
-  const { id, key, request, since, until, people } = row;
-  return {
-    runId: fromKey(id),
-    key: fromKey(key),
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the journal of a run wrote it
-    request: JSON.parse(String(request)) as ApprovalRequest,
-    since: Number(since),
-    ...(until === null ? {} : { until: Number(until) }),
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same
-    ...(typeof people !== "string" ? {} : { by: JSON.parse(people) as readonly string[] }),
-  };
-}

@@ -1,12 +1,11 @@
 import { movedRun } from "../../durable/moved-run.ts";
-import type { MovedQuestion, MovedRun, StoredRun } from "../../durable/run-store.ts";
+import type { MovedRun, StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
-import { startOf } from "../stored-run.ts";
-import { fromKey, toKey } from "../stored-text.ts";
+import { jsonColumn, movedQuestionIn, startOf } from "../stored-run.ts";
+import { toKey } from "../stored-text.ts";
 import type { Database } from "./database.ts";
 import type { RunRows } from "./run-rows.ts";
 import type { RunSteps } from "./run-steps.ts";
-import { questionIn, textOf } from "./sqlite-questions.ts";
 
 /** The runs of a file on their way to other stores and back. Its functions are parts of a transaction. */
 export interface RunMoves {
@@ -36,7 +35,7 @@ export function runMoves(database: Database, { rows, steps }: { rows: RunRows; s
     out(runId) {
       const run = movedRun(rows.get(runId));
       leave.run(startOf(run), toKey(runId));
-      return { run, records: steps.list(runId), questions: questions.all(toKey(runId)).map(movedQuestion) };
+      return { run, records: steps.list(runId), questions: questions.all(toKey(runId)).map(movedQuestionIn) };
     },
     in({ run, records, questions: asked }) {
       const { id, agent, session, status, begunAt, endedAt, end } = run;
@@ -55,7 +54,7 @@ export function runMoves(database: Database, { rows, steps }: { rows: RunRows; s
         record.run(place, toKey(key), toKey(fingerprint), json ?? null);
       for (const { key, fingerprint, request, since, until = null, last = null, by } of asked) {
         const question = [toKey(key), toKey(fingerprint), JSON.stringify(request)];
-        ask.run(place, ...question, since, until, last, textOf(by));
+        ask.run(place, ...question, since, until, last, jsonColumn(by));
       }
       return rows.get(id);
     },
@@ -63,10 +62,4 @@ export function runMoves(database: Database, { rows, steps }: { rows: RunRows; s
       if (rows.find(runId)?.status === "moved") throw new WritError("run-moved", { id: runId });
     },
   };
-}
-
-function movedQuestion(row: Readonly<Record<string, unknown>>): MovedQuestion {
-  const { runId: _runId, ...question } = questionIn(row);
-  const { fingerprint, last } = row;
-  return { ...question, fingerprint: fromKey(fingerprint), ...(typeof last === "string" ? { last } : {}) };
 }

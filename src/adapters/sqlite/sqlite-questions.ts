@@ -4,7 +4,7 @@ import { answerRecord, notWaiting } from "../../durable/answer-record.ts";
 import type { QuestionAnswer, RunSignal, StoredRun, WaitingQuestion } from "../../durable/run-store.ts";
 import { isWaitFor, printOfSignal, signalAnswer, signalRecord, takenSignal } from "../../durable/signals.ts";
 import type { KeptQuestion } from "../../journal/recorded-journal.ts";
-import type { ApprovalRequest } from "../../policy/rules/approval-request.ts";
+import { jsonColumn, questionIn } from "../stored-run.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import { type Database, type LaterColumns } from "./database.ts";
 import { type Claim, refusalIn } from "./run-steps.ts";
@@ -81,7 +81,7 @@ export function questionsOf(database: Database): Questions {
       const json = known.get(run, key, fingerprint)?.["json"];
       if (typeof json === "string") return json;
       const { request, atLast, by, signal } = question;
-      const bounds = [atLast?.afterMs ?? null, textOf(atLast?.answer), textOf(by)];
+      const bounds = [atLast?.afterMs ?? null, jsonColumn(atLast?.answer), jsonColumn(by)];
       const { changes } = insert.run(
         run,
         claim.epoch,
@@ -131,23 +131,5 @@ export function questionsOf(database: Database): Questions {
     withdraw({ runId, epoch }, keys) {
       for (const key of keys) withdraw.run(toKey(runId), epoch, toKey(key));
     },
-  };
-}
-
-/** A value as a column takes it that may be left out. */
-export const textOf = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
-
-/** The question of a row. */
-export function questionIn(row: Readonly<Record<string, unknown>>): WaitingQuestion {
-  const { since, until, people } = row;
-  return {
-    runId: fromKey(row["run"]),
-    key: fromKey(row["key"]),
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the journal of a run wrote it
-    request: JSON.parse(String(row["request"])) as ApprovalRequest,
-    since: Number(since),
-    ...(until === null ? {} : { until: Number(until) }),
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same
-    ...(typeof people !== "string" ? {} : { by: JSON.parse(people) as readonly string[] }),
   };
 }
