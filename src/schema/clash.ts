@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
 import { listOf } from "./assertions.ts";
+import { mapAt } from "./keywords.ts";
 import type { JsonSchema } from "./schema.ts";
 
 /** Keywords with which a schema says more than is looked at here. */
@@ -46,13 +47,13 @@ function clashOfOne(made: JsonObject, wanted: JsonObject, path: string): string 
 }
 
 function clashOfFields(made: JsonObject, wanted: JsonObject, path: string): string | undefined {
-  const fields = propertiesOf(made);
+  const fields = mapAt(made, "properties");
   const isClosed = own(made, "additionalProperties") === false;
   for (const name of listOf(own(wanted, "required")).map(String)) {
     const at = path === "" ? name : `${path}.${name}`;
     const field = own(fields, name);
     if (field === undefined && isClosed) return `\`${at}\` is missing`;
-    const clash = clashOf(field ?? {}, own(propertiesOf(wanted), name) ?? {}, at);
+    const clash = clashOf(field ?? {}, own(mapAt(wanted, "properties"), name) ?? {}, at);
     if (clash !== undefined) return clash;
   }
   return undefined;
@@ -68,11 +69,6 @@ function typeIn(schema: JsonObject, values: readonly Json[] | undefined): string
   if (typeof type === "string") return type;
   const kinds = new Set(values?.map((value) => (value === null ? "null" : typeof value)));
   return kinds.size === 1 ? [...kinds][0] : undefined;
-}
-
-function propertiesOf(schema: JsonObject): JsonObject {
-  const properties = own(schema, "properties");
-  return isJsonObject(properties) ? properties : {};
 }
 
 function told(path: string, made: string, wanted: string): string {

@@ -3,6 +3,7 @@ import { after } from "../util/maybe.ts";
 import { sameJson } from "../util/same-json.ts";
 import { unknownField } from "./applicators.ts";
 import { listOf } from "./assertions.ts";
+import { mapAt } from "./keywords.ts";
 import { type Issue, type ParseResult, pathText, type Schema } from "./schema.ts";
 
 /**
@@ -25,7 +26,7 @@ function look(value: unknown, schema: Json | undefined, walk: Walk): void {
   if (!isJsonObject(schema)) return;
   if (Array.isArray(value)) return lookInList(value, schema, walk);
   if (!isJsonObject(value)) return;
-  const properties = propertiesOf(schema);
+  const properties = mapAt(schema, "properties");
   const isClosed =
     own(schema, "additionalProperties") === false && !Object.hasOwn(schema, "patternProperties");
   for (const name of Object.keys(value)) {
@@ -71,17 +72,12 @@ function canBeMeant(value: JsonObject, choice: Json): boolean {
   const type = own(choice, "type") ?? "object";
   if (![type, ...listOf(type)].includes("object")) return false;
   const required = listOf(own(choice, "required"));
-  return Object.entries(propertiesOf(choice)).every(([name, field]) => {
+  return Object.entries(mapAt(choice, "properties")).every(([name, field]) => {
     const fixed = isJsonObject(field) ? own(field, "const") : undefined;
     const given = own(value, name);
     if (fixed === undefined || (given === undefined && !required.includes(name))) return true;
     return sameJson(given ?? null, fixed);
   });
-}
-
-function propertiesOf(schema: JsonObject): JsonObject {
-  const properties = own(schema, "properties");
-  return isJsonObject(properties) ? properties : {};
 }
 
 /** A value with unknown fields does not fit, whatever its library says; they stand beside what else is wrong. */
