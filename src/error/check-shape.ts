@@ -28,6 +28,11 @@ export const fromOne: Shape<number> = shapeOf(
   shownValue,
 );
 
+export const webAddress: Shape<unknown> = shapeOf(
+  "an http or https address",
+  (value) => URL.canParse(String(value)) && /^https?:$/.test(new URL(String(value)).protocol),
+);
+
 /** @throws WritError `definition-invalid` for what is no whole number of at least 1 */
 export function checkCount(count: number, where: string): void {
   checkShape(where, count, fromOne);

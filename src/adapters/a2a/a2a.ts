@@ -1,9 +1,9 @@
-import { checkShape, fromOne } from "../../error/check-shape.ts";
+import { checkShape, fromOne, webAddress } from "../../error/check-shape.ts";
 import { asRuntime } from "../../run/around.ts";
 import type { Enforcement } from "../../tool/enforcement.ts";
 import type { ForeignToolWords } from "../../tool/foreign-tools.ts";
 import { tool, type Tool, type ToolContext } from "../../tool/tool.ts";
-import { map, object, optional, shapeOf, string } from "../../util/shape.ts";
+import { map, object, optional, string } from "../../util/shape.ts";
 import { nodePowers } from "../capability/node-powers.ts";
 import { inTime } from "../mcp/in-time.ts";
 import { type RemoteAgent, type Said, tell } from "./remote-agent.ts";
@@ -35,11 +35,9 @@ export interface A2aAgent extends ForeignToolWords {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const isAddress = (value: unknown): boolean =>
-  URL.canParse(String(value)) && /^https?:$/.test(new URL(String(value)).protocol);
 const shape = object({
   name: string,
-  url: shapeOf("an http or https address", isAddress),
+  url: webAddress,
   description: string,
   headers: optional(map(string)),
   timeoutMs: optional(fromOne),

@@ -1,4 +1,4 @@
-import { checkShape, closed } from "../../error/check-shape.ts";
+import { checkShape, closed, webAddress } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { list, oneOf, optional, shapeOf, string } from "../../util/shape.ts";
 
@@ -59,9 +59,6 @@ export interface McpAuthorization {
   readonly scopes?: readonly string[];
 }
 
-const isAddress = (value: unknown): boolean =>
-  URL.canParse(String(value)) && /^https?:$/.test(new URL(String(value)).protocol);
-const address = shapeOf("an http or https address", isAddress);
 const names = shapeOf(
   "a list of names, or true",
   (value) => value === true || (Array.isArray(value) && value.every((name) => typeof name === "string")),
@@ -74,8 +71,8 @@ const shape = closed({
   approvals: optional(oneOf("refuse", "wait", "elsewhere")),
   authorization: optional(
     closed({
-      resource: address,
-      servers: list(address, "a list of addresses"),
+      resource: webAddress,
+      servers: list(webAddress, "a list of addresses"),
       scopes: optional(list(string, "a list of names")),
     }),
   ),
