@@ -1,12 +1,27 @@
 import { checkShape } from "../error/check-shape.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Journal } from "../journal/journal.ts";
+import { resultShape, writtenMessage, writtenReply } from "../message/message-shape.ts";
 import { type Json, toJson } from "../util/json.ts";
-import { callable, finite, object, optional } from "../util/shape.ts";
-import { allowedFields, wrongField } from "./check-answer.ts";
+import { didYouMean } from "../util/nearest.ts";
+import {
+  anything,
+  boolean,
+  callable,
+  either,
+  finite,
+  list,
+  misfitText,
+  object,
+  oneOf,
+  optional,
+  record,
+  refined,
+  type Shape,
+  string,
+} from "../util/shape.ts";
 import { freezeInput } from "./freeze-input.ts";
 import { type Hook, type HookAnswer, hookFields, type HookInput, type HookPlace } from "./hook.ts";
-import { didYouMean } from "../util/nearest.ts";
 
 /** The hooks of an agent, sorted; a place where there are none is left out. */
 export type Hooks = { readonly [Place in HookPlace]?: readonly NamedHook[] };
@@ -209,4 +224,42 @@ export async function askHooksOnce<Place extends HookPlace>(
   const recorded = await journal.step({ key, run });
   if (!("failed" in recorded)) return recorded;
   throw thrown ?? hookError(recorded.failed);
+}
+
+const choice = either(oneOf("auto", "required", "none"), object({ tool: string }, "{ tool }"));
+
+const toolResult = refined(
+  resultShape,
+  "must be the result of a call: status, text, and note, value and files if any",
+  (result) => Object.keys(result).every((key) => ["status", "text", "note", "value", "files"].includes(key)),
+);
+
+const shapes: Readonly<Record<string, Shape<unknown>>> = {
+  input: anything,
+  skill: string,
+  deny: string,
+  say: string,
+  answer: anything,
+  messages: list(writtenMessage, "a list of messages"),
+  settings: record,
+  toolChoice: choice,
+  message: writtenReply,
+  arguments: anything,
+  stop: string,
+  extend: finite,
+  checkpoint: boolean,
+  retryAfterMs: finite,
+  continue: string,
+  output: anything,
+};
+
+/** The reason for which a hook may not give this value as this field; undefined when it may. */
+export function wrongField(place: HookPlace, field: string, value: Json): string | undefined {
+  const shape = field === "result" && place === "afterToolCall" ? toolResult : shapes[field];
+  return shape === undefined ? undefined : misfitText(shape, value, field);
+}
+
+/** The fields that a place takes, in words. */
+function allowedFields(place: HookPlace): string {
+  return hookFields[place].join(", ") || "none";
 }

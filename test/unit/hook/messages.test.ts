@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { wrongField } from "../../../src/hook/check-answer.ts";
+import { wrongField } from "../../../src/hook/run-hooks.ts";
 import { WritError } from "../../../src/index.ts";
 import { type Message, userMessage } from "../../../src/message/message.ts";
 import { readTranscript } from "../../../src/message/read-transcript.ts";
