@@ -1,9 +1,8 @@
 import { isJsonObject, type Json, parseJson } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
-import { type Check, valueCheck } from "./check.ts";
+import { type Check, shown, valueCheck } from "./check.ts";
 import type { ExpectedAnswer } from "./eval-case.ts";
 import type { EvaluatedRun } from "./eval-report.ts";
-import { shown } from "./shown.ts";
 import { textSchema, valueSchema } from "./value-schema.ts";
 
 type CheckOf<Field extends keyof ExpectedAnswer> = (

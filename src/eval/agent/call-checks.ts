@@ -1,8 +1,7 @@
 import type { ResultStatus } from "../../message/message.ts";
-import { type Check, type ValueCheck, valueCheck } from "./check.ts";
+import { type Check, shown, type ValueCheck, valueCheck } from "./check.ts";
 import type { ExpectedCall } from "./eval-case.ts";
 import type { EvaluatedCall, EvaluatedRun } from "./eval-report.ts";
-import { shown } from "./shown.ts";
 import { valueSchema } from "./value-schema.ts";
 
 /** Ends of calls that were not carried out. */

@@ -1,5 +1,6 @@
 import { describeIssues, type JsonSchema } from "../../schema/schema.ts";
 import { toSchema } from "../../schema/to-schema.ts";
+import type { Json } from "../../util/json.ts";
 import type { EvaluatedRun } from "./eval-report.ts";
 
 /** One expectation of a case, ready to be held against runs. */
@@ -20,4 +21,12 @@ export function valueCheck(schema: JsonSchema): ValueCheck {
     const parsed = await made.parse(value);
     return parsed.ok ? undefined : describeIssues(parsed.issues);
   };
+}
+
+const longest = 300;
+
+/** A value as a report shows it: JSON on one line, cut where it is long. */
+export function shown(value: Json): string {
+  const text = JSON.stringify(value);
+  return text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}…`;
 }

@@ -87,3 +87,8 @@ export interface EvalReport {
   readonly costUsd?: number;
   readonly durationMs: number;
 }
+
+/** A failed expectation on one line: its place, and the reason. */
+export function failureLine({ expectation, message }: Failure): string {
+  return `${expectation}: ${message}`;
+}

@@ -1,5 +1,4 @@
-import type { CaseReport, EvalReport, RunReport } from "./eval-report.ts";
-import { failureLine } from "./failure-line.ts";
+import { type CaseReport, type EvalReport, failureLine, type RunReport } from "./eval-report.ts";
 
 /**
  * An evaluation as JUnit XML, as CI systems read it: a suite for the agent, a test case for each case, with

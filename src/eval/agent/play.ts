@@ -13,7 +13,7 @@ import { session } from "../../session/session.ts";
 import type { Tool, ToolContext } from "../../tool/tool.ts";
 import { type Json, toJson } from "../../util/json.ts";
 import { callMatcher } from "./call-checks.ts";
-import type { Check } from "./check.ts";
+import { type Check, shown } from "./check.ts";
 import type { CaseMessage, FixedResult, RecordedModel, RecordedRun } from "./eval-case.ts";
 import type { EvaluatedRun, Failure, JudgeVerdict, RunReport } from "./eval-report.ts";
 import { type Evaluable, withTools } from "./evaluable.ts";
@@ -21,7 +21,6 @@ import type { FullCase } from "./expanded.ts";
 import { judgeRun } from "./judge.ts";
 import type { PreparedCase } from "./prepare.ts";
 import { recordingModel, type RecordingModel, replayingModel } from "./record-model.ts";
-import { shown } from "./shown.ts";
 import { changeSince, snapshotOf } from "./snapshot.ts";
 import { type Trace, traceRun } from "./trace.ts";
 

@@ -2,7 +2,7 @@ import type { Json } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
 import type { RunSnapshot } from "./eval-case.ts";
 import type { EvaluatedRun } from "./eval-report.ts";
-import { shown } from "./shown.ts";
+import { shown } from "./check.ts";
 
 /** The end of a run, without tokens, dollars and time, which differ from run to run. */
 export function snapshotOf({ outcome, answer, calls }: EvaluatedRun): RunSnapshot {
