@@ -5,8 +5,8 @@ import type { Json } from "../util/json.ts";
 const most = 20_000;
 
 /** A text that a page can show: its beginning, and how much is left out. */
-export function bounded(text: string, limit: number = most): string {
-  return text.length <= limit ? text : `${text.slice(0, limit)}… (${text.length - limit} more characters)`;
+export function bounded(text: string): string {
+  return text.length <= most ? text : `${text.slice(0, most)}… (${text.length - most} more characters)`;
 }
 
 /** A value that a page can show: one that is too long is the beginning of its text. */
@@ -16,12 +16,15 @@ export function boundedJson(value: Json): Json {
   return text.length <= most ? value : bounded(text);
 }
 
+/** The most characters of a text on one line. */
+const mostOnLine = 200;
+
 /** A text on one line. */
-export function lineOf(value: Json | undefined, limit = 200): string {
+export function lineOf(value: Json | undefined): string {
   if (value === undefined) return "";
   const line = contentText(value)
-    .slice(0, limit * 2)
+    .slice(0, mostOnLine * 2)
     .replaceAll(/\s+/g, " ")
     .trim();
-  return line.length > limit ? `${line.slice(0, limit)}…` : line;
+  return line.length > mostOnLine ? `${line.slice(0, mostOnLine)}…` : line;
 }
