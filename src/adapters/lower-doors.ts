@@ -15,7 +15,7 @@ import type { ResultMessage, ToolResult } from "../message/message.ts";
 import type { ChatReply, ChatRequest } from "../model/chat.ts";
 import type { Delta, Model } from "../model/model.ts";
 import { chatPatiently, chatStreamPatiently, checkedPatience, type Patience } from "../model/patience.ts";
-import type { Tools } from "../policy/allow-list.ts";
+import { isTool, type Tools } from "../policy/allow-list.ts";
 import type { Tool, TypedTool } from "../tool/tool.ts";
 import type { Json } from "../util/json.ts";
 import { checkShape, closed, checkArguments } from "../error/check-shape.ts";
@@ -273,16 +273,12 @@ export function callTool(
   checkArguments("callTool()", { target }, { target: either(record, list(anything, "a list of tools")) });
   checkShape("callTool()", options, callOptions);
   const wired = { ...options, host: nodeHost };
-  if (!isCollection(target)) return callOneWith(target, given, wired);
+  if (isTool(target)) return callOneWith(target, given, wired);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the signature with tools takes a call
   return callAmongWith(target, given as CallInput, wired);
 }
 
 const callOptions = closed({ signal: anything, timeoutMs: anything, grants: anything });
-
-function isCollection(target: Tool | Tools): target is Tools {
-  return Array.isArray(target);
-}
 
 function deciderFor(door: string, { model }: WithModel): Decider {
   return { model: modelFor(door, model), host: nodeHost };

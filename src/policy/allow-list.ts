@@ -153,6 +153,7 @@ export function refusal(list: AllowList, name: string): Decision {
   };
 }
 
-function isTool(entry: Tool | Tools): entry is Tool {
+/** Tells a tool from a collection of tools. */
+export function isTool(entry: Tool | Tools): entry is Tool {
   return !Array.isArray(entry);
 }

@@ -3,7 +3,7 @@ import { insideOf } from "../../agent/describe/manifest-origin.ts";
 import type { AnyDefinition } from "../../agent/definition.ts";
 import type { Runnable } from "../../agent/runnable.ts";
 import type { ToolList } from "../../agent/skill.ts";
-import { flattenTools, type Tools } from "../../policy/allow-list.ts";
+import { flattenTools, isTool, type Tools } from "../../policy/allow-list.ts";
 import type { Tool } from "../../tool/tool.ts";
 
 /** An agent as evaluations see it. */
@@ -52,7 +52,7 @@ export function withTools(
     made.set(tool, known);
     return known;
   };
-  const replaced = (entry: Tool | Tools): Tool | Tools => (isList(entry) ? entry.map(replaced) : one(entry));
+  const replaced = (entry: Tool | Tools): Tool | Tools => (isTool(entry) ? one(entry) : entry.map(replaced));
   const list = (entries: ToolList): ToolList =>
     entries.map((entry) => (typeof entry === "string" ? entry : replaced(entry)));
   return {
@@ -80,8 +80,4 @@ function toolsIn({ tools = [], autoTools = [], skills = [] }: AnyDefinition): re
 
 function isAgent(agent: object): agent is Pick<Agent, "name" | "run" | "with" | "skills"> {
   return "skills" in agent && "with" in agent;
-}
-
-function isList(entry: Tool | Tools): entry is Tools {
-  return Array.isArray(entry);
 }
