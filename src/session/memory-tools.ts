@@ -51,7 +51,8 @@ export function memoryTools(bank: MemoryBank, slot: string): readonly Tool[] {
   return tools.map((made) => ({ ...made, kind: "memory", trusted: true, exclusiveKey: () => "memory" }));
 }
 
-function textIn(args: JsonObject, name: string): string {
+/** The text of an argument; empty where there is none. */
+export function textIn(args: JsonObject, name: string): string {
   const text = args[name];
   return typeof text === "string" ? text : "";
 }

@@ -4,8 +4,9 @@ import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import { type Labelled, labelled } from "../tool/labelled.ts";
 import { tool, type Tool, type ToolContext } from "../tool/tool.ts";
-import type { Json, JsonObject } from "../util/json.ts";
+import type { Json } from "../util/json.ts";
 import { callable, either, having, optional, string } from "../util/shape.ts";
+import { textIn } from "./memory-tools.ts";
 import type { Note, NoteStore } from "./note-store.ts";
 
 /** The options of {@link noteTools}. */
@@ -119,11 +120,6 @@ function namespaceOf({ namespace }: Pick<NoteToolsOptions, "namespace">, context
   if (typeof chosen === "string" && chosen !== "") return chosen;
   const reason = "`namespace` must be, or give, a text that is not empty.";
   throw new WritError("definition-invalid", { where: "noteTools()", reason });
-}
-
-function textIn(args: JsonObject, name: string): string {
-  const text = args[name];
-  return typeof text === "string" ? text : "";
 }
 
 function fields(
