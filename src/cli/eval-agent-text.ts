@@ -1,5 +1,4 @@
-import { failureLine } from "../eval/agent/failure-line.ts";
-import type { CaseReport, EvalReport, RunReport } from "../eval/agent/eval-report.ts";
+import { type CaseReport, type EvalReport, failureLine, type RunReport } from "../eval/agent/eval-report.ts";
 import type { Usage } from "../message/usage.ts";
 import { countText, durationText, oneLine, type Output } from "./output.ts";
 

@@ -258,4 +258,3 @@ function readingTool(link: Link, making: Making, { server, timeoutMs, onChange }
   const { sha256: pin } = making.pin ?? pinOf(server, { name: own, description, inputSchema });
   return setOrigin({ ...made, enforcement }, { server, pin, approved: making.isApproved });
 }
-
