@@ -216,4 +216,6 @@ export interface Halt {
   reason?: string;
   /** The journal failed inside a call: nothing that begins now could be recorded. */
   lost?: { readonly error: unknown };
+  /** The runs inside calls in which the journal failed, by the keys of these. */
+  inside?: Map<string, Inside>;
 }

@@ -164,14 +164,14 @@ function closed(settled: Settled, { work, halt, startedAt }: BegunCall): Maybe<C
     const record = settle(work, settled, startedAt);
     return record instanceof Promise ? notedLater(record, work, halt) : noted(record, work, halt);
   } catch (error) {
-    return lost(error, halt);
+    return lost(error, work, halt);
   }
 }
 
 function notedLater(settling: Promise<CallRecord>, work: OngoingCall, halt: Halt): Promise<CallRecord> {
   return settling.then(
     (record) => noted(record, work, halt),
-    (error) => lost(error, halt),
+    (error) => lost(error, work, halt),
   );
 }
 
@@ -180,8 +180,11 @@ function noted(record: CallRecord, { at }: OngoingCall, halt: Halt): CallRecord 
   return record;
 }
 
-function lost(error: unknown, halt: Halt): never {
-  if (!(error instanceof RunWaits)) halt.lost ??= { error };
+function lost(error: unknown, { at, scope }: OngoingCall, halt: Halt): never {
+  if (error instanceof RunWaits) throw error;
+  halt.lost ??= { error };
+  const inside = scope?.happened;
+  if (inside !== undefined) (halt.inside ??= new Map()).set(at.key, inside);
   throw error;
 }
 

@@ -57,7 +57,7 @@ export class RunningBatch {
   /** The reason why the run cannot go on behind the batch, such as a journal that keeps nothing any more. */
   brokenBy: { readonly cause: unknown } | undefined;
   private hasWaited = false;
-  /** The runs inside calls that wait, by the places of these. */
+  /** The runs inside calls that wait or have no record, by the places of these. */
   private readonly left = new Map<number, RunWaits["inside"]>();
   readonly batch: Batch;
   readonly judging: BatchJudging;
@@ -242,12 +242,14 @@ export class RunningBatch {
     this.waiting = this.waiting === undefined ? waits : this.waiting.and(waits);
   }
 
-  /** Runs one call, and takes down what happened inside it where it waits. */
+  /** Runs one call, and takes down what happened inside it where it waits, or has no record. */
   private performNoted(index: number, isLost: boolean): Maybe<CallRecord> {
     return rescue<CallRecord>(
       () => this.perform(index, isLost),
       async (error) => {
+        const inside = this.halt.inside?.get(this.readyAt(index).at.key);
         if (error instanceof RunWaits) await this.leave(index, error);
+        else if (inside !== undefined) this.left.set(index, [inside]);
         throw error;
       },
     );

@@ -120,6 +120,8 @@ export interface OpenScope {
   readonly run: CallScope;
   /** The journal failed in a run inside, or one waits: the call has no result, whatever its tool makes of that. */
   readonly hasLostJournal: boolean;
+  /** The runs inside that have ended by now; undefined where there are none. */
+  readonly happened: Inside | undefined;
   /**
    * Ends the runs that still go on inside, and gives what happened; undefined when nothing did.
    *
@@ -175,21 +177,21 @@ class ScopeOfCall implements OpenScope {
     if (scope === undefined) return undefined;
     this.unlink?.();
     scope.stop.stop(callEnded);
-    return this.open === 0 ? this.whole(scope) : this.inGrace().then(() => this.whole(scope));
+    return this.open === 0 ? this.whole() : this.inGrace().then(() => this.whole());
   }
 
-  private whole({ purse: shared }: Scope): Inside | undefined {
+  private whole(): Inside | undefined {
     if (this.lost !== undefined) throw this.lost.error;
-    const inside = this.happened(shared);
+    const inside = this.happened;
     if (this.waiting !== undefined) throw this.waiting.leaving(inside);
     return inside;
   }
 
-  private happened(shared: Purse): Inside | undefined {
-    if (this.done === undefined) return undefined;
+  get happened(): Inside | undefined {
+    if (this.done === undefined || this.scope === undefined) return undefined;
     const { around, gate } = this.place;
     const { delegations, acts, spending: spent } = this.done;
-    const spending = gate.allowed.counted === undefined ? spent : withCalls(spent, shared);
+    const spending = gate.allowed.counted === undefined ? spent : withCalls(spent, this.scope.purse);
     const inside = { delegations: [...delegations], spending, label: around.seen };
     return acts.length === 0 ? inside : { ...inside, acts: [...acts] };
   }
