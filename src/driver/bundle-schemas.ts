@@ -24,17 +24,26 @@ export function bundleSchemas(schemas: Readonly<Record<string, JsonObject>>): Bu
   };
 }
 
-/** The schema of a property, which holds without the rest of the schema that it stands in. */
-export function propertySchema(schema: JsonObject, name: string): JsonObject {
-  const property = mapAt(schema, "properties")[name];
+/** The schema of the property at a path, which holds without the rest of the schema that it stands in. */
+export function propertySchema(schema: JsonObject, path: readonly string[]): JsonObject {
+  let property: Json | undefined = schema;
+  let pointer = pointerTo("whole");
+  for (const name of path) {
+    property = isJsonObject(property) ? mapAt(property, "properties")[name] : undefined;
+    pointer += `/properties/${escaped(name)}`;
+  }
   if (!isJsonObject(property)) return {};
   if (!JSON.stringify(property).includes('"$ref"')) return property;
-  return { $ref: `${pointerTo("whole")}/properties/${name}`, ...bundleSchemas({ whole: schema }).root };
+  return { $ref: pointer, ...bundleSchemas({ whole: schema }).root };
 }
 
 /** Names of tools may have a slash. */
 function pointerTo(name: string): string {
-  return `#/$defs/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  return `#/$defs/${escaped(name)}`;
+}
+
+function escaped(name: string): string {
+  return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 /** The schema as it stands under another root: its references go to where it is now. */

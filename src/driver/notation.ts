@@ -48,7 +48,7 @@ export function argumentSchemas(tool: Tool): readonly JsonObject[] {
   if (tool.notation === undefined) return [tool.input.jsonSchema];
   const { jsonSchema } = tool.input;
   return piecesOf(tool.notation).flatMap(({ field }) =>
-    field === undefined ? [] : [propertySchema(jsonSchema, field)],
+    field === undefined ? [] : [propertySchema(jsonSchema, [field])],
   );
 }
 

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from "../../util/json.ts";
 import type { Language } from "./language.ts";
 import type { Mention, Near } from "./mentions.ts";
 import { descriptionOf, type Slot, type SlotType } from "./slots.ts";
+import { takesValue } from "./takes-value.ts";
 import { weightIn, wordsIn } from "./words.ts";
 
 /** The fit of a value of the request to a slot; undefined where it cannot stand there. `near` is the part by words, without the kind of the value. */
@@ -14,7 +15,7 @@ export interface Fit {
 /** The fit of a mention to a slot, or to the items of one that takes a list. */
 export function fitIn(slot: Slot, mention: Mention, language: Language | undefined): Fit | undefined {
   const value = valueFor(slot, mention, language);
-  if (value === undefined) return undefined;
+  if (value === undefined || !takesValue(slot, value)) return undefined;
   const near = nearness(slot, mention, language);
   return { score: kindFit(slot, mention) + near, near, value };
 }

@@ -14,6 +14,7 @@ import { propose } from "./propose.ts";
 import { quoted } from "./quote.ts";
 import { type Scene, sceneOf } from "./scene.ts";
 import { type Slot, slotsOf } from "./slots.ts";
+import { withPatterns } from "./takes-value.ts";
 import { withoutCircle } from "./without-circle.ts";
 
 /** Options of {@link guidedDriver}. */
@@ -60,6 +61,7 @@ async function decideByWords(
 ): Promise<DriverDecision> {
   const { turn, ask, scene } = asking;
   const { made } = scene;
+  await withPatterns([...turn.allowed.tools.values()]);
   const hasFailed = made.some(({ result }) => result.status !== "ok");
   const proposal = hasFailed ? undefined : await propose(asking, cover);
   if (proposal !== undefined) {

@@ -1,11 +1,13 @@
 import type { Tool } from "../../tool/tool.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
+import { propertySchema } from "../bundle-schemas.ts";
 import { type Filled, isSame } from "./assign.ts";
 import { type Asking, chooseValue, writeValue } from "./ask-model.ts";
 import { argumentsOf, type Filling, withValue } from "./fill.ts";
 import { fitIn } from "./fit.ts";
 import type { Mention } from "./mentions.ts";
+import type { Slot } from "./slots.ts";
 
 /** A call as a driver decides it. */
 export interface DecidedCall {
@@ -66,10 +68,15 @@ async function withMissing(asking: Asking, filling: Filling): Promise<Filling> {
     const value =
       slot.type === "choice"
         ? (slot.choices[await chooseValue(asking, about, slot.choices)] ?? first)
-        : await writeValue(asking, about, slot.schema);
+        : await writeValue(asking, about, schemaOf(tool, slot));
     if (value !== undefined) filled.push({ slot, value, from: [] });
   }
   return { ...filling, filled };
+}
+
+/** A definition elsewhere in the schema of the tool goes with the value. */
+function schemaOf({ input }: Tool, { schema, path }: Slot): JsonObject {
+  return JSON.stringify(schema).includes('"$ref"') ? propertySchema(input.jsonSchema, path) : schema;
 }
 
 /** The arguments if the schema takes them, else without the optional ones. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { readGbnf } from "../../gbnf.ts";
 import { type Driver, guidedDriver } from "../../../src/drivers.ts";
 import { agent, type Tool, tool } from "../../../src/index.ts";
@@ -90,6 +91,70 @@ describe("guided", () => {
     expect(model.requests).toHaveLength(0);
     const ends = events.filter((event) => event.type === "message-end");
     expect(ends.map(({ quotes }) => quotes)).toEqual([undefined, [expect.any(String)]]);
+  });
+
+  it("takes the value of the request that the schema of the argument takes", async () => {
+    const send = (to: JsonObject) => made("send_message", "Send a message", [{ to }]);
+    const said = 'Send a message to ann@example.org, code AB12, with "hello there" for Bo.';
+    const sent = async (to: JsonObject) => (await run(said, [send(to)], silent())).calls[0]?.[1];
+    expect(await sent({ ...text, pattern: "^[A-Z]{2}\\d{2}$" })).toEqual({ to: "AB12" });
+    expect(await sent({ ...text, format: "email" })).toEqual({ to: "ann@example.org" });
+    expect(await sent({ ...text, maxLength: 3 })).toEqual({ to: "Bo" });
+    const z4 = z.object({ to: z.email() });
+    const mail = tool({
+      name: "send_message",
+      description: "Send a message",
+      inputSchema: z4,
+      effect: "none",
+      execute: () => 1,
+    });
+    expect((await run(said, [mail], silent())).calls[0]?.[1]).toEqual({ to: "ann@example.org" });
+    const twice = z.object({ to: z.string().regex(/^(.)\1$|^Bo$/) });
+    const same = tool({
+      name: "send_message",
+      description: "Send a message",
+      inputSchema: twice,
+      effect: "none",
+      execute: () => 1,
+    });
+    expect((await run(said, [same], silent())).calls).toHaveLength(0);
+    const wait = made("wait", "Wait some minutes", [{ minutes: { ...number, exclusiveMaximum: 5 } }]);
+    const waited = await run("Wait minutes: 5 or 4", [wait], silent());
+    expect(waited.calls[0]?.[1]).toEqual({ minutes: 4 });
+  });
+
+  it("has the model write what definitions elsewhere in the schema say, and no list where none may have items", async () => {
+    const place = tool({
+      name: "send_parcel",
+      description: "Send a parcel",
+      inputSchema: {
+        type: "object",
+        properties: {
+          where: { type: "object", properties: { at: { $ref: "#/$defs/at" } }, required: ["at"] },
+          tags: { type: "array", items: text, maxItems: 0 },
+        },
+        required: ["where", "tags"],
+        additionalProperties: false,
+        $defs: {
+          at: {
+            type: "object",
+            properties: { x: { type: "integer" } },
+            required: ["x"],
+            additionalProperties: false,
+          },
+        },
+      },
+      effect: "none",
+      execute: () => "sent",
+    });
+    const model = scripted(['{"x":3}', "[]"], weak);
+    const { calls } = await run('Send a parcel with "hello there".', [place], { model });
+    const [first] = model.requests.map(({ format }) =>
+      format?.type === "grammar" ? readGbnf(format.grammar) : undefined,
+    );
+    expect(first?.matches('{"x":3}')).toBe(true);
+    expect(first?.matches('"x"')).toBe(false);
+    expect(calls).toEqual([["send_parcel", { where: { at: { x: 3 } }, tags: [] }]]);
   });
 
   it("leaves optional values out that were not said, and takes those that were", async () => {
