@@ -15,7 +15,7 @@ export interface WireTool {
 
 /** The tool as it goes to a provider: what others describe, as servers of MCP do, may have half a character in it. */
 // Depends on: the tool.
-export const wholeTool = remembered(wholeTexts<ToolDescription>);
+export const wholeTool: (tool: ToolDescription) => ToolDescription = remembered(wholeTexts<ToolDescription>);
 
 /** The tools of a request; `parametersOf` makes what the server takes of the schema of a tool's arguments. */
 export function wireTools(

@@ -45,7 +45,7 @@ function asKnown(tool: KnownTool | Tool): KnownTool {
 }
 
 /** Words that models set before names because their prompts or their training have them there. */
-export const prefixWords = ["functions", "tools", "default_api", "api", "namespace"];
+export const prefixWords: readonly string[] = ["functions", "tools", "default_api", "api", "namespace"];
 const prefixes = /^(?:(?:functions?|tools?|default_api|api|namespace)(?:::|[./:]))+/i;
 
 /** The name behind them. */
