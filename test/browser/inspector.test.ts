@@ -116,6 +116,8 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
     await page.waitForSelector('.card:has-text("mail-2")', patience);
     await look(page, "approvals");
     const card = page.locator('.card:has-text("mail-2")');
+    expect(await page.getByRole("button", { name: /^Approvals \d+$/ }).count()).toBe(1);
+    expect(await card.getByRole("button", { name: "Approve for this run" }).count()).toBe(1);
     await card.locator("textarea").fill("{ no JSON");
     expect(await card.locator("[data-act=approve]").isDisabled()).toBe(true);
     await card.locator("textarea").fill('{"to":"kim@example.com","text":"Order 17 costs 30."}');

@@ -91,7 +91,7 @@ export function Answering({ question, acts }: AnsweringProps): JSX.Element {
         </button>
         {edited.value === undefined && (
           <button type="button" onClick={() => void say(true, "run")}>
-            for this run
+            Approve for this run
           </button>
         )}
         <button type="button" class="danger" data-act="refuse" onClick={() => void say(false)}>

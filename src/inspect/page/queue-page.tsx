@@ -50,7 +50,7 @@ function Card({ question, actsOf, onOpen }: CardProps): JSX.Element {
         </span>
       </header>
       <p class="reason">
-        {request.reason} <span class="quiet">rule {request.rule}</span>
+        {request.reason} <span class="quiet">(rule {request.rule})</span>
       </p>
       {unbound.length > 0 && <p>Not chosen by the user: {unbound.map(chosenText).join(", ")}</p>}
       {request.label.sources.length > 0 && (

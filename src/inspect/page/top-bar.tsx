@@ -44,7 +44,7 @@ export function TopBar({
         aria-current={place.page === "queue" ? "page" : undefined}
         onClick={() => go({ page: "queue" })}
       >
-        Approvals{waiting > 0 && <span class="badge">{waiting}</span>}
+        Approvals {waiting > 0 && <span class="badge">{waiting}</span>}
       </button>
       <button
         type="button"
