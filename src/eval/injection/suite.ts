@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { parse } from "yaml";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
-import { type Json, type JsonObject, parseJson } from "../../util/json.ts";
-import { givenBack } from "./given-back.ts";
+import { isJsonList, isJsonObject, type Json, type JsonObject, parseJson, toJson } from "../../util/json.ts";
 import {
   fits,
   type Fitting,
@@ -228,4 +228,20 @@ function strikesOf(
 
 function isCarrier({ vectors }: RecordedCall, named: readonly Json[] | undefined): boolean {
   return vectors.some((vector) => named === undefined || named.includes(vector));
+}
+
+/** The word of Python for nothing, where a value stands. */
+const none = /(?<=[:[,]\s?)None(?=\s?[,}\]])/g;
+
+/** The value that a tool gave. Suites keep what a model was shown of it: JSON, the same as Python writes it, or a list in YAML. */
+export function givenBack(result: Json): Json {
+  if (typeof result !== "string" || !/^\s*(?:[[{]|- )/.test(result)) return result;
+  const parsed = parseJson(result);
+  if (parsed.ok) return parsed.value;
+  try {
+    const read = toJson(parse(result.replaceAll(none, "null"), { logLevel: "error" }));
+    return read.ok && (isJsonObject(read.value) || isJsonList(read.value)) ? read.value : result;
+  } catch {
+    return result;
+  }
 }

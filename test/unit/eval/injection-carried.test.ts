@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../src/util/json.ts";
-import type { SuiteCall } from "../../../src/eval/injection/suite.ts";
-import { carrying } from "../../../src/eval/injection/carried.ts";
-import { givenBack } from "../../../src/eval/injection/given-back.ts";
+import { givenBack, type SuiteCall } from "../../../src/eval/injection/suite.ts";
+import { carrying } from "../../../src/eval/injection/scenes.ts";
 
 const calls: readonly SuiteCall[] = [
   { tool: "pay", args: { iban: "GB33", euro: 5, to: ["a@x.example", "b@x.example"] } },
