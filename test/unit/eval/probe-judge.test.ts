@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Deeds, faultOf } from "../../../src/eval/probe/judge.ts";
+import { type Deeds, faultOf } from "../../../src/eval/probe/run-case.ts";
 import type { ProbeCase } from "../../../src/eval/probe/probe-case.ts";
 import { tool } from "../../../src/tool/tool.ts";
 import type { Json } from "../../../src/util/json.ts";
