@@ -1,13 +1,15 @@
-import { WritError } from "../error/writ-error.ts";
+import { appendFileSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { messageOf, WritError } from "../error/writ-error.ts";
+import type { CapabilityLook } from "../event/capability-audit.ts";
 import { parseCapabilities } from "../tool/capability.ts";
-import { type AuditFlags, auditWriter } from "./audit.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { type AgentFlags, agentLoader } from "./given-agent.ts";
 import { type AnyAgent, checkFile } from "./load-agent.ts";
 import { formatOf, type OutputFlags } from "./options.ts";
-import { processOutput } from "./output.ts";
-import { type PrintRunOptions, printRun } from "./print-run.ts";
-import { readPrompt } from "./prompt.ts";
+import { jsonLine, oneLine, type Output, processOutput } from "./output.ts";
+import { printRun, type PrintRunOptions } from "./print-run.ts";
 import { type QuestionPart, readFiles } from "./read-files.ts";
 
 /** The options of `writ run`, as they stand on the command line. */
@@ -83,4 +85,60 @@ type Question = string | readonly QuestionPart[];
 function questionOf(prompt: string, files: readonly QuestionPart[]): Question {
   if (files.length === 0) return prompt;
   return prompt.trim() === "" ? files : [prompt, ...files];
+}
+
+/**
+ * The prompt: the words of the command line; or, without any or with `-` alone, all of the standard input. A terminal is only read when
+ * asked for with `-`.
+ *
+ * @throws WritError `prompt-missing` when there is none, unless it `isOptional`: then it is empty.
+ */
+export async function readPrompt(
+  words: readonly string[],
+  input: Readable & { readonly isTTY?: boolean },
+  { isOptional = false }: { readonly isOptional?: boolean } = {},
+): Promise<string> {
+  const wantsInput = words.length === 1 && words[0] === "-";
+  const prompt =
+    wantsInput || (words.length === 0 && input.isTTY !== true) ? await text(input) : words.join(" ");
+  if (prompt.trim() === "" && !isOptional) throw new WritError("prompt-missing", {});
+  return prompt.replace(/\r?\n$/, "");
+}
+
+/** The options of `writ run` that say who is told of looks at capabilities. */
+interface AuditFlags {
+  readonly audit?: boolean;
+  readonly auditFile?: string;
+}
+
+/**
+ * Tells each look to standard error (`--audit`) and adds it to a file as a line of JSON (`--audit-file`); undefined where nobody asks.
+ *
+ * @throws WritError `option-invalid` for a file that cannot be written; the listener, for one that cannot be written any more
+ */
+function auditWriter(
+  { audit = false, auditFile }: AuditFlags,
+  output: Output,
+): ((look: CapabilityLook) => void) | undefined {
+  if (!audit && auditFile === undefined) return undefined;
+  if (auditFile !== undefined) append(auditFile, "");
+  return (look) => {
+    if (auditFile !== undefined) append(auditFile, jsonLine(look));
+    if (audit) output.progress(`${lookText(look)}\n`);
+  };
+}
+
+function lookText({ granted, resource, tool, agent, reason = "" }: CapabilityLook): string {
+  const why = reason === "" ? "" : `: ${reason}`;
+  return oneLine(`audit: ${granted ? "granted" : "denied"} ${resource} to ${tool} of ${agent}${why}`, 400);
+}
+
+/** Only its owner reads a file that is made here. */
+function append(file: string, text: string): void {
+  try {
+    appendFileSync(file, text, { mode: 0o600 });
+  } catch (cause) {
+    const advice = `Give a file that this process may write (${messageOf(cause)}).`;
+    throw new WritError("option-invalid", { option: "--audit-file", value: file, advice }, { cause });
+  }
 }

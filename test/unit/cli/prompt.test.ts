@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { expect, it } from "vitest";
-import { readPrompt } from "../../../src/cli/prompt.ts";
+import { readPrompt } from "../../../src/cli/run.ts";
 
 function input(text: string, isTTY?: boolean): Readable & { isTTY?: boolean } {
   return Object.assign(Readable.from([text]), isTTY === undefined ? {} : { isTTY });
