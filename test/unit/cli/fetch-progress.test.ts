@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { catalogueModel } from "../../../src/adapters/model-files/cache.ts";
 import { defaultModel } from "../../../src/adapters/model-files/catalogue.ts";
-import { fetchProgress } from "../../../src/cli/fetch-progress.ts";
+import { fetchProgress } from "../../../src/cli/models.ts";
 import type { Output } from "../../../src/cli/output.ts";
 
 function watch(isTerminal: boolean): {
