@@ -107,10 +107,9 @@ describe.skipIf(chromiumPath === undefined)("reading on the page of writ inspect
 
   it("keeps what the colours mean where the system has its own", async () => {
     const page = await seen.open({ forcedColors: "active" }, "#/run/odd");
-    const ground = page.locator(".swatch.model");
-    await ground.waitFor(patience);
-    const colours = await ground.evaluate((one) =>
-      [one, document.body].map((each) => getComputedStyle(each).backgroundColor),
+    await page.waitForSelector(".swatch.model", patience);
+    const colours = await page.evaluate<string[]>(
+      `[".swatch.model", "body"].map((each) => getComputedStyle(document.querySelector(each)).backgroundColor)`,
     );
     expect(colours[0]).not.toBe(colours[1]);
   });
@@ -127,37 +126,38 @@ describe.skipIf(chromiumPath === undefined)("reading on the page of writ inspect
     async (colorScheme) => {
       const page = await seen.open({ colorScheme }, call(1, 1));
       await page.waitForSelector(".row.selected", patience);
-      const ratios = await page.evaluate(contrasts, [
-        ["#filter", "border-color", "#filter"],
-        [".bar.model", "fill", "main"],
-        [".bar.executed", "fill", ".row.selected"],
-      ]);
+      const ratios = await page.evaluate<[string, number][]>(
+        contrasts([
+          ["#filter", "border-color", "#filter"],
+          [".bar.model", "fill", "main"],
+          [".bar.executed", "fill", ".row.selected"],
+        ]),
+      );
       for (const [what, ratio] of ratios) expect(ratio, what).toBeGreaterThanOrEqual(3);
     },
   );
 });
 
-/** The contrast of a colour of each element with the ground of another. Runs in the browser. */
-function contrasts(pairs: readonly (readonly string[])[]): readonly (readonly [string, number])[] {
+/** The program for the browser that gives the contrast of a colour of each element with the ground of another one. */
+const contrasts = (pairs: readonly (readonly string[])[]): string => `{
   const paint = document.createElement("canvas").getContext("2d");
-  const colour = (selector = "", property = ""): string => {
+  const colour = (selector, property) => {
     for (let at = document.querySelector(selector); at !== null; at = at.parentElement) {
       const value = getComputedStyle(at).getPropertyValue(property);
       if (value !== "rgba(0, 0, 0, 0)") return value;
     }
     return "white";
   };
-  const light = (value: string): number => {
-    if (paint === null) return 0;
+  const light = (value) => {
     paint.fillStyle = value;
     paint.fillRect(0, 0, 1, 1);
-    const [red = 0, green = 0, blue = 0] = [...paint.getImageData(0, 0, 1, 1).data].map((part) =>
+    const [red, green, blue] = [...paint.getImageData(0, 0, 1, 1).data].map((part) =>
       part / 255 <= 0.04 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4,
     );
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
   };
-  return pairs.map(([selector = "", property, ground]) => {
+  ${JSON.stringify(pairs)}.map(([selector, property, ground]) => {
     const both = [light(colour(selector, property)), light(colour(ground, "background-color"))];
     return [selector, (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05)];
   });
-}
+}`;
