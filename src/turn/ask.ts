@@ -17,13 +17,9 @@ import { mostTimes } from "./act.ts";
 import { noRepeats, type Run, type State, tokensLeft } from "./state.ts";
 import { withinTokens } from "./paid-model.ts";
 import { addUsage, noUsage, type Usage } from "../message/usage.ts";
-import type { Model, ToolChoice } from "../model/model.ts";
+import type { ToolChoice } from "../model/model.ts";
 import type { Driver, TurnInput } from "../driver/driver.ts";
-import { type AllowList, offeredTools } from "../policy/allow-list.ts";
-import { joinedParts, partText } from "../journal/parts.ts";
-import { remembered } from "../util/remembered.ts";
-import type { LoopOptions } from "./options.ts";
-import { fingerprint } from "../util/hash.ts";
+import { requestFingerprint } from "./request-fingerprint.ts";
 import { tellHooks } from "../hook/consult.ts";
 import {
   type AnswerInstead,
@@ -65,44 +61,6 @@ function choiceOf({ called, gate }: State, choice: ToolChoice): ToolChoice {
   if (choice === "none" || choice === "auto") return choice;
   const isThere = typeof choice === "string" || gate.allowed.tools.has(choice.tool);
   return called || !isThere ? "auto" : choice;
-}
-
-/**
- * The fingerprint of a request, part by part: the model, the tools, the settings, and what this turn adds to the transcript. The driver is none of them:
- * a recorded reply is read by its own.
- */
-function requestFingerprint({ transcript, sent, gate }: State, { options }: Run): string {
-  const messages = transcript.since(sent);
-  const system = messages[0]?.role === "system" ? messages.shift() : undefined;
-  const parts = [modelText(options.model), toolsText(gate.allowed), settingsText(options)];
-  parts.push(partText("messages", hashOf(messages)));
-  if (system !== undefined) parts.push(partText("instructions", hashOf(system)));
-  return joinedParts(parts);
-}
-
-/** The texts of the parts that all requests of a run have alike. Depends on: the model, which keeps its name. */
-const modelText = remembered(({ id }: Model) => partText("model", id));
-
-/** By name: a server may list its tools in another order each time. Depends on: the list of tools, which never changes. */
-const toolsText = remembered((allowed: AllowList) => {
-  const offered = offeredTools(allowed).map(({ name, description, input }) => [
-    name,
-    description,
-    input.jsonSchema,
-  ]);
-  return partText(
-    "tools",
-    offered.toSorted(([one = ""], [other = ""]) => (one < other ? -1 : 1)),
-  );
-});
-
-/** Depends on: the options of a run, which never change. */
-const settingsText = remembered(({ settings, toolChoice, lastTurn, examples, output }: LoopOptions) =>
-  partText("settings", hashOf([settings, toolChoice, lastTurn, examples, output?.jsonSchema])),
-);
-
-function hashOf(value: unknown): string {
-  return fingerprint(JSON.stringify(value));
 }
 
 /** The driver that speaks. */
