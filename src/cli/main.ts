@@ -1,30 +1,7 @@
 #!/usr/bin/env node
-
 import { nodeIsNewEnough, oldestNode } from "../adapters/node-version.ts";
+import { asProcess } from "./as-process.ts";
 import { packageVersion } from "./package-version.ts";
-
-/** Time for which the user's code (an open connection) may keep the process after the command ended. */
-const graceMs = 1000;
-
-/** Runs a command line as this process: its exit code is the process's, and what is thrown where nobody waits for it is told and ends it. */
-export async function asProcess(run: () => Promise<number>): Promise<void> {
-  process.stdout.on("error", leaveWhenUnread);
-  process.stderr.on("error", leaveWhenUnread);
-  process.on("uncaughtException", (error) => void fail(error));
-  process.exitCode = await run();
-  process.stdout.write("", () => setTimeout(() => process.exit(), graceMs).unref());
-}
-
-async function fail(error: unknown): Promise<never> {
-  const { printFailure } = await import("./print-run.ts");
-  process.exit(await printFailure(error, { verbose: process.argv.includes("--verbose") }));
-}
-
-/** Whoever read the output has gone (`| head`): there is nobody left to work for. Other faults of a stream are real. */
-function leaveWhenUnread(error: NodeJS.ErrnoException): void {
-  if (error.code === "EPIPE") process.exit();
-  throw error;
-}
 
 await asProcess(run);
 

@@ -46,7 +46,9 @@ export async function noteKept(
 ): Promise<void> {
   await notes.keeping?.catch(() => undefined);
   const isLate = stop.reason !== undefined || journal.mode === "replay";
-  if (isLate && journal.find !== undefined) notes.usage = addUsage(before, keptUsage(key, journal));
+  if (!isLate || journal.find === undefined) return;
+  const kept = keptUsage(key, journal);
+  notes.usage = kept === noUsage ? before : addUsage(before, kept);
 }
 
 /** The usage that the records of a step without a result have: of its requests that failed, and of the questions in it. */
