@@ -1,16 +1,13 @@
 import type { Label } from "../../message/label.ts";
 import type { CallRequest, Decision } from "../decision.ts";
 
-const plain: Decision = Object.freeze({
-  verdict: "allow",
-  rule: "sensible",
-  reason: "the skill lists this tool",
-});
+const allowed = (reason: string, flags: Pick<Decision, "flags"> = {}): Decision =>
+  Object.freeze({ verdict: "allow", rule: "sensible", reason, ...flags });
 
-const flagged: Decision = Object.freeze({
-  ...plain,
-  flags: Object.freeze(["effect-undeclared"]),
-});
+const looks = allowed("it changes nothing");
+const own = allowed("it is knowledge or memory, which an agent may always use");
+const trusted = allowed("the model has read no data of strangers");
+const undeclared = allowed("it declares no effect", { flags: Object.freeze(["effect-undeclared"]) });
 
 /**
  * The policy when none is written: a declared write or irreversible effect asks once the model has seen untrusted data. An undeclared effect works, and the
@@ -26,10 +23,11 @@ const flagged: Decision = Object.freeze({
  */
 export function sensible(call: CallRequest): Decision {
   const { effect, kind } = call;
-  if (effect === "none" || effect === "read" || kind === "knowledge" || kind === "memory") return plain;
+  if (kind === "knowledge" || kind === "memory") return own;
+  if (effect === "none" || effect === "read") return looks;
   const { label, intent } = call.knows;
-  if (label.integrity === "trusted") return plain;
-  if (effect === "undeclared") return flagged;
+  if (label.integrity === "trusted") return trusted;
+  if (effect === "undeclared") return undeclared;
   return {
     verdict: "ask",
     rule: "sensible",

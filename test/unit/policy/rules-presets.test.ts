@@ -170,14 +170,20 @@ describe("sensible", () => {
     expect(sensible(callOf({ effect: "undeclared", untrusted: true, kind: "memory" })).flags).toBeUndefined();
   });
 
-  it("gives one and the same decision where nothing is to be said", () => {
-    const first = sensible(callOf());
-    expect(sensible(callOf({ effect: "write" }))).toBe(first);
-    expect(sensible(callOf({ effect: "read", untrusted: true }))).toBe(first);
-    expect(Object.isFrozen(first)).toBe(true);
-    expect(sensible(callOf({ effect: "undeclared", untrusted: true }))).toBe(
-      sensible(callOf({ effect: "undeclared", untrusted: true, tool: "other" })),
-    );
+  it.each([
+    ["it changes nothing", { effect: "read", untrusted: true }],
+    ["it changes nothing", { effect: "none" }],
+    ["the model has read no data of strangers", { effect: "irreversible", untrusted: false }],
+    [
+      "it is knowledge or memory, which an agent may always use",
+      { effect: "write", untrusted: true, kind: "memory" },
+    ],
+    ["it declares no effect", { effect: "undeclared", untrusted: true }],
+  ] as const)("says why it allows a call, with the same decision each time: %s", (reason, call) => {
+    const decision = sensible(callOf(call));
+    expect(decision).toMatchObject({ verdict: "allow", rule: "sensible", reason });
+    expect(Object.isFrozen(decision)).toBe(true);
+    expect(sensible(callOf({ ...call, tool: "other" }))).toBe(decision);
   });
 
   it("asks where the label cannot be read", () => {
