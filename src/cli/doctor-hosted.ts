@@ -9,7 +9,7 @@ import {
 } from "../adapters/model/providers.ts";
 import { modelNamed } from "../adapters/model/resolve.ts";
 import type { Price } from "../message/usage.ts";
-import { type AnyAgent, isSingle, loadAgent } from "./load-agent.ts";
+import type { Check } from "./doctor-check.ts";
 
 /** A hosted provider whose key is set: the variable that has it, and the way that requests go. The key itself is in no finding. */
 export interface HostedFinding {
@@ -78,46 +78,4 @@ function priceCheck(id: string, price: Price | undefined): Check {
     `$${((price({ inputTokens: 0, outputTokens: 0, [part]: 1_000 }) ?? 0) * 1_000).toFixed(2)}`;
   const text = `list price of a million tokens: ${million("inputTokens")} in, ${million("outputTokens")} out`;
   return { name, state: "ok", text };
-}
-
-/** One thing that was looked at. `broken`: writ cannot work so. `note`: something that one may want is not there. */
-export interface Check {
-  readonly name: string;
-  readonly state: "ok" | "note" | "broken";
-  readonly text: string;
-  readonly advice?: string;
-}
-
-/**
- * Says of the agent of a file which model it asks, and the dangers in its definition, as its audit finds them: effects that nobody declared among them.
- *
- * @throws WritError as `loadAgent` does
- */
-export async function agentChecks(file: string): Promise<readonly Check[]> {
-  const agent = await loadAgent(file);
-  if (!isSingle(agent)) {
-    const text = `${agent.name} is put together of agents, which are looked at one by one`;
-    return [{ name: "agent", state: "note", text, advice: "name the file of one of them" }];
-  }
-  return [...modelChecks(agent), ...auditChecks(agent)];
-}
-
-/** A model that is given as a value has its key and its address with it. */
-function modelChecks(agent: AnyAgent): readonly Check[] {
-  let model: unknown;
-  agent.with((definition) => {
-    ({ model } = definition);
-    return {};
-  });
-  if (typeof model !== "string") return [];
-  return nameChecks(model).map((check) => ({ ...check, text: `${agent.name}: ${check.text}` }));
-}
-
-function auditChecks(agent: AnyAgent): readonly Check[] {
-  const { findings } = agent.audit();
-  if (findings.length === 0)
-    return [{ name: "agent", state: "ok", text: `the audit of ${agent.name} finds nothing` }];
-  return findings.map(({ severity, rule, message, advice }) => {
-    return { name: `agent-${rule}`, state: "note", text: `${severity} ${rule}: ${message}`, advice };
-  });
 }

@@ -14,14 +14,9 @@ import { enforcement, type Isolator } from "../adapters/isolate/isolate.ts";
 import { cacheFolder, type ListedModel, listModelFiles } from "../adapters/model-files/cache.ts";
 import { isWritError, type WritError } from "../error/writ-error.ts";
 import { codeOf } from "../util/thrown.ts";
-import {
-  agentChecks,
-  type Check,
-  type HostedFinding,
-  keyCheck,
-  lookAtHosted,
-  nameChecks,
-} from "./doctor-hosted.ts";
+import { agentChecks } from "./doctor-agent.ts";
+import type { Check } from "./doctor-check.ts";
+import { type HostedFinding, keyCheck, lookAtHosted, nameChecks } from "./doctor-hosted.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { installedVersion } from "../adapters/peer.ts";
 import { nodeIsNewEnough, oldestNode } from "../adapters/node-version.ts";
@@ -30,7 +25,7 @@ import { jsonLine, oneLine, type Output, processOutput, sizeText } from "./outpu
 import { packageVersion } from "./package-version.ts";
 import { wrapped } from "./text-width.ts";
 
-export type { Check } from "./doctor-hosted.ts";
+export type { Check } from "./doctor-check.ts";
 
 /** Facts about the machine. */
 export interface Findings {

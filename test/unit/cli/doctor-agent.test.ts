@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
-import { agentChecks } from "../../../src/cli/doctor-hosted.ts";
+import { agentChecks } from "../../../src/cli/doctor-agent.ts";
 
 const entry = JSON.stringify(join(import.meta.dirname, "../../../src/index.ts"));
 

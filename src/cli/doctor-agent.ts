@@ -1,0 +1,37 @@
+import type { Check } from "./doctor-check.ts";
+import { nameChecks } from "./doctor-hosted.ts";
+import { type AnyAgent, isSingle, loadAgent } from "./load-agent.ts";
+
+/**
+ * Says of the agent of a file which model it asks, and the dangers in its definition, as its audit finds them: effects that nobody declared among them.
+ *
+ * @throws WritError as `loadAgent` does
+ */
+export async function agentChecks(file: string): Promise<readonly Check[]> {
+  const agent = await loadAgent(file);
+  if (!isSingle(agent)) {
+    const text = `${agent.name} is put together of agents, which are looked at one by one`;
+    return [{ name: "agent", state: "note", text, advice: "name the file of one of them" }];
+  }
+  return [...modelChecks(agent), ...auditChecks(agent)];
+}
+
+/** A model that is given as a value has its key and its address with it. */
+function modelChecks(agent: AnyAgent): readonly Check[] {
+  let model: unknown;
+  agent.with((definition) => {
+    ({ model } = definition);
+    return {};
+  });
+  if (typeof model !== "string") return [];
+  return nameChecks(model).map((check) => ({ ...check, text: `${agent.name}: ${check.text}` }));
+}
+
+function auditChecks(agent: AnyAgent): readonly Check[] {
+  const { findings } = agent.audit();
+  if (findings.length === 0)
+    return [{ name: "agent", state: "ok", text: `the audit of ${agent.name} finds nothing` }];
+  return findings.map(({ severity, rule, message, advice }) => {
+    return { name: `agent-${rule}`, state: "note", text: `${severity} ${rule}: ${message}`, advice };
+  });
+}
