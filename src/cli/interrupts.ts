@@ -1,7 +1,7 @@
 import { exitCodes } from "./exit-code.ts";
 import type { Output } from "./output.ts";
 
-/** What ends a run as a signal for what goes on: Ctrl-C, and whoever ends the process from outside. */
+/** The signal that ends a run: Ctrl-C gives it, and whoever ends the process from outside. */
 export interface Interrupts {
   readonly signal: AbortSignal;
   readonly stopListening: () => void;

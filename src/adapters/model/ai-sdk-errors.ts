@@ -80,7 +80,7 @@ function saidBy(cause: unknown, { responseBody, data, value }: ErrorFields): Pro
   return { ...said, message: isProse ? `${own}: ${said.message}` : said.message || own };
 }
 
-/** Where nothing came over the line the package has the words of the first cause, and what a proxy answered stands in the last. */
+/** Adds the words of the last cause where nothing came over the line: the package has those of the first, and the answer of a proxy stands in the last. */
 function withRoot(said: string, thrown: unknown): string {
   const root = causesOf(thrown).at(-1)?.message ?? "";
   return !said.startsWith("Cannot connect to API") || said.includes(root) ? said : `${said} ${root}`;

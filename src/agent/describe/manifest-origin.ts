@@ -23,7 +23,7 @@ interface FrontTool extends Tool {
   readonly among?: Among;
 }
 
-/** What a tool does that has the model pick one of several, with others in their places. */
+/** Makes the execution of a tool that has the model pick one of several, with others in their places. */
 type Among = (changed: (tool: Tool) => Tool) => Tool["execute"];
 
 /** The same tool, which says that it is a server's. */
@@ -47,7 +47,7 @@ export function insideOf(tool: Tool): readonly AgentInside[] {
   return (tool as FrontTool).inside ?? [];
 }
 
-/** What a tool does that has the model pick one of several; undefined for other tools. */
+/** The maker of the execution of a tool that has the model pick one of several; undefined for other tools. */
 export function amongOf(tool: Tool): Among | undefined {
   return (tool as FrontTool).among;
 }

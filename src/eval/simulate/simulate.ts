@@ -169,7 +169,7 @@ function isPromise(value: unknown): value is Promise<unknown> {
   return true;
 }
 
-/** What is said by a promise is said when the schedule is over: an invariant that does not hold would hold. */
+/** The error for a value that is a promise: it comes when the schedule is over, so that an invariant which does not hold would hold. */
 function awaited(agent: string, field: string): WritError {
   const reason = `\`${field}\` must give its value at once, and gave a promise: write a function that is not \`async\`.`;
   return new WritError("definition-invalid", { where: `simulate() of "${agent}"`, reason });
