@@ -36,7 +36,7 @@ async function question(runs: DurableRuns): Promise<WaitingQuestion> {
 describe.each(durablePlaces)("an approval in %s", (where) => {
   const open = storesIn(where);
 
-  it("that nobody gives in time is refused by a worker, recorded, and told to the model", async () => {
+  it("that nobody gives in time is refused by a worker, recorded, and told to the model [Z8]", async () => {
     const one = agent({ name: "payer", model, tools: [pay], policy: asks, approvals: { within: "300ms" } });
     const runs = durableRuns({ store: open(), agents: [one] });
     await using _worker = runs.work();

@@ -113,7 +113,7 @@ describe.each(durablePlaces)("a tool that waits in a durable run, in %s", (where
       .poll(async () => [(await runs.show(id))?.status, (await runs.waiting(id)).length])
       .toEqual(["waiting", count]);
 
-  it("holds no process, is listed, and goes on with a signal of another one, once", async () => {
+  it("holds no process, is listed, and goes on with a signal of another one, once [Z8]", async () => {
     const { runs, work } = place(buyer);
     const worker = work();
     await runs.start(buyer, "Buy tea", { id: "r" });

@@ -65,7 +65,7 @@ const yes = async (place = 0): Promise<void> => {
 };
 
 describe("a run whose question nobody answers", () => {
-  it("is suspended, holds nothing, and goes on in another process when somebody answered", async () => {
+  it("is suspended, holds nothing, and goes on in another process when somebody answered [Z8]", async () => {
     const one = clerk([{ name: "pay", arguments: { to: "kim" } }]);
     const waiting = await goOn(one);
     expect(waiting.outcome).toMatchObject({ type: "suspended", field: "answers", used: 1 });
@@ -106,7 +106,7 @@ describe("a run whose question nobody answers", () => {
     expect(log).toEqual(["look", "look", "mail", "pay", "look"]);
   });
 
-  it("tells the model of a no, and runs other arguments where a person gave them", async () => {
+  it("tells the model of a no, and runs other arguments where a person gave them [Z8]", async () => {
     const one = clerk(
       [{ name: "pay", arguments: { to: "eve" } }],
       [{ name: "pay", arguments: { to: "kim" } }],

@@ -17,7 +17,7 @@ async function connect(options: Partial<McpServer> = {}): Promise<McpConnection>
 }
 
 describe.each(["2025-11-25", "2026-07-28", "auto"] as const)("a server that speaks %s", (revision) => {
-  it("gives resources as knowledge and prompts as tools, all of it a stranger's", async () => {
+  it("gives resources as knowledge and prompts as tools, all of it a stranger's [H21]", async () => {
     const house = await connect({ revision, resources: true, prompts: ["order"] });
     expect(house.knowledge.map(({ name }) => name)).toEqual(["house/menu", "house/picture_of_the_house"]);
     expect(house.prompts.map(({ name }) => name)).toEqual(["house/order"]);

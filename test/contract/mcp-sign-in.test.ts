@@ -122,7 +122,7 @@ const back = ({ searchParams }: URL, state = searchParams.get("state")): string 
   `http://localhost:1/back?code=${searchParams.get("code_challenge")}&state=${state}`;
 
 describe("a server that wants a sign-in", () => {
-  it("is signed in at once, with the author's headers for itself alone, and the tokens are kept", async () => {
+  it("is signed in at once, with the author's headers for itself alone, and the tokens are kept [H21]", async () => {
     const { mcp, login } = await scene();
     let kept: string | undefined;
     let opened = 0;

@@ -37,7 +37,7 @@ function piped(lines: readonly string[], ...options: readonly string[]): Promise
 }
 
 describe("writ chat, from a pipe", () => {
-  it("takes each line as a question, and remembers those before", async () => {
+  it("takes each line as a question, and remembers those before [MCP-runner]", async () => {
     const { code, stdout, stderr } = await piped(["one", "", "two"]);
     expect(stdout).toBe("You asked one.\nYou asked one, two.\n");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

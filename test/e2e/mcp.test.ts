@@ -58,7 +58,7 @@ describe.each<[string, Mode]>([
   ["2025-11-25", "legacy"],
   ["2026-07-28", { pin: "2026-07-28" }],
 ])("writ mcp over standard input and output, %s", (_revision, mode) => {
-  it("asks for approval, pays, and keeps what programs print away from the client", async () => {
+  it("asks for approval, pays, and keeps what programs print away from the client [MCP-runner]", async () => {
     const client = await connect(["clerk.ts", "--tools"], mode, true);
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["clerk", "pay"]);
     const paid = await client.callTool({ name: "pay", arguments: { to: "Ada" } });
@@ -67,7 +67,7 @@ describe.each<[string, Mode]>([
     expect(answered).toMatchObject({ content: [{ text: "I did." }] });
   });
 
-  it("offers the tools of a file that has no agent", async () => {
+  it("offers the tools of a file that has no agent [MCP-runner]", async () => {
     const client = await connect(["tools.ts"], mode);
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["twice"]);
     expect(await client.callTool({ name: "twice", arguments: { n: 21 } })).toMatchObject({

@@ -79,7 +79,7 @@ describe("telemetry", () => {
     }
   });
 
-  it("tells of a run, its turns, requests and calls, with decisions, sources and tokens, and nothing of content", async () => {
+  it("tells of a run, its turns, requests and calls, with decisions, sources and tokens, and nothing of content [O4]", async () => {
     const payer = agent({
       name: "payer",
       model: pays(),

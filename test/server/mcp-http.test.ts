@@ -7,7 +7,7 @@ import { ask, type AskOptions, payer, questionsOf, runsFile, serving, shop, talk
 const secret = "postgres://boss:hunter2@db.internal";
 
 describe("the MCP endpoint", () => {
-  it("answers what is wrong with the right status, and gives no detail away", async () => {
+  it("answers what is wrong with the right status, and gives no detail away [MCP-server]", async () => {
     const server = serving(runsFile(), {
       agents: [talker()],
       mcp: {},
@@ -141,7 +141,7 @@ describe("the MCP endpoint", () => {
     expect(String(failures)).toContain("hunter2");
   });
 
-  it("tells clients where they sign in", async () => {
+  it("tells clients where they sign in [H21]", async () => {
     const server = serving(runsFile(), {
       agents: [talker()],
       principals: ({ headers }) =>
@@ -262,7 +262,7 @@ describe("the MCP endpoint", () => {
     expect(heard).toMatch(/^: ?keepalive/m);
   });
 
-  it("is used by the pages that are listed, and by no others", async () => {
+  it("is used by the pages that are listed, and by no others [MCP-server]", async () => {
     const server = serving(runsFile(), { agents: [talker()], mcp: {}, origins: ["https://app.example"] });
     const origin = { origin: "https://app.example" };
     const names = { "access-control-request-headers": "content-type,mcp-session-id" };

@@ -40,7 +40,7 @@ it("takes integers that a double cannot hold as the strings of their digits over
   expect(await ended).toEqual([0, null]);
 });
 
-it("passes on lines as they are, however they come, and what is no line of JSON", async () => {
+it("passes on lines as they are, however they come, and what is no line of JSON [MCP-server]", async () => {
   const lines = exactLines();
   const text = 'é 1234567890123456789\n{"a":[12345678901234567891,"12345678901234567891",1.5]}\n{"half":';
   for (const byte of Buffer.from(text)) lines.write(Buffer.of(byte));

@@ -34,7 +34,7 @@ async function messagesOf(client: Client, name: string): Promise<object[]> {
 const yes: Elicit = () => ({ action: "accept", content: { approved: true } });
 
 describe("tasks of 2025-11-25, with the official client", () => {
-  it("are created where the client asks for one, and give the result", async () => {
+  it("are created where the client asks for one, and give the result [H21]", async () => {
     const client = await connect(serving(runsFile(), { agents: [talker()], mcp: {} }));
     expect(client.getServerCapabilities()).toMatchObject({ tasks: { requests: { tools: { call: {} } } } });
     const messages = await messagesOf(client, "talker");

@@ -44,7 +44,7 @@ const clerk = (refunded: unknown[] = []) =>
 const everything = { tools: true, knowledge: true, skills: true } as const;
 
 describe.each(revisions)("an MCP server, to clients of %s", (revision) => {
-  it("offers agents, and what the author names of their tools, knowledge and skills", async () => {
+  it("offers agents, and what the author names of their tools, knowledge and skills [MCP-server]", async () => {
     const server = serving(runsFile(), { agents: [clerk(), talker()], mcp: everything });
     const client = await connect(server, revision);
     expect(client.getNegotiatedProtocolVersion()).toBe(revision);
@@ -65,14 +65,14 @@ describe.each(revisions)("an MCP server, to clients of %s", (revision) => {
     expect((await bare.listTools()).tools.map(({ name }) => name)).toEqual(["clerk"]);
   });
 
-  it("carries out a call as a run of the caller", async () => {
+  it("carries out a call as a run of the caller [MCP-server]", async () => {
     const server = serving(runsFile(), { agents: [talker()], mcp: {} });
     const client = await connect(server, revision);
     const told = await client.callTool({ name: "talker", arguments: { input: "Hi" } });
     expect(told).toMatchObject({ content: [{ type: "text", text: "Hello there!" }] });
   });
 
-  it("asks the person at the client, and does what was approved once", async () => {
+  it("asks the person at the client, and does what was approved once [H21]", async () => {
     const refunded: unknown[] = [];
     const server = serving(runsFile(), { agents: [clerk(refunded)], mcp: everything });
     const shown: string[] = [];
@@ -174,7 +174,7 @@ describe.each(revisions)("an MCP server, to clients of %s", (revision) => {
     });
   });
 
-  it("shows a caller what is theirs alone, and names nothing else", async () => {
+  it("shows a caller what is theirs alone, and names nothing else [MCP-server]", async () => {
     const server = serving(runsFile(), { agents: [clerk(), talker()], mcp: everything });
     const client = await connect(server, revision, { headers: shop });
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["talker"]);

@@ -34,7 +34,7 @@ function clerk(onEvent: (event: AgentEvent) => unknown) {
 }
 
 describe("auditLog()", () => {
-  it("has a line for each fact, with who, what and how it ended, and no word of the content", async () => {
+  it("has a line for each fact, with who, what and how it ended, and no word of the content [O4]", async () => {
     const facts: AgentEvent[] = [];
     const log = auditLog(path);
     await clerk(log).run(`Tell Kim that ${secret}`, {
@@ -83,7 +83,7 @@ describe("auditLog()", () => {
     );
   });
 
-  it("puts the file aside before it grows beyond its bound, and keeps so many", async () => {
+  it("puts the file aside before it grows beyond its bound, and keeps so many [O4]", async () => {
     const log = auditLog(path, { rotateBytes: 2000, keepFiles: 2 });
     const one = clerk(log);
     for (let run = 0; run < 12; run += 1) {
@@ -116,7 +116,7 @@ describe("auditLog()", () => {
     },
   );
 
-  it("does not disturb a run when the disk fails, and writes what waited when it is back", async () => {
+  it("does not disturb a run when the disk fails, and writes what waited when it is back [O4]", async () => {
     const folder = join(dirname(path), "gone");
     const log = auditLog(join(folder, "audit.jsonl"));
     const warnings: string[] = [];
