@@ -208,10 +208,25 @@ async function extend(
 ): Promise<BatchEnd | undefined> {
   const place = { limits: judging.limits, turn: batch.turn, part: `call/${wanted.index}` };
   const met = await meetBound(excess, place, batch.run);
+  if (met.type !== "extended" && wanted.hasBegun && !wanted.isBooked)
+    return reserveBegun(excess, wanted, { batch, judging });
   if (met.type === "checkpoint") return { excess, checkpoint: true };
   if (met.type === "stop") return { excess };
   judging.limits = met.limits;
   return reserve(wanted, batch, judging);
+}
+
+/** Reserves a call that has begun: a bound that was lowered takes nothing back. */
+async function reserveBegun(
+  { field }: Excess<BudgetField>,
+  wanted: Reserving,
+  { batch, judging }: { readonly batch: Batch; readonly judging: BatchJudging },
+): Promise<BatchEnd | undefined> {
+  const { limits } = judging;
+  judging.limits = { ...limits, [field]: Infinity };
+  const end = await reserve(wanted, batch, judging);
+  judging.limits = limits;
+  return end;
 }
 
 /** The size by which a call is reserved. That of its arguments is only taken when it is bounded. */

@@ -54,7 +54,9 @@ export interface Call {
   /** Hashes of the calls that a person approved for the whole run. */
   readonly approved?: readonly string[];
   /** The record of an earlier process, of which there is the decision alone; none where it began the call and left no result. */
-  readonly before?: { readonly decision?: Decision };
+  readonly before?: { readonly decision?: Decision; readonly hasRun: boolean };
+  /** The record of an earlier process by which the call did not run. */
+  readonly refusal?: Pick<CallRecord, "result" | "decision">;
   /** Planned acts that were carried out. */
   readonly spent?: readonly number[];
   /** The times of judging it. Left out where no journal keeps them. */

@@ -13,7 +13,7 @@ export async function askHooksBefore(call: Call, part = ""): Promise<Call | Fate
   const { proposed, batch, index } = call;
   const { run, turn, gate } = batch;
   const { id: callId, name: tool } = proposed;
-  if (!gate.allowed.tools.has(tool)) return call;
+  if (!gate.allowed.tools.has(tool) && call.before?.hasRun !== true) return call;
   const at = { turn, callId, tool, arguments: proposed.arguments };
   try {
     const question = { place: "beforeToolCall" as const, at, turn, part: `${index}${part}`, callId };

@@ -1,7 +1,6 @@
 import { messageOf } from "../error/writ-error.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import type { Warning } from "../journal/host.ts";
-import type { Journal } from "../journal/journal.ts";
 import type { ToolCall } from "../message/message.ts";
 import { violation } from "../policy/account/constraints.ts";
 import { refusal } from "../policy/allow-list.ts";
@@ -29,6 +28,7 @@ import { JudgingTimes } from "./judging-times.ts";
 import { isMendable, mend } from "./mend.ts";
 import { cancelled, denied, deniedBy, invalid, refused } from "./refused.ts";
 import { notRun } from "./settle.ts";
+import { asRefused, goneTool, standingOf } from "./standing-call.ts";
 import { fingerprintOf } from "./step.ts";
 
 /**
@@ -38,18 +38,10 @@ import { fingerprintOf } from "./step.ts";
 export function judge(call: Call): Maybe<Fate> {
   const { journal, host } = call.batch.run;
   if (journal === directJournal) return judgeAnew(call);
-  const before = recordBefore(call, journal);
-  const times = before?.decision === undefined ? new JudgingTimes(host) : undefined; // a record has those of then
-  const judged = { ...call, before, times };
+  const standing = standingOf(call, journal);
+  const times = standing.before?.decision === undefined ? new JudgingTimes(host) : undefined; // a record has those of then
+  const judged = { ...call, ...standing, times };
   return after(judgeAnew(judged), keepDenial, judged);
-}
-
-/** The decision that stands in the journal. A policy that says something else today changes nothing of what has happened. */
-function recordBefore({ key }: Call, { find, hasBegun }: Journal): Call["before"] {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call wrote it
-  const record = find?.(key) as Pick<CallRecord, "decision"> | undefined;
-  if (record?.decision !== undefined) return { decision: record.decision };
-  return hasBegun?.(key) === true ? {} : undefined;
 }
 
 /** Keeps a no of the policy, since a call that does not run has no other record: the policy may say yes the next time. */
@@ -64,10 +56,11 @@ function keepDenial(fate: Fate, { batch, key, times }: Call): Maybe<Fate> {
 }
 
 function judgeAnew(call: Call): Maybe<Fate> {
-  const { batch, proposed } = call;
+  const { batch, proposed, before } = call;
   const { hooks } = batch.run;
-  if (batch.refuse !== undefined) return decided(denied(proposed, "repeats", batch.refuse), call);
-  const against = constraintAgainst(call);
+  if (batch.refuse !== undefined && before?.hasRun !== true)
+    return decided(denied(proposed, "repeats", batch.refuse), call);
+  const against = before?.hasRun === true ? undefined : constraintAgainst(call);
   if (against !== undefined) return decided(deniedBy(against, proposed), call);
   const early = startedEarly(batch, proposed);
   if (early !== undefined) return decided({ ...early.ready, at: call, early }, call);
@@ -108,8 +101,9 @@ async function judgeMended(call: Call): Promise<Fate> {
 }
 
 /** Tells the decision, and asks a person where the policy does not decide. */
-function decided(fate: Fate, call: Call): Maybe<Fate> {
+function decided(today: Fate, call: Call): Maybe<Fate> {
   const { run, turn } = call.batch;
+  const fate = call.refusal === undefined ? today : asRefused(today, call, call.refusal);
   if (fate.type === "refused" || fate.early === undefined) call.times?.decides();
   if (fate.decision !== undefined) run.tell?.(decidedFact(fate, fate.decision, turn));
   if (fate.type === "refused" || fate.decision.verdict !== "ask" || fate.early !== undefined) return fate;
@@ -120,8 +114,9 @@ function decided(fate: Fate, call: Call): Maybe<Fate> {
 async function askAbout(fate: Ready, call: Call): Promise<Fate> {
   const answered = await askPerson(fate, call);
   if (answered.type !== "edited") return answered;
-  const { before: _decided, times, ...asked } = call;
-  const judged = await judgeEdited({ ...asked, proposed: answered.call });
+  const { times, ...asked } = call;
+  const before = call.before?.hasRun === true ? { hasRun: true } : undefined;
+  const judged = await judgeEdited({ ...asked, before, proposed: answered.call });
   const { answers } = answered;
   const edited = answers === undefined ? judged : { ...judged, answers };
   if (edited.type === "refused") return edited;
@@ -135,7 +130,8 @@ async function judgeEdited(call: Call): Promise<Fate> {
   const fate = await checkCall(call);
   if (fate.decision !== undefined) run.tell?.(decidedFact(fate, fate.decision, turn));
   if (fate.type === "refused") return fate;
-  if (await isChangedAgain(fate.tool.input, fate.args)) return denied(fate.call, "edited", changedAgain);
+  if (call.before === undefined && (await isChangedAgain(fate.tool.input, fate.args)))
+    return denied(fate.call, "edited", changedAgain);
   const edited = { ...fate, isEdited: true };
   if (run.hooks.beforeToolCall === undefined) return edited;
   const hooked = await askHooksBefore({ ...call, proposed: fate.call }, "/edited");
@@ -168,7 +164,8 @@ export function startedEarly({ early }: Pick<Batch, "early">, call: ToolCall): E
 export function checkCall(call: Call): Maybe<Fate> {
   const { proposed } = call;
   const { allowed } = call.batch.gate;
-  const tool = allowed.tools.get(proposed.name);
+  const tool =
+    allowed.tools.get(proposed.name) ?? (call.before?.hasRun === true ? goneTool(proposed.name) : undefined);
   if (tool === undefined) {
     const decision = refusal(allowed, proposed.name);
     const result = { status: "denied", text: decision.reason } as const;
@@ -199,11 +196,11 @@ interface Read {
 function weigh(parsed: ParseResult<unknown>, { at, tool }: Read): Fate {
   const { proposed: call } = at;
   at.times?.checked();
-  if (!parsed.ok) {
+  if (!parsed.ok && at.before?.hasRun !== true) {
     const { issues } = parsed;
     return invalid(call, tool, { problem: argumentProblem(tool.input, call.arguments, issues), issues });
   }
-  const { value: args, coerced } = parsed;
+  const { value: args, coerced } = parsed.ok ? parsed : { value: call.arguments };
   const request = new JudgedCall(at, tool, args);
   const decision = decisionAbout(request, { at, tool, args });
   const { verdict, rule } = decision;

@@ -8,9 +8,9 @@ import type { RunningBatch } from "./running.ts";
 import type { Maybe } from "../util/maybe.ts";
 import { powersOf } from "./step.ts";
 
-/** The decision about a call that did not run, as the journal keeps it for people who look later. A replay decides anew and does not read it. */
+/** The decision about a call that did not run, and what the model is told. It stands: code that would run the call today does not. */
 export interface RefusalRecord extends KeptPowers {
-  readonly result: Pick<ToolResult, "status" | "text">;
+  readonly result: ToolResult;
   /** Left out where nobody decided: something before it ended the calls of its turn. */
   readonly decision?: Decision;
   readonly judged?: JudgedTimes;
@@ -29,7 +29,7 @@ export interface ArgumentFault {
 const longest = 300;
 
 /** The key of the record of a call that did not run, in the place of its own. */
-function refusalKey(call: string): string {
+export function refusalKey(call: string): string {
   return `${call}/refused`;
 }
 
@@ -49,18 +49,23 @@ export function keepRefusals(_done: unknown, running: RunningBatch): Maybe<unkno
   return kept.length === 0 ? undefined : steps.keepBeside(kept).catch((error) => running.breakOff(error));
 }
 
-function recordOf(fate: Fate, { status, text }: ToolResult, { gate }: Batch): RefusalRecord {
+function recordOf(fate: Fate, result: ToolResult, { gate }: Batch): RefusalRecord {
   const decision = fate.type === "refused" ? (fate.decision ?? fate.askedBy) : undefined;
   const judged = fate.type === "refused" ? fate.judged : fate.at.times?.kept;
   const tool = gate.allowed.tools.get(fate.call.name);
-  const result = { status, text: cut(text) };
   return {
-    result,
+    result: keptResult(result),
     ...(decision === undefined ? {} : { decision: { ...decision, reason: cut(decision.reason) } }),
     ...(judged === undefined ? {} : { judged }),
     ...(tool === undefined ? {} : powersOf(tool, gate)),
     ...faultsOf(fate),
   };
+}
+
+/** A result as such a record keeps it: whole where it is short. */
+export function keptResult(result: ToolResult): ToolResult {
+  const { status, text } = result;
+  return JSON.stringify(result).length <= 2 * longest ? result : { status, text: cut(text) };
 }
 
 function faultsOf(fate: Fate): Pick<RefusalRecord, "faults"> {

@@ -48,6 +48,8 @@ export interface Checkpoint {
   readonly acts?: readonly Act[];
   /** Milliseconds that the run has taken; waiting between two parts of it does not count. */
   readonly elapsedMs: number;
+  /** The number of its messages that the model was sent before. With it the journal that recorded the turns after this checkpoint is gone on with. */
+  readonly sent?: number;
 }
 
 const texts = list(string);
@@ -113,6 +115,7 @@ const checkpointShape = object({
     ),
   ),
   elapsedMs: count,
+  sent: optional(whole),
   answer: optional(object({ content: anything, finishReason: string })),
 });
 

@@ -218,7 +218,7 @@ export function beginState(options: LoopOptions): State {
     warned: {},
     now: 0,
     elapsedMs,
-    sent: 0,
+    sent: from?.sent ?? 0,
   };
 }
 
@@ -299,16 +299,28 @@ function boundOf(
   { journal }: Run,
   outer: Purse,
 ): ReturnType<typeof outerBound> | undefined {
-  const turn = `turn/${ledger.turns + 1}`;
-  const hasBegun = journal.find?.(`${turn}/model`) !== undefined;
-  return hasBegun ? undefined : outerBound(`${turn}/bound`, journal, () => outer.turnExcess());
+  const key = `turn/${ledger.turns + 1}/bound`;
+  return wasTaken(ledger, journal) ? undefined : outerBound(key, journal, () => outer.turnExcess());
+}
+
+/** True where an earlier process took the next turn. */
+function wasTaken({ turns }: Ledger, { find }: Run["journal"]): boolean {
+  return find?.(`turn/${turns + 1}/model`) !== undefined;
 }
 
 async function reserveMore(excess: Excess<BudgetField>, state: State, run: Run): Promise<NextState> {
   const met = await meet(excess, state, run);
+  if (met.type === "extended") return reserve({ ...state, limits: met.limits }, run);
+  if (wasTaken(state.ledger, run.journal)) return reserveTaken(excess, state, run);
   if (met.type === "checkpoint") return { state, end: suspended(run, excess) };
-  if (met.type === "stop") return { state, end: exhausted(run, excess) };
-  return reserve({ ...state, limits: met.limits }, run);
+  return { state, end: exhausted(run, excess) };
+}
+
+/** Reserves a turn that an earlier process took: a bound that was lowered takes nothing back. */
+async function reserveTaken({ field }: Excess<BudgetField>, state: State, run: Run): Promise<NextState> {
+  const { limits } = state;
+  const taken = await reserve({ ...state, limits: { ...limits, [field]: Infinity } }, run);
+  return { ...taken, state: { ...taken.state, limits } };
 }
 
 async function meet(excess: Excess<BudgetField>, { limits, ledger }: State, run: Run): Promise<Met> {
@@ -324,7 +336,7 @@ async function meet(excess: Excess<BudgetField>, { limits, ledger }: State, run:
 
 /** The checkpoint of a state. */
 export function checkpointOf(state: State, run: Run, end: End | undefined): Checkpoint {
-  const { transcript, ledger, usage, driver, modes, acts, elapsedMs } = state;
+  const { transcript, ledger, usage, driver, modes, acts, elapsedMs, sent } = state;
   const outcome = end?.outcome;
   return {
     runId: run.runId,
@@ -341,5 +353,6 @@ export function checkpointOf(state: State, run: Run, end: End | undefined): Chec
     modes,
     ...(acts.length === 0 ? {} : { acts }),
     elapsedMs,
+    ...(sent === 0 ? {} : { sent }),
   };
 }

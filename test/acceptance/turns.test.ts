@@ -9,6 +9,7 @@ import {
   type Checkpoint,
   type Hook,
   inMemorySessions,
+  memoryJournal,
   type RunResult,
   session,
   skill,
@@ -101,6 +102,28 @@ describe("a run turn by turn", () => {
       });
       expect([model.requests.length, look.calls.length]).toEqual([2 - index, [2, 0, 0][index]]);
     }
+  });
+
+  it("case 34: a state goes on with the journal of its run: what that recorded after it is neither asked nor done again [O6]", async () => {
+    const journal = memoryJournal();
+    const { states, result } = await walk(define().a.turns("go", { runId: "r", journal }));
+    const ended = journal.records.filter(({ key }) => key !== "end");
+    for (const state of states.slice(0, -1)) {
+      const { a, model, look } = define([new Error("asked again")]);
+      const resumed = await a.resume(roundTrip(state), { journal: memoryJournal(ended) });
+      expect(roundTrip(resumed.transcript)).toEqual(roundTrip(result.transcript));
+      expect(resumed).toMatchObject({ output: "Done.", turns: 3, usage: result.usage });
+      expect([model.requests, look.calls]).toEqual([[], []]);
+    }
+    const [first] = states;
+    const killed = ended.filter(({ key }) => !key.startsWith("turn/3/"));
+    const { a, model, look } = define([{ text: "Done.", usage }]);
+    const journalOfKilled = memoryJournal(killed);
+    await a.resume(roundTrip(first as Checkpoint), { journal: journalOfKilled });
+    expect([model.requests.length, look.calls]).toEqual([1, []]);
+    const replayed = define([new Error("asked again")]);
+    const again = await replayed.a.run("go", { runId: "r", journal: journalOfKilled });
+    expect(roundTrip(again.transcript)).toEqual(roundTrip(result.transcript));
   });
 
   it("a state of a run that ended in another way can be gone on from, and an answer that does not fit any more is asked for again", async () => {

@@ -1,0 +1,53 @@
+import type { Journal } from "../journal/journal.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { Call, CallRecord, Fate } from "./call.ts";
+import { keptResult, type RefusalRecord, refusalKey } from "./keep-refusals.ts";
+
+/**
+ * The records of a call that an earlier process made. They stand: a policy, an allow-list, a schema or a bound that says something else today
+ * changes nothing of what has happened.
+ */
+export function standingOf(
+  { key, index, batch }: Call,
+  { find, hasBegun }: Journal,
+): Pick<Call, "before" | "refusal"> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call wrote it
+  const record = find?.(key) as CallRecord | undefined;
+  if (record?.decision !== undefined) {
+    const { decision } = record;
+    const hasRun = decision.verdict !== "deny";
+    return hasRun ? { before: { decision, hasRun } } : { before: { decision, hasRun }, refusal: record };
+  }
+  if (hasBegun?.(key) === true) return { before: { hasRun: true } };
+  const wasAsked = find?.(`turn/${batch.turn}/approval/${index}`) !== undefined; // the answer is what stands
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its batch wrote it
+  const refusal = wasAsked ? undefined : (find?.(refusalKey(key)) as RefusalRecord | undefined);
+  return refusal === undefined || refusal.result.status === "skipped" ? {} : { refusal };
+}
+
+/** The fate of a call that did not run: the model was told that result, whatever is said of the call today. */
+export function asRefused(
+  today: Fate,
+  { proposed: call }: Call,
+  { result, decision }: NonNullable<Call["refusal"]>,
+): Fate {
+  if (today.type === "ready")
+    return { type: "refused", call, result, ...(decision === undefined ? {} : { decision }) };
+  const isSame = keptResult(today.result).text === keptResult(result).text; // a long one is kept in part
+  return isSame ? today : { ...today, result };
+}
+
+/** Stands in for the tool of a call that has run, where the agent does not have it any more. */
+export function goneTool(name: string): Tool {
+  return {
+    name,
+    description: "",
+    input: { jsonSchema: {}, parse: (value) => ({ ok: true, value }) },
+    effect: "undeclared",
+    exclusiveKey: () => undefined,
+    retry: "never",
+    execute() {
+      throw new Error(`the agent does not have the tool '${name}' any more`);
+    },
+  };
+}

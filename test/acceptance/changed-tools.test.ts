@@ -1,0 +1,182 @@
+import { describe, expect, it } from "vitest";
+import type { JournalRecord, ResultMessage, Transcript } from "../../src/doors.ts";
+import {
+  agent,
+  type Budget,
+  type Hook,
+  memoryJournal,
+  type Policy,
+  tool,
+  type Tool,
+} from "../../src/index.ts";
+import { fakeTool, scripted } from "../../src/testing.ts";
+import type { JsonSchema } from "../../src/tools.ts";
+import { roundTrip } from "./watching.ts";
+
+const free: Policy = () => ({ verdict: "allow", rule: "free", reason: "" });
+const accept = ["tools"] as const;
+const number = { type: "number" } as const;
+const optional = { type: "object", properties: { n: number, note: { type: "string" } } } as const;
+const required = { ...optional, required: ["n", "note"] } as const;
+
+/** A tool that takes down what it did. */
+function paying(
+  name: string,
+  inputSchema: JsonSchema = optional,
+  more: object = {},
+): Tool & { paid: unknown[] } {
+  const paid: unknown[] = [];
+  const made = tool({
+    name,
+    description: "Pays",
+    inputSchema,
+    effect: "irreversible",
+    execute: (args) => `paid ${paid.push(args)}`,
+    ...more,
+  });
+  return { ...made, paid };
+}
+
+interface Code {
+  readonly tools: readonly Tool[];
+  readonly hooks?: readonly Hook[];
+  readonly policy?: Policy;
+  readonly budget?: Budget;
+}
+
+const clerk = (code: Code, script: Parameters<typeof scripted>[0]) =>
+  agent({ name: "clerk", policy: free, model: scripted(script), ...code });
+
+const two = [
+  { calls: [{ name: "refund", arguments: { n: 1 } }] },
+  { calls: [{ name: "pay", arguments: { n: 2 } }] },
+  "done",
+];
+
+/** The results that the model is told, whole. */
+function toldIn({ messages }: Transcript): readonly ResultMessage[] {
+  return roundTrip(messages.filter((message) => message.role === "tool"));
+}
+
+/** The records of a run of that code that died while its model was asked for the third time, and the results of its calls. */
+async function diedRun(code: Code, options: object = {}) {
+  const journal = memoryJournal();
+  const { transcript } = await clerk(code, two).run("Go", { journal, runId: "r", ...options });
+  const records = journal.records.filter(({ key }) => key !== "end" && !key.startsWith("turn/3"));
+  return { records, results: toldIn(transcript) };
+}
+
+async function goOn(records: readonly JournalRecord[], code: Code, options: object = {}) {
+  const run = clerk(code, ["done"]).run("Go", {
+    journal: memoryJournal(records),
+    runId: "r",
+    accept,
+    ...options,
+  });
+  return toldIn((await run).transcript);
+}
+
+describe("a call that has run", () => {
+  const before = { tools: [paying("refund"), paying("pay")] };
+
+  it.each([
+    { what: "its tool is gone", code: (): Code => ({ tools: [paying("pay")] }) },
+    {
+      what: "its schema takes less",
+      code: (): Code => ({ tools: [paying("refund", required), paying("pay")] }),
+    },
+    {
+      what: "its tool may be called no more, or after another",
+      code: (): Code => ({
+        tools: [paying("refund", optional, { constraints: { onlyAfter: ["pay"] } }), paying("pay")],
+      }),
+    },
+  ])("keeps its result where $what, and the model is told nothing else", async ({ code }) => {
+    const { records, results } = await diedRun(before);
+    const today = code();
+    expect(await goOn(records, today)).toEqual(results);
+    expect(today.tools.map((each) => (each as ReturnType<typeof paying>).paid)).toEqual(
+      today.tools.map(() => []),
+    );
+  });
+
+  it("is unknown where an earlier process began it and its tool is gone", async () => {
+    const { records } = await diedRun(before);
+    const begun = records.flatMap(({ key, fingerprint, ...rest }) =>
+      key.startsWith("turn/2")
+        ? []
+        : key === "turn/1/call/0"
+          ? [{ key, fingerprint }]
+          : [{ key, fingerprint, ...rest }],
+    );
+    expect(await goOn(begun, { tools: [paying("pay")] })).toMatchObject([
+      { name: "refund", status: "unknown" },
+    ]);
+  });
+
+  it("with the arguments of a person keeps its result where its tool is gone, and where a policy denies them today", async () => {
+    const asking: Policy = ({ tool: name }) =>
+      name === "refund"
+        ? { verdict: "ask", rule: "person", reason: "" }
+        : { verdict: "allow", rule: "free", reason: "" };
+    const approve = () => ({ approved: true, edited: { n: 7 } }) as const;
+    const { records, results } = await diedRun({ ...before, policy: asking }, { approve });
+    const parts = { accept: ["tools", "policy"] };
+    const denying: Policy = () => ({ verdict: "deny", rule: "closed", reason: "" });
+    expect(await goOn(records, { tools: [paying("pay")], policy: asking }, parts)).toEqual(results);
+    const today = { tools: [paying("refund"), paying("pay")], policy: denying };
+    expect(await goOn(records, today, parts)).toEqual(results);
+  });
+});
+
+describe("a call that did not run", () => {
+  it.each([
+    { what: "its tool is there", before: [paying("pay")], today: () => [paying("refund"), paying("pay")] },
+    {
+      what: "its schema takes more",
+      before: [paying("refund", required), paying("pay")],
+      today: () => [paying("refund"), paying("pay")],
+    },
+    {
+      what: "nothing has to come before it",
+      before: [paying("refund", optional, { constraints: { onlyAfter: ["pay"] } }), paying("pay")],
+      today: () => [paying("refund"), paying("pay")],
+    },
+  ])("does not run by and by, since $what now: the model was told so", async ({ before, today }) => {
+    const { records, results } = await diedRun({ tools: before });
+    expect(results[0]?.status).not.toBe("ok");
+    const tools = today();
+    const asked: unknown[] = [];
+    const policy: Policy = (request) => (asked.push(request.tool), free(request));
+    expect(await goOn(records, { tools, policy }, { accept: ["tools", "policy"] })).toEqual(results);
+    expect(tools.map(({ paid }) => paid)).toEqual([[], []]);
+  });
+
+  it("does not run where a hook that answered in its place is gone", async () => {
+    const hooks: Hook[] = [
+      { beforeToolCall: ({ tool: name }) => (name === "refund" ? { result: { n: 3 } } : {}) },
+    ];
+    const { records, results } = await diedRun({ tools: [fakeTool("refund", ""), paying("pay")], hooks });
+    expect(results[0]).toMatchObject({ status: "ok", value: { n: 3 } });
+    const tools = [paying("refund"), paying("pay")];
+    expect(await goOn(records, { tools })).toEqual(results);
+    expect(tools[0]?.paid).toEqual([]);
+  });
+
+  it("is asked about by nobody", async () => {
+    const { records, results } = await diedRun({ tools: [paying("pay")] });
+    const policy: Policy = () => ({ verdict: "ask", rule: "person", reason: "" });
+    const approve = () => Promise.reject(new Error("somebody was asked"));
+    const parts = { accept: ["tools", "policy"], approve };
+    expect(await goOn(records, { tools: [paying("refund"), paying("pay")], policy }, parts)).toEqual(results);
+  });
+});
+
+it.each([{ turns: 1 }, { toolCalls: 1 }, { argumentBytes: 2 }])(
+  "a bound that was lowered to %j takes back nothing that an earlier process did",
+  async (budget) => {
+    const code = { tools: [paying("refund"), paying("pay")] };
+    const { records, results } = await diedRun(code);
+    expect(await goOn(records, { ...code, budget })).toEqual(results);
+  },
+);
