@@ -192,15 +192,23 @@ interface Read {
   readonly tool: Tool;
 }
 
-/** Asks the policy about a call whose arguments were read. */
-function weigh(parsed: ParseResult<unknown>, { at, tool }: Read): Fate {
-  const { proposed: call } = at;
+/** Judges a call whose arguments were looked at. A call that has run took them, whatever the schema says today. */
+function weigh(parsed: ParseResult<unknown>, read: Read): Fate {
+  const { at, tool } = read;
+  const { proposed: call, before } = at;
   at.times?.checked();
-  if (!parsed.ok && at.before?.hasRun !== true) {
-    const { issues } = parsed;
-    return invalid(call, tool, { problem: argumentProblem(tool.input, call.arguments, issues), issues });
-  }
-  const { value: args, coerced } = parsed.ok ? parsed : { value: call.arguments };
+  if (parsed.ok) return weighed(parsed, read);
+  if (before?.hasRun === true) return weighed({ value: call.arguments }, read);
+  const { issues } = parsed;
+  return invalid(call, tool, { problem: argumentProblem(tool.input, call.arguments, issues), issues });
+}
+
+/** Asks the policy about a call whose arguments were read. */
+function weighed(
+  { value: args, coerced }: { readonly value: unknown; readonly coerced?: readonly string[] },
+  { at, tool }: Read,
+): Fate {
+  const { proposed: call } = at;
   const request = new JudgedCall(at, tool, args);
   const decision = decisionAbout(request, { at, tool, args });
   const { verdict, rule } = decision;
