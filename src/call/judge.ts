@@ -193,12 +193,11 @@ interface Read {
 }
 
 /** Judges a call whose arguments were looked at. A call that has run took them, whatever the schema says today. */
-function weigh(parsed: ParseResult<unknown>, read: Read): Fate {
-  const { at, tool } = read;
+function weigh(parsed: ParseResult<unknown>, { at, tool }: Read): Fate {
   const { proposed: call, before } = at;
   at.times?.checked();
-  if (parsed.ok) return weighed(parsed, read);
-  if (before?.hasRun === true) return weighed({ value: call.arguments }, read);
+  if (parsed.ok) return weighed(parsed, { at, tool });
+  if (before?.hasRun === true) return weighed({ value: call.arguments }, { at, tool });
   const { issues } = parsed;
   return invalid(call, tool, { problem: argumentProblem(tool.input, call.arguments, issues), issues });
 }
