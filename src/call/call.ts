@@ -55,8 +55,8 @@ export interface Call {
   readonly approved?: readonly string[];
   /** The record of an earlier process, of which there is the decision alone; none where it began the call and left no result. */
   readonly before?: { readonly decision?: Decision; readonly hasRun: boolean };
-  /** The record of an earlier process by which the call did not run. */
-  readonly refusal?: Pick<CallRecord, "result" | "decision">;
+  /** The record of an earlier process by which the call did not run. Without a result where the run went on and has no record of the call. */
+  readonly refusal?: Partial<Pick<CallRecord, "result" | "decision">>;
   /** Planned acts that were carried out. */
   readonly spent?: readonly number[];
   /** The times of judging it. Left out where no journal keeps them. */

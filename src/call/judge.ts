@@ -103,7 +103,7 @@ async function judgeMended(call: Call): Promise<Fate> {
 /** Tells the decision, and asks a person where the policy does not decide. */
 function decided(today: Fate, call: Call): Maybe<Fate> {
   const { run, turn } = call.batch;
-  const fate = call.refusal === undefined ? today : asRefused(today, call, call.refusal);
+  const fate = call.refusal === undefined ? today : asRefused(today, call.refusal);
   if (fate.type === "refused" || fate.early === undefined) call.times?.decides();
   if (fate.decision !== undefined) run.tell?.(decidedFact(fate, fate.decision, turn));
   if (fate.type === "refused" || fate.decision.verdict !== "ask" || fate.early !== undefined) return fate;

@@ -1,6 +1,7 @@
 import type { Journal } from "../journal/journal.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Call, CallRecord, Fate } from "./call.ts";
+import { skipped } from "./refused.ts";
 import { keptResult, type RefusalRecord, refusalKey } from "./keep-refusals.ts";
 
 /**
@@ -19,22 +20,23 @@ export function standingOf(
     return hasRun ? { before: { decision, hasRun } } : { before: { decision, hasRun }, refusal: record };
   }
   if (hasBegun?.(key) === true) return { before: { hasRun: true } };
-  const wasAsked = find?.(`turn/${batch.turn}/approval/${index}`) !== undefined; // the answer is what stands
+  if (find?.(`turn/${batch.turn}/approval/${index}`) !== undefined) return {}; // the answer is what stands
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its batch wrote it
-  const refusal = wasAsked ? undefined : (find?.(refusalKey(key)) as RefusalRecord | undefined);
+  const refusal = find?.(refusalKey(key)) as RefusalRecord | undefined;
+  if (find?.(`turn/${batch.turn + 1}/model`) !== undefined) return { refusal: refusal ?? {} };
   return refusal === undefined || refusal.result.status === "skipped" ? {} : { refusal };
 }
 
 /** The fate of a call that did not run: the model was told that result, whatever is said of the call today. */
-export function asRefused(
-  today: Fate,
-  { proposed: call }: Call,
-  { result, decision }: NonNullable<Call["refusal"]>,
-): Fate {
-  if (today.type === "ready")
-    return { type: "refused", call, result, ...(decision === undefined ? {} : { decision }) };
-  const isSame = keptResult(today.result).text === keptResult(result).text; // a long one is kept in part
-  return isSame ? today : { ...today, result };
+export function asRefused(today: Fate, refusal: NonNullable<Call["refusal"]>): Fate {
+  const { result, decision } = refusal;
+  if (today.type === "refused") {
+    const isSame = result === undefined || keptResult(today.result).text === keptResult(result).text; // a long one is kept in part
+    return isSame ? today : { ...today, result };
+  }
+  const { proposed: call } = today.at;
+  if (result === undefined) return skipped(call, "the run went on without it");
+  return { type: "refused", call, result, ...(decision === undefined ? {} : { decision }) };
 }
 
 /** Stands in for the tool of a call that has run, where the agent does not have it any more. */

@@ -163,6 +163,17 @@ describe("a call that did not run", () => {
     expect(tools[0]?.paid).toEqual([]);
   });
 
+  it("of which a later turn knows nothing does not run, and the journal says that it is of other code", async () => {
+    const tools = [paying("refund"), paying("pay")];
+    const { records } = await diedRun({ tools: [paying("refund"), paying("pay")] });
+    const without = records.filter(({ key }) => key !== "turn/1/call/0");
+    await expect(goOn(without, { tools })).rejects.toMatchObject({
+      code: "journal-mismatch",
+      data: { key: "turn/2/model", parts: "messages" },
+    });
+    expect(tools[0]?.paid).toEqual([]);
+  });
+
   it("is asked about by nobody", async () => {
     const { records, results } = await diedRun({ tools: [paying("pay")] });
     const policy: Policy = () => ({ verdict: "ask", rule: "person", reason: "" });
