@@ -1,5 +1,5 @@
 import type { Fact } from "../event/event.ts";
-import type { Decision } from "../policy/decision.ts";
+import type { CallRequest, Decision } from "../policy/decision.ts";
 import { messageOf } from "../error/writ-error.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { Warning } from "../journal/host.ts";
@@ -212,4 +212,15 @@ export function decidedFact(fate: Fate, decision: Decision, turn: number): Fact 
     ...(coerced === undefined ? {} : { coerced }),
     ...(tool.unenforced === undefined ? {} : { unenforced: tool.unenforced }),
   };
+}
+
+/** A person agrees to nothing that cannot be shown. */
+export function unseenIn(request: CallRequest): Decision | undefined {
+  try {
+    void request.arguments;
+    return undefined;
+  } catch (error) {
+    const reason = `a person must agree to it, and ${messageOf(error)}`;
+    return { verdict: "deny", rule: "policy-error", reason };
+  }
 }

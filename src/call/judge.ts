@@ -20,7 +20,7 @@ import { isJsonObject, type Json } from "../util/json.ts";
 import { after, type Maybe } from "../util/maybe.ts";
 import { plainJson } from "../util/plain-json.ts";
 import { sameJson } from "../util/same-json.ts";
-import { askPerson, decidedFact } from "./ask.ts";
+import { askPerson, decidedFact, unseenIn } from "./ask.ts";
 import type { Batch, Call, CallRecord, EarlyCall, Fate, Ready } from "./call.ts";
 import { changedAgain, isChangedAgain } from "./edited.ts";
 import { askHooksBefore } from "./hooked.ts";
@@ -103,11 +103,18 @@ async function judgeMended(call: Call): Promise<Fate> {
 /** Tells the decision, and asks a person where the policy does not decide. */
 function decided(today: Fate, call: Call): Maybe<Fate> {
   const { run, turn } = call.batch;
-  const fate = call.refusal === undefined ? today : asRefused(today, call.refusal);
+  const fate = call.refusal === undefined && call.before === undefined ? today : standing(today, call);
   if (fate.type === "refused" || fate.early === undefined) call.times?.decides();
   if (fate.decision !== undefined) run.tell?.(decidedFact(fate, fate.decision, turn));
   if (fate.type === "refused" || fate.decision.verdict !== "ask" || fate.early !== undefined) return fate;
   return askAbout(fate, call);
+}
+
+/** The fate of a call that has a record: it stays refused, and one that has run took its arguments, whatever the schema says today. */
+function standing(today: Fate, at: Call): Fate {
+  if (at.refusal !== undefined) return asRefused(today, at.refusal);
+  if (at.before?.hasRun !== true || today.type === "ready" || today.wrong === undefined) return today;
+  return weighed({ value: today.call.arguments }, { at, tool: today.wrong.tool });
 }
 
 /** A person's arguments make another call than the hooks saw: hooks may deny it, and change nothing that a person decided. */
@@ -192,12 +199,11 @@ interface Read {
   readonly tool: Tool;
 }
 
-/** Judges a call whose arguments were looked at. A call that has run took them, whatever the schema says today. */
+/** Judges a call whose arguments were looked at. */
 function weigh(parsed: ParseResult<unknown>, { at, tool }: Read): Fate {
-  const { proposed: call, before } = at;
+  const { proposed: call } = at;
   at.times?.checked();
   if (parsed.ok) return weighed(parsed, { at, tool });
-  if (before?.hasRun === true) return weighed({ value: call.arguments }, { at, tool });
   const { issues } = parsed;
   return invalid(call, tool, { problem: argumentProblem(tool.input, call.arguments, issues), issues });
 }
@@ -258,17 +264,6 @@ function brokenPolicy({ agent, tool }: CallRequest, { reason }: Decision): Warni
 function unguarded({ agent, tool }: CallRequest): Warning {
   const text = `Agent "${agent}" ran "${tool}", which declares no effect, after it had read data of strangers, and nobody was asked. Declare it: \`effect: "none"\` or \`"read"\` for a tool that changes nothing, else \`"write"\` or \`"irreversible"\`, for which a person is asked.`;
   return { code: "WRIT_EFFECT_UNDECLARED", text, isDeprecation: false };
-}
-
-/** A person agrees to nothing that cannot be shown. */
-function unseenIn(request: CallRequest): Decision | undefined {
-  try {
-    void request.arguments;
-    return undefined;
-  } catch (error) {
-    const reason = `a person must agree to it, and ${messageOf(error)}`;
-    return { verdict: "deny", rule: "policy-error", reason };
-  }
 }
 
 /**
