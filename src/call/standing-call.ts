@@ -8,10 +8,8 @@ import { keptResult, type RefusalRecord, refusalKey } from "./keep-refusals.ts";
  * The records of a call that an earlier process made. They stand: a policy, an allow-list, a schema or a bound that says something else today
  * changes nothing of what has happened.
  */
-export function standingOf(
-  { key, index, batch }: Call,
-  { find, hasBegun }: Journal,
-): Pick<Call, "before" | "refusal"> {
+export function standingOf(call: Call, { find, hasBegun }: Journal): Pick<Call, "before" | "refusal"> {
+  const { key } = call;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call wrote it
   const record = find?.(key) as CallRecord | undefined;
   if (record?.decision !== undefined) {
@@ -20,11 +18,19 @@ export function standingOf(
     return hasRun ? { before: { decision, hasRun } } : { before: { decision, hasRun }, refusal: record };
   }
   if (hasBegun?.(key) === true) return { before: { hasRun: true } };
-  if (find?.(`turn/${batch.turn}/approval/${index}`) !== undefined) return {}; // the answer is what stands
+  const refusal = find === undefined ? undefined : refusalOf(call, find);
+  return refusal === undefined ? {} : { refusal };
+}
+
+/** The refusal of a call that has no record of its own. One that was left out stays so once its turn is over. */
+function refusalOf({ key, index, batch }: Call, find: NonNullable<Journal["find"]>): Call["refusal"] {
+  const turn = `turn/${batch.turn}`;
+  if (find(`${turn}/approval/${index}`) !== undefined) return undefined; // the answer is what stands
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its batch wrote it
-  const refusal = find?.(refusalKey(key)) as RefusalRecord | undefined;
-  if (find?.(`turn/${batch.turn + 1}/model`) !== undefined) return { refusal: refusal ?? {} };
-  return refusal === undefined || refusal.result.status === "skipped" ? {} : { refusal };
+  const refusal = find(refusalKey(key)) as RefusalRecord | undefined;
+  const isHanded = find(`${turn}/executor`) !== undefined; // which has one record for all calls
+  const isOver = !isHanded && find(`turn/${batch.turn + 1}/model`) !== undefined;
+  return isOver ? (refusal ?? {}) : refusal?.result.status === "skipped" ? undefined : refusal;
 }
 
 /** The fate of a call that did not run: the model was told that result, whatever is said of the call today. */

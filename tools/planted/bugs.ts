@@ -124,8 +124,8 @@ export const bugs: readonly PlantedBug[] = [
   ]),
   bug("arguments that do not fit run as they are", "vercel/ai#13048, openclaw#116831: arguments become {}", [
     "call/judge.ts",
-    "if (!parsed.ok) {\n    const { issues } = parsed;\n    return invalid(call, tool, { problem: argumentProblem(tool.input, call.arguments, issues), issues });\n  }\n  const { value: args, coerced } = parsed;",
-    "const { value: args, coerced } = parsed.ok ? parsed : { value: call.arguments, coerced: undefined };",
+    "  if (parsed.ok) return weighed(parsed, { at, tool });",
+    "  return weighed(parsed.ok ? parsed : { value: call.arguments }, { at, tool });",
   ]),
   bug("edited arguments are forgotten", "peers §0: AI SDK", [
     "call/ask.ts",
