@@ -1,4 +1,4 @@
-import type { RunFilter } from "../durable/run-store.ts";
+import type { RunFilter, RunStatus } from "../durable/run-store.ts";
 import { wholeLimit } from "./stored-run.ts";
 import { toKey, toKeyPrefix } from "./stored-text.ts";
 
@@ -13,6 +13,8 @@ export interface ListWords {
   readonly startsWith: (column: string, text: string) => string;
   /** The column in a condition for which no index shall be taken. */
   readonly unindexed: (column: string) => string;
+  /** The conditions of runs that stand otherwise than their column says. */
+  readonly standsAs?: Readonly<Partial<Record<RunStatus, string>>>;
 }
 
 /** A statement, and the values of its parameters. */
@@ -24,14 +26,16 @@ export interface ListStatement {
 /** The statement that lists runs. It says what is wanted and nothing else: a condition that holds where its parameter is null is looked for by no index. */
 export function listStatement(wanted: RunFilter, words: ListWords): ListStatement {
   const { status, agent, session, before, prefix = "", limit = 100 } = wanted;
-  const { sign, table, columns, order, startsWith, unindexed } = words;
+  const { sign, table, columns, order, startsWith, unindexed, standsAs } = words;
   const values: (string | number)[] = [];
   const given = (value: string | number): string => `${sign}${values.push(value)}`;
   const all: string[] = [];
   if (session !== undefined) all.push(`session = ${given(toKey(session))}`);
   // A session has fewer runs than a status.
   if (status !== undefined)
-    all.push(`${session === undefined ? "status" : unindexed("status")} = ${given(status)}`);
+    all.push(
+      standsAs?.[status] ?? `${session === undefined ? "status" : unindexed("status")} = ${given(status)}`,
+    );
   if (agent !== undefined) all.push(`agent = ${given(toKey(agent))}`);
   if (before !== undefined)
     all.push(`${order} < (SELECT ${order} FROM ${table} WHERE id = ${given(toKey(before))})`);

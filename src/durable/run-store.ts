@@ -32,7 +32,7 @@ export interface ForkOrigin {
 }
 
 /**
- * The state of a stored run. `ready`: any process may go on with it. `running`: one has it. `waiting`: it goes on when somebody answers. `moved`: it is
+ * The state of a stored run. `ready`: any process may go on with it, also where the one that had it died. `running`: one that lives has it. `waiting`: it goes on when somebody answers. `moved`: it is
  * in another store now. All others are the type of its outcome.
  */
 export type RunStatus = "ready" | "running" | "waiting" | "moved" | Outcome["type"];

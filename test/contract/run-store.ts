@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { AnswerBounds } from "../../src/journal/journal.ts";
 import type { NewRun, RunJournal, RunStore } from "../../src/durable.ts";
 import { agent, tool } from "../../src/index.ts";
@@ -72,14 +72,8 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
 
     /** A process that has the run. */
     async function holder(runId: string, what = "hold"): Promise<ChildProcess> {
-      const child = spawn(process.execPath, [
-        "--no-warnings",
-        program,
-        String(module),
-        at.address,
-        runId,
-        what,
-      ]);
+      const words = [program, String(module), at.address, runId, what];
+      const child = spawn(process.execPath, ["--no-warnings", ...words]);
       children.push(child);
       const said = { text: "" };
       child.stderr.on("data", (data) => (said.text += String(data)));
@@ -331,10 +325,17 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
         skip(module === undefined, "a store of one process");
         await store.begin(newRun("r"));
         const child = await holder("r", "begin");
+        const ready = async (): Promise<number> => (await store.list({ status: "ready" })).length;
         await expect(store.open("r")).rejects.toMatchObject({ code: "run-claimed" });
         expect(await store.claim(["a"])).toBeUndefined();
         await expect(store.erase({ id: "r" })).rejects.toMatchObject({ code: "run-claimed" });
+        expect([await ready(), (await store.read("r"))?.status]).toEqual([0, "running"]);
         await killed(child);
+        await vi.waitFor(async () => expect(await ready()).toBe(1));
+        expect([await store.list({ status: "running" }), (await store.read("r"))?.status]).toEqual([
+          [],
+          "ready",
+        ]);
         await using journal = await eventually(() => store.claim(["a"]));
         expect(await journal.step(step("kept", "mine"))).toBe("by another process");
         expect(await journal.step(never("paid", "paid again"))).toBe("lost");

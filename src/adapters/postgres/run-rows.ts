@@ -27,18 +27,31 @@ export interface RunRows {
   leave(claim: Claim, waits: boolean, passed: readonly string[]): Promise<void>;
 }
 
+/** The condition of a run whose process died, of those that a process had. */
+const isLeft = `lock NOT IN (${heldLocks})`;
+
+/** The columns of a run as others see it: one whose process died is ready. */
+const seen = columns.replace(
+  "status",
+  `CASE WHEN status = 'running' AND ${isLeft} THEN 'ready' ELSE status END AS status`,
+);
+
 export function runRows(database: PostgresDatabase, tables: RunTables): RunRows {
   const { runs, questions, told, lockOf } = tables;
   const insert = `INSERT INTO ${runs} (id, lock, agent, session, protocol, begun, start) VALUES ($1, $2, $3, $4, $5, ${nowMs}, $6)
     ON CONFLICT (id) DO NOTHING RETURNING ${columns}, ${told("$7")}`;
-  const select = `SELECT ${columns} FROM ${runs} WHERE id = $1`;
+  const select = `SELECT ${seen} FROM ${runs} WHERE id = $1`;
   const words: ListWords = {
     sign: "$",
     table: runs,
-    columns,
+    columns: seen,
     order: "number",
     startsWith: (column, text) => `starts_with(${column}, ${text})`,
     unindexed: (column) => column, // the server knows how many runs have what
+    standsAs: {
+      running: `status = 'running' AND NOT ${isLeft}`,
+      ready: `status IN ('ready', 'running') AND (status = 'ready' OR ${isLeft})`,
+    },
   };
   const withoutQuestions = (ending: string): string =>
     `WITH ending AS (${ending} RETURNING number), gone AS (DELETE FROM ${questions} USING ending WHERE run = ending.number)

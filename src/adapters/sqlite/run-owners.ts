@@ -4,7 +4,7 @@ import { toKey } from "../stored-text.ts";
 import { type Database } from "./database.ts";
 import { ownerLocks } from "./owner-lock.ts";
 
-/** The owners of runs: each is an open store of a process. Its functions are parts of a transaction. */
+/** The owners of runs: each is an open store of a process. Its functions are parts of a transaction, but for those that free runs. */
 export interface RunOwners {
   /** This one, as it stands in the row of a run that it has. */
   mine(): string;

@@ -75,8 +75,8 @@ export function sqliteRuns(path: string): SqliteRuns {
         const taken = takenOf(file, agents, id);
         return taken && journalOf(file, taken);
       }, "NORMAL"),
-    read: async (id) => database.read(() => rows.find(id)),
-    list: async (wanted = {}) => database.read(() => rows.list(wanted)),
+    read: async (id) => seen(file, () => rows.find(id)),
+    list: async (wanted = {}) => seen(file, () => rows.list(wanted)),
     records: async (id, after) => database.read(() => steps.list(id, after)),
     questions: async (id) => database.read(() => questions.list(id)),
     answer: async (id, key, answer) =>
@@ -153,6 +153,16 @@ function changing<Result>({ database, changes }: RunFile, runId: string, work: (
   const result = database.write(work);
   changes.told(runId);
   return result;
+}
+
+/** Looks at runs: those of processes that died are ready. Where the file cannot be written now, they stand as they did. */
+function seen<Result>({ database, owners }: RunFile, look: () => Result): Result {
+  try {
+    owners.freeDue();
+  } catch {
+    // whoever looks needs no right to write
+  }
+  return database.read(look);
 }
 
 /** The next run that is free, or the one of an id. A part of a transaction. */
