@@ -101,6 +101,27 @@ describe.skipIf(postgresMissing() !== undefined)("dispatchers in PostgreSQL", ()
     await store.close();
   });
 
+  it("DBOS queues a run once that waits for its turn, so that no other one waits for it twice", async () => {
+    const { openDispatched, place } = dbosDispatched(() => server, { a: { atOnce: 1 } });
+    const { address } = await place();
+    const { store, dispatcher } = openDispatched(address);
+    await using _connections = dispatcher;
+    const first = Promise.withResolvers<void>();
+    const slow = agent({ name: "a", model: () => first.promise.then(() => "done") });
+    const runs = durableRuns({ store, dispatcher, agents: [slow] });
+    await runs.work().drain(); // makes the tables
+    await using _worker = runs.work();
+    for (let id = 0; id < 5; id += 1) await runs.start(slow, "Go", { id: String(id) });
+    await sleep(6500); // it looks for forgotten runs every five seconds
+    const admin = new pg.Client(server.url);
+    await admin.connect();
+    const { rows } = await admin.query(`SELECT FROM ${address.split("#")[1]}_dbos.workflow_status`);
+    await admin.end();
+    first.resolve();
+    expect((await runs.result("4")).outcome.type).toBe("answered");
+    expect(rows).toHaveLength(5);
+  }, 30_000);
+
   it("DBOS goes on with the worker after one that is drained again", async () => {
     const { openDispatched, place } = dbosDispatched(() => server);
     const { store, dispatcher } = openDispatched((await place()).address);

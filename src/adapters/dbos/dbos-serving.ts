@@ -12,6 +12,7 @@ import {
   enqueue,
   logger,
   makeAlone,
+  queuedTimes,
   queueOf,
   workflowName,
 } from "./dbos-tables.ts";
@@ -120,8 +121,11 @@ class DbosServing implements Serving {
       }
     }
     if (!(await workplace.canGoOn(run.id))) return;
+    const tables = await this.open();
+    const isHeld = !isFull && !over.signal.aborted;
+    if (isHeld && (await queuedTimes(tables, run)) > 1) return; // the other one looks after it
     const delaySeconds = isFull ? fullSeconds : heldSeconds;
-    await enqueue(await this.open(), run, over.signal.aborted ? {} : { delaySeconds });
+    await enqueue(tables, run, over.signal.aborted ? {} : { delaySeconds });
   }
 
   /** Launches DBOS, then looks after what others left. */
@@ -176,7 +180,8 @@ class DbosServing implements Serving {
 
   /** Tells DBOS of runs that are ready and may not be queued, and removes what is done from its tables. */
   private async sweep(tables: DbosTables): Promise<void> {
-    for (const run of await this.workplace.ready()) await enqueue(tables, run, { once: "swept" });
+    for (const run of await this.workplace.ready())
+      if ((await queuedTimes(tables, run)) === 0) await enqueue(tables, run, { once: "swept" }); // one that waits for its turn would wait twice
     const completedBefore = new Date(Date.now() - 3_600_000).toISOString();
     const done = await tables.client.listWorkflows({
       workflowName,

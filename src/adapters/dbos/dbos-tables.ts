@@ -9,6 +9,7 @@ import { codeOf } from "../../util/thrown.ts";
 import { importInstalled, importPeer } from "../peer.ts";
 import { postgresDatabase, type PostgresDatabase, rowsOf } from "../postgres/database.ts";
 import { quoted } from "../postgres/pool.ts";
+import { toKey } from "../stored-text.ts";
 
 /** The package, as it is imported when it is first needed. */
 export type Dbos = Pick<typeof sdk, "DBOS" | "DBOSClient">;
@@ -114,6 +115,18 @@ async function isQueue(client: DBOSClient, name: string): Promise<boolean> {
   }
 }
 
+/** The workflows that have not ended. */
+const open = ["ENQUEUED", "DELAYED", "PENDING"] as const;
+
+/** The name of a run in its workflows, by which they are found. */
+const named = (id: string): { readonly run: string } => ({ run: toKey(id) });
+
+/** The number of workflows of a run that have not ended: queued, or handed out. */
+export async function queuedTimes({ client }: DbosTables, { id }: DispatchedRun): Promise<number> {
+  const given = { workflowName, attributes: named(id), status: [...open] };
+  return (await client.listWorkflows({ ...given, limit: 2, loadInput: false, loadOutput: false })).length;
+}
+
 /** The ways to tell of a run other than now. */
 export interface Later {
   readonly delaySeconds?: number;
@@ -133,6 +146,7 @@ export async function enqueue(
       queueName: queueOf(agent),
       workflowName,
       appVersion: application.version,
+      attributes: named(id),
       delaySeconds,
       ...(once === undefined
         ? {}
