@@ -15,6 +15,10 @@ export function readyForRuns(): void {
 /** The clock, timers and randomness of Node. */
 export const nodeHost: Host = {
   now: () => Date.now(),
+  ofRun() {
+    const from = Date.now() - performance.now();
+    return { ...nodeHost, now: () => Math.round(from + performance.now()), day: nodeHost };
+  },
   timer(afterMs, fire) {
     const timer = setTimeout(fire, Math.min(afterMs, longestMs));
     return () => clearTimeout(timer);

@@ -264,7 +264,7 @@ export function frameOf(name: string, options: RunOptions, around: Surrounding):
   const { powers, scope } = surroundingRun(host, { name, call: parent, ceiling: options.ceiling });
   return {
     runId,
-    host,
+    host: host.ofRun?.() ?? host,
     watched,
     parent,
     level: levelOf(name, parent, levelAround(host)),

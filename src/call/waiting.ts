@@ -122,7 +122,7 @@ function waitsOfCall(work: OngoingCall, pause: () => () => void): Waits {
   }
   return waitsOf({
     tool,
-    now: () => run.host.now(),
+    now: () => timeOfDay(run.host),
     until: (wait) => {
       const { ask } = run.journal;
       if (run.onWait === undefined && ask !== undefined)
@@ -135,7 +135,7 @@ function waitsOfCall(work: OngoingCall, pause: () => () => void): Waits {
 /** The waits of a call that a program makes by itself. */
 export function waitsOfProgram(tool: Tool, run: RunContext, callId: string): Waits {
   const about = { run, agent: "call", tool: tool.name, callId, pause: () => () => undefined };
-  return waitsOf({ tool, now: () => run.host.now(), until: (wait) => waitHere(wait, about) });
+  return waitsOf({ tool, now: () => timeOfDay(run.host), until: (wait) => waitHere(wait, about) });
 }
 
 function questionOf(work: OngoingCall, wait: Wait): Question {
@@ -200,11 +200,14 @@ async function signalled(onWait: OnWait, wait: Parameters<OnWait>[0]): Promise<K
   throw new WritError("signal-invalid", { name: wait.name, issues: `it is no JSON: ${json.reason}` });
 }
 
+/** The time by which people say when: a tool waits until then, whatever was at work meanwhile. */
+const timeOfDay = (host: RunContext["host"]): number => (host.day ?? host).now();
+
 /** The end of a time, which may be longer than a timer can be. */
 async function timeUp(afterMs: number, host: RunContext["host"], over: AbortSignal): Promise<KeptWait> {
-  for (const end = host.now() + afterMs; host.now() < end && !over.aborted;)
+  for (const end = timeOfDay(host) + afterMs; timeOfDay(host) < end && !over.aborted;)
     await new Promise<void>((resolve) => {
-      const stop = host.timer(end - host.now(), resolve);
+      const stop = host.timer(end - timeOfDay(host), resolve);
       over.addEventListener("abort", () => (stop(), resolve()), { once: true });
     });
   return { isOver: true };

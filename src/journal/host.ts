@@ -7,6 +7,10 @@ import type { PowerPort } from "../tool/power-port.ts";
 export interface Host {
   /** Milliseconds since 1970, for durations and budgets. */
   now(): number;
+  /** The host of one run. A clock that is set meanwhile, as by a time server or after a laptop slept, takes no time of what is at work there. Default: this one. */
+  ofRun?(): Host;
+  /** There on the host of a run, whose `now` is the time at which the run began and what has passed since: the one whose `now` is the time of day. */
+  readonly day?: Pick<Host, "now">;
   /** Calls `fire` once after `afterMs`; what it returns takes the timer back. */
   timer(afterMs: number, fire: () => void): () => void;
   /** A new id that no other run has. */

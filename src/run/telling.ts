@@ -58,7 +58,7 @@ export function telling(
     if (parentRunId !== undefined) told.parentRunId = parentRunId;
     if (sessionId !== undefined) told.sessionId = sessionId;
     if (intent !== undefined) told.intent = intent;
-    told.at = host.now();
+    told.at = (host.day ?? host).now();
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field that an envelope must have is put on
     const sealed = told as AgentEvent;
     if (steps?.isPast === true) markPast(sealed);
