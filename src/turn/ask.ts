@@ -263,12 +263,13 @@ function askUntilAnswered(given: TurnQuestion, hooked: HookedCall, tries = 1): M
     );
   const changed = (reply: ModelRecord): Maybe<ModelRecord> => {
     if (run.hooks.afterModel === undefined) return settled(reply);
-    return after(settled(reply), (record) =>
-      changeReply(record, hooked).catch((error: unknown) => {
-        notes.usage = record.usage;
-        throw error;
-      }),
-    );
+    return after(settled(reply), async (record) => {
+      // It is paid for, also where the run is stopped, or its process dies, before its hooks have answered.
+      notes.unkept = addUsage(notes.unkept ?? noUsage, reply.usage);
+      notes.usage = record.usage;
+      if (key !== undefined) await keepFailed({ notes, journal: run.journal }, key);
+      return changeReply(record, hooked);
+    });
   };
   const again = async (thrown: unknown): Promise<ModelRecord> => {
     if (run.stop.reason !== undefined || hookFailure(thrown) !== undefined) throw thrown;

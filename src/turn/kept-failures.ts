@@ -4,7 +4,7 @@ import { StepsOfRun } from "../run/steps-of-run.ts";
 import type { FailureNotes, ModelRecord } from "./ask-model.ts";
 import { askedAgain, type FailedQuestion } from "./asked-again.ts";
 
-/** The record of a request that failed and is paid for: the step that it belongs to may never have a result. */
+/** The record of a request that failed, or whose reply hooks are asked about, and is paid for: the step that it belongs to may never have a result. */
 type FailedRecord = Pick<ModelRecord, "usage">;
 
 /** The key of a question that a driver asks in a turn, by its number from 1. */
@@ -16,7 +16,7 @@ function failedKey(key: string, count: number): string {
   return `${key}/failed/${count}`;
 }
 
-/** Keeps what the requests used that failed since the last record. */
+/** Keeps what the requests used that failed, or wait for their hooks, since the last record. */
 export function keepFailed(
   { notes, journal }: { readonly notes: FailureNotes; readonly journal: Journal },
   key: string,

@@ -108,3 +108,40 @@ describe("the usage of a failed request, where a journal keeps the run", () => {
     expect(again).toMatchObject({ text: "Done.Done.", usage: { inputTokens: 300, outputTokens: 21 } });
   });
 });
+
+describe("the usage of a reply whose hook is still at work", () => {
+  const stopped = async (journal: RunOptions["journal"], stop: AbortController) => {
+    const afterModel = (): Promise<undefined> => {
+      setTimeout(() => stop.abort("enough"), 5);
+      return new Promise(() => undefined);
+    };
+    return (
+      await usageOf(
+        [failing, done],
+        { journal, signal: stop.signal },
+        { retry: quick, hooks: [{ afterModel }] },
+      )
+    ).usage;
+  };
+
+  it("counts where the run is stopped, and in its replay", async () => {
+    expect(await stopped(undefined, new AbortController())).toEqual(both);
+    const journal = memoryJournal();
+    expect(await stopped(journal, new AbortController())).toEqual(both);
+    const again = memoryJournal(journal.records);
+    expect(await stopped(again, new AbortController())).toEqual(both);
+  });
+
+  it("counts after the process was killed, once where the hook had answered", async () => {
+    const journal = memoryJournal();
+    const stop = new AbortController();
+    let stands = memoryJournal();
+    const afterModel = (): undefined => void (stands = memoryJournal([...journal.records]));
+    const hooked = { hooks: [{ afterModel }] };
+    const whole = await usageOf([failing, done], { journal, signal: stop.signal }, hooked);
+    expect(whole.usage).toEqual(both);
+    expect((await usageOf([], { journal: memoryJournal(journal.records) }, hooked)).usage).toEqual(both);
+    const later = await usageOf([done], { journal: stands });
+    expect(later.usage).toEqual({ inputTokens: 300, outputTokens: 21 });
+  });
+});
