@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { DbosTables } from "../../src/adapters/dbos/dbos-tables.ts";
+import { executorGuard } from "../../src/adapters/dbos/executor-guard.ts";
 import { dbosDispatcher } from "../../src/dbos.ts";
 import { durableRuns, memoryRuns } from "../../src/durable.ts";
 import { agent } from "../../src/index.ts";
@@ -11,6 +13,13 @@ import { dispatcherContract } from "./dispatcher.ts";
 import { dbosDispatched } from "./dispatcher-dbos.ts";
 import { postgresDispatched } from "./dispatcher-postgres.ts";
 import { sqliteDispatched } from "./dispatcher-sqlite.ts";
+
+/** The part of what workflows are listed by that a test looks at. */
+interface Listed {
+  readonly executorId?: string;
+  readonly limit?: number;
+  readonly offset?: number;
+}
 
 dispatcherContract("the workers of a SQLite file", sqliteDispatched);
 
@@ -121,6 +130,31 @@ describe.skipIf(postgresMissing() !== undefined)("dispatchers in PostgreSQL", ()
     expect((await runs.result("4")).outcome.type).toBe("answered");
     expect(rows).toHaveLength(5);
   }, 30_000);
+
+  it("DBOS finds what a dead worker had in hand behind a thousand runs of those that live", async () => {
+    const alive = Array.from({ length: 1000 }, (_, index) => ({
+      workflowID: `a${index}`,
+      executorId: "lives",
+    }));
+    const pending = [...alive, { workflowID: "left", executorId: "dead" }].map((each) => ({
+      ...each,
+      queueName: "writ/a",
+    }));
+    const resumed: unknown[] = [];
+    const client = {
+      listWorkflows: async ({ executorId, limit = 0, offset = 0 }: Listed) =>
+        pending
+          .filter((each) => (executorId ?? each.executorId) === each.executorId)
+          .slice(offset, offset + limit),
+      resumeWorkflows: async (ids: unknown) => void resumed.push(ids),
+    };
+    const guard = executorGuard({ url: server.url, schema: "writ_dbos", queues: {} }, "lives");
+    await guard.stand();
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the part of it that is asked
+    await guard.takeOver({ client } as unknown as DbosTables, ["writ/a"]);
+    await guard.close();
+    expect(resumed).toEqual([["left"]]);
+  });
 
   it("DBOS goes on with the worker after one that is drained again", async () => {
     const { openDispatched, place } = dbosDispatched(() => server);

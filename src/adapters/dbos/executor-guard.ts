@@ -19,7 +19,7 @@ export interface ExecutorGuard {
 
 const lock = "SELECT pg_try_advisory_lock($1) AS taken";
 const unlock = "SELECT pg_advisory_unlock($1)";
-/** The most workflows that are given back at a time. */
+/** The most workflows that are listed, or given back, at a time. */
 const most = 1000;
 
 export function executorGuard(place: DbosPlace, executor: string): ExecutorGuard {
@@ -62,8 +62,12 @@ export function executorGuard(place: DbosPlace, executor: string): ExecutorGuard
     async takeOver(tables, queues) {
       const queueName = [...queues];
       const given = { workflowName, status: "PENDING", queueName, limit: most, loadInput: false } as const;
-      const pending = await tables.client.listWorkflows({ ...given, queueName });
-      const others = new Set(pending.map(({ executorId = "" }) => executorId));
+      const others = new Set<string>();
+      let pending: readonly { readonly executorId?: string }[] = [];
+      for (let offset = 0; offset === 0 || pending.length === most; offset += most) {
+        pending = await tables.client.listWorkflows({ ...given, queueName, offset });
+        for (const { executorId = "" } of pending) others.add(executorId);
+      }
       others.delete(executor);
       for (const dead of others) await session.use((query) => giveBack(query, dead, { tables, queueName }));
     },
