@@ -10,11 +10,14 @@ export interface NetworkPlace {
 
 /** Signs by which a server of mail may send an address on to another host: `a%evil.com@x.y`, `evil.com!a@x.y`, and words in another writing, which hide them. */
 const sentOn = /[%!]|=\?/v;
+/** Signs before the `@` by which a program that wants a link finds its host in front of them: `evil.com/x@example.com`. */
+const linked = /[\/?#]/v;
 
 /**
  * The place of a text that is one e-mail address, one link or one host; undefined when it is anything else,
  * or is written so that programs could read it differently (a user before the host of a link, backslashes,
- * several addresses, invisible letters, a way through the host of an address).
+ * several addresses, invisible letters, a way through the host of an address, a link whose path ends like an
+ * address).
  */
 export function placeOf(text: string): NetworkPlace | undefined {
   if (text.includes("://")) {
@@ -26,7 +29,8 @@ export function placeOf(text: string): NetworkPlace | undefined {
     const host = hostName(text);
     return host === undefined ? undefined : { host };
   }
-  const address = canonicalEmail(text) ?? "";
+  const isLinked = linked.test(text.slice(0, text.lastIndexOf("@")));
+  const address = isLinked ? "" : (canonicalEmail(text) ?? "");
   const [local = "", host] = address.split("@");
   return host === undefined || sentOn.test(local) ? undefined : { address, host };
 }
