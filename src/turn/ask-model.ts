@@ -205,15 +205,17 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<TimedReply> {
     const isWhole = deltas instanceof WholeReply && (emit === undefined || isReader(emit));
     const isStreamed = !(deltas instanceof WholeReply);
     let firstAt: number | undefined;
+    let isHelped = false; // by the provider, with a stranger's words: the calls behind are judged with the whole reply
     const take = (delta: Delta): void => {
       if (delta.type === "end") notes.reported = delta.usage;
       if (isStreamed && firstAt === undefined && delta.type !== "end") firstAt = host.now();
       const written = assembler.push(delta);
       tell?.push(delta);
+      isHelped ||= delta.type === "provider-part";
       if (written === undefined) return;
       const call = caller === undefined ? written : caller.meant(written);
-      if (call.providerExecuted === true) notes.acted = true;
-      else if (driver.passthrough && !isWhole && question.early !== undefined)
+      if (call.providerExecuted === true) isHelped = notes.acted = true;
+      else if (!isHelped && driver.passthrough && !isWhole && question.early !== undefined)
         takeEarly(question.early, call);
     };
     return after(isWhole ? deltas.deltas.forEach(take) : takeEach(deltas, take), () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { agent, type Hook, tool } from "../../src/index.ts";
+import { agent, guarded, type Hook, type Model, tool } from "../../src/index.ts";
 import type { ToolResult } from "../../src/doors.ts";
+import { labelOf } from "../../src/message/message.ts";
+import type { Delta } from "../../src/model/model.ts";
 import { mcpTools } from "../../src/adapters/mcp/tools.ts";
 import { scripted } from "../../src/testing.ts";
 
@@ -86,5 +88,49 @@ describe("the words of a server's error", () => {
     const [longest = 0] = kept.map(({ length }) => length).toSorted((one, other) => other - one);
     expect(kept.join("")).toContain("yyyy");
     expect(longest).toBeLessThan(4000);
+  });
+});
+
+describe("a stranger's words that the provider itself brought while the model wrote", () => {
+  const fields = { type: "object", properties: { text: { type: "string" } }, required: ["text"] } as const;
+  const found: readonly Delta[] = [
+    { type: "call-start", id: "p1", name: "web_search" },
+    { type: "call-end", id: "p1", arguments: { query: "tea" }, providerExecuted: true },
+    { type: "provider-part", part: { type: "provider", kind: "result", data: { text: stranger } } },
+  ];
+
+  it.each([
+    ["a call that it carried out", found.slice(0, 2)],
+    ["a part of its own", found.slice(2)],
+  ])("are so in the calls behind %s, which do not start early", async (_what, brought) => {
+    const echo = tool({
+      name: "echo",
+      description: "d",
+      inputSchema: fields,
+      effect: "none",
+      execute: ({ text }) => text as string,
+    });
+    let asked = 0;
+    const model: Model = {
+      id: "hosted",
+      features: { tools: true },
+      async *stream() {
+        asked += 1;
+        if (asked === 1) {
+          yield* brought;
+          yield { type: "call-start", id: "c1", name: "echo" };
+          yield { type: "call-end", id: "c1", arguments: { text: stranger } };
+        } else yield { type: "text-delta", text: "Done." };
+        yield { type: "end", finishReason: asked === 1 ? "tool-calls" : "stop" };
+      },
+    };
+    const judged: unknown[] = [];
+    const { transcript } = await agent({ name: "a", model, tools: [echo], policy: guarded() }).run("Tea?", {
+      onEvent: (event) => {
+        if (event.type === "call-decided") judged.push(event.decision.evidence?.label.integrity);
+      },
+    });
+    const result = transcript.messages.find(({ role }) => role === "tool");
+    expect([judged, result && labelOf(result).integrity]).toEqual([["untrusted"], "untrusted"]);
   });
 });
