@@ -35,6 +35,7 @@ export function formOf(value: string | number): Formed | undefined {
   if (text.includes("@")) {
     const email = canonicalEmail(value);
     if (email !== undefined) return { type: "email", canonical: email };
+    if (text !== value.trim() && !/\s/v.test(text)) return undefined; // another letter that only reads like one
   }
   if (/^(?:[a-z][a-z0-9+.\-]*:\/\/|\/\/|\\\\|(?:javascript|vbscript|data|blob|file|mailto):)/iv.test(text))
     return formed("url", canonicalUrl(value));

@@ -6,6 +6,7 @@ import { unitAt } from "./unit.ts";
 const zeros: ReadonlyMap<string, number> = new Map([
   ["hundred", 2],
   ["thousand", 3],
+  ["grand", 3],
   ["k", 3],
   ["lakh", 5],
   ["million", 6],

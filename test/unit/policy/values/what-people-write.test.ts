@@ -110,6 +110,7 @@ describe("words and letters that make a number larger", () => {
     ["pay 5 lakh rupees to Ann", 5, "number"],
     ["pay 5 Mio. euros to Ann", 5, "number"],
     ["pay 5 k euros to Ann", 5, "number"],
+    ["pay 5 grand to Ann", 5, "number"],
     ["pay 5, k", 5000, "number"],
   ]);
 });
@@ -162,6 +163,22 @@ describe("thousands with spaces, as much of Europe writes them", () => {
   ]);
 });
 
+describe("three digits behind a dot, which are thousands to half of the world", () => {
+  table(true, [
+    ["pay 50.000 EUR to Ann", "50.000 EUR", "number"],
+    ["pay 1.234 EUR to Ann", "1.234", "number"],
+    ["move it by 0.500 m", 0.5, "number"],
+    ["scale it by 1.125", 1.125, "number"],
+  ]);
+  table(false, [
+    ["pay 50 EUR to Ann", "50.000", "number"],
+    ["pay 1.5 BTC to Ann", "1.500", "number"],
+    ["pay 50.000 EUR to Ann", 50, "number"],
+    ["pay 50.000 EUR to Ann", 50_000, "number"],
+    ["pay 1.500 EUR to Ann", 1.5, "number"],
+  ]);
+});
+
 describe("pictures among words", () => {
   table(true, [
     ["label it \u26a0\ufe0f urgent", "\u26a0\ufe0f urgent", "text"],
@@ -198,6 +215,12 @@ describe("an address is compared as the tool gets it", () => {
       expect(canonical("email", address)).toBeUndefined();
     },
   );
+  it.each([
+    ["ff@x.photography", "ﬀ@x.photography"],
+    ["Kim@x.com", "\u212aim@x.com"],
+  ])("%s, without a type, is not %s", (said, address) => {
+    expect(valuesIn([`Write to ${said}`]).has(address)).toBe(false);
+  });
   it("takes letters beyond ASCII that are what they look like", () => {
     expect(canonical("email", "Jörg@Example.com")).toBe("jörg@example.com");
   });
