@@ -1,5 +1,5 @@
 import type { Tool } from "../../tool/tool.ts";
-import { isJsonObject } from "../../util/json.ts";
+import { isJsonObject, type Json } from "../../util/json.ts";
 import { nearest } from "../../util/nearest.ts";
 import { isEffectful } from "../rules/condition/sight.ts";
 import { conditionsIn } from "../rules/conditions.ts";
@@ -12,7 +12,8 @@ export interface Finding {
   /**
    * `shadowed`: a stricter rule without a condition stands over it, it can never matter. `repeated`: another rule says the same. `unknown-tool`,
    * `unknown-argument`: there is none with this name. `too-wide`: it allows every effect. `limit-zero`: no call is within it. `open-schema`: it judges single
-   * arguments of a tool that takes others too. `no-arguments`: it judges the arguments of a tool that has none.
+   * arguments of a tool that takes others too. `no-arguments`: it judges the arguments of a tool that has none. `each-of-several`: it forbids or asks where each
+   * of several values is one, so that another value beside it escapes it.
    */
   readonly type:
     | "shadowed"
@@ -22,7 +23,8 @@ export interface Finding {
     | "too-wide"
     | "limit-zero"
     | "open-schema"
-    | "no-arguments";
+    | "no-arguments"
+    | "each-of-several";
   /** The rule, or `tools` for an annotation. */
   readonly rule: string;
   /** The fault, and what to do. */
@@ -45,6 +47,7 @@ export function lintRules(
     ...repeated(named, rules.slice(0, index)),
     ...(tools === undefined ? [] : [...unknownNames(named, tools), ...openSchemas(named, tools)]),
     ...(tools === undefined ? [] : emptySchemas(named, { tools, annotations })),
+    ...(tools === undefined ? [] : eachOfSeveral(named, tools)),
   ]);
   if (tools === undefined) return inRules;
   const inAnnotations = Object.keys(annotations).flatMap((tool) => unknownTool("tools", tool, tools));
@@ -163,6 +166,43 @@ function isOfValues(condition: Condition): boolean {
   if (condition.type === "all" || condition.type === "any")
     return condition.type === "all" ? condition.of.every(isOfValues) : condition.of.some(isOfValues);
   return (condition.type === "roles" || condition.type === "argument") && condition.is.type !== "one-of";
+}
+
+/** Each value has to pass a test: of several, one that does not keeps away what the rule forbids of the others. */
+function eachOfSeveral({ rule, name }: NamedRule, tools: readonly LintedTool[]): readonly Finding[] {
+  const { verdict, when, unless } = rule;
+  const own = tools.filter((tool) => rule.tools.includes("*") || rule.tools.includes(tool.name));
+  const isAllow = verdict === "allow";
+  const tests = [...testsIn(when, !isAllow), ...testsIn(unless, isAllow)];
+  const paths = tests.filter((path) =>
+    own.some(({ input }) => input !== undefined && isSeveral(input.jsonSchema, path.split("."))),
+  );
+  return [...new Set(paths)].map((path) => ({
+    type: "each-of-several",
+    rule: name,
+    text: `it holds only where each value of "${path}" passes, so that a call escapes it by one more: say what may stand there instead, ${isAllow ? ".when" : ".unless"}(arg("${path}").each(…))`,
+  }));
+}
+
+/** The paths of arguments whose passing makes a rule stricter. */
+function testsIn(condition: Condition | undefined, isStricter: boolean): readonly string[] {
+  if (condition === undefined) return [];
+  if (condition.type === "not") return testsIn(condition.of, !isStricter);
+  if (condition.type === "all" || condition.type === "any")
+    return condition.of.flatMap((each) => testsIn(each, isStricter));
+  return condition.type === "argument" && isStricter && condition.is.type !== "absent"
+    ? [condition.path]
+    : [];
+}
+
+/** True if a schema says that several values may stand at a path. */
+function isSeveral(schema: Json | undefined, [name, ...rest]: readonly string[]): boolean {
+  if (!isJsonObject(schema)) return false;
+  if ([schema["type"] ?? []].flat().includes("array") || schema["items"] !== undefined) return true;
+  const choices = [schema["anyOf"] ?? [], schema["oneOf"] ?? []].flat();
+  if (choices.some((each) => isSeveral(each, name === undefined ? [] : [name, ...rest]))) return true;
+  const { properties } = schema;
+  return name !== undefined && isJsonObject(properties) && isSeveral(properties[name], rest);
 }
 
 function isOpen({ input }: LintedTool): boolean {

@@ -1,15 +1,19 @@
 import { describe, expect, it } from "vitest";
 import {
+  absent,
   all,
   arg,
   boundToIntent,
   calls,
   effect,
   not,
+  oneOf,
   roles,
   unknownLinks,
   untrusted,
+  within,
 } from "../../../src/policy/rules/conditions.ts";
+import type { Condition } from "../../../src/policy/rules/rule.ts";
 import { guarded, strict } from "../../../src/policy/study/guarded.ts";
 import { widenings } from "../../../src/policy/study/narrow.ts";
 import { policy, type PolicyOptions } from "../../../src/policy/study/policy.ts";
@@ -190,5 +194,49 @@ describe("widenings", () => {
       policy({ name: "p", rules: [allow("a"), rule], constants }).toJSON(),
     );
     expect(widenings(had as never, has as never)).toEqual(isNamed ? ['vouches no more for: "k"'] : []);
+  });
+
+  it("finds rules that one more value escapes", () => {
+    const text = { type: "string" } as const;
+    const mail = tool({
+      name: "mail",
+      description: "",
+      inputSchema: {
+        type: "object",
+        properties: {
+          from: text,
+          to: { anyOf: [text, { type: "array", items: text }] },
+          parts: { type: "array", items: { type: "object", properties: { euro: { type: "number" } } } },
+        },
+        additionalProperties: false,
+      },
+      execute: () => "",
+    });
+    const at = (path: string): Condition => arg(path).each(oneOf("eve@evil.example"));
+    const found = (...rules: readonly RuleInput[]): readonly string[] =>
+      lint(rules, [mail]).map((each) => each.split(" | ", 2).join(" "));
+    const escaped = deny("mail").when(all(untrusted(), at("to")));
+    expect(policy({ name: "p", rules: [escaped] }).lint([mail])).toEqual([
+      {
+        type: "each-of-several",
+        rule: "deny mail (rule 1)",
+        text: 'it holds only where each value of "to" passes, so that a call escapes it by one more: say what may stand there instead, .unless(arg("to").each(…))',
+      },
+    ]);
+    expect(found(ask("*").when(arg("parts.euro").each(within({ min: 100 }))))).toEqual([
+      "each-of-several ask * (rule 1)",
+    ]);
+    expect(found(allow("mail").unless(at("to")))).toEqual(["each-of-several allow mail (rule 1)"]);
+    expect(found(allow("mail").when(not(at("to"))))).toEqual(["each-of-several allow mail (rule 1)"]);
+    expect(found(deny("mail").when(at("from")), allow("mail").when(at("to")))).toEqual([]);
+    expect(
+      found(
+        deny("mail").unless(at("to")),
+        deny("mail")
+          .when(not(at("to")))
+          .named("b"),
+      ),
+    ).toEqual([]);
+    expect(found(deny("mail").when(arg("to").is(absent())))).toEqual([]);
   });
 });
