@@ -228,6 +228,13 @@ function isOwnCall(part: ReplyPart): part is ToolCall {
   return part.type === "tool-call" && part.providerExecuted !== true;
 }
 
+/** True for a reply for which the provider did something itself, as a search: that brings strangers' words. */
+export function isHelped({ parts }: ReplyMessage): boolean {
+  return parts.some(
+    (part) => part.type === "provider" || (part.type === "tool-call" && part.providerExecuted === true),
+  );
+}
+
 /** Tells of a reply that it has no text, no file and no calls to settle. */
 export function isWordless(reply: ReplyMessage): boolean {
   const hasFile = reply.parts.some(({ type }) => type === "file");

@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
+import type { Label } from "../message/label.ts";
 import { addUsage, noUsage } from "../message/usage.ts";
 import { whyNot } from "../policy/powers.ts";
 import type { Spending } from "../policy/account/purse.ts";
@@ -11,10 +12,15 @@ import { withoutSecrets } from "./secrets.ts";
 import { isOpen } from "./around.ts";
 
 /** Asks the run's model once, without tools. Gives up when the signal is aborted; what was spent by then is told all the same. */
-export type AskOnce = (
-  prompt: string,
-  asking: { readonly signal: AbortSignal; readonly spend: (spending: Spending) => void },
-) => Promise<string>;
+export type AskOnce = (prompt: string, asking: AskingOnce) => Promise<string>;
+
+/** The call that asks. */
+interface AskingOnce {
+  readonly signal: AbortSignal;
+  readonly spend: (spending: Spending) => void;
+  /** Told of what the provider read for the answer. */
+  readonly saw: (label: Label) => void;
+}
 
 /** The powers of a call while it goes on. */
 export interface CallPowers {
@@ -59,10 +65,11 @@ export function openPowers(
   const spend = (more: Spending): void => {
     spent = spent === undefined ? more : addSpending(spent, more);
   };
+  const saw = (label: Label): void => scope.from?.saw(label);
   async function askNow(prompt: string): Promise<string> {
     use({ kind: "llm" });
     if (ask === undefined) return noProvider;
-    return ask(prompt, { signal: AbortSignal.any([signal, end.signal]), spend });
+    return ask(prompt, { signal: AbortSignal.any([signal, end.signal]), spend, saw });
   }
   function llm(prompt: string): Promise<string> {
     const asking = askNow(prompt);

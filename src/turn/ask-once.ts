@@ -3,6 +3,8 @@ import type { AskOnce } from "../run/powers.ts";
 import { asRuntime } from "../run/around.ts";
 import { type Slots, slots } from "../util/slots.ts";
 import { withoutSecrets } from "../run/secrets.ts";
+import { untrustedFrom } from "../message/label.ts";
+import { isHelped } from "../message/message.ts";
 import { completeUsage, priceOf, type Usage } from "../message/usage.ts";
 import { type ChatReply, chatWith } from "../model/chat.ts";
 import { askPatiently } from "../model/retry.ts";
@@ -25,7 +27,7 @@ export type AskingOnce = Pick<
 export function askingOnce(options: AskingOnce, purse: Purse): AskOnce {
   let turns: Slots | undefined;
   let asked = 0;
-  return async (question, { signal, spend }) => {
+  return async (question, { signal, spend, saw }) => {
     const { model, price, settings, host, retry } = options;
     asked += 1;
     if (asked > options.limits.llmCalls) throw tooMany(options);
@@ -56,6 +58,7 @@ export function askingOnce(options: AskingOnce, purse: Purse): AskOnce {
         throw signal.reason;
       }
       book(reply.usage);
+      if (isHelped(reply.message)) saw(untrustedFrom("provider"));
       return reply.text;
     } finally {
       unlink();

@@ -2,6 +2,7 @@ import type { Reading, Driver, TurnInput } from "../driver/driver.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import { WritError } from "../error/writ-error.ts";
 import {
+  isHelped,
   isWordless,
   type ReplyMessage,
   runtimeMessage,
@@ -97,10 +98,7 @@ function besideOf(reading: Reading): {
 
 /** A reply is no better than what the model had seen, also while it wrote: what the provider carried out itself brings strangers' words. */
 export function seenBy(message: ReplyMessage, { label: before }: Pick<Learned, "label">): ReplyMessage {
-  const isHelped = message.parts.some(
-    (part) => part.type === "provider" || (part.type === "tool-call" && part.providerExecuted === true),
-  );
-  const label = isHelped ? joinLabels(before, untrustedFrom("provider")) : before;
+  const label = isHelped(message) ? joinLabels(before, untrustedFrom("provider")) : before;
   return label === trustedLabel || isPlain(label) ? message : { ...message, label };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agent, guarded, type Hook, type Model, tool } from "../../src/index.ts";
+import { agent, guarded, type Hook, llm, type Model, tool } from "../../src/index.ts";
 import type { ToolResult } from "../../src/doors.ts";
 import { labelOf } from "../../src/message/message.ts";
 import type { Delta } from "../../src/model/model.ts";
@@ -96,7 +96,7 @@ describe("a stranger's words that the provider itself brought while the model wr
   const found: readonly Delta[] = [
     { type: "call-start", id: "p1", name: "web_search" },
     { type: "call-end", id: "p1", arguments: { query: "tea" }, providerExecuted: true },
-    { type: "provider-part", part: { type: "provider", kind: "result", data: { text: stranger } } },
+    { type: "provider-part", part: { type: "provider", data: { text: stranger } } },
   ];
 
   it.each([
@@ -132,5 +132,34 @@ describe("a stranger's words that the provider itself brought while the model wr
     });
     const result = transcript.messages.find(({ role }) => role === "tool");
     expect([judged, result && labelOf(result).integrity]).toEqual([["untrusted"], "untrusted"]);
+  });
+
+  it("are so in the result of a tool that asked the model", async () => {
+    const sum = tool({
+      name: "sum_up",
+      description: "d",
+      inputSchema: { type: "object" },
+      effect: "none",
+      needs: [llm],
+      execute: async (_nothing, { llm: ask }) => ask("Sum up what is new"),
+    });
+    let asked = 0;
+    const model: Model = {
+      id: "hosted",
+      features: { tools: true },
+      async *stream() {
+        asked += 1;
+        if (asked === 1) {
+          yield { type: "call-start", id: "c1", name: "sum_up" };
+          yield { type: "call-end", id: "c1", arguments: {} };
+        } else {
+          if (asked === 2) yield* found.slice(2);
+          yield { type: "text-delta", text: stranger };
+        }
+        yield { type: "end", finishReason: asked === 1 ? "tool-calls" : "stop" };
+      },
+    };
+    const { label } = await agent({ name: "a", model, tools: [sum], grants: [llm] }).run("What is new?");
+    expect([label.integrity, label.sources]).toEqual(["untrusted", ["provider"]]);
   });
 });
