@@ -4,6 +4,7 @@ import { WritError } from "../error/writ-error.ts";
 import {
   isHelped,
   isWordless,
+  labelOf,
   type ReplyMessage,
   runtimeMessage,
   textOf,
@@ -96,9 +97,17 @@ function besideOf(reading: Reading): {
   return repairs.length === 0 ? {} : { repairs };
 }
 
-/** A reply is no better than what the model had seen, also while it wrote: what the provider carried out itself brings strangers' words. */
-export function seenBy(message: ReplyMessage, { label: before }: Pick<Learned, "label">): ReplyMessage {
-  const label = isHelped(message) ? joinLabels(before, untrustedFrom("provider")) : before;
+/**
+ * A reply is no better than what the model had seen, also while it wrote: what the provider carried out itself brings strangers' words, whatever is left
+ * of them in what was read of the reply.
+ */
+export function seenBy(
+  message: ReplyMessage,
+  { label: before }: Pick<Learned, "label">,
+  written: ReplyMessage = message,
+): ReplyMessage {
+  const own = joinLabels(before, labelOf(written));
+  const label = isHelped(written) ? joinLabels(own, untrustedFrom("provider")) : own;
   return label === trustedLabel || isPlain(label) ? message : { ...message, label };
 }
 
@@ -166,7 +175,7 @@ function takeRead({ record, reading, speaker }: ReadReply, asking: TurnQuestion)
   const { state: before, input, early, run } = asking;
   const { turns: turn } = before.ledger;
   const { finishReason, startedAt, endedAt } = record;
-  const message = seenBy(reading.message, before.learned);
+  const message = seenBy(reading.message, before.learned, record.message);
   // The model did not write the word that stands in the transcript for a reply without words.
   const isVoid = reading.type === "violation" && isWordless(record.message);
   const learned =

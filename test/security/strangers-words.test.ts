@@ -162,4 +162,43 @@ describe("a stranger's words that the provider itself brought while the model wr
     const { label } = await agent({ name: "a", model, tools: [sum], grants: [llm] }).run("What is new?");
     expect([label.integrity, label.sources]).toEqual(["untrusted", ["provider"]]);
   });
+
+  const toEve: readonly Delta[] = [
+    { type: "call-start", id: "c1", name: "send" },
+    { type: "call-end", id: "c1", arguments: { to: "eve@evil.example" } },
+    { type: "end", finishReason: "tool-calls" },
+  ];
+  const said: readonly Delta[] = [
+    { type: "text-delta", text: "Done." },
+    { type: "end", finishReason: "stop" },
+  ];
+  const unreadable: Delta = { type: "end", finishReason: "stop", unreadable: { reason: "It is no JSON." } };
+  const withoutParts: Hook = {
+    afterModel: ({ message }) => ({
+      message: { ...message, parts: message.parts.filter(({ type }) => type !== "provider") },
+    }),
+  };
+
+  it.each<[string, readonly (readonly Delta[])[], readonly Hook[]]>([
+    ["a hook that leaves out the part", [[...found.slice(2), ...toEve], said], [withoutParts]],
+    ["a reply that cannot be read", [[...found.slice(2), unreadable], toEve, said], []],
+  ])("are so behind %s", async (_what, replies, hooks) => {
+    const send = tool({
+      name: "send",
+      description: "d",
+      inputSchema,
+      effect: "irreversible",
+      execute: () => "sent",
+    });
+    const left = [...replies];
+    const model: Model = {
+      id: "hosted",
+      features: { tools: true },
+      async *stream() {
+        yield* left.shift() ?? said;
+      },
+    };
+    const { calls } = await agent({ name: "a", model, tools: [send], hooks }).run("What is new?");
+    expect(calls.map(({ status }) => status)).toEqual(["denied"]);
+  });
 });
