@@ -228,11 +228,12 @@ function isOwnCall(part: ReplyPart): part is ToolCall {
   return part.type === "tool-call" && part.providerExecuted !== true;
 }
 
-/** True for a reply for which the provider did something itself, as a search: that brings strangers' words. */
-export function isHelped({ parts }: ReplyMessage): boolean {
-  return parts.some(
+/** The label of a reply by itself: what the provider did for it, as a search, brings strangers' words. */
+export function labelOfReply(reply: ReplyMessage): Label {
+  const isHelped = reply.parts.some(
     (part) => part.type === "provider" || (part.type === "tool-call" && part.providerExecuted === true),
   );
+  return isHelped ? joinLabels(labelOf(reply), untrustedFrom("provider")) : labelOf(reply);
 }
 
 /** Tells of a reply that it has no text, no file and no calls to settle. */

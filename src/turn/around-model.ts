@@ -2,8 +2,8 @@ import { messageOf, WritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
 import { tellHooks } from "../hook/consult.ts";
 import { askHooks } from "../hook/run-hooks.ts";
-import { joinLabels, untrustedFrom } from "../message/label.ts";
-import { isHelped, labelOf, type Message, type ReplyMessage, textOf } from "../message/message.ts";
+import { isPlain, joinLabels } from "../message/label.ts";
+import { labelOfReply, type Message, type ReplyMessage, textOf } from "../message/message.ts";
 import { readTranscript } from "../message/read-transcript.ts";
 import { acceptableId, type ReadyTranscript } from "../message/transcript.ts";
 import type { ModelRequest } from "../model/model.ts";
@@ -108,9 +108,8 @@ export async function changeReply(
   tellHooks({ turn, place: "afterModel", by }, { tell: note });
   if (answer.message === undefined) return record;
   const changed = withIds(answer.message, { turn, transcript });
-  if (!isHelped(message)) return { ...record, message: changed };
-  const label = joinLabels(labelOf(changed), untrustedFrom("provider")); // the hook was shown what that brought
-  return { ...record, message: { ...changed, label } };
+  const label = joinLabels(labelOfReply(changed), labelOfReply(message)); // the hook was shown what was brought
+  return { ...record, message: isPlain(label) ? changed : { ...changed, label } };
 }
 
 /** A reply whose calls have ids that no other call has. */

@@ -3,8 +3,7 @@ import type { AskOnce } from "../run/powers.ts";
 import { asRuntime } from "../run/around.ts";
 import { type Slots, slots } from "../util/slots.ts";
 import { withoutSecrets } from "../run/secrets.ts";
-import { untrustedFrom } from "../message/label.ts";
-import { isHelped } from "../message/message.ts";
+import { labelOfReply } from "../message/message.ts";
 import { completeUsage, priceOf, type Usage } from "../message/usage.ts";
 import { type ChatReply, chatWith } from "../model/chat.ts";
 import { askPatiently } from "../model/retry.ts";
@@ -58,7 +57,7 @@ export function askingOnce(options: AskingOnce, purse: Purse): AskOnce {
         throw signal.reason;
       }
       book(reply.usage);
-      if (isHelped(reply.message)) saw(untrustedFrom("provider"));
+      saw(labelOfReply(reply.message));
       return reply.text;
     } finally {
       unlink();

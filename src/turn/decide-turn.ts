@@ -1,7 +1,8 @@
 import type { Driver, DriverDecision, Reading, TurnInput } from "../driver/driver.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import type { FinishReason, ReplyMessage, ReplyPart } from "../message/message.ts";
-import { textOf } from "../message/message.ts";
+import { labelOfReply, textOf } from "../message/message.ts";
 import { addUsage, noUsage, type Usage, priceOf } from "../message/usage.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { ModelRequest } from "../model/model.ts";
@@ -50,7 +51,9 @@ export async function decideTurn(deciding: DecidingTurn): Promise<ModelRecord> {
     throw new WritError("driver-failed", { driver: driver.name, reason: messageOf(error) }, { cause: error });
   }
   if (questions.instead !== undefined) return questions.instead;
-  const message = withIds(reading.message, { turn, transcript });
+  const own = withIds(reading.message, { turn, transcript });
+  const label = joinLabels(labelOfReply(own), questions.label);
+  const message = isPlain(label) ? own : { ...own, label };
   const text = reading.type === "final" ? textOf(message) : "";
   if (text !== "") run.tell?.({ type: "text-delta", turn, text });
   const { usage, finishReason } = questions;
@@ -62,6 +65,8 @@ export async function decideTurn(deciding: DecidingTurn): Promise<ModelRecord> {
 /** The questions that a driver asks the model in one turn. */
 class Questions {
   usage: Usage = noUsage;
+  /** The label of all that was answered. */
+  label: Label = trustedLabel;
   finishReason: FinishReason = "stop";
   /** A hook answered in place of the model: that is the answer of the turn. */
   instead: ModelRecord | undefined;
@@ -96,6 +101,7 @@ class Questions {
     const { message, finishReason, usage, answer, unreadable } = record;
     this.usage = addUsage(this.usage, usage);
     this.finishReason = finishReason;
+    this.label = joinLabels(this.label, labelOfReply(message));
     if (answer === undefined) return { message, finishReason, usage, unreadable };
     this.instead = { ...record, usage: this.usage };
     throw new Error("a hook answered in place of the model");

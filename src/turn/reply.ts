@@ -2,9 +2,8 @@ import type { Reading, Driver, TurnInput } from "../driver/driver.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import { WritError } from "../error/writ-error.ts";
 import {
-  isHelped,
   isWordless,
-  labelOf,
+  labelOfReply,
   type ReplyMessage,
   runtimeMessage,
   textOf,
@@ -27,7 +26,7 @@ import { addUsage, noUsage, priceOf } from "../message/usage.ts";
 import type { UnreadableCall } from "../model/model.ts";
 import { driversByName } from "../driver/choose.ts";
 import { heldToShape } from "../driver/reply-shape.ts";
-import { isPlain, joinLabels, trustedLabel, untrustedFrom } from "../message/label.ts";
+import { isPlain, joinLabels, trustedLabel } from "../message/label.ts";
 import { spend } from "../policy/account/budget.ts";
 import { driverNames } from "../model/driver-names.ts";
 import type { Json } from "../util/json.ts";
@@ -106,8 +105,7 @@ export function seenBy(
   { label: before }: Pick<Learned, "label">,
   written: ReplyMessage = message,
 ): ReplyMessage {
-  const own = joinLabels(before, labelOf(written));
-  const label = isHelped(written) ? joinLabels(own, untrustedFrom("provider")) : own;
+  const label = joinLabels(before, labelOfReply(written));
   return label === trustedLabel || isPlain(label) ? message : { ...message, label };
 }
 

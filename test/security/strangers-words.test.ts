@@ -3,6 +3,8 @@ import { agent, guarded, type Hook, llm, type Model, tool } from "../../src/inde
 import type { ToolResult } from "../../src/doors.ts";
 import { labelOf } from "../../src/message/message.ts";
 import type { Delta } from "../../src/model/model.ts";
+import type { Driver } from "../../src/driver/driver.ts";
+import { nativeDriver } from "../../src/driver/native.ts";
 import { mcpTools } from "../../src/adapters/mcp/tools.ts";
 import { scripted } from "../../src/testing.ts";
 
@@ -179,10 +181,24 @@ describe("a stranger's words that the provider itself brought while the model wr
     }),
   };
 
-  it.each<[string, readonly (readonly Delta[])[], readonly Hook[]]>([
-    ["a hook that leaves out the part", [[...found.slice(2), ...toEve], said], [withoutParts]],
-    ["a reply that cannot be read", [[...found.slice(2), unreadable], toEve, said], []],
-  ])("are so behind %s", async (_what, replies, hooks) => {
+  const deciding: Driver = {
+    ...nativeDriver,
+    name: "own",
+    async decide(turn, ask) {
+      const { message } = await ask(nativeDriver.request(turn));
+      const calls = message.parts.filter(({ type }) => type === "tool-call");
+      const of = { ...message, parts: calls.length > 0 ? calls : [{ type: "text" as const, text: "Done." }] };
+      return calls.length > 0
+        ? { type: "calls", message: of }
+        : { type: "final", message: of, content: "Done." };
+    },
+  };
+
+  it.each<[string, readonly (readonly Delta[])[], { hooks?: readonly Hook[]; driver?: Driver }]>([
+    ["a hook that leaves out the part", [[...found.slice(2), ...toEve]], { hooks: [withoutParts] }],
+    ["a reply that cannot be read", [[...found.slice(2), unreadable], toEve], {}],
+    ["a driver that decides by it", [[...found.slice(2), ...toEve]], { driver: deciding }],
+  ])("are so behind %s", async (_what, replies, more) => {
     const send = tool({
       name: "send",
       description: "d",
@@ -198,7 +214,7 @@ describe("a stranger's words that the provider itself brought while the model wr
         yield* left.shift() ?? said;
       },
     };
-    const { calls } = await agent({ name: "a", model, tools: [send], hooks }).run("What is new?");
+    const { calls } = await agent({ name: "a", model, tools: [send], ...more }).run("What is new?");
     expect(calls.map(({ status }) => status)).toEqual(["denied"]);
   });
 });
