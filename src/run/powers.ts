@@ -12,10 +12,10 @@ import { withoutSecrets } from "./secrets.ts";
 import { isOpen } from "./around.ts";
 
 /** Asks the run's model once, without tools. Gives up when the signal is aborted; what was spent by then is told all the same. */
-export type AskOnce = (prompt: string, asking: AskingOnce) => Promise<string>;
+export type AskOnce = (prompt: string, asking: AskingCall) => Promise<string>;
 
 /** The call that asks. */
-interface AskingOnce {
+interface AskingCall {
   readonly signal: AbortSignal;
   readonly spend: (spending: Spending) => void;
   /** Told of what the provider read for the answer. */
