@@ -1,6 +1,6 @@
 import { callAt, sizeOf } from "../call/batch.ts";
 import type { Batch, EarlyCall, Fate, Ready } from "../call/call.ts";
-import { checkCall } from "../call/judge.ts";
+import { checkCall, constraintAgainst } from "../call/judge.ts";
 import { runCall } from "../call/run.ts";
 import { isOrdered } from "../call/running.ts";
 import { directJournal } from "../journal/direct-journal.ts";
@@ -72,7 +72,8 @@ export class EarlyCalls {
       proposed,
       ledger: state.ledger,
     });
-    const fate = isLooking(tool, batch) ? checkCall(at) : undefined;
+    const mayStart = isLooking(tool, batch) && constraintAgainst(at) === undefined;
+    const fate = mayStart ? checkCall(at) : undefined;
     if (holdsUp({ tool, fate }, run)) this.ledger = undefined;
     if (fate === undefined || fate instanceof Promise) return;
     if (fate.type === "refused" || fate.decision.verdict !== "allow" || !mayOverlap(fate)) return;

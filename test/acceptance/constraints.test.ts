@@ -148,7 +148,7 @@ describe("constraints of a tool", () => {
         execute: () => void order.push(name),
       });
     async function* deltas(): AsyncGenerator<Delta> {
-      for (const name of ["held", "free"]) {
+      for (const name of ["held", "behind", "free"]) {
         yield { type: "call-start", id: name, name };
         yield { type: "call-end", id: name, arguments: {} };
       }
@@ -160,9 +160,14 @@ describe("constraints of a tool", () => {
     const reader = agent({
       name: "reader",
       model: () => (turn++ === 0 ? deltas() : "Done."),
-      tools: [made("held", { maxCalls: 1 }), made("free")],
+      tools: [made("held", { maxCalls: 1 }), made("behind", { onlyAfter: ["held"] }), made("free")],
     });
-    expect(await reader("Read")).toBe("Done.");
+    const { calls } = await reader.run("Read");
+    expect(calls.map(({ name, status }) => `${name} ${status}`)).toEqual([
+      "held ok",
+      "behind denied",
+      "free ok",
+    ]);
     expect(order).toEqual(["free", "written", "held"]);
   });
 
