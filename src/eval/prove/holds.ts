@@ -11,6 +11,7 @@ import { namesIn } from "../../schema/property-names.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import { sameJson } from "../../util/same-json.ts";
+import { lateRequest } from "../simulate/budget-faults.ts";
 import type { Invariant, SimulatedOutcome } from "../simulate/view.ts";
 import { lookedAt } from "./looked-at.ts";
 import { checkNames } from "./names.ts";
@@ -214,20 +215,17 @@ function timesBroken(
     : undefined;
 }
 
-function boundBroken({ facts, inside }: SimulatedOutcome, { of, most }: BoundSentence): string | undefined {
-  const count = (type: Fact["type"]): number => facts.filter((fact) => fact.type === type).length;
-  if (of === "turns") return count("turn-start") > most ? `it had ${count("turn-start")} turns` : undefined;
+function boundBroken(run: SimulatedOutcome, { of, most }: BoundSentence): string | undefined {
+  const { facts, inside } = run;
+  if (of === "turns") {
+    const turns = facts.filter((fact) => fact.type === "turn-start").length;
+    return turns > most ? `it had ${turns} turns` : undefined;
+  }
   if (of === "toolCalls") {
     const all = [...facts, ...inside.flatMap((each) => each.facts)];
     const calls = all.filter((fact) => fact.type === "tool-end" && fact.result.status !== "skipped").length;
     return calls > most ? `it made ${calls} calls` : undefined;
   }
-  let used = 0;
-  for (const fact of facts) {
-    if (fact.type === "turn-start" && used >= most) return `a request was made after ${used} were used`;
-    if (fact.type !== "usage-add") continue;
-    const { total, costUsd = Infinity } = fact;
-    used = of === "tokens" ? total.inputTokens + total.outputTokens : used + costUsd;
-  }
-  return undefined;
+  const used = lateRequest(run, { of, most });
+  return used === undefined ? undefined : `a request was made after ${used} were used`;
 }

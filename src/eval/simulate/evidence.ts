@@ -1,7 +1,8 @@
-import { type AgentEvent, isFact } from "../../event/event.ts";
+import type { AgentEvent, Fact } from "../../event/event.ts";
 import type { Outcome } from "../../event/outcome.ts";
 import type { Limits } from "../../policy/account/budget.ts";
 import type { Tool } from "../../tool/tool.ts";
+import { isFactEvent } from "./inside-run.ts";
 import type { Played } from "./play.ts";
 import type { SimulatedRun } from "./simulated-run.ts";
 
@@ -27,7 +28,7 @@ export interface Subject {
 /** A run that was played, with what it told. */
 export interface Told {
   readonly run: SimulatedRun;
-  readonly facts: readonly AgentEvent[];
+  readonly facts: readonly (AgentEvent & Fact)[];
   readonly outcome: Outcome | undefined;
 }
 
@@ -40,7 +41,7 @@ export interface Evidence extends Played {
 /** Collects what a schedule left. */
 export function evidenceOf(played: Played, subject: Subject): Evidence {
   const told = played.runs.map((run) => {
-    const facts = (run.machine.heard.get(run.id) ?? []).filter(isFact);
+    const facts = (run.machine.heard.get(run.id) ?? []).filter(isFactEvent);
     const end = facts.findLast((fact) => fact.type === "run-end");
     return {
       run,

@@ -41,6 +41,7 @@ function callAround(
   return undefined;
 }
 
-function isFactEvent(event: AgentEvent): event is AgentEvent & Fact {
+/** True of a fact, as a machine hears it. */
+export function isFactEvent(event: AgentEvent): event is AgentEvent & Fact {
   return isFact(event);
 }

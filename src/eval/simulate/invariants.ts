@@ -5,6 +5,7 @@ import { mayRunAgain } from "../../tool/after-crash.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
 import type { Evidence, Told } from "./evidence.ts";
+import { budgetFaults } from "./budget-faults.ts";
 import { heardMs } from "./durable-run.ts";
 import { isNotHigher, risen } from "./labels.ts";
 import { resultFaults, transcriptFaults } from "./transcript-faults.ts";
@@ -168,27 +169,6 @@ function policyFaults({ world }: Evidence): readonly string[] {
     return verdict === "ask" && !isAgreed ? [`${what}, and nobody agreed`] : [];
   });
 }
-
-function budgetFaults({ run, facts }: Told, { world, subject, told }: Evidence): readonly string[] {
-  const { turns, toolCalls, tokens } = subject.limits;
-  const faults: string[] = [];
-  const began = facts.filter(({ type }) => type === "turn-start").length;
-  if (began > turns) faults.push(`${run.id} took ${began} turns of ${turns}`);
-  if (told.length > 1) return faults;
-  // A call that began while its reply was written, and whose process died before the reply was kept, is no call of the run: nothing decided about it.
-  const counted = world.executions.filter((one) => world.decisionOn(one) !== undefined);
-  const keys = new Set(counted.map(({ key }) => key));
-  if (keys.size > toolCalls)
-    faults.push(`${run.id} and the runs inside it made ${keys.size} calls of ${toolCalls}`);
-  const used = run.result?.usage;
-  const sum = used === undefined ? 0 : used.inputTokens + used.outputTokens;
-  if (sum > tokens + mostOfOneReply)
-    faults.push(`${run.id} used ${sum} tokens of ${tokens}, more than the last reply explains`);
-  return faults;
-}
-
-/** The tokens of a simulated reply: a bound is checked before each. */
-const mostOfOneReply = 15;
 
 function labelFaults({ world, subject, told }: Evidence): readonly string[] {
   const faults = told.flatMap(({ run, facts }) => {

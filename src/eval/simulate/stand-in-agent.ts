@@ -9,6 +9,7 @@ import { onlyReads } from "../../event/only-reads.ts";
 import type { Model, ModelRequest } from "../../model/model.ts";
 import type { Tools } from "../../policy/allow-list.ts";
 import type { Policy } from "../../policy/decision.ts";
+import { annotated } from "../../policy/rules/annotate.ts";
 import { sensible } from "../../policy/rules/sensible.ts";
 import { toSchema } from "../../schema/to-schema.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -152,24 +153,25 @@ function isList(each: Tool | ToolList | Tools): each is ToolList | Tools {
   return Array.isArray(each);
 }
 
-/** Every tool that a definition has, also those that a skill does not list, and those of agents inside. */
+/** Every tool that a definition has, as its policy says of it, also those that a skill does not list, and those of agents inside. */
 export function toolsOf(definition: AnyDefinition): ReadonlyMap<string, Tool> {
-  const known = new Map<string, Tool>();
+  const own = new Map<string, Tool>();
+  const inside = new Map<string, Tool>();
   const add = (each: Tool | ToolList | Tools | string): void => {
     if (typeof each === "string") return;
     if (isList(each)) return each.forEach(add);
-    known.set(each.name, each);
+    own.set(each.name, each);
     for (const { madeOf } of insideOf(each)) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- agent() keeps its definition there
-      const inside = madeOf?.definition as AnyDefinition | undefined;
-      for (const [name, tool] of inside === undefined ? [] : toolsOf(inside)) known.set(name, tool);
+      const made = madeOf?.definition as AnyDefinition | undefined;
+      for (const [name, tool] of made === undefined ? [] : toolsOf(made)) inside.set(name, tool);
     }
   };
-  const { tools = [], autoTools = [], skills = [] } = definition;
+  const { name: skill, tools = [], autoTools = [], skills = [], policy = sensible } = definition;
   add(tools);
   add(autoTools);
-  for (const skill of skills) if (skill.type === "agentic") add(skill.tools);
-  return known;
+  for (const each of skills) if (each.type === "agentic") add(each.tools);
+  return new Map([...annotated({ skill, tools: own }, policy).tools, ...inside]);
 }
 
 /** The answer when nothing else is said: one that the schema of the output takes. */

@@ -1,4 +1,4 @@
-import { type Fact, isFact, type RunEvent } from "../../event/event.ts";
+import type { Fact } from "../../event/event.ts";
 import type { Outcome } from "../../event/outcome.ts";
 import type { MadeCall } from "../../message/made-calls.ts";
 import type { Json } from "../../util/json.ts";
@@ -110,7 +110,7 @@ class OutcomeOfRun implements SimulatedOutcome {
   }
 
   get facts(): SimulatedOutcome["facts"] {
-    return this.#told.facts.flatMap((event: RunEvent) => (isFact(event) ? [event] : []));
+    return this.#told.facts;
   }
 
   get inside(): SimulatedOutcome["inside"] {

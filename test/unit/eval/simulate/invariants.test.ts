@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { type Evidence, evidenceOf } from "../../../../src/eval/simulate/evidence.ts";
+import { isFactEvent } from "../../../../src/eval/simulate/inside-run.ts";
 import { runtimeInvariants } from "../../../../src/eval/simulate/invariants.ts";
 import { play } from "../../../../src/eval/simulate/play.ts";
 import { known } from "../../../../src/eval/simulate/schedule.ts";
@@ -66,7 +67,10 @@ it("notices facts that are missing or out of order, ends that are told otherwise
   const evidence = await quiet();
   const [one] = evidence.told;
   if (one === undefined) throw new Error("one run");
-  const withFacts = (facts: readonly AgentEvent[]): Evidence => ({ ...evidence, told: [{ ...one, facts }] });
+  const withFacts = (facts: readonly AgentEvent[]): Evidence => ({
+    ...evidence,
+    told: [{ ...one, facts: facts.filter(isFactEvent) }],
+  });
   const numbered = (facts: readonly AgentEvent[]): readonly AgentEvent[] =>
     facts.map((fact, index): AgentEvent => Object.assign({}, fact, { seq: index + 1 }));
   const order = (facts: readonly AgentEvent[]): readonly string[] =>
