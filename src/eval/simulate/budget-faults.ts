@@ -52,34 +52,44 @@ interface Spent {
   readonly late: number | undefined;
 }
 
+/** The amount that was used around a run: when it made its first request at the latest, which may be before the reply around it had ended, and after that reply. */
+interface Around {
+  readonly first: number;
+  readonly later: number;
+}
+
 /**
  * The amount that was used when the first request was made that a bound forbids; undefined where there is none. Calls of one turn run beside each other: of
  * what the others use, a run inside one of them knows nothing.
  */
 export function lateRequest(run: Spending, bound: SpendingBound): number | undefined {
-  return spentIn(run, 0, bound).late;
+  return spentIn(run, { first: 0, later: 0 }, bound).late;
 }
 
-function spentIn({ runId, facts, inside }: Spending, before: number, bound: SpendingBound): Spent {
+function spentIn({ runId, facts, inside }: Spending, around: Around, bound: SpendingBound): Spent {
   const own = inside.filter(({ parentRunId }) => parentRunId === runId);
   let used = 0;
   let late: number | undefined;
-  const addInside = (turn: number): void => {
+  let reply = { turn: 0, before: 0 };
+  const addInside = (): void => {
+    const { first, later } = around;
     const all = own
-      .filter((each) => each.turn === turn)
-      .map((each) => spentIn({ ...each, inside }, before + used, bound));
+      .filter(({ turn }) => turn === reply.turn)
+      .map((each) =>
+        spentIn({ ...each, inside }, { first: first + reply.before, later: later + used }, bound),
+      );
     late ??= all.find((each) => each.late !== undefined)?.late;
     used = all.reduce((sum, each) => sum + each.used, used);
   };
-  let last = 0;
   for (const fact of facts) {
     if (fact.type === "usage-add") used += amountOf(fact, bound);
     if (fact.type !== "turn-start") continue;
-    addInside(last);
-    last = fact.turn;
-    if (before + used >= bound.most) late ??= before + used;
+    addInside();
+    reply = { turn: fact.turn, before: used };
+    const known = used + (fact.turn === 1 ? around.first : around.later);
+    if (known >= bound.most) late ??= known;
   }
-  addInside(last);
+  addInside();
   return { used, late };
 }
 

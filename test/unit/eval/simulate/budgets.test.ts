@@ -17,6 +17,21 @@ it("lets agents beside each other begin on what is left: each is asked before th
   expect(failure?.message).toBeUndefined();
 });
 
+it("lets an agent that only looks begin while the reply around it is written: its tokens nobody knows yet", async () => {
+  const early = agent({
+    name: "clerk",
+    model: () => "",
+    tools: [reader.asTool({ effect: "read" })],
+    budget: { tokens: 20 },
+  });
+  const { failure, counts } = await simulate(early, {
+    script: [{ calls: [{ name: "nothing_such", arguments: {} }] }, { calls: [reading] }],
+    schedule: { deviations: [] },
+  });
+  expect(failure?.message).toBeUndefined();
+  expect(counts["requests"]).toBe(3);
+});
+
 it.each([
   { of: "tokens", most: 20 },
   { of: "costUsd", most: 0.0002 },
