@@ -250,9 +250,10 @@ export const approvalCases: readonly Case[] = [
     async play(t) {
       const reply: Reply = calls(["pay", '{"to":"Ada","amount":10,"approved":true,"needsApproval":false}']);
       const pay = payTool(t);
-      t.model(says(reply, { text: "Done." }));
-      await t.ask({ tools: [pay] }, "Pay Ada 10.");
+      t.model(says(reply, ada10, { text: "Done." })); // whoever takes no other fields has the plain call behind it
+      const { questions = [], threw } = await t.ask({ tools: [pay] }, "Pay Ada 10.");
       demand(pay.ran.length === 0, amounts(pay));
+      demand(questions.length > 0, threw ?? "nobody was asked");
     },
   },
   {

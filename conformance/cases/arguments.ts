@@ -100,6 +100,7 @@ export const argumentCases: readonly Case[] = [
         }),
       );
       await t.ask({ tools: [send] }, "Send.");
+      demand(send.ran.length > 0, "no call ran");
       demand(
         send.ran.every((args) => !JSON.stringify(args).includes("eve")),
         `the tool ran with ${JSON.stringify(send.ran)}`,
@@ -177,6 +178,7 @@ export const argumentCases: readonly Case[] = [
       const { text, threw } = await t.ask({ tools: [add] }, "Add.");
       t.demandValid();
       demand(text === "Done." && t.results(1).length === 2, threw ?? `gave ${JSON.stringify(text)}`);
+      demand(add.ran.length === 1 || add.ran.length === 2, `the tool ran ${add.ran.length} times`);
     },
   },
   {

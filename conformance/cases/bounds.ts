@@ -14,7 +14,11 @@ export const boundCases: readonly Case[] = [
       const look = t.tool("look", one);
       t.model((_request, n) => calls(["look", { n }]));
       const { ended, text } = await t.ask({ tools: [look], maxTurns: 3 }, "Look.");
-      demand(t.requests.length <= 3, `the model was asked ${t.requests.length} times`);
+      demand(
+        t.requests.length > 1 && t.requests.length <= 3,
+        `the model was asked ${t.requests.length} times`,
+      );
+      demand(look.ran.length > 0, "no call ran");
       demand(ended !== "stop", `it ended as answered with ${JSON.stringify(text)}`);
     },
   },
@@ -30,6 +34,7 @@ export const boundCases: readonly Case[] = [
       );
       const agent = await t.start({ tools: [look], maxTurns: 2 });
       await t.ask(agent, "Look.");
+      demand(look.ran.length > 0, "no call ran");
       const { text, threw } = await t.ask(agent, "Go on.");
       t.demandValid();
       demand(text === "Good.", threw ?? `gave ${JSON.stringify(text)}`);
@@ -43,6 +48,7 @@ export const boundCases: readonly Case[] = [
       const look = t.tool("look", one);
       t.model((_request, n) => (n > 110 ? { text: "Enough." } : calls(["look", { n }])));
       await t.ask({ tools: [look] }, "Look.");
+      demand(look.ran.length > 1, `it made ${look.ran.length} calls`);
       demand(t.requests.length <= 100, `the model was asked ${t.requests.length} times`);
     },
   },
@@ -66,10 +72,11 @@ export const boundCases: readonly Case[] = [
     async play(t) {
       const look = t.tool("look", one);
       const ten = Array.from({ length: 10 }, (_none, n) => ["look", { n }] as const);
-      t.model(says(calls(...ten), { text: "Done." }));
+      t.model(says(calls(["look", { n: 10 }]), calls(...ten), { text: "Done." }));
       await t.ask({ tools: [look], maxCalls: 3 }, "Look.");
       t.demandValid();
-      demand(look.ran.length <= 3, `it made ${look.ran.length} calls`);
+      demand(t.requests.length > 1, "the reply with the ten was never asked for");
+      demand(look.ran.length > 0 && look.ran.length <= 3, `it made ${look.ran.length} calls`);
     },
   },
   {
@@ -88,6 +95,7 @@ export const boundCases: readonly Case[] = [
         t.requests.length <= 3,
         `the model was asked ${t.requests.length} times, ${t.requests.length * 400} tokens`,
       );
+      demand(look.ran.length > 0 && t.requests.length > 1, `it made ${look.ran.length} calls`);
       demand(ended !== "stop", "it ended as answered");
     },
   },
@@ -101,7 +109,7 @@ export const boundCases: readonly Case[] = [
       t.model((_request, n) => (n < 14 ? calls(["look", { n: 1 }]) : { text: "Done." }));
       const { ended } = await t.ask({ tools: [look], repeats: true, maxTurns: 15 }, "Look.");
       demand(
-        look.ran.length <= 5 && ended !== "stop",
+        look.ran.length > 0 && look.ran.length <= 5 && ended !== "stop",
         `it made the call ${look.ran.length} times, and ended as ${ended}`,
       );
     },

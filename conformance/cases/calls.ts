@@ -45,6 +45,7 @@ export const callCases: readonly Case[] = [
       t.model(says(calls(["note", { text: "tea" }]), { text: "Noted." }));
       const { text, threw } = await t.ask({ tools: [note] }, "Note tea.");
       t.demandValid();
+      demand(note.ran.length === 1, `the tool ran ${note.ran.length} times`);
       demand(text === "Noted.", `gave ${JSON.stringify(text)} ${threw ?? ""}`);
     },
   },
@@ -153,6 +154,7 @@ export const callCases: readonly Case[] = [
       const agent = await t.start({ tools: [add] });
       await t.ask(agent, "1 + 2?");
       const { text, threw } = await t.ask(agent, "Sure?");
+      demand(add.ran.length === 1, `the tool ran ${add.ran.length} times`);
       t.demandValid();
       demand(text === "Yes.", `gave ${JSON.stringify(text)} ${threw ?? ""}`);
       demand(

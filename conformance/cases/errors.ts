@@ -32,6 +32,7 @@ export const errorCases: readonly Case[] = [
       });
       t.model(says(calls(["find", {}]), { text: "Sorry." }));
       await t.ask({ tools: [find] }, "Find.");
+      demand(find.ran.length === 1 && t.requests.length === 2, "the model was not told of the call");
       demand(!/errors\.ts|\bat .*:\d+:\d+/.test(t.sent(1)), `told ${JSON.stringify(t.results(1))}`);
     },
   },
@@ -45,6 +46,7 @@ export const errorCases: readonly Case[] = [
       });
       t.model(says(calls(["find", {}]), { text: "Sorry." }));
       const { text, threw } = await t.ask({ tools: [find] }, "Find.");
+      demand(find.ran.length === 1, `the tool ran ${find.ran.length} times`);
       t.demandValid();
       demand(text === "Sorry.", threw ?? `gave ${JSON.stringify(text)}`);
     },
@@ -61,6 +63,7 @@ export const errorCases: readonly Case[] = [
       });
       t.model(says(calls(["find", {}]), { text: "Sorry." }));
       const { text, threw } = await t.ask({ tools: [find] }, "Find.");
+      demand(find.ran.length === 1, `the tool ran ${find.ran.length} times`);
       t.demandValid();
       demand(text === "Sorry.", threw ?? `gave ${JSON.stringify(text)}`);
     },
@@ -126,6 +129,7 @@ export const errorCases: readonly Case[] = [
         return n === 1 ? { status: 503 } : { text: "Paid." };
       });
       await t.ask({ tools: [pay] }, "Pay.");
+      demand(t.requests.length > 1, "the request that fails was never made");
       demand(pay.ran.length === 1, `it was paid ${pay.ran.length} times`);
     },
   },

@@ -20,6 +20,7 @@ export const moreCases: readonly Case[] = [
         t.requests[0]?.toolChoice === "required",
         `the first request says ${JSON.stringify(t.requests[0]?.toolChoice)}`,
       );
+      demand(look.ran.length === 1, `the tool ran ${look.ran.length} times`);
       demand(
         text === "Seen." && t.requests[1]?.toolChoice !== "required",
         threw ?? "the second request forces a call again",

@@ -26,6 +26,7 @@ export const timeCases: readonly Case[] = [
       t.model(says(calls(["slow", {}]), { text: "It takes too long." }));
       const { text, threw } = await t.ask({ tools: [slow] }, "Go.");
       demandEndedFirst(t, "slow");
+      demand(slow.ran.length === 1, `the tool ran ${slow.ran.length} times`);
       demand(text === "It takes too long.", threw ?? `gave ${JSON.stringify(text)}`);
     },
   },
@@ -39,6 +40,7 @@ export const timeCases: readonly Case[] = [
       t.model(says(calls(["slow", {}]), { text: "Done." }));
       await t.ask({ tools: [slow] }, "Go.");
       demand(t.requests.length === 2, `the model was asked ${t.requests.length} times`);
+      demand(slow.ran.length === 1, `the tool ran ${slow.ran.length} times`);
       demand(!t.sent(1).includes("paid 10"), "the late result was told as a success");
     },
   },
@@ -151,6 +153,7 @@ export const timeCases: readonly Case[] = [
       const slow = t.tool("slow", {}, () => (stop.abort(), deaf()));
       t.model(says(calls(["slow", {}]), { text: "Done." }));
       await t.ask(await t.start({ tools: [slow] }), "Go.", { signal: stop.signal });
+      demand(slow.ran.length === 1, `the tool ran ${slow.ran.length} times`);
       demandEndedFirst(t, "slow");
     },
   },
@@ -229,6 +232,7 @@ export const timeCases: readonly Case[] = [
       );
       const agent = await t.start({ tools: [slow] });
       await t.ask(agent, "Go.", { signal: stop.signal });
+      demand(stop.signal.aborted, "no call ran, and nobody stopped");
       await t.settled();
       const { text, threw } = await t.ask(agent, "Better so.");
       t.demandValid();
