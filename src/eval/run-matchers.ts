@@ -138,8 +138,8 @@ function isPlainObject(value: unknown): value is object {
   return isJsonObject(value) && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** Refusals, wrong arguments and calls that were skipped or stopped before they began are none. */
-function isCarriedOut(status: ResultStatus): boolean {
+/** True of the status of a call that was carried out. Refusals, wrong arguments and calls that were skipped or stopped before they began were not. */
+export function isCarriedOut(status: ResultStatus): boolean {
   return !["denied", "invalid", "skipped", "cancelled"].includes(status);
 }
 

@@ -1,11 +1,9 @@
 import type { ResultStatus } from "../../message/message.ts";
+import { isCarriedOut } from "../run-matchers.ts";
 import { type Check, shown, type ValueCheck, valueCheck } from "./check.ts";
 import type { ExpectedCall } from "./eval-case.ts";
 import type { EvaluatedCall, EvaluatedRun } from "./eval-report.ts";
 import { valueSchema } from "./value-schema.ts";
-
-/** Ends of calls that were not carried out. */
-const notCarriedOut: ReadonlySet<ResultStatus> = new Set(["denied", "invalid", "skipped", "cancelled"]);
 
 /** An expected call, ready to be held against calls. */
 interface CallMatcher {
@@ -30,7 +28,7 @@ export function callMatcher(wanted: ExpectedCall): CallMatcher {
 
 function statusFault(wanted: ExpectedCall["status"], found: ResultStatus): string | undefined {
   if (wanted === "any" || wanted === found) return undefined;
-  if (wanted === undefined) return notCarriedOut.has(found) ? `it was not carried out: ${found}` : undefined;
+  if (wanted === undefined) return isCarriedOut(found) ? undefined : `it was not carried out: ${found}`;
   return `it ended as ${found}, not as ${wanted}`;
 }
 
