@@ -3,6 +3,7 @@ import { sentenceText } from "./sentence.ts";
 import type { Spender } from "./bounds.ts";
 import type { Scene } from "./scene.ts";
 import type { Schedule } from "../simulate/schedule.ts";
+import { literal } from "../simulate/scripted-test.ts";
 
 /** The code that makes the agent of a script. */
 export interface AgentSource {
@@ -20,7 +21,7 @@ const head = (sentence: Sentence): string =>
 export function sceneScript(sentence: Sentence, scene: Scene, { lines }: AgentSource): string {
   const { input, script, results, schedule } = scene;
   const tools = Object.entries(results).map(
-    ([name, value]) => `    ${JSON.stringify(name)}: () => (${json(value)}),`,
+    ([name, value]) => `    ${JSON.stringify(name)}: () => (${literal(value)}),`,
   );
   return [
     head(sentence),
@@ -28,12 +29,12 @@ export function sceneScript(sentence: Sentence, scene: Scene, { lines }: AgentSo
     ...lines,
     "",
     "const { failure } = await simulate(agent, {",
-    `  inputs: [${json(input)}],`,
+    `  inputs: [${literal(input)}],`,
     "  script: [",
-    ...script.map((reply) => `    ${json(reply)},`),
+    ...script.map((reply) => `    ${literal(reply)},`),
     "  ],",
     ...(tools.length === 0 ? [] : ["  tools: {", ...tools, "  },"]),
-    `  invariants: sentenceInvariants(agent, [${json(sentence)}]),`,
+    `  invariants: sentenceInvariants(agent, [${literal(sentence)}]),`,
     `  schedule: ${scheduleText(schedule)},`,
     "});",
     'console.log(failure?.message ?? "The sentence held.");',
@@ -43,7 +44,7 @@ export function sceneScript(sentence: Sentence, scene: Scene, { lines }: AgentSo
 }
 
 function scheduleText({ deviations }: Schedule): string {
-  return json({ deviations });
+  return literal({ deviations });
 }
 
 /** A program that has a model of its own use as much as the sentence allows, and asks whether it is asked again. */
@@ -53,7 +54,7 @@ export function spendingScript(
   { input, skill }: Spender,
 ): string {
   const { of, most } = sentence;
-  const how = skill === undefined ? "" : `, { skill: ${json(skill)} }`; // else the first reply would choose one
+  const how = skill === undefined ? "" : `, { skill: ${literal(skill)} }`; // else the first reply would choose one
   const isTokens = of === "tokens";
   return [
     head(sentence),
@@ -63,7 +64,7 @@ export function spendingScript(
     `const usage = { inputTokens: ${isTokens ? Math.ceil(most) : 1}, outputTokens: 0 };`,
     `const replies = scripted([{ calls: [{ name: "no_such_tool", arguments: {} }], usage }, "Done."]);`,
     `const model = { ...replies, price: () => ${isTokens ? 0 : most} };`,
-    `await agent.with({ model }).run(${json(input)}${how});`,
+    `await agent.with({ model }).run(${literal(input)}${how});`,
     "const isBroken = replies.requests.length > 1;",
     `console.log(isBroken ? "The model was asked again after it had used ${most}." : "The sentence held.");`,
     "process.exitCode = isBroken ? 1 : 0;",
@@ -79,12 +80,8 @@ export function powersScript(sentence: PowersSentence, because: string, { lines 
     "",
     "const manifest = await agent.manifest();",
     "console.log(JSON.stringify(manifest.skills, null, 2));",
-    `console.log(${json(because)});`,
+    `console.log(${literal(because)});`,
     "process.exitCode = 1;",
     "",
   ].join("\n");
-}
-
-function json(value: unknown): string {
-  return JSON.stringify(value);
 }

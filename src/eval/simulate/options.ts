@@ -1,6 +1,7 @@
 import type { Agent } from "../../agent/agent.ts";
 import type { Question } from "../../agent/definition.ts";
 import { checkShape, closed, fromOne } from "../../error/check-shape.ts";
+import { WritError } from "../../error/writ-error.ts";
 import {
   anything,
   boolean,
@@ -16,7 +17,7 @@ import {
   string,
 } from "../../util/shape.ts";
 import { allFaults } from "./draw.ts";
-import type { DeviationName, Schedule } from "./schedule.ts";
+import { type DeviationName, deviations, needDurable, type Schedule } from "./schedule.ts";
 import type { TestSource } from "./scripted-test.ts";
 import type { ScriptReply } from "./stand-in-model.ts";
 import type { StandIn } from "./stand-in-tool.ts";
@@ -101,6 +102,30 @@ const optionsShape = closed({
 });
 
 /** @throws WritError `definition-invalid` */
-export function checkSimulate(agent: string, options: object): void {
-  checkShape(`simulate() of "${agent}"`, options, optionsShape);
+export function checkSimulate<State>(agent: string, options: SimulationOptions<State>): void {
+  const where = `simulate() of "${agent}"`;
+  checkShape(where, options, optionsShape);
+  for (const fault of options.faults ?? []) {
+    const wants = missingFor(fault, options);
+    if (wants === undefined) continue;
+    const reason = `\`faults\` has "${fault}", which happens in no schedule: it wants ${wants}.`;
+    throw new WritError("definition-invalid", { where, reason });
+  }
+}
+
+/** Runs go on in another process after one of these. */
+const losses: ReadonlySet<DeviationName> = new Set([...deviations.step, "hands-over"]);
+
+/** What a deviation wants that the options do not have: schedules without it would test nothing. */
+function missingFor<State>(
+  fault: DeviationName,
+  { durable = true, redeploy, inputs = [], faults = [] }: SimulationOptions<State>,
+): string | undefined {
+  if (needDurable.has(fault) && !durable) return "durable runs, and `durable` is false";
+  if (fault === "comes-early") return inputs.length > 1 ? undefined : "several `inputs`";
+  if (fault !== "redeploys") return undefined;
+  if (redeploy === undefined) return "the agent to deploy, in `redeploy`";
+  return faults.some((each) => losses.has(each))
+    ? undefined
+    : `a fault that ends a process: ${[...losses].join(", ")}`;
 }

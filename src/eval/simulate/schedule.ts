@@ -82,7 +82,7 @@ export interface KnownSchedule extends Chooser {
 }
 
 /** Deviations of runs that are kept in a store: in one that lives in its process nothing comes of them. */
-const needDurable: ReadonlySet<DeviationName> = new Set([
+export const needDurable: ReadonlySet<DeviationName> = new Set([
   ...deviations.step,
   ...deviations.process,
   "hands-over",

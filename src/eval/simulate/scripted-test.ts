@@ -10,10 +10,15 @@ export interface TestSource {
   readonly options?: string;
 }
 
+/** A value as an expression of a program. A plain field `__proto__` would be the prototype there. */
+export function literal(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/([{,])"__proto__":/g, '$1["__proto__"]:');
+}
+
 /** The text of a test that plays one schedule, and fails as it does. */
 export function scriptedTest(title: string, schedule: Schedule, source: TestSource = {}): string {
   const { from = "./simulation.ts", agent = "agent", options = "options" } = source;
-  const lines = schedule.deviations.map((deviation) => `      ${JSON.stringify(deviation)},`);
+  const lines = schedule.deviations.map((deviation) => `      ${literal(deviation)},`);
   return `import { expect, it } from "vitest";
 import { simulate } from "writ/testing";
 import { ${agent === options ? agent : `${agent}, ${options}`} } from ${JSON.stringify(from)};

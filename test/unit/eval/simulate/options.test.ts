@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { literal } from "../../../../src/eval/simulate/scripted-test.ts";
 import { type Deviation, simulate } from "../../../../src/testing.ts";
 import { clerk } from "./scene.ts";
 
@@ -35,6 +36,23 @@ it.each([
   expect(await messageOf({ schedule: { deviations: [deviation] } })).toContain(
     "`schedule.deviations[0]` must have what it says",
   );
+});
+
+it.each([
+  [{ faults: ["dies-before"], durable: false }, '"dies-before", which happens in no schedule'],
+  [{ faults: ["answers-twice"], durable: false }, "durable runs, and `durable` is false"],
+  [{ faults: ["comes-early"] }, "it wants several `inputs`"],
+  [{ faults: ["dies-after", "redeploys"] }, "it wants the agent to deploy, in `redeploy`"],
+  [{ faults: ["redeploys"], redeploy: clerk }, "a fault that ends a process: dies-before"],
+  [{ faults: ["stalls", "redeploys"], redeploy: clerk }, "it was played"],
+])("refuses faults that happen in no schedule: %j", async (options, said) => {
+  expect(await messageOf(options)).toContain(said);
+});
+
+it("prints a field that is called __proto__ as a field", () => {
+  const given: unknown = JSON.parse('{"a":{"__proto__":{"b":"{\\"__proto__\\":1}"},"c":["__proto__"]}}');
+  // oxlint-disable-next-line typescript/no-implied-eval, typescript/no-unsafe-call -- it is what the program would read
+  expect(JSON.stringify(new Function(`return ${literal(given)}`)())).toBe(JSON.stringify(given));
 });
 
 it.each(["answers-twice", "answers-another"] as const)(
