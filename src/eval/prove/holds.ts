@@ -62,15 +62,28 @@ export function sentenceInvariants(
 
 /** A sentence as an invariant. */
 export function invariantOf(sentence: Sentence, subject: ProvenAgent): Invariant<unknown> {
-  return ({ runs }) => runs.map((run) => breachIn(run, sentence, subject)).find((said) => said !== undefined);
+  return ({ runs }) => {
+    for (const [place, run] of runs.entries()) {
+      const said = breachIn(run, sentence, { subject, earlier: runs.slice(0, place) });
+      if (said !== undefined) return said;
+    }
+    return undefined;
+  };
 }
 
-function breachIn(run: SimulatedOutcome, sentence: Sentence, subject: ProvenAgent): string | undefined {
+interface Around {
+  readonly subject: ProvenAgent;
+  /** The runs before it in its session: what the user said there is the user's word in it too. */
+  readonly earlier: readonly SimulatedOutcome[];
+}
+
+function breachIn(run: SimulatedOutcome, sentence: Sentence, around: Around): string | undefined {
+  const { subject } = around;
   switch (sentence.type) {
     case "given":
     case "apart":
       return ranIn(run, sentence, subject)
-        .map((call) => strangersOf(call, sentence, { run, subject }))
+        .map((call) => strangersOf(call, sentence, { ...around, run }))
         .find((said) => said !== undefined);
     case "never":
       return neverBroken(run, sentence, subject);
@@ -121,19 +134,18 @@ function isAgreed({ agreed }: SimulatedOutcome, { callId }: Ran): boolean {
   return agreed.includes(callId);
 }
 
-interface Around {
+interface AroundCall extends Around {
   readonly run: SimulatedOutcome;
-  readonly subject: ProvenAgent;
 }
 
 function strangersOf(
   call: Ran,
   sentence: GivenSentence | ApartSentence,
-  { run, subject }: Around,
+  { run, subject, earlier }: AroundCall,
 ): string | undefined {
   if (isAgreed(run, call)) return undefined;
   const { tool, way, arguments: args } = call;
-  const said = valuesIn(textsOf(run, way, subject));
+  const said = valuesIn([...earlier, run].flatMap((each) => textsOf(each, way, subject)));
   const request = {
     agent: way.agent,
     skill: way.skill,

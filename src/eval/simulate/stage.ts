@@ -11,7 +11,6 @@ import type { SimulationOptions } from "./options.ts";
 import type { Stage } from "./play.ts";
 import { definitionOf, standInAgent, type StandIns, toolsOf } from "./stand-in-agent.ts";
 import { skillsFor } from "./skills-for.ts";
-import { standInOf } from "./stand-in-tool.ts";
 import { transcriptFaults } from "./transcript-faults.ts";
 
 /** The processes that one schedule may have, one after another. */
@@ -40,7 +39,7 @@ export async function settingOf<State>(
     standIns: standIns as StandIns["standIns"],
     state: () => state.now,
     script,
-    seen: { listed: new Map(), mends: false },
+    seen: { listed: new Map(), standIns: new Set(), mends: false },
     onRequest: checkRequest,
   };
   const later = redeploy === undefined ? undefined : definitionOf(redeploy);
@@ -95,14 +94,10 @@ function subjectOf(
   parts: StandIns,
   tools: Subject["tools"],
 ): Omit<Subject, "isRedeployed"> {
-  const standing = [...tools.values()].filter(
-    (tool) => tool.isAgent !== true && standInOf(tool, parts) !== "own",
-  );
   return {
     name,
     limits: limitsOf(budget, name),
     tools,
-    standIns: new Set(standing.map((tool) => tool.name)),
     ...parts.seen,
     summarises: compaction?.summarise !== undefined,
     skipsAfterBlocked: endOn.includes("blocked-call"),

@@ -18,13 +18,17 @@ import { randomFrom } from "./draw.ts";
 import type { Machine } from "./machine.ts";
 import { type KnownTool, valueOf } from "./propose.ts";
 import { type ScriptReply, standInModel } from "./stand-in-model.ts";
-import { standInTool, type ToolPart } from "./stand-in-tool.ts";
+import { standInOf, standInTool, type ToolPart } from "./stand-in-tool.ts";
 
 /** What stands in for the world of an agent. */
 export interface StandIns extends ToolPart {
   readonly script: readonly ScriptReply[];
-  /** Filled in while agents are made: the tools that each skill lists, by `agent/skill`, and whether hooks or recoveries may change what tools gave. */
-  readonly seen: { readonly listed: Map<string, ReadonlySet<string>>; mends: boolean };
+  /** Filled in while agents are made: the tools that each skill lists, by `agent/skill`, those in whose place another one stands, and whether hooks or recoveries may change what tools gave. */
+  readonly seen: {
+    readonly listed: Map<string, ReadonlySet<string>>;
+    readonly standIns: Set<string>;
+    mends: boolean;
+  };
   readonly onRequest: (machine: Machine, request: ModelRequest, agent: string) => void;
 }
 
@@ -138,8 +142,10 @@ function oneTool(each: Tool, changing: Changing): Tool {
     return { ...each, execute: among((tool) => oneTool(tool, changing)) };
   const inside = insideOf(each);
   const madeOf = inside.length === 1 ? inside[0]?.madeOf : undefined;
-  if (madeOf?.options === undefined || Object.hasOwn(parts.standIns, each.name))
+  if (madeOf?.options === undefined || Object.hasOwn(parts.standIns, each.name)) {
+    if (each.isAgent !== true && standInOf(each, parts) !== "own") parts.seen.standIns.add(each.name);
     return standInTool(each, parts, machine);
+  }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- asTool() keeps both there
   const { definition, options } = madeOf as { definition: AnyDefinition; options: AsToolOptions };
   const made = standInDefinition(definition, { ...changing, isOuter: false });
@@ -171,7 +177,7 @@ export function toolsOf(definition: AnyDefinition): ReadonlyMap<string, Tool> {
   add(tools);
   add(autoTools);
   for (const each of skills) if (each.type === "agentic") add(each.tools);
-  return new Map([...annotated({ skill, tools: own }, policy).tools, ...inside]);
+  return new Map([...inside, ...annotated({ skill, tools: own }, policy).tools]);
 }
 
 /** The answer when nothing else is said: one that the schema of the output takes. */

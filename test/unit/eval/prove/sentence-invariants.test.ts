@@ -119,3 +119,27 @@ it("holds in drawn runs where it is proved: a person agrees to calls of agents i
   expect(counts["questions"]).toBeGreaterThan(5);
   expect(counts["effects"]).toBeGreaterThan(5);
 });
+
+it("takes what the user said before in the session for the user's word", async () => {
+  const send = fakeTool("send", "sent", {
+    effect: "irreversible",
+    inputSchema: { type: "object", properties: { to: { type: "string" } }, required: ["to"] },
+  });
+  const clerk = agent({ name: "clerk", model: () => "", tools: [send] });
+  const playedWith = (...inputs: readonly string[]): ReturnType<typeof simulate> =>
+    simulate(clerk, {
+      inputs,
+      schedule: {
+        deviations: [
+          {
+            at: "model 2",
+            does: "proposes",
+            calls: [{ name: "send", arguments: { to: "ada@home.example" } }],
+          },
+        ],
+      },
+      invariants: sentenceInvariants(clerk, [{ type: "given", tools: ["send"] }]),
+    });
+  expect((await playedWith("I am ada@home.example.", "Send it to me.")).failure).toBeUndefined();
+  expect((await playedWith("I am Ada.", "Send it to me.")).failure?.message).toContain("which nobody gave");
+});

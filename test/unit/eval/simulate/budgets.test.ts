@@ -71,3 +71,14 @@ it("takes the effect of a tool for what the policy says of it: it may run again 
   expect(failure?.message).toBeUndefined();
   expect(counts["calls"]).toBe(2);
 });
+
+it("runs the own code of a tool that only computes, whatever effect the policy calls it", async () => {
+  const own = policy({ name: "own", rules: [allow("*")], tools: { add: { effect: "write" } } });
+  const add = fakeTool("add", "3", { effect: "none", inputSchema: nothing });
+  const adder = agent({ name: "adder", model: () => "", tools: [add], policy: own });
+  const { failure } = await simulate(adder, {
+    script: [{ calls: [{ name: "add", arguments: {} }] }],
+    schedule: { deviations: [] },
+  });
+  expect(failure?.message).toBeUndefined();
+});
