@@ -1,7 +1,7 @@
 import type { Message, ReplyMessage, ResultMessage, ToolCall } from "../message/message.ts";
 import { readArguments } from "../model/assemble.ts";
 import type { ToolDescription } from "../model/model.ts";
-import type { WireNames } from "../model/tool-names.ts";
+import { type WireNames, withoutNamespace } from "../model/tool-names.ts";
 import { storableName } from "../message/message.ts";
 import { type AllowList, toldFirst } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -46,7 +46,7 @@ export function callerFor(allowed: AllowList, names: WireNames): Caller | undefi
       };
     }),
     meant(call) {
-      if (call.name !== name || call.providerExecuted === true) return call;
+      if (withoutNamespace(call.name) !== name || call.providerExecuted === true) return call;
       const { tool, ...inner } = innerCall(call);
       const meant = tool === undefined ? undefined : names.fromWire(tool);
       return meant === undefined || !storableName.test(meant) ? call : { ...call, ...inner, name: meant };

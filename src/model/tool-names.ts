@@ -12,7 +12,7 @@ export interface WireNames {
   readonly identity: boolean;
   /** A name of a tool that is not in the list, as histories have them, gets one that no tool of the list has. */
   toWire(this: void, name: string): string;
-  /** The name as it is when no tool has it. */
+  /** The tool of this name, also behind a namespace that models make up; the name as it is when no tool has it. */
   fromWire(this: void, wireName: string): string;
   /** The message with its tool names changed; the same object for the same message. */
   message(this: void, message: Message): Message;
@@ -60,10 +60,14 @@ function makeNames(names: readonly string[], accepted: RegExp | undefined): Wire
     if (stays(name) && !nameOf.has(name)) return name;
     return name.length < longest && !nameOf.has(plain(name)) ? plain(name) : marked(name, nameOf);
   }
+  function behindNamespace(wire: string): string | undefined {
+    const name = withoutNamespace(wire);
+    return nameOf.get(name) ?? (wireOf.has(name) ? name : undefined);
+  }
   return {
     identity: names.every(stays),
     toWire,
-    fromWire: (wire) => nameOf.get(wire) ?? wire,
+    fromWire: (wire) => nameOf.get(wire) ?? behindNamespace(wire) ?? wire,
     message: remembered((message) => rename(message, toWire)),
   };
 }
@@ -110,11 +114,25 @@ function rename(message: Message, toWire: (name: string) => string): Message {
   return { ...message, parts } satisfies ReplyMessage;
 }
 
+/** The words that models set before names because their prompts or their training have them there. */
+export const namespaces: readonly string[] = ["functions", "tools", "default_api", "api", "namespace"];
+const namespace = /^(?:(?:functions?|tools?|default_api|api|namespace)(?:::|[./:]))+/i;
+
+/** The name behind them. */
+export function withoutNamespace(name: string): string {
+  return name.replace(namespace, "");
+}
+
 /**
  * The name that a model means by what it wrote: the very one, else the only one that is the same when case and the signs between words
- * (`.`, `_`, `-`, `/`, `:`) make no difference. Undefined when none or several are.
+ * (`.`, `_`, `-`, `/`, `:`) make no difference, else the one behind a namespace that it made up. Undefined when none or several are.
  */
 export function matchName(written: string, names: Iterable<string>): string | undefined {
+  const known = [...names];
+  return likeName(written, known) ?? likeName(withoutNamespace(written), known);
+}
+
+function likeName(written: string, names: readonly string[]): string | undefined {
   const meant = folded(written);
   let found: string | undefined;
   let count = 0;

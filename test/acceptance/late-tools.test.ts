@@ -102,6 +102,13 @@ describe("a tool that a catalogue finds in a run with a provider that caches", (
     ["of no tool", through({ tool: "bank/burn", arguments: {} }), "denied"],
     ["of a name that nobody may have", through({ tool: "two words\n", arguments: {} }), "denied"],
     ["of nothing", through({}), "denied"],
+    [
+      "through the one tool in a namespace",
+      {
+        calls: [{ name: "functions.call_tool", arguments: { tool: "bank/archive", arguments: { id: "8" } } }],
+      },
+      "ok",
+    ],
     ["by its own name", { calls: [{ name: "bank_archive", arguments: { id: "8" } }] }, "ok"],
   ] as const)("runs with what the model means: arguments %s", async (_how, step, status) => {
     done.length = 0;

@@ -1,3 +1,4 @@
+import { withoutNamespace } from "../../model/tool-names.ts";
 import { mapAt } from "../../schema/keywords.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { JsonObject } from "../../util/json.ts";
@@ -20,7 +21,7 @@ export function knownTools(given: readonly (KnownTool | Tool)[]): KnownTools {
   const byLast = unique(tools, ({ name }) => folded(name.split(/[./:]+/).at(-1) ?? name));
   const found = new Map<string, KnownTool | undefined>();
   const look = (written: string): KnownTool | undefined => {
-    const spellings = [folded(written), folded(withoutPrefix(written))];
+    const spellings = [folded(written), folded(withoutNamespace(written))];
     const known = spellings.find((name) => byFolded.has(name));
     if (known !== undefined) return byFolded.get(known);
     return /[./:]/.test(written) ? undefined : byLast.get(folded(written));
@@ -42,15 +43,6 @@ function asKnown(tool: KnownTool | Tool): KnownTool {
   if ("inputSchema" in tool) return tool;
   const changes = tool.effect !== "none" && tool.effect !== "read";
   return { name: tool.name, inputSchema: tool.input.jsonSchema, changes };
-}
-
-/** Words that models set before names because their prompts or their training have them there. */
-export const prefixWords: readonly string[] = ["functions", "tools", "default_api", "api", "namespace"];
-const prefixes = /^(?:(?:functions?|tools?|default_api|api|namespace)(?:::|[./:]))+/i;
-
-/** The name behind them. */
-export function withoutPrefix(name: string): string {
-  return name.replace(prefixes, "");
 }
 
 const maxNameLength = 256;

@@ -1,4 +1,5 @@
-import { folded, prefixWords, withoutPrefix } from "./known-tools.ts";
+import { namespaces, withoutNamespace } from "../../model/tool-names.ts";
+import { folded } from "./known-tools.ts";
 
 /** Signs that may begin a call: of a mark, a list, an object, a fence, a command, a step of ReAct. */
 const sign = /[<[{`@]|\bAction:|\bfunctools\s*\[|\bto=functions/;
@@ -20,7 +21,7 @@ export interface CallWords {
 /** The names of tools, and their last parts. */
 export function callWords(names: readonly string[]): CallWords {
   const parts = names.flatMap((name) => [name, name.split(/[./:]/).at(-1) ?? name]).map(folded);
-  const begun = [...parts, ...[...wordsOfSigns, ...prefixWords].map(folded)].flatMap((word) =>
+  const begun = [...parts, ...[...wordsOfSigns, ...namespaces].map(folded)].flatMap((word) =>
     Array.from({ length: Math.min(word.length, longestHeld) }, (_, index) => word.slice(0, index + 1)),
   );
   return { whole: new Set(parts), begun: new Set(begun) };
@@ -68,11 +69,11 @@ function mayGoOn(text: string, { whole, begun }: CallWords): string {
   if (harmony !== undefined) return harmony;
   const last = lastWord.exec(end)?.[0] ?? "";
   const word = last.trimEnd();
-  const isName = word === last ? isIn(begun, word) || withoutPrefix(word) === "" : isIn(whole, word);
+  const isName = word === last ? isIn(begun, word) || withoutNamespace(word) === "" : isIn(whole, word);
   return isName && last.length < longestHeld ? last : "";
 }
 
 /** True for a name in the set, also with what models set before it. */
 function isIn(names: ReadonlySet<string>, word: string): boolean {
-  return names.has(folded(word)) || names.has(folded(withoutPrefix(word)));
+  return names.has(folded(word)) || names.has(folded(withoutNamespace(word)));
 }

@@ -66,6 +66,15 @@ describe("what native models write beside their answer", () => {
     );
     expect(named).toEqual(["search", "search", "kom.memory", "other"]);
   });
+
+  it("is no part of the name of a tool where it is a namespace that models make up", () => {
+    const { allowed } = turnOf({ tools: [search, fakeTool("kom.memory", 1), fakeTool("tools.list", 1)] });
+    const written = ["functions.search", "default_api:search", "functions.kom_memory", "tools.kom.memory"];
+    const named = [...written, "tools.list", "functions.other"].map((name) =>
+      nativeDriver.toolName(name, allowed),
+    );
+    expect(named).toEqual(["search", "search", "kom.memory", "kom.memory", "tools.list", "functions.other"]);
+  });
 });
 
 describe("answers that native models are held to", () => {

@@ -147,6 +147,8 @@ describe("matchName", () => {
     ["server.tool", "server/tool"],
     ["add", "Add"],
     ["add-one", "add_one"],
+    ["functions.add_one", "add_one"],
+    ["functions.server/tool", "server/tool"],
     ["addone", undefined],
     ["tool", undefined],
     ["", undefined],
