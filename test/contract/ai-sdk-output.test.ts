@@ -132,6 +132,30 @@ describe("the form of the answer in the request", () => {
     },
   );
 
+  it("OpenAI: strict without the formats, look-ahead and words beside references that it refuses [G4]", async () => {
+    const place = z.object({ city: z.string() }).meta({ id: "Place" });
+    const output = z.object({
+      link: z.url(),
+      mail: z.string().regex(/^(?!\.)\S+@\S+$/),
+      day: z.iso.date(),
+      from: place.describe("From there"),
+      to: place,
+    });
+    const { body } = await ask(openai("chat"), { output });
+    const { strict, schema } = at(body, "response_format", "json_schema") as Record<string, unknown>;
+    expect(strict).toBe(true);
+    expect(schema).toMatchObject({
+      properties: {
+        link: { type: "string" },
+        mail: { type: "string" },
+        day: { type: "string", format: "date" },
+        from: { $ref: "#/$defs/Place" },
+        to: { $ref: "#/$defs/Place" },
+      },
+    });
+    expect(JSON.stringify(schema)).not.toMatch(/uri|\?!|From there/);
+  });
+
   it("OpenAI and Anthropic: none where the root is no object, since they would refuse the request [G4]", async () => {
     for (const output of [z.array(trip), z.union([trip, z.object({ none: z.boolean() })])]) {
       expect((await ask(openai("chat"), { output })).body).not.toHaveProperty("response_format");

@@ -2,6 +2,7 @@ import { WritError } from "../../error/writ-error.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import type { ModelFeatures, ReplyFormat } from "../../model/model.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { withoutLookAround } from "./ollama-schema.ts";
 import { strictSchema } from "./openai-strict-schema.ts";
 
 /** The fields of an AI SDK model that tell its abilities. */
@@ -47,9 +48,10 @@ export function formatOptions(
     throw new WritError("option-invalid", { option: "format", value: "grammar", advice });
   }
   const takesAnyRoot = model.supportsStructuredOutputs === true || isGoogle(model);
-  if (!takesAnyRoot && !isPlainObject(format.schema)) return {};
-  const strict = isOpenai(model) ? strictSchema(format.schema) : undefined;
-  const responseFormat = { type: "json", schema: strict ?? format.schema };
+  const schema = withoutLookAround(format.schema);
+  if (!takesAnyRoot && !isPlainObject(schema)) return {};
+  const strict = isOpenai(model) ? strictSchema(schema) : undefined;
+  const responseFormat = { type: "json", schema: strict ?? schema };
   return strict === undefined && isOpenai(model)
     ? { responseFormat, providerOptions: loosened(providerOptions) }
     : { responseFormat };

@@ -75,6 +75,23 @@ function mapHeld(name: string, value: Json, change: (schema: Json) => Json): Jso
   return Object.fromEntries(Object.entries(value).map(([key, schema]) => [key, change(schema)]));
 }
 
+const lookAround = /\(\?<?[=!]/;
+/** In a pattern: what is escaped, and classes. */
+const plainSigns = /\\.|\[(?:\\.|[^\]\\])*\]/gs;
+
+/**
+ * The schema without patterns that look ahead or behind, as zod writes for durations. OpenAI and llama.cpp refuse each request with one, and the
+ * engines of others do not have it. The runtime judges by the whole schema.
+ */
+export function withoutLookAround(schema: JsonSchema): JsonSchema {
+  const kept = Object.entries(schema).filter(
+    ([name, value]) =>
+      name !== "pattern" || typeof value !== "string" || !lookAround.test(value.replaceAll(plainSigns, "")),
+  );
+  const change = (held: Json): Json => (isJsonObject(held) ? withoutLookAround(held) : held);
+  return Object.fromEntries(kept.map(([name, value]) => [name, mapHeld(name, value, change)]));
+}
+
 /** References are written out this many times for a tool; what is left of them stays as it is. */
 const maxInlined = 100;
 

@@ -9,16 +9,32 @@ const strictKeywords = new Set(
   ].flatMap((names) => names.split(" ")),
 );
 
+/** The formats that it takes. It refuses a schema with any other, like `uri`. */
+const strictFormats: ReadonlySet<Json> = new Set(
+  "date-time time date duration email hostname ipv4 ipv6 uuid".split(" "),
+);
+
 /**
  * The schema as OpenAI's strict mode takes it: every object closed and every property required; undefined when it says anything else. An
- * object that does not say whether it is closed is closed here, as arguments of tools are.
+ * object that does not say whether it is closed is closed here, as arguments of tools are. Formats that it does not know are left out, and what
+ * describes a reference.
  */
-export function strictSchema(schema: Json): JsonObject | undefined {
-  if (!isJsonObject(schema) || !isStrict(schema)) return undefined;
+export function strictSchema(given: Json): JsonObject | undefined {
+  const schema = isJsonObject(given) ? taken(given) : undefined;
+  if (schema === undefined || !isStrict(schema)) return undefined;
   const strict = allOf(schema, (value, name) =>
     name === "additionalProperties" ? value : strictPart(name, value),
   );
   return strict && { ...strict, ...(isObject(schema) ? { additionalProperties: false } : {}) };
+}
+
+/** The schema without what OpenAI refuses and nothing is judged by. */
+function taken(schema: JsonObject): JsonObject {
+  const isReference = schema["$ref"] !== undefined;
+  const kept = Object.entries(schema).filter(([name, value]) =>
+    isReference ? name !== "title" && name !== "description" : name !== "format" || strictFormats.has(value),
+  );
+  return Object.fromEntries(kept);
 }
 
 /** The object with a value made of each of its values; undefined where one has none. */
@@ -36,10 +52,10 @@ function allOf(
 function isStrict(schema: JsonObject): boolean {
   if (Object.keys(schema).some((name) => !strictKeywords.has(name))) return false;
   const { type, properties = {}, required = [], additionalProperties = false, anyOf, $ref } = schema;
-  if (!isObject(schema)) return [type, anyOf, $ref].some((kind) => kind !== undefined);
+  if ($ref !== undefined) return Object.keys(schema).every((name) => name === "$ref" || name === "$defs");
+  if (!isObject(schema)) return type !== undefined || anyOf !== undefined;
   return (
     anyOf === undefined &&
-    $ref === undefined &&
     additionalProperties === false &&
     isJsonObject(properties) &&
     Object.keys(properties).every((name) => Array.isArray(required) && required.includes(name))
