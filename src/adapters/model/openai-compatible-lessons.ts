@@ -8,6 +8,7 @@ export interface ChatBody {
   readonly response_format?: object;
   readonly stream_options?: object;
   readonly tool_choice?: string | object;
+  readonly tools?: readonly object[];
 }
 
 /** Fields of messages that a server gave in a reply, and may refuse in the next request all the same. */
@@ -36,6 +37,11 @@ const wordings: readonly {
   { lesson: "max_completion_tokens", words: /\bmax_tokens\b.*\bmax_completion_tokens\b/, of: "max_tokens" },
   { lesson: "reasoning_content required", words: /reasoning_content\b.*\b(?:missing|must be passed back)/i },
   { lesson: "reply after results", words: /unexpected role '?user'? after role '?tool/i },
+  {
+    lesson: "tool schemas",
+    words: /\bJSON schema\b|parse grammar|Invalid schema for function|Pattern must start/i,
+    of: "tools",
+  },
   { lesson: "id", words: /tool.?calls?\b.*\bid\b.*\b(?:length|too long)/i },
 ];
 

@@ -106,7 +106,11 @@ function chatBody(
       place: learned.has("result files") ? "none" : options.features?.resultFiles,
       systemOptions: options.systemOptions,
     }),
-    ...toolFields(request, { isFree: learned.has("tool_choice"), isOpenai: isOpenai(server) }),
+    ...toolFields(request, {
+      isFree: learned.has("tool_choice"),
+      isOpenai: isOpenai(server),
+      isWide: learned.has("tool schemas"),
+    }),
     ...(format === undefined ? {} : formatFields(format)),
     ...settingFields(settings, maxTokens),
     ...settingFields(request.settings, maxTokens),
@@ -124,10 +128,12 @@ interface ToolWays {
   readonly isFree: boolean;
   /** OpenAI itself knows tools by their names. */
   readonly isOpenai: boolean;
+  /** It refuses what some schemas say of arguments. */
+  readonly isWide: boolean;
 }
 
 /** llama.cpp and LM Studio know no tool by its name in `tool_choice`: the tool alone, and a call required, is the same everywhere. */
-function toolFields(request: ModelRequest, { isFree, isOpenai }: ToolWays): object {
+function toolFields(request: ModelRequest, { isFree, isOpenai, isWide }: ToolWays): object {
   const { tools, toolChoice } = request;
   if (tools.length === 0) return {};
   const isAlone = typeof toolChoice === "object" && !isOpenai;
@@ -135,7 +141,9 @@ function toolFields(request: ModelRequest, { isFree, isOpenai }: ToolWays): obje
   const sent = named.length === 0 ? tools : named;
   const choice = isAlone ? "required" : isOpenai ? choiceByName(request) : toolChoice;
   return {
-    tools: wireTools(sent).map((tool, index) => withOptions(tool, sent[index]?.providerOptions)),
+    tools: wireTools(sent, isWide ? toOllamaFormat : undefined).map((tool, index) =>
+      withOptions(tool, sent[index]?.providerOptions),
+    ),
     ...(isFree || choice === "auto" ? {} : { tool_choice: choice }),
   };
 }

@@ -6,6 +6,7 @@ import { wholeTexts } from "../../message/whole-texts.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../../util/json.ts";
 import { remembered } from "../../util/remembered.ts";
 import { fits, whole } from "../../util/shape.ts";
+import { withoutLookAround } from "./ollama-schema.ts";
 
 /** A tool of a request, as OpenAI and Ollama have it. */
 export interface WireTool {
@@ -15,7 +16,10 @@ export interface WireTool {
 
 /** The tool as it goes to a provider: what others describe, as servers of MCP do, may have half a character in it. */
 // Depends on: the tool.
-export const wholeTool: (tool: ToolDescription) => ToolDescription = remembered(wholeTexts<ToolDescription>);
+export const wholeTool: (tool: ToolDescription) => ToolDescription = remembered((tool) => {
+  const whole = wholeTexts(tool);
+  return { ...whole, inputSchema: withoutLookAround(whole.inputSchema) };
+});
 
 /** The tools of a request; `parametersOf` makes what the server takes of the schema of a tool's arguments. */
 export function wireTools(

@@ -232,6 +232,50 @@ describe("a server that refuses what it gave", () => {
     expect(server.requests[1]?.body).not.toHaveProperty(field);
   });
 
+  it("tells of no look-ahead in what tools take: OpenAI and others refuse each request with it", async () => {
+    const pattern = "^(?!\\.)[a-z.]+$";
+    const inputSchema = {
+      type: "object",
+      properties: { pattern: { type: "string", pattern, description: "A (?=b)" } },
+      patternProperties: { "^x": { pattern: "a(?<!b)" } },
+      additionalProperties: { type: "string", pattern: "\\(?=[(?!]" },
+    } as const;
+    server.play(said("done"));
+    await ask(model(), { tools: [{ ...addTool, inputSchema }] });
+    const body = server.requests[0]?.body;
+    expect(body).toMatchObject({
+      tools: [
+        {
+          function: {
+            parameters: {
+              type: "object",
+              properties: { pattern: { type: "string", description: "A (?=b)" } },
+              patternProperties: { "^x": {} },
+              additionalProperties: { type: "string", pattern: "\\(?=[(?!]" },
+            },
+          },
+        },
+      ],
+    });
+    expect(JSON.stringify(body)).not.toContain("[a-z.]");
+  });
+
+  it.each([
+    "Unable to generate parser for this template. Automatic parser generation failed: JSON schema error at #/properties/at/items: schema must be an object",
+    "Failed to initialize samplers: failed to parse grammar",
+    "Invalid JSON schema: regex word boundary is not supported. Found at $.properties.at.pattern.",
+  ])("is told less of what tools take, where it refuses their schemas: %s", async (rule) => {
+    server.play(refusing(400, rule), said("done"), said("done"));
+    const asked = model();
+    const at = { type: "array", prefixItems: [{ type: "string", pattern: "^\\b" }], items: false } as const;
+    const inputSchema = { type: "object", properties: { at }, required: ["at"] } as const;
+    for (let time = 0; time < 2; time += 1) await ask(asked, { tools: [{ ...addTool, inputSchema }] });
+    const sent = server.requests.map(({ body }) => JSON.stringify(body["tools"]));
+    expect(sent[0]).toContain('"items":false');
+    expect(sent[1]).toContain('"at":{"type":"array","prefixItems":[{"type":"string"}]}');
+    expect(sent[2]).toBe(sent[1]);
+  });
+
   it("is given the bound of a reply by the name that it takes, where it passes OpenAI's models on", async () => {
     const rule =
       "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
