@@ -116,6 +116,8 @@ function describeAsJson(standard: Partial<StandardJSONSchemaV1.Props>, place: Sc
     const described = copyJson({ ...convert({ target: "draft-2020-12" }) });
     if (!isJsonObject(described))
       throw new TypeError("it describes itself by something else than an object.");
+    if (place.role === "input" && JSON.stringify(described).includes('"contentEncoding":"binary"'))
+      throw new TypeError("File cannot be represented in JSON Schema"); // zod says that it is a text
     const { $schema: _, ...rest } = described;
     return place.role === "input" ? closed(rest) : rest;
   } catch (error) {
@@ -126,6 +128,7 @@ function describeAsJson(standard: Partial<StandardJSONSchemaV1.Props>, place: Sc
 
 /** Advice in place of types that JSON does not have, by the word for them in a library's message. */
 const jsonFor: readonly (readonly [RegExp, string])[] = [
+  [/\bFile\b/, "text, like the path or the address of a file"],
   [/\bDate\b/, "text, like `z.iso.datetime()`, of which the tool makes its Date"],
   [
     /\bBigInt\b/i,

@@ -193,6 +193,11 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
     makes({ inputSchema: z.object({ n: z.bigint() }) }),
     'The input schema of "t" cannot be used: zod cannot describe it as JSON Schema: BigInt cannot be represented in JSON Schema. A model writes JSON: take a whole number or text, like `z.int()` or `z.string()`, of which the tool makes its bigint',
   ],
+  [
+    "z.file()",
+    makes({ inputSchema: z.object({ at: z.array(z.file()) }) }),
+    'The input schema of "t" cannot be used: zod cannot describe it as JSON Schema: File cannot be represented in JSON Schema. A model writes JSON: take text, like the path or the address of a file',
+  ],
 ];
 
 it.each(definitions)("says what to write in place of %s", async (_what, make, message) => {
