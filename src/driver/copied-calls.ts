@@ -1,11 +1,12 @@
 import { type Message, textOf } from "../message/message.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { AllowList } from "../policy/allow-list.ts";
+import { isJsonList, parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 import type { TurnInput } from "./driver.ts";
 import { cursorOf } from "./recognise/cursor.ts";
 import { knownTools } from "./recognise/known-tools.ts";
-import { layers } from "./recognise/layers.ts";
+import { type Group, layers } from "./recognise/layers.ts";
 import { marks } from "./recognise/tagged.ts";
 
 /**
@@ -32,23 +33,47 @@ export function isQuoted(text: string, { transcript, allowed }: TurnInput): bool
 // Depends on: the tools.
 const knownIn = remembered(({ tools }: AllowList) => knownTools([...tools.values()]));
 
-/** The calls as they stand in a text, without the marks before them: the text as a whole where they stand in no known format. */
+/** The calls as they stand in a text, without what stands around them: the text as a whole where they stand in no known format. */
 function writtenCalls(text: string, allowed: AllowList): readonly string[] {
   const tools = knownIn(allowed);
   const cursor = cursorOf(text);
+  const commands = text.match(bareCommand) ?? [];
   for (const [, read] of layers) {
     cursor.at = 0;
     const groups = read(cursor, tools);
-    if (groups.length > 0) return groups.map(({ start, end }) => bareText(text.slice(start, end)));
+    if (groups.length > 0) return each([...groups.flatMap((group) => textsOf(group, text)), ...commands]);
   }
-  return [bareText(text)];
+  return each([text, ...commands]);
 }
+
+function each(calls: readonly string[]): readonly string[] {
+  return [...new Set(calls.map(bareText))];
+}
+
+/** A command without arguments: no other format reads it. */
+const bareCommand = /^[ \t]*@tool[ \t]+\S+[ \t]*$/gm;
+
+/** The text of each call of a group: of expressions, and of the items of a list. */
+function textsOf({ start, end, places }: Group, text: string): readonly string[] {
+  if (places !== undefined) return places.map(([from, to]) => text.slice(from, to));
+  const whole = text.slice(start, end);
+  const list = parseJson(whole.replace(opening, ""));
+  return list.ok && isJsonList(list.value) ? list.value.map((item) => JSON.stringify(item)) : [whole];
+}
+
+/** A fence, quotes and stars before a call. */
+const opening = /^(?:\s*```[ \t]*[\w-]*(?=\s))?[\s"'`*]+/;
 
 const mark = new RegExp(marks.source, "gmy");
 
 /** Quotes and tags that a reader passed over behind a call are no part of it. */
 function bareText(call: string): string {
-  return wordsOf(call.replace(mark, "").replace(/(?<![\s"'`;])[\s"'`;]+$/, ""));
+  return wordsOf(
+    call
+      .replace(opening, "")
+      .replace(mark, "")
+      .replace(/(?<![\s"'`;])[\s"'`;]+$/, ""),
+  );
 }
 
 /** A text without its blanks, and without backslashes: in the JSON of a result stand escapes. */

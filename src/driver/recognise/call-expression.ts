@@ -73,6 +73,8 @@ const separator = new RegExp(
 export interface CallSequence {
   readonly calls: readonly WrittenCall[];
   readonly isOpen: boolean;
+  /** Of expressions: the beginning and the end of each. */
+  readonly places?: readonly (readonly [start: number, end: number])[];
 }
 
 /** Reads calls as expressions where the cursor stands: one, a list of them, one a line, in quotes, or as pairs of a name and arguments. */
@@ -81,12 +83,15 @@ export function readCallSequence(cursor: Cursor): CallSequence | undefined {
   take(cursor, /(?:\d+[.)]|[-*])\s+/y);
   take(cursor, openers);
   const calls: WrittenCall[] = [];
+  const places: [number, number][] = [];
   let isOpen = false;
   for (;;) {
     skipBlanks(cursor);
+    const { at: start } = cursor;
     const call = readQuotedCall(cursor) ?? readCallExpression(cursor) ?? readPair(cursor);
     if (call === undefined) break;
     calls.push(call);
+    places.push([start, cursor.at]);
     take(cursor, closers);
     const between = take(cursor, separator);
     isOpen = between?.trim() === ",";
@@ -98,7 +103,7 @@ export function readCallSequence(cursor: Cursor): CallSequence | undefined {
     /^[\s[]*(?:["']?[A-Za-z_][\w.]*(?:\([^)]*)?)?$/.test(cursor.text.slice(cursor.at, cursor.at + 2000)) &&
     cursor.text.length - cursor.at < 2000;
   take(cursor, /[\s\])}"'`;]*/y);
-  return { calls, isOpen };
+  return { calls, isOpen, places };
 }
 
 function readQuotedCall(cursor: Cursor): WrittenCall | undefined {

@@ -1,5 +1,5 @@
 import { isJsonObject } from "../../util/json.ts";
-import { type CallSequence, readCallSequence, type WrittenCall } from "./call-expression.ts";
+import { type CallSequence, readCallSequence } from "./call-expression.ts";
 import { callsOfValue } from "./call-object.ts";
 import { attempt, type Cursor, skipBlanks, take, takeUpTo } from "./cursor.ts";
 import type { KnownTools } from "./known-tools.ts";
@@ -7,13 +7,10 @@ import { readLiteral, skipBalanced } from "./literal.ts";
 import type { LayerName } from "./recognise.ts";
 import { marks, readMarked } from "./tagged.ts";
 
-/** Calls that stand together, and where. */
-export interface Group {
-  readonly calls: readonly WrittenCall[];
+/** Calls that stand together, and where. It is open when the text ends where another call should come. */
+export interface Group extends CallSequence {
   readonly start: number;
   readonly end: number;
-  /** The text ends where another call should come. */
-  readonly isOpen: boolean;
 }
 
 type Layer = (cursor: Cursor, known: KnownTools) => readonly Group[];

@@ -9,7 +9,7 @@ import { readLiteral } from "./literal.ts";
  * and the command of metal-kompanion.
  */
 export const marks: RegExp =
-  /<\|?tool_call\|?>|<function_?call>|<\|tool_call_start\|>|\[TOOL_CALLS?\]|<\|python_tag\|>|\bfunctools(?=\s*\[)|<tool_code>|```tool_code|<start_function_call>|<｜tool▁call▁begin｜>|<\|tool_call_begin\|>|<(?=function=|(?:｜DSML｜)?invoke\s+name=)|\bto=(?=functions\.)|^[ \t]*@tool[ \t]+(?=[\w./-]+[ \t]*\{)|^[ \t]*Action:[ \t]*(?=[\w./-]+[ \t]*\n[ \t]*Action Input:)/gm;
+  /<\|?tool_call\|?>|<function_?call>|<\|tool_call_start\|>|\[TOOL_CALLS?\]|<\|python_tag\|>|\bfunctools(?=\s*\[)|<tool_code>|```tool_code|<start_function_call>|<｜tool▁call▁begin｜>|<\|tool_call_begin\|>|<(?=function=|(?:｜DSML｜)?invoke\s+name=)|\bto=(?=functions\.)|^[ \t]*@tool[ \t]+(?=[\w./-]+[ \t]*\{)|^[ \t]*Action:[ \t]*(?=[\w./-]+\s*\n[ \t]*Action Input:)/gm;
 
 /** Reads what stands behind a mark in a form of its own: XML, pairs of keys and values, or a name and an object. */
 export function readMarked(cursor: Cursor): WrittenCall | undefined {
