@@ -1,7 +1,7 @@
 import type { Message, ReplyMessage, ResultMessage, ToolCall } from "../message/message.ts";
 import { readArguments } from "../model/assemble.ts";
 import type { ToolDescription } from "../model/model.ts";
-import { type WireNames, withoutNamespace } from "../model/tool-names.ts";
+import { matchName, type WireNames, withoutNamespace } from "../model/tool-names.ts";
 import { storableName } from "../message/message.ts";
 import { type AllowList, toldFirst } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -28,8 +28,9 @@ export function callerFor(allowed: AllowList, names: WireNames): Caller | undefi
   const first = new Set(toldFirst(allowed).map((tool) => tool.name));
   const late = new Map([...before].filter(([name, tool]) => tool.isCatalogued === true && !first.has(name)));
   if (late.size === 0) return undefined;
-  const taken = new Set([...before.keys()].map((each) => names.toWire(each)));
-  const name = ["call_tool", "call_found_tool", "call_late_tool"].find((each) => !taken.has(each)) ?? "call_";
+  const taken = [...before.keys()].map((each) => names.toWire(each));
+  const free = (name: string): boolean => !taken.some((each) => matchName(each, [name]) === name);
+  const name = ["call_tool", "call_found_tool", "call_late_tool"].find(free) ?? "call_";
   return {
     description: { name, ...described },
     calls: (tool) => late.has(tool),

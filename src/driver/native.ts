@@ -10,6 +10,7 @@ import { sameJson } from "../util/same-json.ts";
 import { isQuoted } from "./copied-calls.ts";
 import type { Driver, Reading, TurnInput } from "./driver.ts";
 import { type Caller, callerFor } from "./late-tools.ts";
+import { matchTool } from "./match-tool.ts";
 import { recogniser } from "./recognise/recogniser.ts";
 import { answerFormat, heldToShape, shapeOf } from "./reply-shape.ts";
 import { withoutThinking } from "./thinking.ts";
@@ -37,7 +38,10 @@ export const nativeDriver: Driver = {
   passthrough: true,
   toolName(wireName, allowed) {
     const name = wireName.trim();
-    return allowed.tools.has(name) ? name : wireNames(allowed).fromWire(name);
+    const { tools, before = tools } = allowed;
+    if (tools.has(name)) return name;
+    const known = wireNames(allowed).fromWire(name);
+    return before.has(known) ? known : matchTool(known, allowed);
   },
   request(turn) {
     const { settings, toolChoice } = turn;

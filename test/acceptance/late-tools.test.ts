@@ -179,7 +179,6 @@ describe("a tool that a catalogue finds in a run with a provider that caches", (
   });
 
   it("is told of behind the others where the author's model wants it so, and its caller has a name of its own", async () => {
-    const own = { ...archive("call_tool"), effect: "none" as const };
     await using server = await fakeOpenai([look, "Done."]);
     await agent({ name: "a", model: model(server, { fixedTools: false }), tools }).run("Go");
     const names = (at: number): unknown => {
@@ -188,8 +187,11 @@ describe("a tool that a catalogue finds in a run with a provider that caches", (
     };
     expect(names(0)).toEqual(["find_tools"]);
     expect(names(1)).toEqual(["find_tools", "bank_archive", "shop_archive", "burn"]);
-    await using other = await fakeOpenai(["Done."]);
-    await agent({ name: "a", model: model(other), tools: [tools, own] }).run("Go");
-    expect(JSON.stringify(other.requests[0]?.body["tools"])).toContain('"call_found_tool"');
+    for (const name of ["call_tool", "call-tool"]) {
+      await using other = await fakeOpenai(["Done."]);
+      const own = { ...archive(name), effect: "none" as const };
+      await agent({ name: "a", model: model(other), tools: [tools, own] }).run("Go");
+      expect(JSON.stringify(other.requests[0]?.body["tools"])).toContain('"call_found_tool"');
+    }
   });
 });

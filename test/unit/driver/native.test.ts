@@ -67,6 +67,14 @@ describe("what native models write beside their answer", () => {
     expect(named).toEqual(["search", "search", "kom.memory", "other"]);
   });
 
+  it("is the tool that can be meant alone where a name is spelled otherwise, and none that was taken away", () => {
+    const before = turnOf({ tools: [search, fakeTool("find_all", 1), fakeTool("find.all", 1)] }).allowed;
+    const { tools } = turnOf({ tools: [search, fakeTool("find_all", 1)] }).allowed;
+    const named = (name: string): string =>
+      nativeDriver.toolName(name, { ...before, tools, before: before.tools });
+    expect(["Search", "find-all", "find.all"].map(named)).toEqual(["search", "find_all", "find.all"]);
+  });
+
   it("is no part of the name of a tool where it is a namespace that models make up", () => {
     const { allowed } = turnOf({ tools: [search, fakeTool("kom.memory", 1), fakeTool("tools.list", 1)] });
     const written = ["functions.search", "default_api:search", "functions.kom_memory", "tools.kom.memory"];
