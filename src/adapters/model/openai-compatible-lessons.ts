@@ -1,5 +1,6 @@
 import { RefusedRequest } from "./http-reply.ts";
 import { refusesFormat } from "./openai-compatible-errors.ts";
+import { saysItCannot } from "./server-errors.ts";
 
 /** The fields of a request that servers differ about. */
 export interface ChatBody {
@@ -55,7 +56,7 @@ export function lessonsOf(thrown: unknown, body: ChatBody): readonly string[] {
   const said = thrown.message;
   const sent = JSON.stringify(body.messages); // a quote within a text has a backslash before it
   if (/\bimage|multimodal/i.test(said) && sent.includes('"image_url":')) return ["result files"];
-  if (thrown.fault.status !== 400 && thrown.fault.status !== 422) return [];
+  if (!saysItCannot(thrown.fault)) return [];
   const known = wordings.find(
     ({ words, of }) => words.test(said) && (of === undefined || body[of] !== undefined),
   );

@@ -261,11 +261,15 @@ describe("a server that refuses what it gave", () => {
   });
 
   it.each([
-    "Unable to generate parser for this template. Automatic parser generation failed: JSON schema error at #/properties/at/items: schema must be an object",
-    "Failed to initialize samplers: failed to parse grammar",
-    "Invalid JSON schema: regex word boundary is not supported. Found at $.properties.at.pattern.",
-  ])("is told less of what tools take, where it refuses their schemas: %s", async (rule) => {
-    server.play(refusing(400, rule), said("done"), said("done"));
+    [
+      400,
+      "Unable to generate parser for this template. Automatic parser generation failed: JSON schema error at #/properties/at/items: schema must be an object",
+    ],
+    [500, "JSON schema conversion failed:\nPattern must start with '^' and end with '$'"],
+    [400, "Failed to initialize samplers: failed to parse grammar"],
+    [400, "Invalid JSON schema: regex word boundary is not supported. Found at $.properties.at.pattern."],
+  ])("is told less of what tools take, where it refuses their schemas: %s %s", async (status, rule) => {
+    server.play(refusing(status, rule), said("done"), said("done"));
     const asked = model();
     const at = { type: "array", prefixItems: [{ type: "string", pattern: "^\\b" }], items: false } as const;
     const inputSchema = { type: "object", properties: { at }, required: ["at"] } as const;
