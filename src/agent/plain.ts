@@ -13,7 +13,7 @@ import type { End } from "../run/end.ts";
 import { describeIssues } from "../schema/schema.ts";
 import { seenBy } from "../turn/reply.ts";
 import { untilStopped } from "../util/interrupt.ts";
-import { type Json, toJson } from "../util/json.ts";
+import { type Json, wholeJson } from "../util/json.ts";
 import type { PlainPlan } from "./plan-skill.ts";
 
 /** A run whose skill is a function. */
@@ -47,7 +47,7 @@ async function runPlain(skill: PlainPlan, { agent, input, journal }: PlainRun, f
     key: "skill",
     fingerprint: () => partsText({ skill: skill.name, input }),
     run: async () => {
-      const json = toJson(await checked(skill, await skill.execute(input)));
+      const json = wholeJson(await checked(skill, await skill.execute(input)));
       if (!json.ok) throw new TypeError(`its result is not JSON: ${json.reason}`);
       return json.value;
     },

@@ -3,7 +3,7 @@ import { checkArguments } from "../error/check-shape.ts";
 import type { JsonSchema, Issue, ParseResult, Schema } from "../schema/schema.ts";
 import { describeIssues } from "../schema/schema.ts";
 import { type InferOutput, type SchemaSource, toSchema } from "../schema/to-schema.ts";
-import { type JsonObject, toJson } from "../util/json.ts";
+import { type JsonObject, wholeJson } from "../util/json.ts";
 import { type ArgumentsOf, argumentSchema, type Tool, type TypedTool } from "./tool.ts";
 import { argumentProblem, wrongArguments, wrongResult } from "./wrong-values.ts";
 
@@ -116,7 +116,7 @@ export async function validateResult(tool: Tool | DataTool, value: unknown): Pro
 }
 
 function asJson(value: unknown): ParseResult<unknown> {
-  const json = toJson(value);
+  const json = wholeJson(value);
   return json.ok
     ? { ok: true, value }
     : { ok: false, issues: [{ path: [], message: `no JSON: ${json.reason}` }] };

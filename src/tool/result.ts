@@ -3,7 +3,7 @@ import { trustedLabel } from "../message/label.ts";
 import { filePart } from "../message/message-shape.ts";
 import { type FilePart, contentText, type TextPart, type ToolResult } from "../message/message.ts";
 import { describeIssues, type ParseResult } from "../schema/schema.ts";
-import { isJsonList, isJsonObject, type Json, toJson } from "../util/json.ts";
+import { isJsonList, isJsonObject, type Json, wholeJson } from "../util/json.ts";
 import { fits } from "../util/shape.ts";
 import { after, type Maybe } from "../util/maybe.ts";
 import type { Tool } from "./tool.ts";
@@ -39,9 +39,9 @@ function resultOf(
   }
   const beside = given instanceof WithFiles ? given : undefined;
   const value = beside === undefined ? given : beside.value;
-  const json = toJson(checked === undefined ? value : checked.value);
+  const json = wholeJson(checked === undefined ? value : checked.value);
   if (json.ok) return okResult(json.value, beside?.files);
-  const text = `Tool '${name}' failed: its result is not JSON.`;
+  const text = `Tool '${name}' ran, but its result is not JSON.`;
   return { status: "error", text, note: json.reason, label: trustedLabel };
 }
 

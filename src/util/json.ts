@@ -63,7 +63,7 @@ const pollution = 'it has the key "__proto__" or "constructor.prototype", which 
  * `JSON.stringify`: `undefined` and functions are dropped, dates become text; a bigint becomes the string of its digits. A list with holes is no
  * JSON. Never throws.
  */
-export function toJson(value: unknown): ParsedJson {
+export function toJson(value: unknown, refuse: (field: unknown) => void = () => undefined): ParsedJson {
   if (value === undefined) return { ok: true, value: null };
   if (typeof value === "string" || typeof value === "boolean" || value === null) return { ok: true, value };
   if (typeof value === "number" && Number.isFinite(value)) return { ok: true, value };
@@ -75,6 +75,7 @@ export function toJson(value: unknown): ParsedJson {
       function (this: Readonly<Record<string, unknown>>, key, field: unknown) {
         refuseBytes(this[key]);
         if (Array.isArray(field)) refuseHoles(field);
+        refuse(field);
         return typeof field === "bigint" ? String(field) : field;
       },
     ) as string | undefined;
@@ -82,6 +83,11 @@ export function toJson(value: unknown): ParsedJson {
   } catch (error) {
     return { ok: false, reason: thrownText(error, "it cannot be written as JSON") };
   }
+}
+
+/** As {@link toJson}, for what an author gives to be read whole: an object of which JSON would show nothing is refused. Never throws. */
+export function wholeJson(value: unknown): ParsedJson {
+  return toJson(value, refuseHidden);
 }
 
 /**
@@ -153,6 +159,25 @@ function refuseBytes(value: unknown): void {
   const bytes = value.byteLength;
   throw new TypeError(
     `it has ${bytes} bytes in a buffer; JSON has none: give them as text, for example in base64`,
+  );
+}
+
+/**
+ * JSON writes a Map, an error or a promise as `{}`: whoever reads that takes it for an empty object.
+ *
+ * @throws TypeError for an object of a class that keeps all to itself
+ */
+function refuseHidden(field: unknown): void {
+  if (typeof field !== "object" || field === null || Array.isArray(field)) return;
+  const prototype: unknown = Object.getPrototypeOf(field);
+  if (prototype === null || Object.getPrototypeOf(prototype) === null) return;
+  if (Object.keys(field).length > 0) return;
+  const kind = Object.prototype.toString.call(field).slice("[object ".length, -1);
+  if (kind === "Number" || kind === "Boolean") return; // in their objects: JSON shows them
+  if (kind === "Promise") throw new TypeError("it has a promise inside: `await` it");
+  const name = kind === "Object" ? field.constructor.name : kind;
+  throw new TypeError(
+    `it has ${/^[aeiou]/i.test(name) ? "an" : "a"} ${name}, of which JSON shows nothing: give plain objects, lists and texts`,
   );
 }
 

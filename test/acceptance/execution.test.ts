@@ -187,7 +187,7 @@ describe("the probes that peers fail", () => {
       values.map(([, text]) => text),
     );
     expect(results.slice(values.length)).toMatchObject([
-      { status: "error", text: "Tool 'cyclic' failed: its result is not JSON." },
+      { status: "error", text: "Tool 'cyclic' ran, but its result is not JSON." },
       { status: "error", text: "Tool 'throws' failed: just text" },
     ]);
   });

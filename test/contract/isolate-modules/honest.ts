@@ -210,9 +210,10 @@ export async function sendsOdd(_args: unknown, { fetch, fs, exec }: Context): Pr
 }
 
 /** Gives what is no JSON. */
-export function givesNoJson({ what }: { readonly what: "bytes" | "buffer" | "holes" }): unknown {
+export function givesNoJson({ what }: { readonly what: "bytes" | "buffer" | "holes" | "hidden" }): unknown {
   const list = [1];
   list.length = 3;
   if (what === "holes") return { list };
+  if (what === "hidden") return { prices: new Map() };
   return { picture: what === "bytes" ? new Uint8Array([1, 2]) : Buffer.from("ab") };
 }

@@ -23,7 +23,7 @@ export function encodeFrame(message: unknown, bytes: Uint8Array = empty): Buffer
 }
 
 /**
- * A bigint is the string of its digits; bytes and lists with holes are no JSON. So it is for tools of the same process.
+ * A bigint is the string of its digits; bytes, lists with holes, and objects of which JSON shows nothing are no JSON. So it is for tools of the same process.
  *
  * @throws TypeError
  */
@@ -32,12 +32,25 @@ function written(this: Readonly<Record<string, unknown>>, key: string, value: un
   if (ArrayBuffer.isView(field) || field instanceof ArrayBuffer)
     throw new TypeError(`it has ${field.byteLength} bytes in a buffer; JSON has none: give them as text`);
   if (Array.isArray(value)) refuseHoles(value);
+  else if (typeof value === "object" && value !== null) refuseHidden(value);
   return typeof value === "bigint" ? String(value) : value;
 }
 
 function refuseHoles(list: readonly unknown[]): void {
   for (let place = 0; place < list.length; place += 1)
     if (!(place in list)) throw new TypeError(`in a list nothing was put in at place ${place}`);
+}
+
+/** JSON writes a Map, an error or a promise as `{}`. */
+function refuseHidden(value: object): void {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === null || Object.getPrototypeOf(prototype) === null || Object.keys(value).length > 0)
+    return;
+  const { name } = value.constructor;
+  if (name === "Number" || name === "Boolean") return; // in their objects: JSON shows them
+  throw new TypeError(
+    `JSON shows nothing of what it has: ${name === "Promise" ? "a promise inside, \`await\` it" : name}`,
+  );
 }
 
 const empty = new Uint8Array(0);
