@@ -1,6 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
-import type { RunEnd, RunStore } from "./run-store.ts";
+import type { RunEnd, RunStore, StoredRun } from "./run-store.ts";
 
 /** Whoever waits for something to happen to a run. */
 export interface Waiter {
@@ -54,12 +54,31 @@ function nextChange(
   };
 }
 
+/** The time after which whoever waits for a run is told that no worker takes it. */
+const untakenMs = 10_000;
+
 /** Waits for the end of a run. @throws WritError `run-missing`, `run-moved`; the reason of the signal */
 export function untilEnded(id: string, waiter: Waiter): Promise<RunEnd> {
+  const { host } = waiter;
+  let readySince = host.now();
+  let isTold = false;
   return untilChanged(id, waiter, async () => {
     const run = await waiter.store.read(id);
     if (run === undefined) throw new WritError("run-missing", { id });
     if (run.end === undefined && run.status === "moved") throw new WritError("run-moved", { id });
+    if (run.status !== "ready") readySince = host.now();
+    else if (!isTold && host.now() - readySince >= untakenMs) {
+      isTold = true;
+      await tellUntaken(run, waiter);
+    }
     return run.end;
   });
+}
+
+/** Tells the author, once for an agent, that its runs stand still; where others of them are at work this one has but to wait. */
+async function tellUntaken({ agent }: StoredRun, { store, host }: Waiter): Promise<void> {
+  const atWork = await store.list({ status: "running", agent, limit: 1 });
+  if (atWork.length > 0) return;
+  const text = `No worker takes the runs of "${agent}". Begin one, in this process or another: \`durableRuns({ store, agents }).work()\`, with "${agent}" among its \`agents\`.`;
+  host.warn?.({ code: "WRIT_RUN_UNTAKEN", text, isDeprecation: false });
 }

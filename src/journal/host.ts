@@ -39,6 +39,7 @@ export interface Warning {
     | "WRIT_PROVIDER_WARNING"
     | "WRIT_STREAM_UNREAD"
     | "WRIT_STORE_FAILED"
+    | "WRIT_RUN_UNTAKEN"
     | "WRIT_SERVER_FAILED";
   readonly text: string;
   readonly isDeprecation: boolean;

@@ -49,7 +49,7 @@ function refuseHidden(value: object): void {
   const { name } = value.constructor;
   if (name === "Number" || name === "Boolean") return; // in their objects: JSON shows them
   throw new TypeError(
-    `JSON shows nothing of what it has: ${name === "Promise" ? "a promise inside, \`await\` it" : name}`,
+    `JSON shows nothing of what it has: ${name === "Promise" ? "a promise that nobody awaited" : name}`,
   );
 }
 
