@@ -40,6 +40,7 @@ export interface Warning {
     | "WRIT_STREAM_UNREAD"
     | "WRIT_STORE_FAILED"
     | "WRIT_RUN_UNTAKEN"
+    | "WRIT_CHAT_FORGETS"
     | "WRIT_SERVER_FAILED";
   readonly text: string;
   readonly isDeprecation: boolean;

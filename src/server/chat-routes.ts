@@ -1,4 +1,4 @@
-import type { Runnable } from "../agent/runnable.ts";
+import { aboutOf, type Runnable } from "../agent/runnable.ts";
 import { callsBeside } from "../durable/beside.ts";
 import type { QuestionAnswer, RunFilter, WaitingQuestion } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
@@ -66,6 +66,7 @@ async function chat(asked: Asked, opened: OpenStream): Promise<Response> {
   if (trigger === "regenerate-message")
     refuse("an answer is not written anew: what a run did stays done. Send a message");
   if (last?.role === "user") {
+    if (messages.some((one) => one.role === "user" && one !== last)) tellForgetting(agent, asked);
     const id = runIdOf(asked, chatId, last.id);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
     const input = inputOf(last, refuse) as never;
@@ -83,6 +84,13 @@ async function chat(asked: Asked, opened: OpenStream): Promise<Response> {
   // The page was told all before the last question. Answers about calls of agents inside stay in its message, and are sent again.
   const after = Math.max(...answers.map((one) => one.after));
   return stream(asked, { id: run, messageId: last?.id, after }, opened);
+}
+
+/** Tells the author of a server without `sessions` that what was said before is not known to the run of this message. */
+function tellForgetting(agent: Runnable, { served: { sessions, host } }: Asked): void {
+  if (sessions !== undefined || aboutOf(agent)?.keepsNoConversation === true) return;
+  const text = `"${agent.name}" answers each message of a chat without those before it, since its server has no \`sessions\`. Give them: \`serve({ sessions: (id) => session(store, id) })\`, with \`store = sqliteSessions(file)\`.`;
+  host.warn?.({ code: "WRIT_CHAT_FORGETS", text, isDeprecation: false });
 }
 
 async function resume(asked: Asked): Promise<Response> {
