@@ -1,3 +1,5 @@
+const watching = ["onStepFinish", "onStepEnd", "onFinish", "onEnd", "callbacks"];
+
 /** Names of fields in other libraries, and the field to write here: of an agent, and of one run. */
 const meant: Readonly<Record<"agent" | "run", Readonly<Record<string, string>>>> = {
   agent: {
@@ -8,10 +10,23 @@ const meant: Readonly<Record<"agent" | "run", Readonly<Record<string, string>>>>
     ...alike("output", "outputSchema", "outputType", "responseFormat", "structuredOutput"),
     ...alike("input", "inputSchema"),
     ...alike("subagents(...)", "agents", "handoffs", "subagents"),
+    ...alike("hooks: [{ beforeModel }]", "prepareStep", "prepareCall"),
+    ...alike("hooks", "middleware", "guardrails", "inputGuardrails", "outputGuardrails"),
+    ...alike("onEvent", ...watching),
+    ...alike("run(input, { tools })", "activeTools"),
+    ...alike(
+      "policy: policy({ name, rules: [ask(tool)] })",
+      "toolApproval",
+      "interruptBefore",
+      "interruptOn",
+    ),
+    ...alike("durableRuns({ store, agents })", "checkpointer"),
   },
   run: {
     ...alike("signal", "abort", "abortController"),
-    ...alike("session: session(store, id)", "sessionId", "threadId", "conversationId"),
+    ...alike("session: session(store, id)", "sessionId", "threadId", "thread_id", "conversationId"),
+    ...alike("onEvent", ...watching),
+    ...alike("tools", "activeTools"),
   },
 };
 

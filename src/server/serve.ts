@@ -184,10 +184,16 @@ function appOf(path: string, handling: Handling, endpoint: McpEndpoint | undefin
       app.get(place, () => json(body));
     }
   }
-  app.notFound(({ req: { method, path: asked } }) =>
-    problemResponse(new WritError("request-unknown", { where: `${method} ${asked.slice(0, 200)}` })),
-  );
+  app.notFound(({ req: { method, path: asked } }) => {
+    const where = `${method} ${asked.slice(0, 200)}${asked.startsWith(`${path}/`) ? "" : outsideText(path)}`;
+    return problemResponse(new WritError("request-unknown", { where }));
+  });
   return app;
+}
+
+/** Says why nothing is there: as `app.use` of Express does, a framework may hand on what stands behind the path alone. */
+function outsideText(path: string): string {
+  return `: all of this server stands below its \`path\`, ${path}. Mount it where requests keep that, or leave \`path\` out`;
 }
 
 /** The names by which a machine reaches itself. */

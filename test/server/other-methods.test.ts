@@ -1,6 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { ask, runsFile, serving, talker, told } from "./scene.ts";
 
+describe("a request whose path was taken away before it came", () => {
+  it("is told where all of the server stands", async () => {
+    const server = serving(runsFile(), { agents: [talker()], path: "/agents", work: false });
+    const problem = await told(ask(server, "POST /chat/talker")); // as after app.use("/agents", …) of Express
+    expect(problem).toMatchObject({
+      status: 404,
+      detail: expect.stringMatching(/below its `path`, \/agents/),
+    });
+    const inside = await told(ask(server, "POST /agents/chatt/talker"));
+    expect(inside).toMatchObject({ status: 404, detail: "There is nothing at POST /agents/chatt/talker." });
+  });
+});
+
 describe("another method at a path that is there", () => {
   it("is 405, and says which methods are taken, at each path of the description", async () => {
     const server = serving(runsFile(), { agents: [talker()], path: "/agents", work: false });

@@ -42,6 +42,31 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
     'Agent "a": `maxTokens` is a setting of the model: write `settings: { maxOutputTokens }`.',
   ],
   [
+    "needsApproval of a tool",
+    makes({ needsApproval: true }),
+    'Tool "t": write `policy: policy({ name, rules: [ask("t")] })` of its agent in place of `needsApproval`.',
+  ],
+  [
+    "prepareStep",
+    define({ prepareStep: () => ({}) }),
+    'Agent "a": write `hooks: [{ beforeModel }]` in place of `prepareStep`.',
+  ],
+  [
+    "onStepFinish in a run",
+    inRun({ onStepFinish: () => undefined }),
+    'The run of "a": write `onEvent` in place of `onStepFinish`.',
+  ],
+  [
+    "activeTools",
+    define({ activeTools: ["t"] }),
+    'Agent "a": write `run(input, { tools })` in place of `activeTools`.',
+  ],
+  [
+    "checkpointer",
+    define({ checkpointer: {} }),
+    'Agent "a": write `durableRuns({ store, agents })` in place of `checkpointer`.',
+  ],
+  [
     "approve",
     define({ approve: () => true }),
     'Agent "a": `approve` is given to each run: write `run(input, { approve })`.',
