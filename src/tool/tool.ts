@@ -377,6 +377,7 @@ const otherWords = {
   outputSchema: ["output", "returns"],
   execute: ["run", "handler", "func", "fn", "call"],
   timeoutMs: ["timeout"],
+  "agent({ policy: policy({ name, rules: [ask(tool)] }) })": ["needsApproval"],
 } as const;
 
 /** @throws WritError `definition-invalid` that says what a field is called here */
@@ -387,9 +388,6 @@ function checkWords(given: Readonly<Record<string, unknown>>, where: string): vo
     const reason = `write \`${field}\` in place of \`${other}\`.`;
     throw new WritError("definition-invalid", { where, reason });
   }
-  if (given["needsApproval"] === undefined) return;
-  const reason = `write \`policy: policy({ name, rules: [ask("${String(given["name"])}")] })\` of its agent in place of \`needsApproval\`.`;
-  throw new WritError("definition-invalid", { where, reason });
 }
 
 const callableName = /^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/;
