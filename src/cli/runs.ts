@@ -2,6 +2,7 @@ import { nodeHost } from "../adapters/clock.ts";
 import { wakeAfter } from "../durable/after-others.ts";
 import { type RunFilter, runStatuses, type StoredRun } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
+import type { Outcome } from "../event/outcome.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { countOf, wordOf } from "./options.ts";
 import { countText, durationText, jsonLine, oneLine, printable, processOutput } from "./output.ts";
@@ -40,9 +41,21 @@ export async function listRuns({
 }
 
 function cells(run: StoredRun): readonly string[] {
-  const { id, status, agent, session, begunAt, input } = run;
-  const about = [status, agent, session ?? "", agoText(begunAt), JSON.stringify(input)];
+  const { id, status, agent, session, begunAt, input, end } = run;
+  const about = [
+    `${status}${end === undefined ? "" : whyText(end.outcome)}`,
+    agent,
+    session ?? "",
+    agoText(begunAt),
+    JSON.stringify(input),
+  ];
   return [printable(id), ...about.map((cell) => oneLine(cell, 60))]; // other commands take the whole id
+}
+
+/** The code of a failure, or the bound that was met: what whoever has to do something looks for. */
+function whyText(outcome: Outcome): string {
+  if (outcome.type === "failed") return ` (${outcome.code})`;
+  return outcome.type === "exhausted" ? ` (${outcome.field})` : "";
 }
 
 /** `writ runs show <id>`: one run with its questions and the keys of its steps. */

@@ -100,6 +100,9 @@ export default agent({ name: "busy", tools: [look], model: () => ({ calls: [{ na
       4,
       expect.stringContaining("error[budget-exhausted] Agent 'busy'"),
     ]);
+    const listed = (await writ(["runs", "list"])).stdout;
+    expect(listed).toMatch(/^down-0 +failed \(provider-failed\) +down /m);
+    expect(listed).toMatch(/^bound +exhausted \(turns\) +busy /m);
   });
 
   it("prints commands that a shell takes as they are, and lists ids whole", async () => {
