@@ -79,6 +79,6 @@ export function untilEnded(id: string, waiter: Waiter): Promise<RunEnd> {
 async function tellUntaken({ agent }: StoredRun, { store, host }: Waiter): Promise<void> {
   const atWork = await store.list({ status: "running", agent, limit: 1 });
   if (atWork.length > 0) return;
-  const text = `No worker takes the runs of "${agent}". Begin one, in this process or another: \`durableRuns({ store, agents }).work()\`, with "${agent}" among its \`agents\`.`;
+  const text = `No worker takes the runs of "${agent}". Begin one, here or in another process: \`durableRuns({ store, agents }).work()\`, with "${agent}" in \`agents\`.`;
   host.warn?.({ code: "WRIT_RUN_UNTAKEN", text, isDeprecation: false });
 }

@@ -89,7 +89,7 @@ async function chat(asked: Asked, opened: OpenStream): Promise<Response> {
 /** Tells the author of a server without `sessions` that what was said before is not known to the run of this message. */
 function tellForgetting(agent: Runnable, { served: { sessions, host } }: Asked): void {
   if (sessions !== undefined || aboutOf(agent)?.keepsNoConversation === true) return;
-  const text = `"${agent.name}" answers each message of a chat without those before it, since its server has no \`sessions\`. Give them: \`serve({ sessions: (id) => session(store, id) })\`, with \`store = sqliteSessions(file)\`.`;
+  const text = `"${agent.name}" answers each message of a chat without those before it: give \`serve({ sessions: (id) => session(store, id) })\`.`;
   host.warn?.({ code: "WRIT_CHAT_FORGETS", text, isDeprecation: false });
 }
 

@@ -329,19 +329,6 @@ describe("useChat's own client", () => {
     expect(shown(page.lastMessage)).toEqual(["step-start", "2"]);
   });
 
-  it("warns the author of a server without sessions, once a second message comes", async () => {
-    const heard: unknown[] = [];
-    const hear = (warning: Error & { code?: string }): unknown => heard.push(warning.code);
-    process.on("warning", hear);
-    onTestFinished(() => void process.off("warning", hear));
-    const forgetful = agent({ name: "forgetful", model: () => "Yes?" });
-    const page = new Page(serving(runsFile(), { agents: [forgetful] }), "forgetful");
-    await page.sendMessage({ text: "One" });
-    expect(heard).toEqual([]);
-    await page.sendMessage({ text: "Two" });
-    expect(heard).toEqual(["WRIT_CHAT_FORGETS"]);
-  });
-
   it("sends files, and is told of a failed tool and a failed run", async () => {
     const look = tool({
       name: "look",

@@ -46,11 +46,7 @@ function refuseHidden(value: object): void {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === null || Object.getPrototypeOf(prototype) === null || Object.keys(value).length > 0)
     return;
-  const { name } = value.constructor;
-  if (name === "Number" || name === "Boolean") return; // in their objects: JSON shows them
-  throw new TypeError(
-    `JSON shows nothing of what it has: ${name === "Promise" ? "a promise that nobody awaited" : name}`,
-  );
+  throw new TypeError(`JSON shows nothing of what it has: ${value.constructor.name}`);
 }
 
 const empty = new Uint8Array(0);
