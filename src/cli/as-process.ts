@@ -15,8 +15,11 @@ async function fail(error: unknown): Promise<never> {
   process.exit(await printFailure(error, { verbose: process.argv.includes("--verbose") }));
 }
 
-/** Whoever read the output has gone (`| head`): there is nobody left to work for. Other faults of a stream are real. */
+/**
+ * Whoever read the output has gone (`| head`): there is nobody left to work for. A terminal that was closed (EIO) sends a signal, which ends what goes on
+ * in order. Other faults of a stream are real.
+ */
 function leaveWhenUnread(error: NodeJS.ErrnoException): void {
   if (error.code === "EPIPE") process.exit();
-  throw error;
+  if (error.code !== "EIO") throw error;
 }

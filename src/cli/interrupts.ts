@@ -7,7 +7,8 @@ export interface Interrupts {
   readonly stopListening: () => void;
 }
 
-const told = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+/** Signals that end a command: Ctrl-C, whoever ends the process from outside, and a terminal that is closed. */
+export const endSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 // Depends on: the signals that this process was sent.
 let isToEnd = false;
@@ -20,18 +21,23 @@ export function listenForInterrupts(output: Output): Interrupts {
   const controller = new AbortController();
   const onSignal = (name: NodeJS.Signals): void => {
     isToEnd ||= name !== "SIGINT";
-    if (controller.signal.aborted) process.exit(exitCodes.interrupted);
+    if (controller.signal.aborted) return endAtOnce(name);
     const again = name === "SIGINT" ? " Press Ctrl-C again to exit at once." : "";
     output.progress(`${output.style("yellow", `Stopping.${again}`)}\n`);
     const reason =
       name === "SIGINT" ? "it was interrupted from the keyboard" : `it was told to end (${name})`;
     controller.abort(new Error(reason));
   };
-  for (const name of told) process.on(name, onSignal);
+  for (const name of endSignals) process.on(name, onSignal);
   return {
     signal: controller.signal,
     stopListening() {
-      for (const name of told) process.off(name, onSignal);
+      for (const name of endSignals) process.off(name, onSignal);
     },
   };
+}
+
+/** Ends the process at a second signal. A terminal that is closed may send its own twice: the system does, and the shell does. */
+export function endAtOnce(name: NodeJS.Signals): void {
+  if (name !== "SIGHUP") process.exit(exitCodes.interrupted);
 }

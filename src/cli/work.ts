@@ -1,6 +1,7 @@
 import { durableRuns } from "../adapters/durable-runs.ts";
 import { loadAgents } from "./load-agent.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { endAtOnce, endSignals } from "./interrupts.ts";
 import { countOf, wordOf } from "./options.ts";
 import { jsonLine, oneLine, processOutput } from "./output.ts";
 import { knownStore, openStore, type StoreFlags } from "./run-store.ts";
@@ -59,12 +60,12 @@ export async function work(files: readonly string[], flags: WorkFlags): Promise<
   return exitCodes.answered;
 }
 
-/** Resolves at SIGTERM or Ctrl-C. A second one ends the process at once. */
+/** Resolves at the first signal that ends a command. A second one ends the process at once. */
 export function toldToEnd(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const)
+    for (const signal of endSignals)
       process.once(signal, () => {
-        process.once(signal, () => process.exit(exitCodes.interrupted));
+        process.on(signal, endAtOnce);
         resolve();
       });
   });

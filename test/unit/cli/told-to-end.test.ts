@@ -3,7 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { setTimeout } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
+import { durableRuns } from "../../../src/adapters/durable-runs.ts";
+import { sqliteRuns } from "../../../src/adapters/sqlite/sqlite-runs.ts";
+import { loadAgent } from "../../../src/cli/load-agent.ts";
 
 const source = (path: string): string =>
   JSON.stringify(new URL(`../../../src/${path}`, import.meta.url).href);
@@ -28,6 +32,8 @@ function waiting(): { readonly file: string; readonly pidFile: string } {
   return { file, pidFile };
 }
 
+const main = new URL("../../../src/cli/main.ts", import.meta.url).pathname;
+
 function isThere(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -45,7 +51,6 @@ it.each([
   "%s ends `writ %s` with the programs of its tools, and the run says so",
   async (signal, command) => {
     const { file, pidFile } = waiting();
-    const main = new URL("../../../src/cli/main.ts", import.meta.url).pathname;
     const given = command === "run" ? ["run", file, "Hi", "--json"] : ["chat", file];
     const child = spawn(process.execPath, ["--no-warnings", main, ...given], {
       stdio: ["pipe", "pipe", "ignore"],
@@ -66,3 +71,42 @@ it.each([
   },
   60_000,
 );
+
+it.runIf(existsSync("/usr/bin/script"))(
+  "a terminal that is closed ends `writ run` as its signal does, though nothing can be written there",
+  async () => {
+    const { file, pidFile } = waiting();
+    const codeFile = `${pidFile}-code`;
+    const telling = `process.on("exit", (code) => fs.writeFileSync(${JSON.stringify(codeFile)}, String(code)));`;
+    writeFileSync(file, `import fs from "node:fs"; ${telling} ${readFileSync(file, "utf8")}`);
+    const words = [process.execPath, "--no-warnings", main, "run", file, "Hi"];
+    const command = `exec ${words.map((word) => `'${word}'`).join(" ")}`;
+    const terminal = spawn("/usr/bin/script", ["-qec", command, "/dev/null"], { stdio: "ignore" });
+    await expect.poll(() => existsSync(pidFile), { timeout: 20_000 }).toBe(true);
+    terminal.kill("SIGKILL");
+    const code = (): string => (existsSync(codeFile) ? readFileSync(codeFile, "utf8") : "");
+    await expect.poll(code, { timeout: 10_000 }).toBe("130");
+  },
+  60_000,
+);
+
+it("SIGHUP has `writ work` hand its runs over, and leaves no program of their tools", async () => {
+  const { file, pidFile } = waiting();
+  const path = `${pidFile}.db`;
+  const agent = await loadAgent(file);
+  {
+    using store = sqliteRuns(path);
+    await durableRuns({ store, agents: [agent] }).start(agent, "Hi");
+  }
+  const worker = spawn(process.execPath, ["--no-warnings", main, "work", file, "--store", path], {
+    stdio: "ignore",
+  });
+  const ended = new Promise<number | null>((resolve) => worker.once("exit", resolve));
+  await expect.poll(() => existsSync(pidFile), { timeout: 20_000 }).toBe(true);
+  const program = Number(readFileSync(pidFile, "utf8"));
+  worker.kill("SIGHUP");
+  await setTimeout(200);
+  worker.kill("SIGHUP"); // the shell's, after the system's
+  await expect.poll(() => isThere(program), { timeout: 20_000 }).toBe(false);
+  expect(await ended).toBe(0); // after the 10 s that calls have to end
+}, 60_000);
