@@ -1,3 +1,5 @@
+import { agentShape } from "../agent/agent-shape.ts";
+import { checkArguments } from "../error/check-shape.ts";
 import type { AgentEvent } from "../event/event.ts";
 import { capabilityAudit, type CapabilityLook } from "../event/capability-audit.ts";
 import type { Approve } from "../run/approval.ts";
@@ -47,6 +49,7 @@ export interface PrintRunOptions {
  *
  * Never throws for a run that goes wrong: what went wrong is printed, and told by the exit code, which is returned.
  *
+ * @throws WritError `definition-invalid` for what is no agent
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -61,6 +64,7 @@ export async function printRun(
   prompt: string | readonly QuestionPart[],
   options: PrintRunOptions = {},
 ): Promise<ExitCode> {
+  checkArguments("printRun()", { agent }, { agent: agentShape });
   const { output = processOutput, format = "text", verbose = false } = options;
   const { skill, ceiling } = options;
   const interrupts = listenForInterrupts(output);

@@ -26,8 +26,9 @@ export interface Asking {
   readonly told: <Answer>(method: string, path: string, body?: object) => Promise<Answer>;
 }
 
-/** Makes what asks a server in the name of a principal. */
+/** Makes what asks a server in the name of a principal. @throws TypeError for options without an address */
 export function asking({ url, token, fetch: sending }: RunsClientOptions): Asking {
+  if (typeof url !== "string") throw new TypeError("runsClient() needs a `url` as text");
   const place = url.replace(/\/+$/, "");
   const requestOf: Asking["requestOf"] = async (method, path, more = {}) => {
     const bearer = typeof token === "function" ? await token() : token;
@@ -45,7 +46,7 @@ export function asking({ url, token, fetch: sending }: RunsClientOptions): Askin
     return (response.status === 204 ? undefined : await response.json()) as Answer;
   }
   async function told<Answer>(method: string, path: string, body?: object): Promise<Answer> {
-    return read(await requestOf(method, path, body === undefined ? {} : { body: JSON.stringify(body) }));
+    return read(await requestOf(method, path, { body: JSON.stringify(body) })); // undefined where there is none
   }
   return { requestOf, send, read, told };
 }

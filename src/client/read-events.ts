@@ -85,7 +85,7 @@ class Connection {
       this.hasNoMore = response.status === 204;
       const type = response.headers.get("content-type") ?? "something of no type";
       if (!this.hasNoMore && !/^text\/event-stream\b/i.test(type))
-        throw new TypeError(`the server gave no stream of events but ${type}: is the address right?`);
+        throw new TypeError(`the server gave no events but ${type}: is the address right?`);
       // Chunks are taken one by one: not every browser iterates over a stream.
       const reader = response.body?.getReader();
       this.signal.addEventListener("abort", () => void reader?.cancel().catch(() => undefined));

@@ -69,6 +69,7 @@ export interface RunsClient {
 /**
  * A client of a server of agents, for browsers and programs. A request that fails is not sent again by itself, reading events is.
  *
+ * @throws TypeError for options without the text of a `url`
  * @example
  * ```ts
  * import { runsClient } from "writ/client";
@@ -86,7 +87,6 @@ export interface RunsClient {
  */
 export function runsClient(options: RunsClientOptions): RunsClient {
   const { requestOf, send, read, told } = asking(options);
-  const show = (id: string): Promise<ShownRun> => told("GET", of(id));
   const events: RunsClient["events"] = (
     id,
     { after = 0, inside = false, signal = new AbortController().signal } = {},
@@ -123,19 +123,19 @@ export function runsClient(options: RunsClientOptions): RunsClient {
       }
     },
     async waiting(id) {
-      const path = id === undefined ? "/questions" : of(id, "/questions");
+      const path = `${id === undefined ? "" : of(id)}/questions`;
       return (await told<{ questions: readonly WaitingQuestion[] }>("GET", path)).questions;
     },
     answer: (id, key, answer) => told("POST", of(id, "/answers"), { key, ...answer }),
     settle: (id, call, settled) => told("POST", of(id, "/settle"), { call, ...settled }),
     signal: (id, signal) => told("POST", of(id, "/signals"), signal),
-    cancel: (id, reason) => told("POST", of(id, "/cancel"), reason === undefined ? {} : { reason }),
+    cancel: (id, reason) => told("POST", of(id, "/cancel"), { reason }),
     retry: (id) => told("POST", of(id, "/retry"), {}),
     fork: (id, options) => told("POST", of(id, "/fork"), options),
     erase: (id) => told("DELETE", of(id)),
     list: async (wanted = {}) =>
       (await told<{ runs: readonly ShownRun[] }>("GET", `/runs?${queryOf(wanted)}`)).runs,
-    show,
+    show: (id) => told("GET", of(id)),
   };
 }
 
@@ -151,7 +151,6 @@ function placeOf(known: ReadonlyMap<string, number>, id: string, inside: boolean
 }
 
 function queryOf(wanted: object): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(wanted)) if (value !== undefined) query.set(name, String(value));
-  return query.toString();
+  const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  return String(new URLSearchParams(given));
 }

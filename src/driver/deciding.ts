@@ -1,3 +1,5 @@
+import { checkArguments } from "../error/check-shape.ts";
+import { callable, object, string } from "../util/shape.ts";
 import { textOf } from "../message/message.ts";
 import type { AskModel, Driver, DriverDecision, TurnInput } from "./driver.ts";
 import { withMarks } from "./mark-results.ts";
@@ -36,6 +38,7 @@ export interface Deciding extends Pick<Driver, "name" | "maxViolations" | "plain
  * ```
  */
 export function decidingDriver(deciding: Deciding): Driver {
+  checkArguments("decidingDriver()", { deciding }, { deciding: object({ name: string, decide: callable }) });
   const { name, maxViolations, plainResults } = deciding;
   const driver: Driver = {
     name,

@@ -1,3 +1,5 @@
+import { checkArguments } from "../error/check-shape.ts";
+import { callable, object, string } from "../util/shape.ts";
 import { type ReplyMessage, type ReplyPart, textOf } from "../message/message.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { AllowList } from "../policy/allow-list.ts";
@@ -50,6 +52,7 @@ import { withoutThinking } from "./thinking.ts";
  * ```
  */
 export function textDriver(protocol: TextProtocol): Driver {
+  checkArguments("textDriver()", { protocol }, { protocol: object({ name: string, read: callable }) });
   const { name, maxRetries = defaultRetries, plainResults, plainAnswers, partialAnswer } = protocol;
   checkOptions("textDriver()", { maxRetries });
   const formatOf = shapeFormat(protocol.format ?? {});

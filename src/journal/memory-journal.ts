@@ -1,3 +1,5 @@
+import { checkArguments } from "../error/check-shape.ts";
+import { list, record } from "../util/shape.ts";
 import type { Journal } from "./journal.ts";
 import { type JournalRecord, recordedJournal } from "./recorded-journal.ts";
 
@@ -30,6 +32,7 @@ export function memoryJournal(
   records: readonly JournalRecord[] = [],
   options: MemoryJournalOptions = {},
 ): MemoryJournal {
+  checkArguments("memoryJournal()", { records }, { records: list(record) });
   const kept = [...records];
   let keys: Set<string> | undefined; // made where something is kept: a replay keeps nothing
   const journal = recordedJournal(records, (record) => {

@@ -1,4 +1,6 @@
+import { checkArguments } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
+import { callable, list, record } from "../util/shape.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
 import type { Json } from "../util/json.ts";
 import type { Maybe } from "../util/maybe.ts";
@@ -40,6 +42,7 @@ export function recordedJournal(
   keep: (record: JournalRecord, mustLast: boolean) => Maybe<string | undefined | void>,
   keepQuestion?: (question: KeptQuestion) => Maybe<string | undefined | void>,
 ): Journal {
+  checkArguments("recordedJournal()", { records, keep }, { records: list(record), keep: callable });
   const byKey = new Map<string, KnownRecord>();
   for (const record of records) byKey.set(record.key, { record, looked: undefined }); // of two with one key, the later holds
 

@@ -1,4 +1,4 @@
-import { checkShape } from "../error/check-shape.ts";
+import { checkArguments, checkShape } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { fileText } from "../message/file-part.ts";
@@ -18,7 +18,7 @@ import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.
 import { messageShape } from "../message/message-shape.ts";
 import { isCut, withCallIds } from "../tool/read-result.ts";
 import { type Act, actsIn, actsMessage, isDeclared } from "../tool/acts.ts";
-import { anything, fits, list } from "../util/shape.ts";
+import { anything, fits, list, object } from "../util/shape.ts";
 import type { SessionContents, SessionRun } from "./session-store.ts";
 import { summaryMessage } from "./summary.ts";
 
@@ -29,6 +29,8 @@ import { summaryMessage } from "./summary.ts";
  * nobody's choice.
  */
 export type History = "answers" | "all" | ((contents: SessionContents) => readonly Message[]);
+
+const contentsShape = object({ messages: list(anything), runs: list(anything) });
 
 /**
  * The messages of a session that go before a new one: its summary, what it was created with, and its runs. With `answers` user and agent
@@ -47,6 +49,7 @@ export type History = "answers" | "all" | ((contents: SessionContents) => readon
  */
 export function historyOf(contents: SessionContents, history: History): readonly Message[] {
   if (typeof history === "function") return chosenBy(history, contents);
+  checkArguments("historyOf()", { contents }, { contents: contentsShape });
   const { summary, summaryLabel, messages, runs } = contents;
   const known =
     summary === undefined

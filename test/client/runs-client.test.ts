@@ -38,6 +38,13 @@ const words = (events: readonly AgentEvent[]): string =>
   events.map((event) => (event.type === "text-delta" ? event.text : "")).join("");
 
 describe("a client of a server", () => {
+  it.each(["https://agents.example", {}, { url: new URL("https://agents.example") }])(
+    "is given its address as text: %j",
+    (given) => {
+      expect(() => runsClient(given as never)).toThrow("runsClient() needs a `url` as text");
+    },
+  );
+
   it("starts a run, hears its words, and reads what became of it", async () => {
     const { runs } = await over(serving(runsFile(), { agents: [talker(), payer()] }));
     expect(await runs.agents()).toEqual(["talker", "payer"]);
@@ -195,7 +202,7 @@ describe("reading events", () => {
   it("ends where no stream is at the address: a page, as servers of pages give it for any", async () => {
     const page = () => new Response("<h1>My app</h1>", { headers: { "content-type": "text/html" } });
     const { runs, asked } = answering(page);
-    await expect(Array.fromAsync(runs.events("a"))).rejects.toThrow("no stream of events but text/html");
+    await expect(Array.fromAsync(runs.events("a"))).rejects.toThrow("no events but text/html");
     expect(asked).toHaveLength(1);
   });
 

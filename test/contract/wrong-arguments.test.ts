@@ -1,22 +1,26 @@
 import { expect, it } from "vitest";
 import { parallel, race, weighted } from "../../src/compose.ts";
-import { callTool } from "../../src/doors.ts";
-import { recogniser } from "../../src/drivers.ts";
+import { printRun } from "../../src/cli.ts";
+import { callTool, recordedJournal } from "../../src/doors.ts";
+import { decidingDriver, recogniser, textDriver } from "../../src/drivers.ts";
 import { evaluate } from "../../src/eval.ts";
 import { knowledgeFile, loadAgent, skillFromFolder, skillLibrary } from "../../src/files.ts";
-import { agent } from "../../src/index.ts";
+import { agent, memoryJournal } from "../../src/index.ts";
+import { ollamaModels } from "../../src/adapters/model/ollama.ts";
 import { isolatedTool } from "../../src/adapters/isolate/isolate.ts";
 import { modelNamed } from "../../src/models.ts";
-import { narrowed } from "../../src/policy.ts";
+import { compareManifests, explain, narrowed, widenings } from "../../src/policy.ts";
 import { hashToken } from "../../src/server.ts";
-import { forkSession, summariseSession } from "../../src/session.ts";
+import { forkSession, historyOf, summariseSession } from "../../src/session.ts";
 import { sqliteMemory, sqliteNotes, sqliteRuns, sqliteSessions } from "../../src/sqlite.ts";
 import { prove, recordedScript, scripted, sentenceInvariants, simulate } from "../../src/testing.ts";
 import {
   byWords,
+  describeSkill,
   parseCapabilities,
   parseCapability,
   retriever,
+  skillContext,
   validateCall,
   validateResult,
 } from "../../src/tools.ts";
@@ -27,9 +31,14 @@ const one = agent({ name: "one", model: () => "Done." });
 const names: Readonly<Record<string, Callable>> = {
   byWords,
   callTool,
+  compareManifests,
+  decidingDriver,
+  describeSkill,
   evaluate,
+  explain,
   forkSession,
   hashToken,
+  historyOf,
   isolatedTool,
   knowledgeFile,
   loadAgent,
@@ -38,14 +47,17 @@ const names: Readonly<Record<string, Callable>> = {
   parallel,
   parseCapabilities,
   parseCapability,
+  printRun,
   prove,
   race,
   recogniser,
+  recordedJournal,
   recordedScript,
   retriever,
   scripted,
   sentenceInvariants,
   simulate,
+  skillContext,
   skillFromFolder,
   skillLibrary,
   sqliteMemory,
@@ -53,9 +65,11 @@ const names: Readonly<Record<string, Callable>> = {
   sqliteRuns,
   sqliteSessions,
   summariseSession,
+  textDriver,
   validateCall,
   validateResult,
   weighted,
+  widenings,
 };
 
 const given: readonly (readonly [shown: string, value: unknown])[] = [
@@ -99,6 +113,10 @@ it.each<[what: string, begin: () => unknown, told: RegExp]>([
   ["no cases", () => evaluate(one, undefined as never), /^evaluate\(\).*`cases` must be a list/],
   ["no options", () => skillFromFolder("x", undefined as never), /^skillFromFolder\(\).*`options` must be/],
   ["no description", () => knowledgeFile("x", undefined as never), /^knowledgeFile\(\).*`options` must be/],
+  ["records as text", () => memoryJournal("[]" as never), /^memoryJournal\(\).*`records` must be a list/],
+  ["a server as an object", () => ollamaModels({ host: "x" } as never), /^ollamaModels\(\).*`host` must be/],
+  ["a policy as text", () => widenings("{}" as never, "{}" as never), /^widenings\(\).*`before` must be/],
+  ["a module", () => printRun(import("node:fs") as never, "Hi"), /^printRun\(\).*a promise \(`await` it\)/],
   ["a tool by its name", () => validateCall("add" as never, {}), /^validateCall\(\).*`tool` must be/],
 ])("%s is told as such", async (_what, begin, told) => {
   await expect(Promise.try(begin)).rejects.toThrow(told);

@@ -1,3 +1,5 @@
+import { checkArguments } from "../../error/check-shape.ts";
+import { optional, string } from "../../util/shape.ts";
 import { type Connection, type OllamaAddress, ollamaAddress } from "./ollama-address.ts";
 import { openClient } from "./ollama-client.ts";
 import { ollamaError } from "./ollama-errors.ts";
@@ -44,6 +46,7 @@ const maxShown = 16;
  * ```
  */
 export async function ollamaModels(host?: string): Promise<readonly OllamaModel[]> {
+  checkArguments("ollamaModels()", { host }, { host: optional(string) });
   const asking = {
     address: ollamaAddress(host),
     fetch,

@@ -1,7 +1,11 @@
+import { checkArguments } from "../../error/check-shape.ts";
+import { object, string } from "../../util/shape.ts";
 import { describeType } from "../../driver/describe-type.ts";
 import { flattenTools } from "../../policy/allow-list.ts";
 import { type SchemaOptions, type SchemaSource, toSchema } from "../../schema/to-schema.ts";
 import type { Skill, ToolList } from "../skill.ts";
+
+const skillShape = object({ name: string, description: string });
 
 /**
  * A skill as Markdown: name, description, what it takes and gives, its tools, and an index of its knowledge without the contents. The skill's
@@ -19,6 +23,7 @@ import type { Skill, ToolList } from "../skill.ts";
  * ```
  */
 export function describeSkill(skill: Skill): string {
+  checkArguments("describeSkill()", { skill }, { skill: skillShape });
   if (skill.modelDescription !== undefined) return skill.modelDescription;
   const agentic = skill.type === "agentic" ? skill : undefined;
   return [
@@ -50,6 +55,7 @@ export async function skillContext(
   skill: Skill,
   { signal = new AbortController().signal }: { readonly signal?: AbortSignal } = {},
 ): Promise<string> {
+  checkArguments("skillContext()", { skill }, { skill: skillShape });
   const entries = await Promise.all(
     (skill.knowledge ?? []).map(async (entry) => {
       const content = await entry.execute({}, { signal });

@@ -1,3 +1,5 @@
+import { checkArguments } from "../../error/check-shape.ts";
+import { list, object, record, string } from "../../util/shape.ts";
 import type { Annotation, Rule } from "../../policy/rules/rule.ts";
 import { areNeverSilent } from "../../policy/study/narrow.ts";
 import { contains, readText } from "./audit-grants.ts";
@@ -18,6 +20,15 @@ import {
 } from "./manifest-change.ts";
 import { compareTool, textOfValue } from "./manifest-compare-tool.ts";
 
+const manifest = object({
+  agent: string,
+  grants: list(string),
+  policy: record,
+  budget: record,
+  hooks: record,
+  skills: record,
+});
+
 /**
  * The changes from one manifest to another, place by place. `widened` is whatever lets an agent do more, or
  * holds it to less: a new tool, need or grant, a raised effect or bound, an allow rule that came, an ask or
@@ -35,6 +46,7 @@ import { compareTool, textOfValue } from "./manifest-compare-tool.ts";
  * ```
  */
 export function compareManifests(before: AgentManifest, after: AgentManifest): readonly ManifestChange[] {
+  checkArguments("compareManifests()", { before, after }, { before: manifest, after: manifest });
   return compareAgents(before, after, []);
 }
 

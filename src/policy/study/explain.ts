@@ -1,6 +1,10 @@
 import { isPlain, type Label } from "../../message/label.ts";
+import { checkArguments } from "../../error/check-shape.ts";
+import { object, oneOf, string } from "../../util/shape.ts";
 import type { Decision } from "../decision.ts";
 import { textLine } from "../rules/code.ts";
+
+const decisionShape = object({ verdict: oneOf("allow", "ask", "deny"), reason: string, rule: string });
 
 /** The reader of an explanation. */
 export type Audience = "model" | "people";
@@ -8,7 +12,7 @@ export type Audience = "model" | "people";
 /**
  * A decision in words. For the model one line: the verdict and the reason that the policy's author wrote, with no value, no source, no other tool and no way
  * around. For people everything that the decision rests on, with nothing invisible in it: rule, labels and where they come from, values that the user did not
- * choose, links of strangers, the intent, and the smallest change that would have allowed the call. Never throws.
+ * choose, links of strangers, the intent, and the smallest change that would have allowed the call. Never throws for a decision.
  *
  * @example
  * ```ts
@@ -20,6 +24,7 @@ export type Audience = "model" | "people";
  * ```
  */
 export function explain(decision: Decision, audience: Audience): string {
+  checkArguments("explain()", { decision }, { decision: decisionShape });
   const { verdict, reason, rule, remedy, evidence, flags = [] } = decision;
   const first = `${opening[verdict]}: ${textLine(reason)}`;
   if (audience === "model") return first;

@@ -1,4 +1,4 @@
-import { callable } from "../../util/shape.ts";
+import { callable, either, list, object, record, string } from "../../util/shape.ts";
 import { checkArguments } from "../../error/check-shape.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import { joinSecrecy } from "../../message/label.ts";
@@ -96,6 +96,8 @@ function narrowedSkills(first: Skills, second: Skills): Skills {
   return { ...second, ...Object.fromEntries(both) };
 }
 
+const policyData = object({ rules: either(string, list(record)) });
+
 /**
  * The parts of a policy that may allow more than another one did: rules that allow and were not there, rules
  * that asked or denied and are gone, rules that ask where silence may have denied, constants and annotations that changed, skills that list more tools. Where it finds nothing, no call
@@ -113,6 +115,7 @@ function narrowedSkills(first: Skills, second: Skills): Skills {
  * ```
  */
 export function widenings(before: PolicyJson, after: PolicyJson): readonly string[] {
+  checkArguments("widenings()", { before, after }, { before: policyData, after: policyData });
   const [was, is] = [rulesByText(before), rulesByText(after)];
   const added = [...is].filter(([text, { verdict }]) => verdict === "allow" && !was.has(text));
   const asking = [...is].filter(

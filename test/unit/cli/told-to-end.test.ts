@@ -96,7 +96,7 @@ it("SIGHUP has `writ work` hand its runs over, and leaves no program of their to
   const agent = await loadAgent(file);
   {
     using store = sqliteRuns(path);
-    await durableRuns({ store, agents: [agent] }).start(agent, "Hi");
+    await durableRuns({ store, agents: [agent] }).start(agent, "Hi" as never);
   }
   const worker = spawn(process.execPath, ["--no-warnings", main, "work", file, "--store", path], {
     stdio: "ignore",
