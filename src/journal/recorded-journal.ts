@@ -1,6 +1,6 @@
 import { checkArguments } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
-import { callable, list, record } from "../util/shape.ts";
+import { list, record } from "../util/shape.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
 import type { Json } from "../util/json.ts";
 import type { Maybe } from "../util/maybe.ts";
@@ -42,9 +42,7 @@ export function recordedJournal(
   keep: (record: JournalRecord, mustLast: boolean) => Maybe<string | undefined | void>,
   keepQuestion?: (question: KeptQuestion) => Maybe<string | undefined | void>,
 ): Journal {
-  checkArguments("recordedJournal()", { records, keep }, { records: list(record), keep: callable });
-  const byKey = new Map<string, KnownRecord>();
-  for (const record of records) byKey.set(record.key, { record, looked: undefined }); // of two with one key, the later holds
+  const byKey = knownIn(records);
 
   function recordAt(key: string, asked: string, terms: StepTerms | undefined): KnownRecord | undefined {
     const known = byKey.get(key);
@@ -115,6 +113,12 @@ export function recordedJournal(
 interface KnownRecord {
   readonly record: JournalRecord;
   looked: Json | undefined;
+}
+
+/** The records by their keys: of two with one key, the later holds. @throws WritError `definition-invalid` for what is no list of records */
+function knownIn(records: readonly JournalRecord[]): Map<string, KnownRecord> {
+  checkArguments("recordedJournal()", { records }, { records: list(record) });
+  return new Map(records.map((each) => [each.key, { record: each, looked: undefined }]));
 }
 
 /** Gives the result of a record, and keeps it for the step. Undefined of a step that only began. */
