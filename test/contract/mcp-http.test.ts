@@ -113,6 +113,24 @@ describe("an MCP server over HTTP", () => {
     expect(await echo(web)).toMatchObject({ status: "ok", value: "hello" });
   });
 
+  it("leaves the other calls at work when one breaks", async () => {
+    const first = Promise.withResolvers<() => void>();
+    let count = 0;
+    const { url } = await serve((response, body) => {
+      count += 1;
+      if (count === 1) first.resolve(() => result(response, body));
+      else if (count === 2) response.writeHead(502).end("Bad Gateway");
+      else result(response, body);
+    });
+    const web = await connect(url);
+    const slow = echo(web);
+    const answer = await first.promise;
+    expect(await echo(web)).toMatchObject({ status: "error" });
+    expect(await echo(web)).toMatchObject({ status: "ok" });
+    answer();
+    expect(await slow).toMatchObject({ status: "ok", value: "hello" });
+  });
+
   it.each(["application/json", "text/event-stream"])("reads no answer without an end (%s)", async (type) => {
     const { url } = await serve((response) => {
       response.writeHead(200, { "content-type": type });

@@ -4,6 +4,7 @@ import { brokenReason, type Line } from "./catalogue.ts";
 import type { McpClient } from "./client.ts";
 import { TooSlow } from "./in-time.ts";
 import type { Place } from "./place.ts";
+import { ownGraceMs } from "./remote-call.ts";
 import { connectClient, type Connecting, type Library } from "./transport.ts";
 
 /** A server that nobody can keep alive is left alone after so many attempts in a row. */
@@ -33,6 +34,7 @@ export function makeLink(
   let pending: Promise<Client> | undefined;
   let attempts = 0;
   let isClosed = false;
+  const left = new Set<Client>();
 
   async function connect(): Promise<Client> {
     const isAgain = attempts > 0;
@@ -54,6 +56,20 @@ export function makeLink(
     if (current === client) current = undefined;
   }
 
+  /**
+   * Closes a client that broke. Over HTTP a request breaks by itself: others that are at work through this client have the time of a call to end. A program
+   * is ended at once.
+   */
+  function leave(client: Client): void {
+    const close = (): void => {
+      left.delete(client);
+      void client.close().catch(() => undefined);
+    };
+    if ("command" in place.place) return close();
+    left.add(client);
+    setTimeout(close, connecting.timeoutMs + ownGraceMs).unref();
+  }
+
   function gone(reason: string, cause?: unknown): WritError<"mcp-gone"> {
     return new WritError("mcp-gone", { server: name, reason }, { cause });
   }
@@ -73,15 +89,16 @@ export function makeLink(
       const own = current;
       if (own === client) {
         current = undefined;
-        void own.close().catch(() => undefined);
+        leave(own);
       }
       return gone(brokenReason(error), error);
     },
     async close() {
       isClosed = true;
-      const client = current;
+      const clients = [...left, ...(current === undefined ? [] : [current])];
       current = undefined;
-      await client?.close();
+      left.clear();
+      await Promise.all(clients.map((client) => client.close()));
     },
   };
 }

@@ -32,7 +32,8 @@ export interface RemoteCall {
 
 /** Waits behind the runtime's own clock, which ends a call first: for calls outside a run. */
 const clientGraceMs = 1_000;
-const ownGraceMs = 2_000;
+/** The same, until a call ends whatever its client does. */
+export const ownGraceMs = 2_000;
 
 /** A tool that says it failed. The server itself is well. */
 export class RemoteFailure extends Error {
