@@ -18,6 +18,7 @@ import { checkMcp, type McpOptions } from "./mcp/options.ts";
 import { openApi } from "./openapi.ts";
 import { originGuard, originShape } from "./origins.ts";
 import { openAiRoutes } from "./openai-routes.ts";
+import { openAiFailure } from "./openai-run.ts";
 import { takenPaths } from "./other-methods.ts";
 import { problemResponse } from "./problems.ts";
 import { json, type Route } from "./route.ts";
@@ -186,7 +187,8 @@ function appOf(path: string, handling: Handling, endpoint: McpEndpoint | undefin
   }
   app.notFound(({ req: { method, path: asked } }) => {
     const where = `${method} ${asked.slice(0, 200)}${asked.startsWith(`${path}/`) ? "" : outsideText(path)}`;
-    return problemResponse(new WritError("request-unknown", { where }));
+    const failure = asked.startsWith(`${path}/v1/`) ? openAiFailure : problemResponse;
+    return failure(new WritError("request-unknown", { where }));
   });
   return app;
 }

@@ -424,6 +424,10 @@ describe("OpenAI's own client", () => {
       "request-unknown",
       wrong,
     ]);
+    const elsewhere = await server.fetch(new Request("http://localhost/v1/embeddings", { method: "POST" }));
+    expect(await elsewhere.json()).toMatchObject({
+      error: { message: expect.stringContaining("POST /v1/embeddings"), type: wrong },
+    });
     const stream = await client.chat.completions.create({ model: "payer", messages: [user], stream: true });
     await expect(Array.fromAsync(stream)).rejects.toThrow("waits for an answer");
   });
