@@ -1,3 +1,4 @@
+import { shownValue } from "../util/shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type {
   FinishReason,
@@ -63,7 +64,7 @@ type CallEnd = Extract<Delta, { type: "call-end" }>;
 /**
  * Begins a reply of the model `modelId`.
  *
- * @throws WritError `reply-invalid` when the deltas contradict the port: a piece of a call that never started, a reply without an end.
+ * @throws WritError `reply-invalid` when the deltas contradict the port: a piece of a call that never started, a reply without an end, what is no delta.
  */
 export function assemble(modelId: string, nameCall: NameCall): Assembler {
   return new ReplyAssembler(modelId, nameCall);
@@ -100,7 +101,8 @@ class ReplyAssembler implements Assembler {
     else if (delta.type === "call-delta") this.openCall(delta.id).text += delta.text;
     else if (delta.type === "call-end") return this.endCall(delta);
     else if (delta.type === "provider-part" || delta.type === "file") this.parts.push(delta.part);
-    else this.end = delta;
+    else if (delta.type === "end") this.end = delta;
+    else throw this.invalid(`a piece of it is no delta, but ${shownValue(delta)}`);
     return undefined;
   }
 

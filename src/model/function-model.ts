@@ -3,6 +3,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { FilePart } from "../message/message.ts";
 import type { ReportedUsage } from "../message/usage.ts";
 import type { Json, JsonObject } from "../util/json.ts";
+import { kindOf } from "../util/shape.ts";
 
 /** A reply written by hand: text, calls, or both. Ids may be left out. */
 export interface PlainReply {
@@ -67,15 +68,10 @@ function isPromise(reply: ReturnType<ModelFunction>): reply is Promise<FunctionR
 
 /** The deltas of a reply that is there whole. */
 export function deltasOf(reply: PlainReply, modelId: string): Delta[] {
-  if (
-    typeof reply !== "object" ||
-    reply === null ||
-    (reply.calls !== undefined && !Array.isArray(reply.calls))
-  ) {
-    throw new WritError("reply-invalid", {
-      model: modelId,
-      reason: "a model function gives a text, { text?, calls? } or deltas",
-    });
+  const fault = faultOf(reply);
+  if (fault !== undefined) {
+    const wanted = "a model function gives a text, { text?, calls?: [{ name, arguments? }] } or deltas";
+    throw new WritError("reply-invalid", { model: modelId, reason: `${wanted}, and this one ${fault}` });
   }
   const { calls = [], files = [] } = reply;
   const deltas: Delta[] = [];
@@ -94,6 +90,29 @@ export function deltasOf(reply: PlainReply, modelId: string): Delta[] {
   });
   return deltas;
 }
+
+/** Says why a value is no reply. One without anything in it is an empty reply, as models give them. */
+function faultOf(reply: unknown): string | undefined {
+  if (typeof reply !== "object" || reply === null || Array.isArray(reply)) return `gave ${kindOf(reply)}`;
+  const names = Object.keys(reply);
+  const { calls = [] }: { readonly calls?: unknown } = reply;
+  if (names.length > 0 && !names.some((name) => fields.has(name))) return `gave { ${names.join(", ")} }`;
+  if (!Array.isArray(calls)) return `gave calls that are ${kindOf(calls)}`;
+  return calls.every(isNamed) ? undefined : "gave a call without a name";
+}
+
+function isNamed(call: unknown): boolean {
+  return typeof call === "object" && call !== null && "name" in call && typeof call.name === "string";
+}
+
+const fields: ReadonlySet<string> = new Set<keyof PlainReply>([
+  "text",
+  "reasoning",
+  "calls",
+  "files",
+  "usage",
+  "finishReason",
+]);
 
 const emptyArguments: JsonObject = {};
 

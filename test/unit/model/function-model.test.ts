@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import { agent } from "../../../src/index.ts";
+import type { ModelFunction } from "../../../src/model/function-model.ts";
+
+async function* pieces(): AsyncGenerator<string> {
+  yield "Hello";
+}
+
+it.each<[what: string, given: () => unknown, told: string]>([
+  ["nothing", () => undefined, "this one gave nothing"],
+  ["a list", () => ["Hello"], "this one gave a list"],
+  ["fields of another library", () => ({ content: "Hello" }), "this one gave { content }"],
+  ["calls that are none", () => ({ calls: "add" }), "gave calls that are a string"],
+  ["a call without its name", () => ({ calls: [{ tool: "add" }] }), "gave a call without a name"],
+  ["a call that is nothing", () => ({ calls: [null] }), "gave a call without a name"],
+  ["pieces of text", pieces, 'a piece of it is no delta, but "Hello"'],
+])("a model function that gives %s is told so, and by whom it is mended", async (_what, given, told) => {
+  const { outcome, error } = await agent({ name: "a", model: given as ModelFunction })
+    .run("Hi")
+    .catch((error: unknown) => ({ outcome: undefined, error }));
+  expect(outcome).toBeUndefined();
+  expect(error).toMatchObject({
+    code: "reply-invalid",
+    message: expect.stringContaining(told),
+    hint: expect.stringContaining("Correct what gives the replies, where it is yours: a function"),
+  });
+});
