@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 /** This package, from the source and from the build. */
 const packageFolder = join(import.meta.dirname, "../..");
-const framePattern = /(?:^|[\s(])(file:\/\/[^\s()]+?|(?:\/|[A-Za-z]:\\)[^()\n]+?):(\d+)(?::(\d+))?(?=\)|$)/;
+const framePattern = /(?:^|[\s(])(file:\/\/\S+?|(?:\/|[A-Za-z]:\\)[^\n]+?):(\d+)(?::(\d+))?(?=\)|$)/;
 
 /**
  * Place in the user's code where an error arose, like `tools/add.ts:3:9`: the first place of its stack that

@@ -96,6 +96,18 @@ describe("placeInCode", () => {
     expect(placeInCode(withStack(stack.join("\n")))).toBe("/home/me/a b/agent.ts:12:5");
   });
 
+  it.each([
+    ["a module", "    at file:///home/me/Dropbox%20(Personal)/agent.ts:12:5"],
+    ["a function of a module", "    at make (file:///home/me/Dropbox%20(Personal)/agent.ts:12:5)"],
+    ["a function of a script", "    at make (/home/me/Dropbox (Personal)/agent.ts:12:5)"],
+    [
+      "code made of text",
+      "    at eval (eval at x (file:///home/me/Dropbox%20(Personal)/agent.ts:12:5), <anonymous>:1:1)",
+    ],
+  ])("reads a path with brackets: %s", (_what, frame) => {
+    expect(placeInCode(withStack(`Error: x\n${frame}`))).toBe("/home/me/Dropbox (Personal)/agent.ts:12:5");
+  });
+
   it("reads the head that Node puts before a syntax error", () => {
     expect(
       placeInCode(
