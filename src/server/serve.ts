@@ -187,7 +187,8 @@ function appOf(path: string, handling: Handling, endpoint: McpEndpoint | undefin
   }
   app.notFound(({ req: { method, path: asked } }) => {
     const where = `${method} ${asked.slice(0, 200)}${asked.startsWith(`${path}/`) ? "" : outsideText(path)}`;
-    const failure = asked.startsWith(`${path}/v1/`) ? openAiFailure : problemResponse;
+    const isOpenAi = /^\/v1\/(?!agui\/|a2a\/)/.test(asked.slice(path.length)); // other protocols stand there too
+    const failure = isOpenAi ? openAiFailure : problemResponse;
     return failure(new WritError("request-unknown", { where }));
   });
   return app;

@@ -428,6 +428,8 @@ describe("OpenAI's own client", () => {
     expect(await elsewhere.json()).toMatchObject({
       error: { message: expect.stringContaining("POST /v1/embeddings"), type: wrong },
     });
+    const other = await server.fetch(new Request("http://localhost/v1/a2a/talker/tasks"));
+    expect(await other.json()).toMatchObject({ code: "request-unknown", status: 404 });
     const stream = await client.chat.completions.create({ model: "payer", messages: [user], stream: true });
     await expect(Array.fromAsync(stream)).rejects.toThrow("waits for an answer");
   });
