@@ -11,8 +11,14 @@ export async function asProcess(run: () => Promise<number>): Promise<void> {
 }
 
 async function fail(error: unknown): Promise<never> {
-  const { printFailure } = await import("./print-run.ts");
-  process.exit(await printFailure(error, { verbose: process.argv.includes("--verbose") }));
+  const [{ printFailure }, { lenientFormatOf }] = await Promise.all([
+    import("./print-run.ts"),
+    import("./options.ts"),
+  ]);
+  const { argv } = process;
+  const [, outputFormat] = /--output-format[ =](\S+)/.exec(argv.join(" ")) ?? [];
+  const format = lenientFormatOf({ json: argv.includes("--json"), outputFormat });
+  process.exit(await printFailure(error, { format, verbose: argv.includes("--verbose") }));
 }
 
 /**

@@ -30,3 +30,30 @@ it("what programs print goes beside the answer, which has standard output for it
   expect(JSON.parse((await writ("run", file, "Hi", "--json")).stdout)).toMatchObject({ result: "Done." });
   expect(JSON.parse((await writ("manifest", file)).stdout)).toMatchObject({ agent: "noisy" });
 }, 60_000);
+
+it.each([["--json"], ["--output-format", "stream-json"]])(
+  "an error that nobody waits for is the object that %s promises too",
+  async (...format) => {
+    const folder = mkdtempSync(join(tmpdir(), "writ-late-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, "agent.mjs");
+    const late = `setTimeout(() => { throw new Error("too late"); }); return new Promise(() => undefined);`;
+    writeFileSync(file, program.replace("console.info", `${late} console.info`));
+    const failed: unknown = await promisify(execFile)(process.execPath, [
+      "--no-warnings",
+      main,
+      "run",
+      file,
+      "Hi",
+      ...format,
+    ]).catch((error: unknown) => error);
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("too late") });
+    const { stdout } = failed as { readonly stdout: string };
+    expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toMatchObject({
+      type: "result",
+      outcome: "failed",
+      error: { message: "too late" },
+    });
+  },
+  60_000,
+);
