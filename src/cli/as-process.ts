@@ -11,15 +11,14 @@ export async function asProcess(run: () => Promise<number>): Promise<void> {
 }
 
 async function fail(error: unknown): Promise<never> {
-  const [{ printFailure }, { lenientFormatOf }] = await Promise.all([
-    import("./print-run.ts"),
-    import("./options.ts"),
-  ]);
+  const { printFailure } = await import("./print-run.ts");
   const { argv } = process;
-  const [, outputFormat] = /--output-format[ =](\S+)/.exec(argv.join(" ")) ?? [];
-  const format = lenientFormatOf({ json: argv.includes("--json"), outputFormat });
+  const format = wantsJson.test(argv.join(" ")) ? "json" : "text";
   process.exit(await printFailure(error, { format, verbose: argv.includes("--verbose") }));
 }
+
+/** A command line whose last line of output is an object. */
+const wantsJson = / --(?:json|output-format[ =](?:stream-)?json)(?: |$)/;
 
 /**
  * Whoever read the output has gone (`| head`): there is nobody left to work for. A terminal that was closed (EIO) sends a signal, which ends what goes on

@@ -1,10 +1,10 @@
-import { agentShape } from "../agent/agent-shape.ts";
 import { checkArguments } from "../error/check-shape.ts";
 import type { AgentEvent } from "../event/event.ts";
 import { capabilityAudit, type CapabilityLook } from "../event/capability-audit.ts";
 import type { Approve } from "../run/approval.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { noUsage } from "../message/usage.ts";
+import { shapeOf } from "../util/shape.ts";
 import { toJson } from "../util/json.ts";
 import type { Capability } from "../tool/capability.ts";
 import { terminalApprove } from "./approvals.ts";
@@ -12,7 +12,7 @@ import { errorObject, errorText } from "./error-text.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "./exit-code.ts";
 import { followRun, type PrintedEnd } from "./follow-run.ts";
 import { listenForInterrupts } from "./interrupts.ts";
-import type { AnyAgent } from "./load-agent.ts";
+import { type AnyAgent, isAgent } from "./load-agent.ts";
 import { jsonLine, type Output, printable, processOutput } from "./output.ts";
 import { printer } from "./printer.ts";
 import type { QuestionPart } from "./read-files.ts";
@@ -64,7 +64,7 @@ export async function printRun(
   prompt: string | readonly QuestionPart[],
   options: PrintRunOptions = {},
 ): Promise<ExitCode> {
-  checkArguments("printRun()", { agent }, { agent: agentShape });
+  checkArguments("printRun()", { agent }, { agent: shapeOf("an agent", isAgent) });
   const { output = processOutput, format = "text", verbose = false } = options;
   const { skill, ceiling } = options;
   const interrupts = listenForInterrupts(output);

@@ -91,18 +91,18 @@ export function deltasOf(reply: PlainReply, modelId: string): Delta[] {
   return deltas;
 }
 
-/** Says why a value is no reply. One without anything in it is an empty reply, as models give them. */
+/** Says why a value is no reply. One without anything in it is an empty reply, as models give them. Loops: every turn comes through here. */
 function faultOf(reply: unknown): string | undefined {
   if (typeof reply !== "object" || reply === null || Array.isArray(reply)) return `gave ${kindOf(reply)}`;
   const names = Object.keys(reply);
+  let isKnown = names.length === 0;
+  for (const name of names) isKnown ||= fields.has(name);
+  if (!isKnown) return `gave { ${names.join(", ")} }`;
   const { calls = [] }: { readonly calls?: unknown } = reply;
-  if (names.length > 0 && !names.some((name) => fields.has(name))) return `gave { ${names.join(", ")} }`;
   if (!Array.isArray(calls)) return `gave calls that are ${kindOf(calls)}`;
-  return calls.every(isNamed) ? undefined : "gave a call without a name";
-}
-
-function isNamed(call: unknown): boolean {
-  return typeof call === "object" && call !== null && "name" in call && typeof call.name === "string";
+  for (const call of calls as readonly ({ readonly name?: unknown } | null | undefined)[])
+    if (typeof call?.name !== "string") return "gave a call without a name";
+  return undefined;
 }
 
 const fields: ReadonlySet<string> = new Set<keyof PlainReply>([
