@@ -65,7 +65,7 @@ function toldOfChanges(result: ToolResult, inside: Inside | undefined): ToolResu
 /** A result as hooks left it, and who changed it. */
 type Changed = Pick<CallRecord, "result" | "by">;
 
-/** Asks the author's hooks about a result. Part of the call's own step: at a replay they are not asked. A hook that fails makes the call fail. */
+/** Asks the author's hooks about a result. Part of the call's own step: at a replay they are not asked. A hook that fails makes the call fail. A run that is stopped does not wait for them, and tells nothing that they have not seen. */
 async function askAfter({ at, ready }: OngoingCall, result: ToolResult): Promise<Changed> {
   const { run, turn } = at.batch;
   const { id: callId, name: tool, arguments: args } = ready.call;
@@ -73,12 +73,26 @@ async function askAfter({ at, ready }: OngoingCall, result: ToolResult): Promise
   const asking = askHooks(run.hooks.afterToolCall ?? [], "afterToolCall", question);
   try {
     const outcome = await untilStopped(asking, run.stop);
-    if (outcome === "stopped" || outcome.answer.result === undefined) return { result };
+    if (outcome === "stopped") return { result: unseenResult(tool, result) };
+    if (outcome.answer.result === undefined) return { result };
     return { result: withoutOldValue(outcome.answer.result, result), by: outcome.by };
   } catch (error) {
     run.onThrow(callId, error);
     return { result: { status: "error", text: `Tool '${tool}' failed: ${messageOf(error)}` } };
   }
+}
+
+/** The ends of which the runtime tells in words of its own. */
+const ownWords: ReadonlySet<ToolResult["status"]> = new Set(["cancelled", "skipped", "timeout", "unknown"]);
+
+/** The result of a call whose run was stopped before hooks had seen it: they may have masked what its tool said. */
+function unseenResult(tool: string, result: ToolResult): ToolResult {
+  const { status } = result;
+  if (ownWords.has(status)) return result;
+  return {
+    status,
+    text: `Tool '${tool}' ended. What it gave is left out: the run was stopped before the author's hooks had seen it.`,
+  };
 }
 
 /** A hook that changed the text alone has masked something: the value behind it must not stay. */

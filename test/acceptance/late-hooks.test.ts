@@ -1,6 +1,15 @@
 import { expect, it } from "vitest";
-import { agent, type AgentEvent, type Hook, isFact, memoryJournal } from "../../src/index.ts";
-import { scripted } from "../../src/testing.ts";
+import {
+  agent,
+  type AgentEvent,
+  type Hook,
+  inMemorySessions,
+  isFact,
+  memoryJournal,
+  session,
+} from "../../src/index.ts";
+import { fakeTool, scripted } from "../../src/testing.ts";
+import { resultsIn } from "./watching.ts";
 
 type Kept = ReturnType<typeof memoryJournal>;
 
@@ -30,5 +39,40 @@ it("what a hook around the model says after it has cancelled the run is told nei
     const live = await factsOf(hook, journal, stop.signal);
     expect(await factsOf({}, memoryJournal(journal.records))).toEqual(live);
     expect(live.some((fact) => "place" in fact && fact.place === Object.keys(hook)[0])).toBe(false);
+  }
+});
+
+it("what a tool gave is kept from everybody where the run is stopped before a hook has masked it", async () => {
+  for (const journal of [undefined, memoryJournal()]) {
+    const stop = new AbortController();
+    const masked: Hook = {
+      afterToolCall: async ({ result }) => {
+        stop.abort("enough");
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        return { result: { ...result, text: "****" } };
+      },
+    };
+    const told: AgentEvent[] = [];
+    const store = inMemorySessions();
+    const model = scripted([{ calls: [{ name: "read" }, { name: "fail" }] }, "Done."]);
+    const fail = fakeTool("fail", () => {
+      throw new Error("no pin 1234");
+    });
+    const clerk = agent({
+      name: "clerk",
+      model,
+      tools: [fakeTool("read", "pin 1234"), fail],
+      hooks: [masked],
+    });
+    const run = await clerk.run("go", {
+      session: session(store, "s"),
+      signal: stop.signal,
+      onEvent: (event) => void told.push(event),
+      ...(journal && { journal }),
+    });
+    expect(run.outcome.type).toBe("cancelled");
+    expect(resultsIn(run.transcript).map(({ status }) => status)).toContain("ok");
+    const kept = await store.read("s");
+    expect(JSON.stringify([told, run, kept, journal?.records])).not.toContain("1234");
   }
 });
