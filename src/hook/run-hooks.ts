@@ -171,11 +171,20 @@ function entriesIn(
   about: { readonly hook: string; readonly place: HookPlace },
 ): readonly (readonly [string, unknown])[] {
   try {
-    return Object.entries(given);
+    const fields = Object.entries(given);
+    if (fields.length > 0 || isPlain(given)) return fields;
   } catch (cause) {
     const reason = `what it gave cannot be read: ${messageOf(cause)}`;
     throw new WritError("hook-failed", { ...about, reason }, { cause });
   }
+  const reason = "it gave an object without fields of its own, such as an error or a map";
+  throw new WritError("hook-failed", { ...about, reason });
+}
+
+/** True of an object that is no instance of anything, of whichever realm. */
+function isPlain(given: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(given);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** A hook that failed, as a journal keeps it: a replay fails alike and asks no hook again. */

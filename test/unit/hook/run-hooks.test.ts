@@ -139,6 +139,33 @@ describe("what hooks give back", () => {
       await expect(asking).rejects.toMatchObject({ code: "hook-failed", data: { hook: "hooks[0]" } });
     }
   });
+
+  it("is never an object whose words are elsewhere than in fields of its own: an error that is given back is no permission", async () => {
+    class Denial {
+      get deny(): string {
+        return "no";
+      }
+    }
+    const answers = [
+      new Error("no"),
+      new Map([["deny", "no"]]),
+      new Denial(),
+      Object.create({ deny: "no" }),
+      new Response("no"),
+    ];
+    for (const answer of answers) {
+      const { beforeToolCall = [] } = sortHooks([{ beforeToolCall: () => answer as never }], "a");
+      const at = { turn: 1, callId: "c", tool: "t", arguments: {} };
+      await expect(askHooks(beforeToolCall, "beforeToolCall", at)).rejects.toMatchObject({
+        code: "hook-failed",
+      });
+    }
+    for (const answer of [{}, Object.create(null)]) {
+      const { beforeToolCall = [] } = sortHooks([{ beforeToolCall: () => answer as never }], "a");
+      const at = { turn: 1, callId: "c", tool: "t", arguments: {} };
+      expect(await askHooks(beforeToolCall, "beforeToolCall", at)).toEqual({ answer: {}, by: {} });
+    }
+  });
 });
 
 describe("hooks as a step of a journal", () => {
