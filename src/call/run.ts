@@ -5,7 +5,7 @@ import { openCallScope, type OpenScope } from "../run/scope.ts";
 import { GivenScope, isOpen, noNeeds, type OpenCall, openCall, openScope, within } from "../run/around.ts";
 import { RunWaits } from "../run/waits.ts";
 import { type CallPowers, kindsOf, openPowers } from "../run/powers.ts";
-import { errorWithoutSecrets, progressWithoutSecrets } from "../run/secrets.ts";
+import { errorWithoutSecrets, toldProgress } from "../run/secrets.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import { Labelled } from "../tool/labelled.ts";
 import type { PowerScope } from "../tool/power-port.ts";
@@ -276,8 +276,10 @@ class CallContext implements ToolContext {
     this.callId = callId;
     this.label = at.learned.label;
     this.run = work.run;
-    const progress = (value: Json): void =>
-      run.tell?.({ type: "tool-progress", turn, callId, value: progressWithoutSecrets(value, run.host) });
+    const progress = (value: Json): void => {
+      if (run.tell === undefined || !isOpen(work.within)) return;
+      run.tell({ type: "tool-progress", turn, callId, value: toldProgress(value, run.host) });
+    };
     this.progress = progress;
     this.#work = work;
   }

@@ -27,15 +27,10 @@ function clean(value: unknown, scrub: Scrub): unknown {
   return Object.fromEntries(fields.map(([key, field]) => [scrub(key), clean(field, scrub)]));
 }
 
-/**
- * The progress that a tool told, without secrets. Once there are secrets, a value that is not JSON becomes
- * null.
- */
-export function progressWithoutSecrets(value: Json, where: Where): Json {
-  const scrub = scrubOf(where);
-  if (scrub === undefined) return value;
+/** The progress that a tool told, without secrets: a copy, since the tool may go on with what it told. What is not JSON becomes null. */
+export function toldProgress(value: Json, where: Where): Json {
   const json = toJson(value);
-  return json.ok ? clean(json.value, scrub) : null;
+  return json.ok ? withoutSecrets(json.value, where) : null;
 }
 
 /**

@@ -56,7 +56,7 @@ export interface ToolContext extends Waits {
   readonly callId: string;
   /** The same at every attempt of this call: hand it to services that can tell a repetition. */
   readonly idempotencyKey: string;
-  /** Tells watchers how far the call is; never reaches the model. */
+  /** Tells watchers how far the call is, while it goes on; never reaches the model. Each is told a copy; what is not JSON is null. */
   readonly progress: (value: Json) => void;
   /** The call as the model made it, after hooks. */
   readonly call: ToolCall;

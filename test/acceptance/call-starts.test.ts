@@ -86,3 +86,40 @@ describe("the beginning of a call", () => {
     expect(toldOf(await eventsOf("send"))).toEqual(["send begins", "send ok", "send begins", "send ok"]);
   });
 });
+
+describe("the progress of a call", () => {
+  const said = async (use: (say: (value: never) => void) => unknown): Promise<readonly unknown[]> => {
+    const look = fakeTool("look", (_args: unknown, { progress }) => use(progress), { timeoutMs: 20 });
+    const model = scripted([calls("look"), async () => (await pause(30), "Done.")]);
+    const clerk = agent({ name: "clerk", model, tools: [look], onEvent: () => undefined });
+    const events = await Array.fromAsync(clerk.stream("Go"));
+    expect(toldOf(events).at(-1)).not.toContain("error");
+    return events.flatMap((event) => (event.type === "tool-progress" ? [event.value] : []));
+  };
+  const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+  it("is told as it was then: a tool may go on with the object that it told", async () => {
+    const state = { done: 0 };
+    const told = await said((progress) => {
+      for (; state.done < 3; state.done += 1) progress(state as never);
+    });
+    expect(told).toEqual([{ done: 0 }, { done: 1 }, { done: 2 }]);
+  });
+
+  it("is JSON whatever a tool tells, and its call does not fail by it", async () => {
+    const circle: { self?: object } = {};
+    circle.self = circle;
+    const odd: unknown[] = [circle, 10n, undefined, Symbol("s"), new Date(0), () => 1];
+    const told = await said((progress) => odd.forEach((each) => progress(each as never)));
+    expect(told).toEqual([null, "10", null, null, "1970-01-01T00:00:00.000Z", null]);
+  });
+
+  it("is told nobody once the call has ended", async () => {
+    const told = await said(async (progress) => {
+      progress("before" as never);
+      await pause(40);
+      progress("after its time" as never);
+    });
+    expect(told).toEqual(["before"]);
+  });
+});

@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { causesOf } from "../../../src/error/causes.ts";
 import { isWritError, WritError } from "../../../src/error/writ-error.ts";
-import { errorWithoutSecrets, progressWithoutSecrets, withoutSecrets } from "../../../src/run/secrets.ts";
+import { errorWithoutSecrets, toldProgress, withoutSecrets } from "../../../src/run/secrets.ts";
 import type { PowerPort } from "../../../src/tool/power-port.ts";
 
 const secret = "tok-0815-very-secret";
@@ -40,7 +40,7 @@ describe("plain data", () => {
   it("that is progress may be nothing, and may be no JSON", () => {
     const circle: Record<string, unknown> = {};
     circle["self"] = circle;
-    const told = (value: unknown): unknown => progressWithoutSecrets(value as never, machine());
+    const told = (value: unknown): unknown => toldProgress(value as never, machine());
     expect([told(undefined), told(circle), told({ at: secret })]).toEqual([null, null, { at: "[secret]" }]);
   });
 });
