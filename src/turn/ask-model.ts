@@ -218,7 +218,7 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<TimedReply> {
       else if (!isHelped && driver.passthrough && !isWhole && question.early !== undefined)
         takeEarly(question.early, call);
     };
-    return after(isWhole ? deltas.deltas.forEach(take) : takeEach(deltas, take), () => {
+    return after(isWhole ? deltas.deltas.forEach(take) : takeEach(deltas, take, stop), () => {
       const reply = meantReply(assembler.reply(), caller);
       if (reply.finishReason === "error" && reply.unreadable === undefined) throw endedWithError(input.model);
       tell?.end(reply);
@@ -234,8 +234,16 @@ function meantReply(reply: Reply, caller: Caller | undefined): Reply {
   return { ...reply, message: { ...reply.message, parts } };
 }
 
-async function takeEach(deltas: AsyncIterable<Delta>, take: (delta: Delta) => void): Promise<void> {
-  for await (const delta of deltas) take(delta);
+/** Takes the deltas of a reply until the run is stopped: leaving the loop ends a model that does not listen to its signal. */
+async function takeEach(
+  deltas: AsyncIterable<Delta>,
+  take: (delta: Delta) => void,
+  stop: Interrupt<unknown>,
+): Promise<void> {
+  for await (const delta of deltas) {
+    if (stop.reason !== undefined) return;
+    take(delta);
+  }
 }
 
 /** Makes the error of a reply that ended with one. */

@@ -252,6 +252,22 @@ describe("stopping", () => {
     expect(aborted).toMatchObject({ type: "cancelled" });
   });
 
+  it("ends a model that does not listen to its signal at what it writes next, once the run is stopped", async () => {
+    const { promise: left, resolve } = Promise.withResolvers<void>();
+    let written = 0;
+    async function* endless(): AsyncGenerator<Delta> {
+      try {
+        for (; ; written += 1) yield { type: "text-delta", text: await sleep(1).then(() => "and ") };
+      } finally {
+        resolve();
+      }
+    }
+    const a = agent({ name: "a", model: endless });
+    for await (const event of a.stream("go")) if (event.type === "text-delta") break;
+    await left;
+    expect(written).toBeLessThan(10);
+  });
+
   it("tells the end before it throws, and every start has its end, when the world fails [L6]", async () => {
     const a = agent({
       name: "a",
