@@ -66,7 +66,7 @@ function isPromise(reply: ReturnType<ModelFunction>): reply is Promise<FunctionR
   return typeof reply === "object" && reply !== null && "then" in reply;
 }
 
-/** The deltas of a reply that is there whole. */
+/** The deltas of a reply that is there whole. @throws WritError `reply-invalid` where it is no text and no such object */
 export function deltasOf(reply: PlainReply, modelId: string): Delta[] {
   const fault = faultOf(reply);
   if (fault !== undefined) {
@@ -75,8 +75,9 @@ export function deltasOf(reply: PlainReply, modelId: string): Delta[] {
   }
   const { calls = [], files = [] } = reply;
   const deltas: Delta[] = [];
-  if (reply.reasoning !== undefined) deltas.push({ type: "reasoning-delta", text: reply.reasoning });
-  if (reply.text !== undefined) deltas.push({ type: "text-delta", text: reply.text });
+  // Providers write null where a reply has calls alone.
+  if (reply.reasoning) deltas.push({ type: "reasoning-delta", text: reply.reasoning });
+  if (reply.text) deltas.push({ type: "text-delta", text: reply.text });
   for (const call of calls) {
     const id = call.id ?? "";
     deltas.push({ type: "call-start", id, name: call.name });
@@ -94,15 +95,21 @@ export function deltasOf(reply: PlainReply, modelId: string): Delta[] {
 /** Says why a value is no reply. One without anything in it is an empty reply, as models give them. Loops: every turn comes through here. */
 function faultOf(reply: unknown): string | undefined {
   if (typeof reply !== "object" || reply === null || Array.isArray(reply)) return `gave ${kindOf(reply)}`;
-  const names = Object.keys(reply);
-  let isKnown = names.length === 0;
-  for (const name of names) isKnown ||= fields.has(name);
-  if (!isKnown) return `gave { ${names.join(", ")} }`;
-  const { calls = [] }: { readonly calls?: unknown } = reply;
+  const { text, reasoning, calls }: { readonly [Field in keyof PlainReply]?: unknown } = reply;
+  for (const said of [text, reasoning])
+    if (typeof (said ?? "") !== "string") return `gave a text that is ${kindOf(said)}`;
+  if (calls === undefined) return text === undefined ? unreadIn(reply) : undefined;
   if (!Array.isArray(calls)) return `gave calls that are ${kindOf(calls)}`;
   for (const call of calls as readonly ({ readonly name?: unknown } | null | undefined)[])
     if (typeof call?.name !== "string") return "gave a call without a name";
   return undefined;
+}
+
+/** The fault of a reply of which nothing is read, and that is not empty. */
+function unreadIn(reply: object): string | undefined {
+  const names = Object.keys(reply);
+  const isRead = names.length === 0 || names.some((name) => fields.has(name));
+  return isRead ? undefined : `gave { ${names.join(", ")} }`;
 }
 
 const fields: ReadonlySet<string> = new Set<keyof PlainReply>([

@@ -88,8 +88,13 @@ describe("the beginning of a call", () => {
 });
 
 describe("the progress of a call", () => {
-  const said = async (use: (say: (value: never) => void) => unknown): Promise<readonly unknown[]> => {
-    const look = fakeTool("look", (_args: unknown, { progress }) => use(progress), { timeoutMs: 20 });
+  type Say = (value: never) => void;
+  const said = async (use: (say: Say) => unknown): Promise<readonly unknown[]> => {
+    const look = fakeTool(
+      "look",
+      (_args: unknown, { progress }: { readonly progress: Say }) => use(progress),
+      { timeoutMs: 20 },
+    );
     const model = scripted([calls("look"), async () => (await pause(30), "Done.")]);
     const clerk = agent({ name: "clerk", model, tools: [look], onEvent: () => undefined });
     const events = await Array.fromAsync(clerk.stream("Go"));

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { agent } from "../../../src/index.ts";
+import { fakeTool } from "../../../src/testing.ts";
 import type { ModelFunction } from "../../../src/model/function-model.ts";
 
 async function* pieces(): AsyncGenerator<string> {
@@ -10,6 +11,7 @@ it.each<[what: string, given: () => unknown, told: string]>([
   ["nothing", () => undefined, "this one gave nothing"],
   ["a list", () => ["Hello"], "this one gave a list"],
   ["fields of another library", () => ({ content: "Hello" }), "this one gave { content }"],
+  ["a text that is none", () => ({ text: [{ type: "text", text: "hi" }] }), "gave a text that is a list"],
   ["calls that are none", () => ({ calls: "add" }), "gave calls that are a string"],
   ["a call without its name", () => ({ calls: [{ tool: "add" }] }), "gave a call without a name"],
   ["a call that is nothing", () => ({ calls: [null] }), "gave a call without a name"],
@@ -24,4 +26,14 @@ it.each<[what: string, given: () => unknown, told: string]>([
     message: expect.stringContaining(told),
     hint: expect.stringContaining("Correct what gives the replies, where it is yours: a function"),
   });
+});
+
+it("a model function says nothing by a text that is null, as providers write it beside calls", async () => {
+  let asked = 0;
+  const calls = [{ name: "look", arguments: {} }];
+  const model = (): unknown => (asked++ === 0 ? { text: null, reasoning: null, calls } : { text: "Done." });
+  const tools = [fakeTool("look", "seen")];
+  const run = await agent({ name: "a", model: model as ModelFunction, tools }).run("go");
+  expect(run).toMatchObject({ text: "Done." });
+  expect(JSON.stringify(run.transcript)).not.toContain('"null"');
 });
