@@ -2,7 +2,7 @@ import { isWritError } from "../error/writ-error.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import { type Journal, type Step, withWork } from "../journal/journal.ts";
 import type { ToolCall } from "../message/message.ts";
-import type { Excess, Ledger, Limits } from "../policy/account/budget.ts";
+import { type Excess, type Ledger, type Limits, restored } from "../policy/account/budget.ts";
 import { StepsOfRun } from "../run/steps-of-run.ts";
 import { endsRun } from "../run/end.ts";
 import { RunWaits } from "../run/waits.ts";
@@ -171,8 +171,7 @@ export class RunningBatch {
   private spendAgain({ inside }: CallRecord): void {
     const { journal, scope } = this.batch.run;
     if (inside === undefined || journal.mode === "replay") return;
-    const { spending } = inside;
-    scope.purse.spend({ ...spending, costUsd: spending.costUsd ?? Infinity }); // JSON has no endless number
+    scope.purse.spend(restored(inside.spending));
   }
 
   /** Ends the calls of a group that have a record, where others have none: those that an earlier process ended told of it there too. */

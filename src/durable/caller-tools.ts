@@ -57,7 +57,7 @@ export function withCallerTools(agent: Runnable, given: unknown): Runnable {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has this shape
   const tools = (given as readonly CallerTool[]).map(callerTool);
   if (tools.length === 0) return agent;
-  if (canTake(agent)) return agent.with(({ tools: own = [] }) => ({ tools: [...own, ...tools] }));
+  if (canChange(agent)) return agent.with(({ tools: own = [] }) => ({ tools: [...own, ...tools] }));
   const reason = "its caller has tools for it, and it calls none itself.";
   throw new WritError("definition-invalid", { where: `"${agent.name}"`, reason });
 }
@@ -72,12 +72,16 @@ function callerTool({ name, description = "", inputSchema = { type: "object" } }
   });
 }
 
-type TakesTools = Runnable & {
+/** An agent of which a copy with another part can be made: one that calls tools itself. */
+type Changeable = Runnable & {
   readonly with: (
-    change: (definition: { readonly tools?: readonly unknown[] }) => { readonly tools: readonly unknown[] },
+    changes:
+      | object
+      | ((definition: { readonly tools?: readonly unknown[] }) => { readonly tools: readonly unknown[] }),
   ) => Runnable;
 };
 
-function canTake(agent: Runnable): agent is TakesTools {
+/** True of an agent, and false of a composition. */
+export function canChange(agent: Runnable): agent is Changeable {
   return "with" in agent && typeof agent.with === "function";
 }

@@ -3,7 +3,7 @@ import type { RunOptions } from "../agent/run-options.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { DurableAround } from "./durable-options.ts";
 import type { SessionHandle } from "../session/session.ts";
-import { withCallerTools } from "./caller-tools.ts";
+import { canChange, withCallerTools } from "./caller-tools.ts";
 import type { ForkOrigin, StoredRun } from "./run-store.ts";
 
 /** A stored run as an agent is asked to carry it out. */
@@ -44,12 +44,6 @@ function changed(agent: Runnable, { instructions, model }: ForkOrigin): Runnable
   if (canChange(agent)) return agent.with(changes);
   const reason = "a fork of it has other instructions or another model, and it has none itself.";
   throw new WritError("definition-invalid", { where: `"${agent.name}"`, reason });
-}
-
-type Changing = Runnable & { readonly with: (changes: object) => Runnable };
-
-function canChange(agent: Runnable): agent is Changing {
-  return "with" in agent && typeof agent.with === "function";
 }
 
 const nothing = async (): Promise<void> => undefined;

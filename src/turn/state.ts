@@ -10,6 +10,7 @@ import {
   type BudgetField,
   type Excess,
   reserveTurn,
+  restored,
   defaultResultBytes,
   emptyLedger,
   type Ledger,
@@ -203,7 +204,7 @@ export function beginState(options: LoopOptions): State {
   return {
     learned,
     transcript,
-    ledger: from === undefined ? (spent?.ledger ?? emptyLedger) : restoreLedger(from.ledger),
+    ledger: from === undefined ? (spent?.ledger ?? emptyLedger) : restored(from.ledger),
     limits,
     gate: held,
     modes,
@@ -242,12 +243,6 @@ function readsOn({ drivers, model, limits, transcript: { messages } }: LoopOptio
     resultBytes !== defaultResultBytes ||
     messages.some((message) => message.role === "tool" && isCut(message))
   );
-}
-
-/** JSON has no endless number; only an unknown price is one. */
-function restoreLedger(ledger: Ledger): Ledger {
-  const { costUsd } = ledger as { readonly costUsd: number | null };
-  return { ...ledger, costUsd: costUsd ?? Infinity };
 }
 
 /**

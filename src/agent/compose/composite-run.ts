@@ -10,7 +10,7 @@ import { isAsked, textOf } from "../../message/message.ts";
 import type { ReadyTranscript } from "../../message/transcript.ts";
 import { addUsage, noUsage, type Usage } from "../../message/usage.ts";
 import { allowList } from "../../policy/allow-list.ts";
-import { emptyLedger, type Ledger, type Limits, spendInside } from "../../policy/account/budget.ts";
+import { emptyLedger, type Ledger, type Limits, restored, spendInside } from "../../policy/account/budget.ts";
 import { heldTo } from "../../policy/rules/annotate.ts";
 import { allowListed } from "../../policy/decision.ts";
 import { noIntent, rehashed } from "../../policy/knowledge/intent.ts";
@@ -131,15 +131,9 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
     perform,
     count,
     book,
-    spend: (spending) => own.spend(fromJson(spending)),
+    spend: (spending) => own.spend(restored(spending)),
     soFar: () => ({ usage, ledger, acts, label }),
   };
-}
-
-/** JSON has no endless number; only an unknown price is one. */
-function fromJson(spending: Spending): Spending {
-  const { costUsd } = spending as { readonly costUsd: number | null };
-  return { ...spending, costUsd: costUsd ?? Infinity };
 }
 
 /** A composition calls no tools: what it has is for the runs inside. */

@@ -240,6 +240,11 @@ export function spend(ledger: Ledger, { usage, costUsd = Infinity }: Spent): Led
   };
 }
 
+/** The cost as it was before it was kept: JSON has no endless number, and only an unknown price is one. */
+export function restored<Kept extends { readonly costUsd: number }>(kept: Kept): Kept {
+  return typeof (kept.costUsd as unknown) === "number" ? kept : { ...kept, costUsd: Infinity };
+}
+
 /** Books what runs inside this one spent. */
 export function spendInside(
   ledger: Ledger,
@@ -250,12 +255,12 @@ export function spendInside(
     readonly calls?: Readonly<Record<string, number>>;
   },
 ): Ledger {
-  const { usage, costUsd, toolCalls, calls } = inside;
+  const { usage, costUsd, toolCalls, calls } = restored(inside);
   return {
     ...ledger,
     ...(calls === undefined ? {} : { uses: countInside(ledger.uses, calls) }),
     tokens: ledger.tokens + usage.inputTokens + usage.outputTokens,
-    costUsd: ledger.costUsd + ((costUsd as number | null) ?? Infinity), // JSON has no endless number
+    costUsd: ledger.costUsd + costUsd,
     toolCalls: ledger.toolCalls + toolCalls,
   };
 }
