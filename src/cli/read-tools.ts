@@ -4,7 +4,7 @@ import type { AnyDefinition } from "../agent/definition.ts";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import type { DraftedTool } from "../policy/study/draft.ts";
 import type { Tool } from "../tool/tool.ts";
-import { isJsonObject, type Json, type JsonObject, own, parseJson } from "../util/json.ts";
+import { asObject, isJsonObject, type Json, type JsonObject, own, parseJson } from "../util/json.ts";
 import { type AnyAgent, checkFile, loadAgent, loadAgentOrTools, single } from "./load-agent.ts";
 
 /** Tools as a file describes them. */
@@ -57,7 +57,7 @@ function listOf(value: Json): readonly Json[] | undefined {
 }
 
 function describedTool(path: string, entry: Json, index: number): DraftedTool {
-  const outer = isJsonObject(entry) ? entry : {};
+  const outer = asObject(entry);
   const inner = own(outer, "function");
   const tool: JsonObject = isJsonObject(inner) ? inner : outer;
   const name = own(tool, "name");

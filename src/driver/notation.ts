@@ -2,7 +2,7 @@ import type { ToolCall } from "../message/message.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import { mapAt } from "../schema/keywords.ts";
 import type { Tool } from "../tool/tool.ts";
-import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
+import { asObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
 import { propertySchema } from "./bundle-schemas.ts";
 import { terminal } from "./grammar/grammar.ts";
 import { matchTool } from "./match-tool.ts";
@@ -14,7 +14,7 @@ import { endOfObject, oneObject } from "./one-object.ts";
 export function callLine(name: string, args: Json, allowed: AllowList): string {
   const notation = allowed.tools.get(name)?.notation;
   if (notation === undefined) return `${name} ${JSON.stringify(args)}`;
-  const given = isJsonObject(args) ? args : {};
+  const given = asObject(args);
   return piecesOf(notation)
     .map(({ field, text }) => (field === undefined ? text : JSON.stringify(given[field] ?? null)))
     .join("");

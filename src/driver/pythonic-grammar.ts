@@ -1,6 +1,6 @@
 import { listAt, mapAt } from "../schema/keywords.ts";
 import type { Tool } from "../tool/tool.ts";
-import { isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
+import { asObject, isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
 import { textNotBeginningWith } from "./free-text.ts";
 import { terminal } from "./grammar/grammar.ts";
 import { moreCalls, plainAnswer } from "./plain-answer.ts";
@@ -64,7 +64,7 @@ function parametersOf({ input: { jsonSchema } }: Tool): readonly Parameter[] {
   const around = definitionsOf(jsonSchema);
   const parameters = Object.entries(mapAt(jsonSchema, "properties")).map(([name, schema]) => ({
     name,
-    schema: { ...(isJsonObject(schema) ? schema : {}), ...around },
+    schema: { ...asObject(schema), ...around },
     isRequired: needed.includes(name),
   }));
   return [

@@ -1,7 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import { describeIssues, type Schema } from "../schema/schema.ts";
 import { type SchemaSource, toSchema } from "../schema/to-schema.ts";
-import { isJsonObject, type JsonObject } from "../util/json.ts";
+import { asObject, isJsonObject, type JsonObject } from "../util/json.ts";
 import { lenientObject } from "../util/lenient-json.ts";
 import { insideFence, oneObject } from "./one-object.ts";
 
@@ -33,7 +33,7 @@ export function ownFields(source: SchemaSource): OwnFields {
     faultIn(text) {
       const read = oneObject(insideFence(text) ?? text);
       const found = read.ok ? read : lenientObject(text);
-      const decision = found.ok && isJsonObject(found.value) ? found.value : {};
+      const decision = asObject(found.ok ? found.value : undefined);
       const own = Object.entries(decision).filter(([name]) => !protocolFields.includes(name));
       const parsed = schema.parse(Object.fromEntries(own));
       if (parsed instanceof Promise) return "the fields of the decision cannot be checked at once";

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, own } from "../util/json.ts";
+import { asObject, isJsonObject, type Json, own } from "../util/json.ts";
 import { listOf } from "./assertions.ts";
 import type { Makers, Making } from "./maker.ts";
 import { Marks, type Check, type Visit } from "./visit.ts";
@@ -95,9 +95,7 @@ function dependentSchemasCheck(held: Json, { judgeOf }: Making): Check {
 }
 
 function checksOf(map: Json | undefined, judgeOf: Making["judgeOf"]): readonly (readonly [string, Check])[] {
-  return Object.entries(isJsonObject(map) ? map : {}).map(
-    ([name, schema]) => [name, judgeOf(schema)] as const,
-  );
+  return Object.entries(asObject(map)).map(([name, schema]) => [name, judgeOf(schema)] as const);
 }
 
 function prefixItemsCheck(held: Json, { judgeOf }: Making): Check {

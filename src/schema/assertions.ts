@@ -1,5 +1,5 @@
 import { canonicalJson } from "../util/canonical-json.ts";
-import { isJsonObject, type Json, own } from "../util/json.ts";
+import { asObject, isJsonObject, type Json, own } from "../util/json.ts";
 import type { Maker, Makers, Making } from "./maker.ts";
 import { type Check, show, Work } from "./visit.ts";
 
@@ -198,7 +198,7 @@ function requiredCheck(held: Json): Check {
 }
 
 function dependentRequiredCheck(held: Json): Check {
-  const needs = Object.entries(isJsonObject(held) ? held : {}).flatMap(([name, others]) =>
+  const needs = Object.entries(asObject(held)).flatMap(([name, others]) =>
     listOf(others).map((other) => ({ name, other: textOf(other) })),
   );
   return (value, visit) => {

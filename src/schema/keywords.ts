@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
+import { asObject, isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
 import { linearFault } from "./linear-pattern.ts";
 
 /** A JSON Schema keyword as the runtime knows it. */
@@ -94,8 +94,7 @@ export function listAt(object: JsonObject, key: string): readonly Json[] {
 
 /** The object of an own key; empty where it holds none. */
 export function mapAt(object: JsonObject, key: string): JsonObject {
-  const value = own(object, key);
-  return isJsonObject(value) ? value : {};
+  return asObject(own(object, key));
 }
 
 /** The subschemas of a schema, in the order in which they are written. */

@@ -1,7 +1,7 @@
 import type { QuestionAnswer, WaitingQuestion } from "../durable/run-store.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { Settlement } from "../tool/after-crash.ts";
-import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import { asObject, isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import { answerOnce, type PageQuestion, questionId, questionOf, settleOnce } from "./page-questions.ts";
 import type { Asked } from "./route.ts";
 
@@ -78,7 +78,7 @@ function decisionOf(
     return isUnsettled
       ? { settlement: { happened: "unknown" } }
       : { approval: { approved: false, reason: "the user cancelled it" } };
-  const given = isJsonObject(payload) ? payload : {};
+  const given = asObject(payload);
   return isUnsettled ? { settlement: settlementOf(given, refuse) } : { approval: approvalOf(given, refuse) };
 }
 

@@ -3,11 +3,11 @@ import type { ModelSource } from "../../agent/definition.ts";
 import { checkShape, closed } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest, StreamOptions } from "../../model/model.ts";
-import type { JsonObject } from "../../util/json.ts";
+import { asObject, type JsonObject } from "../../util/json.ts";
 import { anything, list, optional, type Shape, shapeOf } from "../../util/shape.ts";
 import { nodeHost } from "../clock.ts";
 import { resolveModel } from "../model/resolve.ts";
-import { asObject, plain, sentRequest, withTexts } from "./sent-request.ts";
+import { plain, sentRequest, withTexts } from "./sent-request.ts";
 import { type Heading, Tape } from "./tape.ts";
 
 /** Use of a cassette: `record` asks the model always and begins the file anew; `replay` never asks; `auto` asks for what is not there yet. */

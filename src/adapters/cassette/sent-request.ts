@@ -1,5 +1,5 @@
 import type { ModelRequest } from "../../model/model.ts";
-import { isJsonObject, type Json, type JsonObject, toJson } from "../../util/json.ts";
+import { asObject, isJsonObject, type Json, type JsonObject, toJson } from "../../util/json.ts";
 
 /** Fields of a message that the runtime keeps for itself: no provider is sent them, and no two runs need have the same. */
 const unsent: ReadonlySet<string> = new Set(["label", "by", "note", "value"]);
@@ -25,11 +25,6 @@ export function withTexts(value: Json, written: (text: string) => string): Json 
   if (typeof value !== "object" || value === null) return value;
   if (!isJsonObject(value)) return value.map((each) => withTexts(each, written));
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withTexts(field, written)]));
-}
-
-/** The value itself, where it is an object. */
-export function asObject(value: Json): JsonObject {
-  return isJsonObject(value) ? value : {};
 }
 
 /** The first place at which two values differ, like `messages[2].text`, with what stands there in each; undefined when they are the same. */

@@ -1,5 +1,5 @@
 import type { CapabilityKind } from "../../tool/capability.ts";
-import { isJsonObject, type Json } from "../../util/json.ts";
+import { asObject, isJsonObject, type Json } from "../../util/json.ts";
 import {
   askHandle,
   bodyBytes,
@@ -50,7 +50,7 @@ const functionsOfKind: Readonly<Partial<Record<CapabilityKind, readonly CodeFunc
           ...asked,
         };
         const { value } = await askHandle(handles, request);
-        const { exitCode, stdout, stderr } = isJsonObject(value) ? value : {};
+        const { exitCode, stdout, stderr } = asObject(value);
         return { exitCode, stdout, stderr };
       },
     },

@@ -1,7 +1,7 @@
 import { WritError } from "../../error/writ-error.ts";
 import type { Capability } from "../../tool/capability.ts";
 import { tool, type Tool, type ToolDefinition, type TypedTool } from "../../tool/tool.ts";
-import { isJsonObject, type Json, parseJson } from "../../util/json.ts";
+import { asObject, type Json, parseJson } from "../../util/json.ts";
 import { waitMs } from "../wait-ms.ts";
 import type { GivenFunction } from "./broker.ts";
 import { callCell, warmPool } from "./call-cell.ts";
@@ -142,7 +142,7 @@ function describe(about: string | undefined, functions: readonly string[]): stri
 }
 
 function valueOf(outcome: Json): Json {
-  const { json, reason } = isJsonObject(outcome) ? outcome : {};
+  const { json, reason } = asObject(outcome);
   if (typeof json !== "string")
     throw new Error(typeof reason === "string" ? reason : "The code gave nothing.");
   const parsed = parseJson(json);

@@ -5,7 +5,7 @@ import { untrustedFrom } from "../../message/label.ts";
 import { readAnswer } from "../../call/ask.ts";
 import { scopeOf } from "../../run/scope.ts";
 import type { ToolContext } from "../../tool/tool.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { asObject, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { boundedText } from "./remote-call.ts";
 
 /** A question that a server puts to a person in the middle of a call. */
@@ -92,7 +92,7 @@ export class Elicitations {
 
 const fieldsOf = (schema: JsonObject): JsonObject => {
   const { properties } = schema;
-  return isJsonObject(properties) ? properties : {};
+  return asObject(properties);
 };
 
 /** More of what stands beside fields than this nobody reads. */

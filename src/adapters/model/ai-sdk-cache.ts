@@ -1,5 +1,5 @@
 import type { ModelRequest } from "../../model/model.ts";
-import { isJsonObject } from "../../util/json.ts";
+import { asObject, isJsonObject } from "../../util/json.ts";
 import type { PromptMessage, PromptPart } from "./ai-sdk-prompt.ts";
 
 /** The parts of a call that may have marks. */
@@ -78,10 +78,10 @@ interface Options {
 }
 
 function marked<Item extends Options>(item: Item, mark: Readonly<Record<string, object>>): Item {
-  const given = isJsonObject(item.providerOptions) ? item.providerOptions : {};
+  const given = asObject(item.providerOptions);
   const [name = ""] = Object.keys(mark);
   const own = given[name];
-  const both = { ...(isJsonObject(own) ? own : {}), ...mark[name] };
+  const both = { ...asObject(own), ...mark[name] };
   return { ...item, providerOptions: { ...given, [name]: both } };
 }
 

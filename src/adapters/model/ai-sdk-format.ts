@@ -1,7 +1,7 @@
 import { WritError } from "../../error/writ-error.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import type { ModelFeatures, ReplyFormat } from "../../model/model.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { asObject, type Json, type JsonObject } from "../../util/json.ts";
 import { withoutLookAround } from "./ollama-schema.ts";
 import { strictSchema } from "./openai-strict-schema.ts";
 
@@ -59,8 +59,8 @@ export function formatOptions(
 
 /** The author's own word on it stands. */
 function loosened(given: Json | undefined): JsonObject {
-  const options = isJsonObject(given) ? given : {};
-  const openai = isJsonObject(options["openai"]) ? options["openai"] : {};
+  const options = asObject(given);
+  const openai = asObject(options["openai"]);
   return { ...options, openai: { strictJsonSchema: false, ...openai } };
 }
 

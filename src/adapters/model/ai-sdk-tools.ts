@@ -1,6 +1,6 @@
 import type { ModelRequest, ToolDescription } from "../../model/model.ts";
 import { wholeTool } from "./wire-fields.ts";
-import { isJsonObject, type JsonObject } from "../../util/json.ts";
+import { asObject, isJsonObject, type JsonObject } from "../../util/json.ts";
 
 /** A tool that the provider runs itself, as its package makes it: `anthropic.tools.webSearch_20250305({})`. */
 export interface AiSdkProviderTool {
@@ -62,8 +62,8 @@ export function allowedOptions(
 ): { readonly providerOptions?: JsonObject } {
   const isOpen = toolChoice === "auto" || toolChoice === "required";
   if (callable === undefined || !isOpen || provider !== "openai.responses") return {};
-  const options = isJsonObject(given) ? given : {};
-  const openai = isJsonObject(options["openai"]) ? options["openai"] : {};
+  const options = asObject(given);
+  const openai = asObject(options["openai"]);
   const allowedTools = { toolNames: callable, mode: toolChoice };
   return { providerOptions: { ...options, openai: { allowedTools, ...openai } } };
 }

@@ -1,4 +1,4 @@
-import { isJsonList, isJsonObject } from "../../util/json.ts";
+import { asObject, isJsonList, isJsonObject } from "../../util/json.ts";
 import { UnreadableReply } from "./http-reply.ts";
 import { callPieces, choiceOf, reasonIn } from "./openai-choice.ts";
 
@@ -59,7 +59,7 @@ export class WrittenReply {
       const { index = 0, id, function: called } = piece;
       const call = this.calls.get(index) ?? { id, name: "", text: "" };
       this.calls.set(index, call);
-      const { name, arguments: text } = isJsonObject(called) ? called : {};
+      const { name, arguments: text } = asObject(called);
       if (typeof name === "string" && call.name === "") call.name = name;
       if (typeof text === "string") call.text += text;
     }

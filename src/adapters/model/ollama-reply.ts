@@ -1,5 +1,5 @@
 import type { Delta, FinishReason } from "../../model/model.ts";
-import { isJsonList, isJsonObject, type Json } from "../../util/json.ts";
+import { asObject, isJsonList, isJsonObject, type Json } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
 import { UnreadableReply } from "./http-reply.ts";
 import { keptBy, keptCall } from "./kept.ts";
@@ -36,7 +36,7 @@ export async function* toDeltas(
   const told: Json[] = [];
   const providerMetadata = keptBy(server, {});
   for await (const chunk of chunks) {
-    const message = isJsonObject(chunk.message) ? chunk.message : {};
+    const message = asObject(chunk.message);
     const { thinking, content, tool_calls: calls } = message;
     if (typeof thinking === "string" && thinking !== "")
       yield { type: "reasoning-delta", text: thinking, providerMetadata };
@@ -56,13 +56,13 @@ export async function* toDeltas(
 
 /** The same call, with an id that the server itself gave. */
 function isRepeated(one: Json, another: Json): boolean {
-  const { id } = isJsonObject(one) ? one : {};
+  const { id } = asObject(one);
   return typeof id === "string" && id.trim() !== "" && sameJson(one, another);
 }
 
 function* readCall(call: Json, ids: Set<string>, server: string): Generator<Delta, void> {
-  const { id: given, function: called } = isJsonObject(call) ? call : {};
-  const { name, arguments: whole } = isJsonObject(called) ? called : {};
+  const { id: given, function: called } = asObject(call);
+  const { name, arguments: whole } = asObject(called);
   const id = newCallId(typeof given === "string" ? given : "", ids);
   yield { type: "call-start", id, name: typeof name === "string" ? name : "" };
   const providerMetadata = keptCall(server, id, {});

@@ -1,6 +1,6 @@
 import type { ProviderMetadata } from "../../message/message.ts";
 import type { Delta } from "../../model/model.ts";
-import { isJsonObject, type Json } from "../../util/json.ts";
+import { asObject, isJsonObject, type Json } from "../../util/json.ts";
 import { UnreadableReply } from "./http-reply.ts";
 import { type Kept, keptCall } from "./kept.ts";
 import { newCallId } from "./wire-fields.ts";
@@ -144,9 +144,9 @@ interface ReadPiece {
 const ownFields = ["extra_content", "provider_specific_fields"] as const;
 
 function readPiece(given: Json): ReadPiece {
-  const piece = isJsonObject(given) ? given : {};
+  const piece = asObject(given);
   const { index, id, function: called } = piece;
-  const { name, arguments: args } = isJsonObject(called) ? called : {};
+  const { name, arguments: args } = asObject(called);
   const text =
     typeof args === "string" ? args : args === undefined || args === null ? "" : JSON.stringify(args);
   return {

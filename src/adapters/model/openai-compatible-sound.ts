@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Delta } from "../../model/model.ts";
-import { isJsonObject, type Json } from "../../util/json.ts";
+import { asObject, type Json } from "../../util/json.ts";
 
 /** Reads the sound of a reply: what is said in it as text, and its data as one file. */
 export interface SoundReader {
@@ -14,7 +14,7 @@ export function soundReader(): SoundReader {
   const pieces: string[] = [];
   return {
     read(audio) {
-      const { data, transcript } = isJsonObject(audio) ? audio : {};
+      const { data, transcript } = asObject(audio);
       if (typeof data === "string" && data !== "") pieces.push(data);
       return typeof transcript === "string" && transcript !== ""
         ? [{ type: "text-delta", text: transcript }]

@@ -1,4 +1,11 @@
-import { isJsonList, isJsonObject, type Json, type JsonObject, parseJson } from "../../util/json.ts";
+import {
+  asObject,
+  isJsonList,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  parseJson,
+} from "../../util/json.ts";
 
 /** The words of a provider on a request that failed: from the body of a refusal, or from an error in its stream. */
 export interface ProviderFault {
@@ -60,7 +67,7 @@ function wordsIn(said: unknown): string | undefined {
 
 /** Adds the error of the provider behind the one that was asked: OpenRouter gives its answer as it came. */
 function withUpstream(fault: ProviderFault, metadata: Json | undefined): ProviderFault {
-  const { raw, provider_name: name } = isJsonObject(metadata) ? metadata : {};
+  const { raw, provider_name: name } = asObject(metadata);
   if (raw === undefined || raw === null) return fault;
   const { message, names, status, retryAfterMs } = readFault(raw);
   const said = typeof name === "string" ? `${name} said: ${message}` : message;

@@ -3,7 +3,7 @@ import { callsOf, type ReplyMessage, textOf, type ToolCall } from "../../message
 import type { ReportedUsage } from "../../message/usage.ts";
 import type { ModelSettings, ReportedResponse, ToolDescription, UnreadableCall } from "../../model/model.ts";
 import { wholeTexts } from "../../message/whole-texts.ts";
-import { isJsonObject, type JsonObject, parseJson } from "../../util/json.ts";
+import { asObject, isJsonObject, type JsonObject, parseJson } from "../../util/json.ts";
 import { remembered } from "../../util/remembered.ts";
 import { fits, whole } from "../../util/shape.ts";
 import { withoutLookAround } from "./ollama-schema.ts";
@@ -58,7 +58,7 @@ function filesText({ parts }: ReplyMessage): string {
 export function objectArguments({ arguments: args, malformed }: ToolCall): JsonObject {
   if (isJsonObject(args)) return args;
   const parsed = typeof args === "string" && malformed === undefined ? parseJson(args) : undefined;
-  return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : {};
+  return asObject(parsed?.ok === true ? parsed.value : undefined);
 }
 
 /** The settings that were given, under the names of OpenAI and Ollama; `maxTokens` is the name of the bound of a reply. */

@@ -1,6 +1,6 @@
 import { listAt, mapAt } from "../../schema/keywords.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { asObject, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import type { Language } from "./language.ts";
 import { stemsOf, stemsOfName } from "./words.ts";
 
@@ -53,7 +53,7 @@ interface Around {
 function slotsIn(object: JsonObject, around: Around): readonly Slot[] {
   const required = listAt(object, "required");
   return Object.entries(mapAt(object, "properties")).flatMap(([name, given]): readonly Slot[] => {
-    const schema = plainSchema(isJsonObject(given) ? given : {});
+    const schema = plainSchema(asObject(given));
     const path = [...around.path, name];
     const isRequired = around.isRequired && required.includes(name);
     const isObject = schema["type"] === "object" && Object.keys(mapAt(schema, "properties")).length > 0;

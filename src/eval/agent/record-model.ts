@@ -4,7 +4,7 @@ import type { Model, ModelRequest } from "../../model/model.ts";
 import { scripted } from "../../model/scripted.ts";
 import { textOf } from "../../message/message.ts";
 import { fingerprint } from "../../util/hash.ts";
-import { isJsonObject, toJson } from "../../util/json.ts";
+import { asObject, toJson } from "../../util/json.ts";
 import type { RecordedModel, RecordedReply } from "./eval-case.ts";
 
 /** A model that keeps its replies. */
@@ -42,7 +42,7 @@ export function recordingModel(model: Model): RecordingModel {
     recorded() {
       if (!isAnswered) return "broken";
       const features = toJson({ ...model.features, toolNames: undefined });
-      return { features: features.ok && isJsonObject(features.value) ? features.value : {}, replies };
+      return { features: asObject(features.ok ? features.value : undefined), replies };
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { ValueType } from "../../tool/parameters.ts";
-import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { asObject, isJsonList, type Json, type JsonObject } from "../../util/json.ts";
 
 /** A value in a text, with the kind that its form says. Found by plain patterns: the evaluation must not judge a policy by the policy's own eyes. */
 export interface FoundValue {
@@ -171,5 +171,5 @@ export function replaced(json: Json, path: Leaf["path"], value: Json | undefined
   if (key === undefined) return value ?? null;
   if (isJsonList(json))
     return json.map((each, index) => (index === key ? replaced(each, rest, value) : each));
-  return withValue(isJsonObject(json) ? json : {}, path, value);
+  return withValue(asObject(json), path, value);
 }

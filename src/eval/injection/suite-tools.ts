@@ -1,7 +1,7 @@
 import { formatPatterns } from "../../driver/grammar/format.ts";
 import type { ParameterRole, ValueSource, ValueType } from "../../tool/parameters.ts";
 import type { PolicyJson } from "../../policy/rules/rule.ts";
-import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { asObject, isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { type AddressType, addressTypes, type Leaf } from "./find-values.ts";
 import type { SuiteTool } from "./suite.ts";
 
@@ -108,13 +108,13 @@ const deepest = 8;
 
 function fieldsOf(object: JsonObject, root: JsonObject, depth = 0): readonly SuiteParameter[] {
   if (depth >= deepest) return [];
-  const properties = isJsonObject(object["properties"]) ? object["properties"] : {};
+  const properties = asObject(object["properties"]);
   const required = Array.isArray(object["required"]) ? object["required"] : [];
   return Object.entries(properties).map(([name, given]) => {
-    const schema = isJsonObject(given) ? given : {};
+    const schema = asObject(given);
     const shape = shapeOf(schema, root);
     const isList = shape["type"] === "array";
-    const one = isList ? shapeOf(isJsonObject(shape["items"]) ? shape["items"] : {}, root) : shape;
+    const one = isList ? shapeOf(asObject(shape["items"]), root) : shape;
     const declared = declaredType(one);
     return {
       name,
@@ -182,7 +182,7 @@ function pointedAt(reference: string, root: JsonObject): JsonObject {
       (at, key) => (isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined),
       root,
     );
-  return isJsonObject(found) ? found : {};
+  return asObject(found);
 }
 
 const formats: Readonly<Record<string, ValueType>> = {

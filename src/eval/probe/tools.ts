@@ -1,5 +1,5 @@
 import { type Tool, tool } from "../../tool/tool.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { asObject, type Json, type JsonObject } from "../../util/json.ts";
 
 /** Definition of a tool of the probe. */
 interface Definition {
@@ -31,7 +31,7 @@ function oneOf(...values: readonly string[]): JsonObject {
 }
 
 function said(value: Json | undefined, description: string): JsonObject {
-  return { ...(isJsonObject(value) ? value : {}), description };
+  return { ...asObject(value), description };
 }
 
 function textOf(value: Json | undefined): string {

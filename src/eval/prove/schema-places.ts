@@ -1,7 +1,7 @@
 import { propertyNames } from "../../schema/property-names.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { asObject, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 
 /** A place in the arguments of a tool where the model writes a value of its own. */
 export interface Place {
@@ -37,16 +37,12 @@ function allPlaces({ input, parameters = {} }: Given, spoken: readonly string[] 
   return within(root, {
     path: "",
     pattern: "",
-    with: asArguments,
+    with: asObject,
     depth: 0,
     root,
     spoken: paths,
     followed: [],
   });
-}
-
-function asArguments(value: Json): JsonObject {
-  return isJsonObject(value) ? value : {};
 }
 
 /** Arguments with a text at each place where something can stand, one by one: at those that a schema lists, and at what is around each. */
@@ -59,7 +55,7 @@ export function probesOf(tool: Given): readonly JsonObject[] {
   );
   return [...paths].map((path) => {
     const args = path.split(".").reduceRight<Json>((value, name) => ({ [name]: value }), "x");
-    return isJsonObject(args) ? args : {};
+    return asObject(args);
   });
 }
 
@@ -134,9 +130,7 @@ function besides(schema: JsonSchema, at: Position): readonly Beside[] {
   const parts = [
     ...lists.flatMap((word) => schemasIn(schema[word])),
     ...single.flatMap((word) => schemasIn(schema[word])),
-    ...Object.values(isJsonObject(schema["dependentSchemas"]) ? schema["dependentSchemas"] : {}).flatMap(
-      schemasIn,
-    ),
+    ...Object.values(asObject(schema["dependentSchemas"])).flatMap(schemasIn),
   ];
   const { type, additionalProperties } = schema;
   const said = {
@@ -163,7 +157,7 @@ function pointedAt(reference: string, root: JsonSchema): JsonObject {
     .filter((key) => key !== "")
     .map((key) => decoded(key).replaceAll("~1", "/").replaceAll("~0", "~"))
     .reduce<Json | undefined>((part, key) => partOf(part, key), root);
-  return isJsonObject(found) ? found : {};
+  return asObject(found);
 }
 
 function decoded(key: string): string {
@@ -185,7 +179,7 @@ function ownNames(
   at: Position,
 ): (place: Place) => boolean {
   if (additionalProperties !== false || patternProperties !== undefined) return () => true;
-  const names = Object.keys(isJsonObject(properties) ? properties : {});
+  const names = Object.keys(asObject(properties));
   const paths = names.map((name) => under(at, name).path);
   return ({ path }) => path === at.path || paths.some((own) => path === own || path.startsWith(`${own}.`));
 }
@@ -207,15 +201,12 @@ function fieldPlaces(
   { properties, patternProperties, ...schema }: JsonSchema,
   at: Position,
 ): readonly Place[] {
-  const fields = Object.entries(isJsonObject(properties) ? properties : {});
-  const named = fields.flatMap(([name, field]) => within(isJsonObject(field) ? field : {}, under(at, name)));
+  const fields = Object.entries(asObject(properties));
+  const named = fields.flatMap(([name, field]) => within(asObject(field), under(at, name)));
   const { additionalProperties: others = schema["unevaluatedProperties"] } = schema;
-  const open = [
-    ...Object.values(isJsonObject(patternProperties) ? patternProperties : {}),
-    ...(others === false ? [] : [others]),
-  ];
+  const open = [...Object.values(asObject(patternProperties)), ...(others === false ? [] : [others])];
   const own = fields.map(([name]) => name);
-  return [...named, ...open.flatMap((each) => openPlaces(isJsonObject(each) ? each : {}, at, own))];
+  return [...named, ...open.flatMap((each) => openPlaces(asObject(each), at, own))];
 }
 
 /** The places in fields that the model names itself. Where the schema lists all that they may hold, their names are such a place. */

@@ -1,6 +1,6 @@
 import { callsOf, type Message, textOf } from "../../message/message.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
-import { isJsonObject, type Json } from "../../util/json.ts";
+import { asObject, isJsonObject, type Json } from "../../util/json.ts";
 import { pick, type ProposedCall, type Random } from "./schedule.ts";
 
 /** A tool as the adversary knows it. */
@@ -139,7 +139,7 @@ function inside(schema: Json | undefined, { random, values, depth }: Making): Js
 
 function objectOf({ properties, required }: JsonSchema, making: Making): Json {
   const needed = Array.isArray(required) ? required : [];
-  const fields = Object.entries(isJsonObject(properties) ? properties : {});
+  const fields = Object.entries(asObject(properties));
   return Object.fromEntries(
     fields
       .filter(([name]) => needed.includes(name) || making.random() < 0.5)

@@ -4,7 +4,7 @@ import { pastOf } from "../../durable/follow.ts";
 import { callsBeside } from "../../durable/beside.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { isFact } from "../../event/event.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { asObject, type Json, type JsonObject } from "../../util/json.ts";
 import { callerToolsOf, resultOf } from "../client-tools.ts";
 import { type ResumeEntry, takeAnswers } from "../interrupts.ts";
 import { problemOf } from "../problems.ts";
@@ -154,7 +154,7 @@ async function* sentOf(
   const events = new AguiEvents({
     prefix: prefixOf(id, session),
     before,
-    state: isJsonObject(state) ? state : {},
+    state: asObject(state),
   });
   let last = part.after;
   for await (const event of runEvents(id, served, { after: last, signal, untilItWaits: true })) {

@@ -1,6 +1,6 @@
 import type * as Mcp from "@modelcontextprotocol/server";
 import { WritError } from "../../error/writ-error.ts";
-import { isJsonObject, type JsonObject } from "../../util/json.ts";
+import { asObject } from "../../util/json.ts";
 import type { Caller } from "../callers.ts";
 import { type Calling, carryOut, followCall, type McpAround, type Round } from "./call.ts";
 import type { Library } from "./library.ts";
@@ -45,7 +45,7 @@ function offerTools(side: Side): void {
   }));
   server.setRequestHandler("tools/call", ({ params }, context) => {
     const act = async (): Promise<Mcp.CallToolResult | Mcp.InputRequiredResult> => {
-      const calling = callingOf(side, jsonOf(params.arguments), context);
+      const calling = callingOf(side, asObject(params.arguments), context);
       const isLater = waits && params.name === runResultTool.name;
       const task = taskWish(side, params, context);
       const round = isLater
@@ -115,8 +115,6 @@ async function laterRound(
   const { id, offered } = await ofRun(tools, asked, { caller: calling.caller, around });
   return followCall(id, { offered, calling }, around);
 }
-
-const jsonOf = (args: unknown): JsonObject => (isJsonObject(args) ? args : {});
 
 function described({
   name,

@@ -1,7 +1,7 @@
 import type { ElicitRequestFormParams, ElicitResult } from "@modelcontextprotocol/server";
 import type { QuestionAnswer, WaitingQuestion } from "../../durable/run-store.ts";
 import type { ApprovalValue } from "../../policy/rules/approval-request.ts";
-import { isJsonObject } from "../../util/json.ts";
+import { asObject } from "../../util/json.ts";
 import { visible } from "../../util/visible.ts";
 import type { Caller } from "../callers.ts";
 
@@ -42,7 +42,7 @@ function valueLine({ path, value }: ApprovalValue): string {
 /** The answer that a form was filled in with. Whatever is no clear yes is a no. */
 export function answerIn(given: unknown, { request: { hash } }: WaitingQuestion, by: string): QuestionAnswer {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field is looked at
-  const { action, content } = (isJsonObject(given) ? given : {}) as Partial<ElicitResult>;
+  const { action, content } = asObject(given) as Partial<ElicitResult>;
   const approved = action === "accept" && content?.["approved"] === true;
   const reason = content?.["reason"];
   const said = typeof reason === "string" && reason !== "" ? reason.slice(0, 2000) : "the person said no";
