@@ -96,8 +96,8 @@ export function deltasOf(reply: PlainReply, modelId: string): Delta[] {
 function faultOf(reply: unknown): string | undefined {
   if (typeof reply !== "object" || reply === null || Array.isArray(reply)) return `gave ${kindOf(reply)}`;
   const { text, reasoning, calls }: { readonly [Field in keyof PlainReply]?: unknown } = reply;
-  for (const said of [text, reasoning])
-    if (typeof (said ?? "") !== "string") return `gave a text that is ${kindOf(said)}`;
+  if (typeof (text ?? "") !== "string") return `gave a text that is ${kindOf(text)}`;
+  if (typeof (reasoning ?? "") !== "string") return `gave reasoning that is ${kindOf(reasoning)}`;
   if (calls === undefined) return text === undefined ? unreadIn(reply) : undefined;
   if (!Array.isArray(calls)) return `gave calls that are ${kindOf(calls)}`;
   for (const call of calls as readonly ({ readonly name?: unknown } | null | undefined)[])

@@ -105,7 +105,8 @@ export function seenBy(
   { label: before }: Pick<Learned, "label">,
   written: ReplyMessage = message,
 ): ReplyMessage {
-  const label = joinLabels(before, labelOfReply(written));
+  const own = labelOfReply(written);
+  const label = own === trustedLabel ? before : joinLabels(before, own);
   return label === trustedLabel || isPlain(label) ? message : { ...message, label };
 }
 
