@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { Transcript } from "../../src/doors.ts";
+import { agent, memoryJournal, type Policy, tool, type Tool } from "../../src/index.ts";
+import type { Json } from "../../src/util/json.ts";
+import { roundTrip } from "../acceptance/watching.ts";
+
+const free: Policy = () => ({ verdict: "allow", rule: "free", reason: "" });
+const names = ["a", "b", "c"] as const;
+const forms = ["gone", "loose", "strict", "once", "after"] as const;
+type Form = (typeof forms)[number];
+
+const loose = { type: "object", properties: { n: { type: "number" } } } as const;
+const strict = { ...loose, required: ["n"] } as const;
+
+/** The tools of one version of the code, which take down the ids of the calls that run. */
+function toolsOf(version: readonly Form[], ran: string[]): Tool[] {
+  return names.flatMap((name, index) => {
+    const form = version[index];
+    if (form === "gone") return [];
+    const execute = (_args: unknown, { callId }: { readonly callId: string }): string =>
+      `${name} ${ran.push(callId)}`;
+    const base = tool({ name, description: "", inputSchema: form === "strict" ? strict : loose, execute });
+    const constraints =
+      form === "once" ? { maxCalls: 1 } : form === "after" ? { onlyAfter: ["a"] } : undefined;
+    return [{ ...base, effect: "irreversible", ...(constraints && { constraints }) }];
+  });
+}
+
+const call = fc.record({ name: fc.constantFrom(...names), arguments: fc.constantFrom<Json[]>({}, { n: 1 }) });
+const script = fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 });
+const version = fc.tuple(
+  fc.constantFrom<Form[]>("loose", "strict"),
+  fc.constantFrom(...forms),
+  fc.constantFrom(...forms),
+);
+
+/** The messages up to the end of a turn, without those of the system. */
+function until(turn: number, { messages }: Transcript): unknown {
+  const next = messages.flatMap(({ role }, index) => (role === "assistant" ? [index] : []))[turn];
+  return roundTrip(messages.slice(0, next).filter(({ role }) => role !== "system"));
+}
+
+it("tools that come, go and change what they take leave what happened as it was, and nothing of it runs by and by", async () => {
+  await fc.assert(
+    fc.asyncProperty(script, fc.tuple(version, version), fc.nat(), async (turns, [before, after], cut) => {
+      const ran: string[] = [];
+      const codeOf = (forms: readonly Form[]) =>
+        agent({
+          name: "clerk",
+          policy: free,
+          tools: toolsOf(forms, ran),
+          budget: { repeats: 99 },
+          model: ({ messages }) => {
+            const calls = turns[messages.filter(({ role }) => role === "assistant").length];
+            return calls === undefined ? "done" : { calls };
+          },
+        });
+      const journal = memoryJournal();
+      const first = await codeOf(before).run("Go", { journal, runId: "r" });
+      const all = journal.records.filter(({ key }) => key !== "end");
+      const records = all.slice(0, 2 + (cut % (all.length - 1)));
+      const last = records.filter(({ key }) => key.endsWith("/model")).length;
+      ran.length = 0;
+      const options = { journal: memoryJournal(records), runId: "r", accept: ["tools"] } as const;
+      const second = await codeOf(after).run("Go", options);
+      expect(until(last - 1, second.transcript)).toEqual(until(last - 1, first.transcript));
+      const recorded = records.flatMap(({ key }) => /^turn\/(\d+)\/call\/(\d+)$/.exec(key) ?? []);
+      const places = ran.map((id) => /_(\d+)_(\d+)$/.exec(id)?.slice(1).map(Number) ?? []);
+      for (const [turn = 0, index = 0] of places) {
+        expect(turn).toBeGreaterThanOrEqual(last);
+        expect(recorded).not.toContain(`turn/${turn}/call/${index}`);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
