@@ -17,7 +17,7 @@ const look = skill({ name: "look", description: "Reads notes", tools: [read], kn
 const keep = skill({ name: "keep", description: "Writes notes", tools: [write] });
 const admin = skill({ name: "admin", description: "Runs programs", tools: [shell], memory: false });
 
-const wanted = ["read", "rules", "memory_read", "clock", "write", "shell", "constructor", "Read"];
+const wanted = ["read", "rules", "memory_read", "clock", "write", "shell", "constructor", "reader"];
 const model = scripted([{ calls: wanted.map((name) => ({ name })) }, "I may read."]);
 const notes = agent({
   name: "notes",
