@@ -49,15 +49,14 @@ async function replayMs(turns: number): Promise<number> {
   return processorMs(() => walker.run("Go", { journal: replay(), runId: "r" }), turns);
 }
 
-/** The time of going on with such a run, whose process died in its last turn, from the checkpoint before that, with the journal of the run. */
+/** The time of going on with such a run, whose process died at its end, from the checkpoint before its last turn, with the journal of the run. */
 async function checkpointMs(turns: number): Promise<number> {
   const walker = walkerOf(turns);
   const journal = memoryJournal();
   let kept = "";
   for await (const state of walker.turns("Go", { journal, runId: "r" }))
     if (state.ledger.turns === turns - 1) kept = JSON.stringify(state);
-  const last = new Set(["end", `turn/${turns}/model`]);
-  const records = journal.records.filter(({ key }) => !last.has(key));
+  const records = journal.records.filter(({ key }) => key !== "end");
   const state = (): Checkpoint => JSON.parse(kept) as Checkpoint;
   return processorMs(() => walker.resume(state(), { journal: memoryJournal(records) }), turns);
 }
