@@ -68,7 +68,7 @@ const resumed = await checkpointMs(most);
 const limits = [
   { what: `replay of ${most} turns`, value: whole, limit: 1000, unit: "ms" },
   { what: "over that of half as many", value: whole / half, limit: 2.6, unit: "times" },
-  { what: `going on from a checkpoint of turn ${most - 1}`, value: resumed, limit: 300, unit: "ms" },
+  { what: `going on from a checkpoint of turn ${most - 1}`, value: resumed, limit: 50, unit: "ms" },
 ];
 for (const { what, value, limit, unit } of limits)
   console.log(

@@ -6,7 +6,7 @@ import type { Intent } from "../policy/knowledge/intent.ts";
 import type { Ledger } from "../policy/account/budget.ts";
 import type { Act } from "../tool/acts.ts";
 import type { Mode } from "../tool/tool.ts";
-import { type Json, toJson } from "../util/json.ts";
+import { isJsonObject, type Json, toJson } from "../util/json.ts";
 import {
   anything,
   boolean,
@@ -119,12 +119,8 @@ const checkpointShape = object({
   answer: optional(object({ content: anything, finishReason: string })),
 });
 
-/**
- * The fault of a value that was given as a checkpoint; undefined when it is one. Its transcript is read by
- * itself.
- */
+/** The fault of a value that was given as a checkpoint; undefined when it is one. Its transcript is read by itself. */
 export function checkpointFault(value: unknown): string | undefined {
-  const json = toJson(value);
-  if (!json.ok) return json.reason;
-  return misfitText(checkpointShape, json.value);
+  const json = toJson(isJsonObject(value) ? { ...value, transcript: null } : value); // which can be very long
+  return json.ok ? misfitText(checkpointShape, value) : json.reason;
 }
