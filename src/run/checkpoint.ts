@@ -1,5 +1,5 @@
 import type { Outcome } from "../event/outcome.ts";
-import type { FinishReason } from "../message/message.ts";
+import type { FinishReason, ToolCall, ToolResult } from "../message/message.ts";
 import type { TranscriptJson } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Intent } from "../policy/knowledge/intent.ts";
@@ -22,6 +22,27 @@ import {
   string,
   whole,
 } from "../util/shape.ts";
+
+/** The calls of one turn with their results. */
+export interface CallRound {
+  readonly calls: readonly ToolCall[];
+  readonly results: readonly ToolResult[];
+}
+
+/** The last rounds of a run, and for each period how many of them in a row came again. */
+export interface Repeats {
+  readonly rounds: readonly CallRound[];
+  readonly streaks: readonly number[];
+}
+
+/** The count of what the model may do only so often in a row. */
+export interface InARow {
+  readonly repeats: Repeats;
+  /** Replies that could not be taken. */
+  readonly violations: number;
+  /** Replies that were half a turn. */
+  readonly pending: number;
+}
 
 /**
  * A run between two turns, as JSON: every call has its result, nothing is under way. It can be kept anywhere and the run resumed from it, on
@@ -50,6 +71,8 @@ export interface Checkpoint {
   readonly elapsedMs: number;
   /** The number of its messages that the model was sent before. With it the journal that recorded the turns after this checkpoint is gone on with. */
   readonly sent?: number;
+  /** What the model did in a row, of a run that is `running`. One that ended is given new bounds, and counts anew. */
+  readonly inARow?: InARow;
 }
 
 const texts = list(string);
@@ -116,6 +139,21 @@ const checkpointShape = object({
   ),
   elapsedMs: count,
   sent: optional(whole),
+  inARow: optional(
+    object({
+      repeats: object({
+        rounds: list(
+          object({
+            calls: list(object({ name: string, arguments: anything })),
+            results: list(object({ status: string, text: string })),
+          }),
+        ),
+        streaks: list(whole),
+      }),
+      violations: whole,
+      pending: whole,
+    }),
+  ),
   answer: optional(object({ content: anything, finishReason: string })),
 });
 

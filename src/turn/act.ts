@@ -15,7 +15,8 @@ import { type Maybe, rescue } from "../util/maybe.ts";
 import { sameJson } from "../util/same-json.ts";
 import type { EarlyStarts } from "./early.ts";
 import { fatalEnd, beforeEffects, leftOpen, skipAll, toolFailed } from "./cut-short.ts";
-import { bookInside, type NextState, type Repeats, type CallRound, type Run, type State } from "./state.ts";
+import type { CallRound, Repeats } from "../run/checkpoint.ts";
+import { bookInside, type NextState, type Run, type State } from "./state.ts";
 
 /** A reply that calls tools, and the calls of it that were started while the model wrote. */
 export interface Acting {

@@ -18,8 +18,7 @@ import {
   spendInside,
 } from "../policy/account/budget.ts";
 import { meetBound, type Met, metBy } from "../run/bounds.ts";
-import type { Checkpoint } from "../run/checkpoint.ts";
-import type { ToolCall, ToolResult } from "../message/message.ts";
+import type { Checkpoint, InARow, Repeats } from "../run/checkpoint.ts";
 import { addUsage, noUsage, type Usage } from "../message/usage.ts";
 import { outerBound } from "../run/outer-bound.ts";
 import { beginWith, type Gate, readingOn } from "../run/gate.ts";
@@ -36,23 +35,13 @@ import type { Mode } from "../tool/tool.ts";
 import type { AskOnce } from "../run/powers.ts";
 import { askingOnce } from "./ask-once.ts";
 
-/** The calls of one turn with their results. */
-export interface CallRound {
-  readonly calls: readonly ToolCall[];
-  readonly results: readonly ToolResult[];
-}
-
-/** The last rounds of a run, and for each period how many of them in a row came again. */
-export interface Repeats {
-  readonly rounds: readonly CallRound[];
-  readonly streaks: readonly number[];
-}
-
 /** Nothing happened yet. */
 export const noRepeats: Repeats = { rounds: [], streaks: [0, 0, 0] };
 
+const nothingInARow: InARow = { repeats: noRepeats, violations: 0, pending: 0 };
+
 /** The part of a run that changes from turn to turn. */
-export interface State {
+export interface State extends InARow {
   readonly transcript: ReadyTranscript;
   readonly ledger: Ledger;
   /** The bounds that hold now: the author may have raised some. */
@@ -67,12 +56,8 @@ export interface State {
   readonly driver: number;
   /** The driver of the last reply, which is none of those where a record names another. */
   readonly speaker?: Driver;
-  readonly violations: number;
-  /** Replies in a row that were half a turn. */
-  readonly pending: number;
   /** True once the model has called a tool: then no call is forced any more. */
   readonly called: boolean;
-  readonly repeats: Repeats;
   /** Calls that may have changed something and do not stand in the transcript: compaction took them out, or they were made inside a call. */
   readonly acts: readonly Act[];
   /** Bounds of which the author was told that a part is used up, as they were then: one that was raised since is told again. */
@@ -191,13 +176,18 @@ class ScopeOfRun implements RunScope {
   }
 }
 
+/** The fields of a checkpoint that a state begins with as they are. */
+type Left = Pick<Checkpoint, "modes" | "driver" | "elapsedMs" | "acts" | "sent" | "inARow">;
+
 /** The beginning of a run that does not go on from a checkpoint: nothing is done. */
-const nothingDone = { modes: [], driver: 0, elapsedMs: 0 } as const;
+const nothingDone: Left = { modes: [], driver: 0, elapsedMs: 0 };
 
 /** The state before the first turn, or where the run was left. */
 export function beginState(options: LoopOptions): State {
   const { transcript, limits, gate, drivers, from, spent, modes: narrowed = [] } = options;
-  const { modes: earlier, driver, elapsedMs } = from ?? nothingDone;
+  const left: Left = from ?? nothingDone;
+  const { modes: earlier, driver, elapsedMs, acts = [], sent = 0, inARow = nothingInARow } = left;
+  const { repeats, violations, pending } = inARow; // and no more of it: a checkpoint comes from anywhere
   const modes = narrowed.length === 0 ? earlier : [...earlier, ...narrowed];
   const held = gateFrom(options, modes);
   const learned = learn(learnIntent(gate.intent, held.allowed), transcript.messages, gate.allowed);
@@ -211,15 +201,15 @@ export function beginState(options: LoopOptions): State {
     usage: from?.usage ?? spent?.usage ?? noUsage,
     driver: Math.min(driver, drivers.length - 1), // a driver that failed before may not be tried any more
     speaker: undefined,
-    violations: 0,
-    pending: 0,
+    violations,
+    pending,
+    repeats,
     called: from !== undefined && from.ledger.toolCalls > 0,
-    repeats: noRepeats,
-    acts: from?.acts ?? [],
+    acts,
     warned: {},
     now: 0,
     elapsedMs,
-    sent: from?.sent ?? 0,
+    sent,
   };
 }
 
@@ -332,6 +322,7 @@ async function meet(excess: Excess<BudgetField>, { limits, ledger }: State, run:
 /** The checkpoint of a state. */
 export function checkpointOf(state: State, run: Run, end: End | undefined): Checkpoint {
   const { transcript, ledger, usage, driver, modes, acts, elapsedMs, sent } = state;
+  const { repeats, violations, pending } = state;
   const outcome = end?.outcome;
   return {
     runId: run.runId,
@@ -349,5 +340,6 @@ export function checkpointOf(state: State, run: Run, end: End | undefined): Chec
     ...(acts.length === 0 ? {} : { acts }),
     elapsedMs,
     ...(sent === 0 ? {} : { sent }),
+    ...(end === undefined ? { inARow: { repeats, violations, pending } } : {}),
   };
 }

@@ -126,6 +126,19 @@ describe("a run turn by turn", () => {
     expect(roundTrip(again.transcript)).toEqual(roundTrip(result.transcript));
   });
 
+  it("a state in the midst of a circle goes on with the journal as the run did, and is told so where that was", async () => {
+    const script = [...Array.from({ length: 3 }, () => calling(["look", { q: 1 }])), "Done."];
+    const journal = memoryJournal();
+    const { states, result } = await walk(define(script).a.turns("go", { runId: "r", journal }));
+    expect(JSON.stringify(result.transcript)).toContain("the same results 3 times");
+    const ended = journal.records.filter(({ key }) => key !== "end");
+    for (const state of states.slice(0, -1)) {
+      const { a } = define([new Error("asked again")]);
+      const resumed = await a.resume(roundTrip(state), { journal: memoryJournal(ended) });
+      expect(roundTrip(resumed.transcript)).toEqual(roundTrip(result.transcript));
+    }
+  });
+
   it("a state of a run that ended in another way can be gone on from, and an answer that does not fit any more is asked for again", async () => {
     const { states } = await walk(
       define()

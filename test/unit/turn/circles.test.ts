@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ToolCall, ToolResult } from "../../../src/message/message.ts";
 import { addRound, proposedAgain, timesDone } from "../../../src/turn/act.ts";
-import { noRepeats, type Repeats, type CallRound } from "../../../src/turn/state.ts";
+import type { CallRound, Repeats } from "../../../src/run/checkpoint.ts";
+import { noRepeats } from "../../../src/turn/state.ts";
 import type { Json } from "../../../src/util/json.ts";
 
 const callOf = (name: string, given: Json = {}): ToolCall => ({
