@@ -99,8 +99,8 @@ export const argumentCases: readonly Case[] = [
           text: "Sent.",
         }),
       );
-      await t.ask({ tools: [send] }, "Send.");
-      demand(send.ran.length > 0, "no call ran");
+      const { threw } = await t.ask({ tools: [send] }, "Send.");
+      demand(send.ran.length > 0 || threw !== undefined, "no call ran, and nothing says why");
       demand(
         send.ran.every((args) => !JSON.stringify(args).includes("eve")),
         `the tool ran with ${JSON.stringify(send.ran)}`,
