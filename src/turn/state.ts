@@ -176,16 +176,17 @@ class ScopeOfRun implements RunScope {
   }
 }
 
-/** The fields of a checkpoint that a state begins with as they are. */
-type Left = Pick<Checkpoint, "modes" | "driver" | "elapsedMs" | "acts" | "sent" | "inARow">;
-
-/** The beginning of a run that does not go on from a checkpoint: nothing is done. */
-const nothingDone: Left = { modes: [], driver: 0, elapsedMs: 0 };
+/** The beginning of a run that does not go on from a checkpoint, in the fields of one that a state begins with: nothing is done. */
+const nothingDone: Pick<Checkpoint, "modes" | "driver" | "elapsedMs" | "acts" | "sent" | "inARow"> = {
+  modes: [],
+  driver: 0,
+  elapsedMs: 0,
+};
 
 /** The state before the first turn, or where the run was left. */
 export function beginState(options: LoopOptions): State {
   const { transcript, limits, gate, drivers, from, spent, modes: narrowed = [] } = options;
-  const left: Left = from ?? nothingDone;
+  const left: typeof nothingDone = from ?? nothingDone;
   const { modes: earlier, driver, elapsedMs, acts = [], sent = 0, inARow = nothingInARow } = left;
   const { repeats, violations, pending } = inARow; // and no more of it: a checkpoint comes from anywhere
   const modes = narrowed.length === 0 ? earlier : [...earlier, ...narrowed];
