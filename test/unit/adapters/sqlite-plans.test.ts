@@ -46,7 +46,8 @@ describe("a SQLite file finds by an index", () => {
     [{ status: "ready", before: "r" }, "writ_runs_status (status=? AND place<?)"],
     [{ before: "r", prefix: "r" }, "INTEGER PRIMARY KEY (rowid<?)"],
   ])("the runs of %o", async (filter, plan) => {
-    const [listed] = await plansOf("writ_runs", () => store.list(filter));
+    const plans = await plansOf("writ_runs", () => store.list(filter));
+    const listed = plans.at(-1); // behind the look for runs of processes that died
     expect(listed).toMatch(/^SEARCH writ_runs USING /);
     expect(listed).toContain(plan);
   });
