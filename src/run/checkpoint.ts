@@ -71,7 +71,7 @@ export interface Checkpoint {
   readonly elapsedMs: number;
   /** The number of its messages that the model was sent before. With it the journal that recorded the turns after this checkpoint is gone on with. */
   readonly sent?: number;
-  /** What the model did in a row, of a run that is `running`. One that ended is given new bounds, and counts anew. */
+  /** The count of what the model did in a row, of a run that is `running`. One that ended is given new bounds, and counts anew. */
   readonly inARow?: InARow;
 }
 

@@ -116,7 +116,7 @@ export function checkSimulate<State>(agent: string, options: SimulationOptions<S
 /** Runs go on in another process after one of these. */
 const losses: ReadonlySet<DeviationName> = new Set([...deviations.step, "hands-over"]);
 
-/** What a deviation wants that the options do not have: schedules without it would test nothing. */
+/** The thing that a deviation wants and the options do not have: schedules without it would test nothing. */
 function missingFor<State>(
   fault: DeviationName,
   { durable = true, redeploy, inputs = [], faults = [] }: SimulationOptions<State>,
