@@ -1,5 +1,5 @@
 import { messageOf } from "../error/writ-error.ts";
-import { consult } from "../hook/consult.ts";
+import { consult, hookKey } from "../hook/consult.ts";
 import { hookFailure } from "../hook/run-hooks.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import { okResult } from "../tool/result.ts";
@@ -7,17 +7,30 @@ import { toJson } from "../util/json.ts";
 import type { Call, Fate } from "./call.ts";
 import { cancelled, denied, refused } from "./refused.ts";
 import { withArguments } from "./readable-call.ts";
+import { isHeard } from "./standing-call.ts";
+
+/** The hooks are asked about the call of the model, about it once its arguments were mended, and about what a person made of it. */
+type HookedPart = "" | "/mended" | "/edited";
+
+/** Tells whether the hooks are asked about a call. */
+export function isHooked(call: Call, part: HookedPart = ""): boolean {
+  const { run, turn } = call.batch;
+  const key = (): string => hookKey({ turn, place: "beforeToolCall", part: `${call.index}${part}` });
+  return isHeard(call, key, run.hooks.beforeToolCall !== undefined);
+}
 
 /** Asks the author's hooks about a call that the allow-list has. A hook that fails denies the call. */
-export async function askHooksBefore(call: Call, part = ""): Promise<Call | Fate> {
+export async function askHooksBefore(call: Call, part: HookedPart = ""): Promise<Call | Fate> {
   const { proposed, batch, index } = call;
   const { run, turn, gate } = batch;
+  const { journal, stop, tell } = run;
+  const { beforeToolCall = [] } = run.hooks; // what those that are gone said of a call that has run stands in the journal
   const { id: callId, name: tool } = proposed;
   if (!gate.allowed.tools.has(tool) && call.before?.hasRun !== true) return call;
   const at = { turn, callId, tool, arguments: proposed.arguments };
   try {
     const question = { place: "beforeToolCall" as const, at, turn, part: `${index}${part}`, callId };
-    const answer = await consult(run, question);
+    const answer = await consult({ hooks: { beforeToolCall }, journal, stop, tell }, question);
     if (answer.deny !== undefined) return denied(proposed, "hook", answer.deny);
     if (answer.result !== undefined) return substituted(proposed, answer.result);
     if (answer.arguments === undefined) return call;

@@ -23,7 +23,7 @@ import { sameJson } from "../util/same-json.ts";
 import { askPerson, decidedFact, unseenIn } from "./ask.ts";
 import type { Batch, Call, CallRecord, EarlyCall, Fate, Ready } from "./call.ts";
 import { changedAgain, isChangedAgain } from "./edited.ts";
-import { askHooksBefore } from "./hooked.ts";
+import { askHooksBefore, isHooked } from "./hooked.ts";
 import { JudgingTimes } from "./judging-times.ts";
 import { isMendable, mend } from "./mend.ts";
 import { cancelled, denied, deniedBy, invalid, refused } from "./refused.ts";
@@ -56,16 +56,15 @@ function keepDenial(fate: Fate, { batch, key, times }: Call): Maybe<Fate> {
 }
 
 function judgeAnew(call: Call): Maybe<Fate> {
-  const { batch, proposed, before } = call;
-  const { hooks } = batch.run;
+  const { batch, proposed, before, refusal: wasRefused } = call;
   if (batch.refuse !== undefined && before?.hasRun !== true)
     return decided(denied(proposed, "repeats", batch.refuse), call);
   const against = before?.hasRun === true ? undefined : constraintAgainst(call);
   if (against !== undefined) return decided(deniedBy(against, proposed), call);
   const early = startedEarly(batch, proposed);
   if (early !== undefined) return decided({ ...early.ready, at: call, early }, call);
-  if (hooks.beforeToolCall === undefined) return settled(checkCall(call), call);
-  return judgeHooked(call);
+  const mayBeHooked = batch.run.hooks.beforeToolCall ?? before ?? wasRefused;
+  return mayBeHooked !== undefined && isHooked(call) ? judgeHooked(call) : settled(checkCall(call), call);
 }
 
 async function judgeHooked(call: Call): Promise<Fate> {
@@ -75,7 +74,7 @@ async function judgeHooked(call: Call): Promise<Fate> {
 
 /** Has wrong arguments mended where the author says how, then tells what was decided. */
 function settled(checked: Maybe<Fate>, call: Call): Maybe<Fate> {
-  const isWhole = !(checked instanceof Promise) && (checked.type === "ready" || !isMendable(checked));
+  const isWhole = !(checked instanceof Promise) && (checked.type === "ready" || !isMendable(checked, call));
   return isWhole ? decided(checked, call) : mendedOr(checked, call);
 }
 
@@ -83,7 +82,7 @@ async function mendedOr(checking: Maybe<Fate>, call: Call): Promise<Fate> {
   const { stop } = call.batch.run;
   const checked = checking instanceof Promise ? await untilStopped(checking, stop) : checking;
   if (checked === "stopped") return cancelled(call.proposed);
-  if (checked.type === "ready" || !isMendable(checked)) return decided(checked, call);
+  if (checked.type === "ready" || !isMendable(checked, call)) return decided(checked, call);
   const mended = await mend(call, checked);
   const { inside } = mended;
   const fate = mended.fate ?? (await judgeMended(mended.call));
@@ -94,7 +93,7 @@ async function mendedOr(checking: Maybe<Fate>, call: Call): Promise<Fate> {
 /** A mended call is another one than the hooks saw. */
 async function judgeMended(call: Call): Promise<Fate> {
   const fate = await checkCall(call);
-  if (fate.type === "refused" || call.batch.run.hooks.beforeToolCall === undefined) return fate;
+  if (fate.type === "refused" || !isHooked(call, "/mended")) return fate;
   const hooked = await askHooksBefore({ ...call, proposed: fate.call }, "/mended");
   if ("type" in hooked) return hooked;
   return hooked.proposed === fate.call ? fate : checkCall(hooked);
@@ -140,7 +139,7 @@ async function judgeEdited(call: Call): Promise<Fate> {
   if (call.before === undefined && (await isChangedAgain(fate.tool.input, fate.args)))
     return denied(fate.call, "edited", changedAgain);
   const edited = { ...fate, isEdited: true };
-  if (run.hooks.beforeToolCall === undefined) return edited;
+  if (!isHooked(call, "/edited")) return edited;
   const hooked = await askHooksBefore({ ...call, proposed: fate.call }, "/edited");
   if ("type" in hooked) return hooked;
   if (hooked.proposed === fate.call) return edited;

@@ -7,6 +7,7 @@ import { untilStopped } from "../util/interrupt.ts";
 import type { Call, Refused } from "./call.ts";
 import { cancelled } from "./refused.ts";
 import { withArguments } from "./readable-call.ts";
+import { isHeard } from "./standing-call.ts";
 import { fingerprintOf } from "./step.ts";
 import { repairArguments, type RepairedArguments } from "./recovery.ts";
 
@@ -14,9 +15,12 @@ import { repairArguments, type RepairedArguments } from "./recovery.ts";
 export type Wrong = Refused & Required<Pick<Refused, "wrong">>;
 
 /** Tells whether the author says what to do about wrong arguments of this call. */
-export function isMendable(refused: Refused): refused is Wrong {
-  return refused.wrong?.tool.recover?.invalidArguments !== undefined;
+export function isMendable(refused: Refused, call: Call): refused is Wrong {
+  if (refused.wrong === undefined) return false;
+  return isHeard(call, () => keyOf(call), refused.wrong.tool.recover?.invalidArguments !== undefined);
 }
+
+const keyOf = ({ key }: Call): string => `${key}/repair`;
 
 /** A call after its mending: it is no better than what was read for that. */
 export interface Mended {
@@ -31,7 +35,7 @@ export interface Mended {
 export async function mend(at: Call, wrong: Wrong): Promise<Mended> {
   const { run } = at.batch;
   const { call } = wrong;
-  const key = `${at.key}/repair`;
+  const key = keyOf(at);
   const step = { key, fingerprint: () => fingerprintOf(call), run: () => askAuthor(at, wrong, key) };
   const record = await untilStopped(run.journal.step(step), run.stop);
   if (record === "stopped") return { call: at, fate: cancelled(call) };

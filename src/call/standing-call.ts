@@ -22,6 +22,12 @@ export function standingOf(call: Call, { find, hasBegun }: Journal): Pick<Call, 
   return refusal === undefined ? {} : { refusal };
 }
 
+/** Tells whether the author is heard about a call: as today's code says, but about one that stands where its record of that key is there alone. */
+export function isHeard({ before, refusal, batch }: Call, key: () => string, today: boolean): boolean {
+  const stands = before?.hasRun === true || refusal !== undefined;
+  return stands ? batch.run.journal.find?.(key()) !== undefined : today;
+}
+
 /** The refusal of a call that has no record of its own. One that was left out stays so once its turn is over. */
 function refusalOf({ key, index, batch }: Call, find: NonNullable<Journal["find"]>): Call["refusal"] {
   const turn = `turn/${batch.turn}`;

@@ -39,10 +39,11 @@ export class NewFacts {
   }
 }
 
+/** Codes of a replay that came to the end of the records, or to those of other code. */
+const recordsEnd: ReadonlySet<string> = new Set(["journal-ended", "journal-longer", "journal-mismatch"]);
+
 /** True of the end of a run that its records do not have: it waits, or goes on elsewhere. */
 function isCutOff(outcome: Outcome): boolean {
   if (outcome.type === "suspended") return outcome.field === "answers" || outcome.field === "handover";
-  return (
-    outcome.type === "failed" && (outcome.code === "journal-ended" || outcome.code === "journal-mismatch")
-  );
+  return outcome.type === "failed" && recordsEnd.has(outcome.code);
 }

@@ -7,7 +7,7 @@ import type { RunStatus, StoredRun } from "./run-store.ts";
 /** A run that the code of this process cannot go on with, and why. */
 export interface StrandedRun {
   readonly run: StoredRun;
-  /** `journal-mismatch` names the parts that changed; `journal-newer` is a run of a later version. */
+  /** `journal-mismatch` names the parts that changed, `journal-longer` a turn that the code does not come to; `journal-newer` is a run of a later version. */
   readonly error: WritError;
 }
 
@@ -45,14 +45,16 @@ export async function checkPolicy(id: string, key: string, around: DurableAround
     throw new WritError("question-stale", { id, key, tool: question.request.tool }, { cause });
 }
 
+/** Codes of errors of a replay that another code made the records of. */
+const ofOtherCode: ReadonlySet<string> = new Set(["journal-mismatch", "journal-longer", "journal-newer"]);
+
 /** The error of a replay that met another code. One that came to the end of the records met none. */
 async function faultOf({ id }: StoredRun, around: DurableAround): Promise<WritError | undefined> {
   try {
     await replayRun(id, around);
     return undefined;
   } catch (error) {
-    if (isWritError(error, "journal-mismatch") || isWritError(error, "journal-newer")) return error;
-    if (isWritError(error)) return undefined;
+    if (isWritError(error)) return ofOtherCode.has(error.code) ? error : undefined;
     throw error;
   }
 }

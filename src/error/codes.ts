@@ -53,6 +53,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "isolate-failed": { message: "The isolated tool '{tool}' cannot run: {reason}", hint: "Look at the module: it must be loadable with no network, no environment and no other files.", retryable: false },
   "isolation-missing": { message: "Agent \"{name}\" enforces isolation (`enforce: \"isolated\"`), and this is not isolated: {tools}.", hint: "Make each of them with `isolatedTool` or `codeTool` of `writ/isolate`, give `enforce: \"isolated\"` to an agent that is a tool, or take it out of the agent. Without `enforce` the agent takes them all, held as far as `agent.enforcement()` says.", retryable: false },
   "journal-ended": { message: "The journal has no record for {key} of the run \"{run}\", and a replay does nothing by itself.", hint: "The records end here: the process died, or the run still goes on. Or the code asks for something else than it did then: replay with the code of that time.", retryable: false },
+  "journal-longer": { message: "By this code the run \"{run}\" is at its end, and its journal has a later turn: {key}.", hint: "The agent changed since the run was recorded: a hook ends it sooner, or an answer counts that was refused then. What the run did after that would be forgotten. Go on with the code of that time, or start a new run.", retryable: false },
   "journal-mismatch": { message: "The journal of the run \"{run}\" has a record for {key} that was made from another request than this code makes: its {parts} changed.", hint: "The agent changed since the run was recorded. If that is meant, run with `accept: [{accept}]`: what is recorded stays as it is, and what comes is asked anew; but what a person answered (`turn/1/approval/0`) holds for the arguments of then alone. Else go on with the code of that time, or start a new run. A `request` that changed was recorded by another version of writ.", retryable: false },
   "journal-newer": { message: "The run \"{run}\" was recorded in the form {form}, and this version of writ knows the forms up to {known}.", hint: "Go on with the version of writ that recorded it, or a later one.", retryable: false },
   "knowledge-invalid": { message: "The knowledge \"{name}\" is neither text nor JSON: {reason}.", hint: "Give text (`readFile(path, \"utf8\")`, not bytes) or a value that JSON can hold.", retryable: false },
@@ -217,6 +218,7 @@ export interface ErrorData {
   "isolate-failed": { reason: string | number; tool: string | number };
   "isolation-missing": { name: string | number; tools: string | number };
   "journal-ended": { key: string | number; run: string | number };
+  "journal-longer": { key: string | number; run: string | number };
   "journal-mismatch": { accept: string | number; key: string | number; parts: string | number; run: string | number };
   "journal-newer": { form: string | number; known: string | number; run: string | number };
   "knowledge-invalid": { name: string | number; reason: string | number };

@@ -39,12 +39,22 @@ export function consult<Place extends HookPlace>(
   return asked === undefined ? ({} as HookAnswer<Place>) : consultThese(asked, question, consulting);
 }
 
+/** The key of the record of a question. */
+export function hookKey({
+  turn,
+  place,
+  part,
+}: Pick<HookQuestion<HookPlace>, "turn" | "place" | "part">): string {
+  return part === undefined ? `turn/${turn}/hook/${place}` : `turn/${turn}/hook/${place}/${part}`;
+}
+
 async function consultThese<Place extends HookPlace>(
   asked: NonNullable<Hooks[Place]>,
-  { place, at, turn, part, callId }: HookQuestion<Place>,
+  question: HookQuestion<Place>,
   { journal, stop, tell }: Consulting,
 ): Promise<HookAnswer<Place>> {
-  const key = part === undefined ? `turn/${turn}/hook/${place}` : `turn/${turn}/hook/${place}/${part}`;
+  const { place, at, turn, callId } = question;
+  const key = hookKey(question);
   const outcome = await untilStopped(askHooksOnce(asked, { place, at }, { journal, key }), stop);
   if (outcome === "stopped") throw new Error("the run was stopped while a hook was asked");
   tellHooks({ turn, place, by: outcome.by, ...(callId === undefined ? {} : { callId }) }, { tell });

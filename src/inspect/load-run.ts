@@ -57,7 +57,7 @@ async function factsOf(run: StoredRun, around: RunsToInspect): Promise<Pick<Know
   if (!around.known.has(run.agent)) return {};
   try {
     const { facts, error } = await replayedFacts(run.id, around);
-    if (!isWritError(error, "journal-mismatch"))
+    if (!isWritError(error, "journal-mismatch") && !isWritError(error, "journal-longer"))
       return { facts: facts.flatMap((event) => (isFact(event) ? [event] : [])), notes: aboutSession(run) };
     const reason = messageOf(error);
     return {

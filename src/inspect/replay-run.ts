@@ -75,6 +75,8 @@ function inSteps({ end }: StoredRun, told: ReadFacts, error: unknown): ReplayDif
     const { key, parts } = error.data;
     return at(String(key), "a step made from another request", `its ${parts} changed`);
   }
+  if (isWritError(error, "journal-longer"))
+    return at(String(error.data.key), "a later turn", "the end of the run");
   if (isWritError(error, "journal-ended"))
     return end === undefined
       ? undefined

@@ -9,6 +9,7 @@ import {
   reserve,
   beginRun,
   beginState,
+  checkIsLast,
   checkpointOf,
   keeping,
   type Run,
@@ -45,11 +46,11 @@ export async function cycle(options: LoopOptions, frame: Frame): Promise<Finishe
         ({ state, end } = await mayGoOn({ state, end }, run));
       if (options.onTurn !== undefined) await options.onTurn(checkpointOf(state, run, end));
     }
+    if (run.journal !== directJournal) checkIsLast(end, state.ledger.turns + 1, run);
   } catch (error) {
     end = endBy(error, { gate: options.gate, stop: frame.stop });
   }
   const { transcript, usage, ledger, learned, acts } = state;
-  const checkpoint = end.waits === true && run !== undefined ? checkpointOf(state, run, end) : undefined;
   return {
     end,
     transcript,
@@ -58,7 +59,7 @@ export async function cycle(options: LoopOptions, frame: Frame): Promise<Finishe
     acts,
     allowed: options.gate.allowed,
     label: learned.label,
-    ...(checkpoint === undefined ? {} : { checkpoint }),
+    ...(end.waits === true && run !== undefined ? { checkpoint: checkpointOf(state, run, end) } : {}),
   };
 }
 
@@ -120,7 +121,10 @@ function reservedTurn(reserved: NextState, run: Run): Maybe<NextState> {
 }
 
 function preparedTurn(ready: NextState, run: Run): Maybe<NextState> {
-  if (ready.end !== undefined) return ready;
+  if (ready.end !== undefined) {
+    checkIsLast(ready.end, ready.state.ledger.turns, run);
+    return ready;
+  }
   const step = askAndAct(ready.state, run);
   return run.hooks.afterTurn === undefined ? step : after(step, closeTurn, run);
 }

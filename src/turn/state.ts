@@ -1,3 +1,4 @@
+import { WritError } from "../error/writ-error.ts";
 import { learn, type Learned, learnIntent } from "../policy/knowledge/learned.ts";
 import { untilStopped, type Interrupt } from "../util/interrupt.ts";
 import { after, type Maybe } from "../util/maybe.ts";
@@ -287,6 +288,17 @@ function boundOf(
 ): ReturnType<typeof outerBound> | undefined {
   const key = `turn/${ledger.turns + 1}/bound`;
   return wasTaken(ledger, journal) ? undefined : outerBound(key, journal, () => outer.turnExcess());
+}
+
+/**
+ * Lets a run end before a turn that its journal does not have. An earlier process went on there, and what it did would be forgotten.
+ *
+ * @throws WritError `journal-longer`
+ */
+export function checkIsLast({ waits, throws }: End, next: number, { journal, stop, runId }: Run): void {
+  if (waits === true || throws === true || stop.reason !== undefined) return;
+  const key = `turn/${next}/model`;
+  if (journal.find?.(key) !== undefined) throw new WritError("journal-longer", { run: runId, key });
 }
 
 /** True where an earlier process took the next turn. */

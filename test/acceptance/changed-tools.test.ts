@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import type { JournalRecord, ResultMessage, Transcript } from "../../src/doors.ts";
 import {
   agent,
@@ -10,7 +11,7 @@ import {
   type Tool,
 } from "../../src/index.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
-import type { JsonSchema } from "../../src/tools.ts";
+import { fixed, type JsonSchema } from "../../src/tools.ts";
 import { roundTrip } from "./watching.ts";
 
 const free: Policy = () => ({ verdict: "allow", rule: "free", reason: "" });
@@ -126,6 +127,86 @@ describe("a call that has run", () => {
     expect(await goOn(records, { tools: [paying("pay")], policy: asking }, parts)).toEqual(results);
     const today = { tools: [paying("refund"), paying("pay")], policy: denying };
     expect(await goOn(records, today, parts)).toEqual(results);
+  });
+});
+
+describe("what the author says of wrong arguments", () => {
+  const asked = () => {
+    const told: string[] = [];
+    return {
+      told,
+      recover: { invalidArguments: (raw: string) => (told.push(raw), fixed({ n: 9, note: "new" })) },
+    };
+  };
+
+  it("counts for no call that was refused, or has run, before it was said", async () => {
+    const { told, recover } = asked();
+    const today = { tools: [paying("refund", required, { recover }), paying("pay")] };
+    const refused = await diedRun({ tools: [paying("refund", required), paying("pay")] });
+    expect(await goOn(refused.records, today)).toEqual(refused.results);
+    const ran = await diedRun({ tools: [paying("refund"), paying("pay")] });
+    expect(await goOn(ran.records, today)).toEqual(ran.results);
+    expect(told).toEqual([]);
+    expect(today.tools.map(({ paid }) => paid)).toEqual([[], []]);
+  });
+
+  it("counts for one whose arguments it mended then, as it did", async () => {
+    const { told, recover } = asked();
+    const code = { tools: [paying("refund", required, { recover }), paying("pay")] };
+    const { records, results } = await diedRun(code);
+    expect(await goOn(records, code)).toEqual(results);
+    expect(await goOn(records, { tools: [paying("refund", required), paying("pay")] })).toEqual(results);
+    expect(told).toHaveLength(1);
+    expect(code.tools.map(({ paid }) => paid)).toEqual([[{ n: 9, note: "new" }], [{ n: 2 }]]);
+  });
+});
+
+describe("a hook before calls that is new", () => {
+  const before = { tools: [paying("refund"), paying("pay")] };
+
+  it.each<{ readonly what: string; readonly answer: object }>([
+    { what: "denies", answer: { deny: "closed" } },
+    { what: "answers in their place", answer: { result: 3 } },
+    { what: "wants other arguments", answer: { arguments: { n: 7 } } },
+  ])(
+    "is asked about no call that ran, or was refused, before it was there, where it $what",
+    async ({ answer }) => {
+      const told: string[] = [];
+      const hooks: Hook[] = [{ beforeToolCall: ({ tool: name }) => (told.push(name), answer) }];
+      const { records, results } = await diedRun(before);
+      expect(await goOn(records, { ...before, hooks })).toEqual(results);
+      const refused = await diedRun({ tools: [paying("pay")] });
+      expect(await goOn(refused.records, { ...before, hooks })).toEqual(refused.results);
+      expect(told).toEqual([]);
+    },
+  );
+});
+
+describe("a run whose code would end it at a turn that is past", () => {
+  const tools = [paying("refund"), paying("pay")];
+
+  it("fails, and says so: what came after that would be forgotten", async () => {
+    const { records } = await diedRun({ tools });
+    const ending: Hook[] = [{ beforeTurn: ({ turn }) => (turn === 2 ? { answer: "enough" } : {}) }];
+    await expect(goOn(records, { tools, hooks: ending })).rejects.toMatchObject({
+      code: "journal-longer",
+      data: { run: "r", key: "turn/2/model" },
+    });
+  });
+
+  it("fails too where it took an answer that it refused then", async () => {
+    const typed = (output: z.ZodType, script: Parameters<typeof scripted>[0]) =>
+      agent({ name: "clerk", policy: free, model: scripted(script), tools, output });
+    const journal = memoryJournal();
+    const script = ['{"m":1}', { calls: [{ name: "pay", arguments: { n: 2 } }] }, '{"n":1}'];
+    await typed(z.object({ n: z.number() }), script).run("Go", { journal, runId: "r" });
+    const records = journal.records.filter(({ key }) => key !== "end" && !key.startsWith("turn/3"));
+    const loose = typed(z.looseObject({}), ["{}"]);
+    const options = { runId: "r", accept: ["settings", "instructions", "messages", "tools"] as const };
+    await expect(loose.run("Go", { journal: memoryJournal(records), ...options })).rejects.toMatchObject({
+      code: "journal-longer",
+      data: { key: "turn/2/model" },
+    });
   });
 });
 

@@ -45,6 +45,7 @@ const broken: ReadonlySet<string> = new Set([
   "run-broken",
   "journal-mismatch",
   "journal-ended",
+  "journal-longer",
   "journal-newer",
 ]);
 
