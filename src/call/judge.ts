@@ -74,15 +74,17 @@ async function judgeHooked(call: Call): Promise<Fate> {
 
 /** Has wrong arguments mended where the author says how, then tells what was decided. */
 function settled(checked: Maybe<Fate>, call: Call): Maybe<Fate> {
-  const isWhole = !(checked instanceof Promise) && (checked.type === "ready" || !isMendable(checked, call));
-  return isWhole ? decided(checked, call) : mendedOr(checked, call);
+  if (checked instanceof Promise) return mendedOr(checked, call);
+  const stands = call.before ?? call.refusal;
+  const isWhole = checked.type === "ready" && stands === undefined;
+  return isWhole || !isMendable(checked, call) ? decided(checked, call) : mendedOr(checked, call);
 }
 
 async function mendedOr(checking: Maybe<Fate>, call: Call): Promise<Fate> {
   const { stop } = call.batch.run;
   const checked = checking instanceof Promise ? await untilStopped(checking, stop) : checking;
   if (checked === "stopped") return cancelled(call.proposed);
-  if (checked.type === "ready" || !isMendable(checked, call)) return decided(checked, call);
+  if (!isMendable(checked, call)) return decided(checked, call);
   const mended = await mend(call, checked);
   const { inside } = mended;
   const fate = mended.fate ?? (await judgeMended(mended.call));

@@ -4,20 +4,17 @@ import { openCallScope } from "../run/scope.ts";
 import { joinLearned } from "../policy/knowledge/learned.ts";
 import { assertNever } from "../util/assert-never.ts";
 import { untilStopped } from "../util/interrupt.ts";
-import type { Call, Refused } from "./call.ts";
+import type { Call, Fate } from "./call.ts";
 import { cancelled } from "./refused.ts";
 import { withArguments } from "./readable-call.ts";
 import { isHeard } from "./standing-call.ts";
 import { fingerprintOf } from "./step.ts";
 import { repairArguments, type RepairedArguments } from "./recovery.ts";
 
-/** A call whose arguments are wrong. */
-export type Wrong = Refused & Required<Pick<Refused, "wrong">>;
-
-/** Tells whether the author says what to do about wrong arguments of this call. */
-export function isMendable(refused: Refused, call: Call): refused is Wrong {
-  if (refused.wrong === undefined) return false;
-  return isHeard(call, () => keyOf(call), refused.wrong.tool.recover?.invalidArguments !== undefined);
+/** Tells whether the author says what to do about wrong arguments of this call, or said so of one that stands, whatever is wrong with them today. */
+export function isMendable(checked: Fate, call: Call): boolean {
+  const recovery = checked.type === "refused" ? checked.wrong?.tool.recover : undefined;
+  return isHeard(call, () => keyOf(call), recovery?.invalidArguments !== undefined);
 }
 
 const keyOf = ({ key }: Call): string => `${key}/repair`;
@@ -25,37 +22,35 @@ const keyOf = ({ key }: Call): string => `${key}/repair`;
 /** A call after its mending: it is no better than what was read for that. */
 export interface Mended {
   readonly call: Call;
-  /** The end of a call that could not be mended. Undefined for one with other arguments, which is judged like any other. */
-  readonly fate?: Refused;
+  /** The fate of a call that could not be mended. Undefined for one with other arguments, which is judged like any other. */
+  readonly fate?: Fate;
   /** The runs inside its mending. */
   readonly inside?: Inside;
 }
 
 /** Has wrong arguments mended, as one step of the journal. */
-export async function mend(at: Call, wrong: Wrong): Promise<Mended> {
+export async function mend(at: Call, checked: Fate): Promise<Mended> {
   const { run } = at.batch;
-  const { call } = wrong;
+  const { call } = checked;
   const key = keyOf(at);
-  const step = { key, fingerprint: () => fingerprintOf(call), run: () => askAuthor(at, wrong, key) };
+  const step = { key, fingerprint: () => fingerprintOf(call), run: () => askAuthor(at, checked, key) };
   const record = await untilStopped(run.journal.step(step), run.stop);
   if (record === "stopped") return { call: at, fate: cancelled(call) };
   const { repaired, inside } = record;
   const read = inside === undefined ? at : { ...at, learned: joinLearned(at.learned, inside.label) };
-  if (repaired.type !== "repaired") return { call: read, fate: unmended(repaired, wrong), inside };
+  if (repaired.type !== "repaired") return { call: read, fate: unmended(repaired, checked), inside };
   return { call: { ...read, proposed: withArguments(call, repaired.arguments) }, inside };
 }
 
-function unmended(
-  repaired: Exclude<RepairedArguments, { readonly type: "repaired" }>,
-  wrong: Wrong,
-): Refused {
+function unmended(repaired: Exclude<RepairedArguments, { readonly type: "repaired" }>, checked: Fate): Fate {
+  if (checked.type === "ready") return checked; // its record says what the model was told
   switch (repaired.type) {
     case "unhandled":
-      return wrong;
+      return checked;
     case "escalated":
-      return { ...wrong, result: repaired.result, escalated: true };
+      return { ...checked, result: repaired.result, escalated: true };
     case "failed":
-      return { ...wrong, result: repaired.result, fatal: repaired.fatal };
+      return { ...checked, result: repaired.result, fatal: repaired.fatal };
     default:
       return assertNever(repaired);
   }
@@ -66,10 +61,12 @@ interface MendRecord {
   readonly inside?: Inside;
 }
 
-async function askAuthor({ batch, learned }: Call, { call, wrong }: Wrong, key: string): Promise<MendRecord> {
+async function askAuthor({ batch, learned }: Call, checked: Fate, key: string): Promise<MendRecord> {
   const { run, gate } = batch;
-  const { recover: recovery } = wrong.tool;
-  if (recovery === undefined) return { repaired: { type: "unhandled" } };
+  const { call } = checked;
+  const wrong = checked.type === "refused" ? checked.wrong : undefined;
+  const recovery = wrong?.tool.recover;
+  if (wrong === undefined || recovery === undefined) return { repaired: { type: "unhandled" } };
   const around = openCall(gate.intent, run.scope, () => learned.label);
   const scope = openCallScope({ callId: call.id, key, ...batch, around }, run);
   const repaired = await repairArguments({

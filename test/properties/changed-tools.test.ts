@@ -2,12 +2,13 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Transcript } from "../../src/doors.ts";
 import { agent, memoryJournal, type Policy, tool, type Tool } from "../../src/index.ts";
+import { fixed } from "../../src/tools.ts";
 import type { Json } from "../../src/util/json.ts";
 import { roundTrip } from "../acceptance/watching.ts";
 
 const free: Policy = () => ({ verdict: "allow", rule: "free", reason: "" });
 const names = ["a", "b", "c"] as const;
-const forms = ["gone", "loose", "strict", "once", "after"] as const;
+const forms = ["gone", "loose", "strict", "mended", "once", "after"] as const;
 type Form = (typeof forms)[number];
 
 const loose = { type: "object", properties: { n: { type: "number" } } } as const;
@@ -20,20 +21,40 @@ function toolsOf(version: readonly Form[], ran: string[]): Tool[] {
     if (form === "gone") return [];
     const execute = (_args: unknown, { callId }: { readonly callId: string }): string =>
       `${name} ${ran.push(callId)}`;
-    const base = tool({ name, description: "", inputSchema: form === "strict" ? strict : loose, execute });
+    const isStrict = form === "strict" || form === "mended";
+    const recover = { invalidArguments: () => fixed({ n: 7 }) };
+    const base = tool({
+      name,
+      description: "",
+      inputSchema: isStrict ? strict : loose,
+      execute,
+      ...(form === "mended" ? { recover } : {}),
+    });
     const constraints =
       form === "once" ? { maxCalls: 1 } : form === "after" ? { onlyAfter: ["a"] } : undefined;
     return [{ ...base, effect: "irreversible", ...(constraints && { constraints }) }];
   });
 }
 
+/** Hooks of one version of the code, about the calls of one tool. */
+const hook = fc.option(
+  fc.record({
+    name: fc.constantFrom(...names),
+    answer: fc.constantFrom<object[]>({ deny: "no" }, { result: 5 }, { arguments: { n: 8 } }, {}),
+  }),
+);
+
 const call = fc.record({ name: fc.constantFrom(...names), arguments: fc.constantFrom<Json[]>({}, { n: 1 }) });
 const script = fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 });
-const version = fc.tuple(
-  fc.constantFrom<Form[]>("loose", "strict"),
-  fc.constantFrom(...forms),
-  fc.constantFrom(...forms),
-);
+const version = fc.record({
+  tools: fc.tuple(
+    fc.constantFrom<Form[]>("loose", "strict"),
+    fc.constantFrom(...forms),
+    fc.constantFrom(...forms),
+  ),
+  hook,
+});
+type Version = typeof version extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** The messages up to the end of a turn, without those of the system. */
 function until(turn: number, { messages }: Transcript): unknown {
@@ -41,15 +62,19 @@ function until(turn: number, { messages }: Transcript): unknown {
   return roundTrip(messages.slice(0, next).filter(({ role }) => role !== "system"));
 }
 
-it("tools that come, go and change what they take leave what happened as it was, and nothing of it runs by and by", async () => {
+it("tools that come, go and change what they take, hooks and recoveries leave what happened as it was, and nothing of it runs by and by", async () => {
   await fc.assert(
     fc.asyncProperty(script, fc.tuple(version, version), fc.nat(), async (turns, [before, after], cut) => {
       const ran: string[] = [];
-      const codeOf = (forms: readonly Form[]) =>
+      const codeOf = ({ tools, hook: asked }: Version) =>
         agent({
           name: "clerk",
           policy: free,
-          tools: toolsOf(forms, ran),
+          tools: toolsOf(tools, ran),
+          hooks:
+            asked === null
+              ? []
+              : [{ beforeToolCall: ({ tool: name }) => (name === asked.name ? asked.answer : {}) }],
           budget: { repeats: 99 },
           model: ({ messages }) => {
             const calls = turns[messages.filter(({ role }) => role === "assistant").length];
