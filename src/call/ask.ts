@@ -14,7 +14,7 @@ import { answerAhead, answeredAlong } from "./along.ts";
 import { approvedAs, isApproved } from "./approved-set.ts";
 import type { Call, Fate, Ready, SetAnswer } from "./call.ts";
 import { questionAbout } from "./question.ts";
-import { cancelled } from "./refused.ts";
+import { cancelled, deniedByPerson } from "./refused.ts";
 import { withArguments } from "./readable-call.ts";
 import { fingerprintOf } from "./step.ts";
 
@@ -91,8 +91,7 @@ function onceAs({ approved, reason }: PersonsAnswer): Pick<SetAnswer, "approved"
 function fateAfter(answer: PersonsAnswer, fate: Ready, { hash }: ApprovalRequest): Fate | Edited {
   const { call } = fate;
   if (!answer.approved) {
-    const text = `Tool '${call.name}' was denied: ${answer.reason ?? "a person said no"}`;
-    return { type: "refused", call, result: { status: "denied", text }, askedBy: fate.decision };
+    return { type: "refused", call, result: deniedByPerson(call, answer), askedBy: fate.decision };
   }
   if (answer.edited !== undefined) return { type: "edited", call: withArguments(call, answer.edited) };
   return answer.for === "run" ? { ...fate, approvedAs: approvedAs(fate, hash, answer.free) } : fate;

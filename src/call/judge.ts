@@ -108,12 +108,18 @@ function decided(today: Fate, call: Call): Maybe<Fate> {
   if (fate.type === "refused" || fate.early === undefined) call.times?.decides();
   if (fate.decision !== undefined) run.tell?.(decidedFact(fate, fate.decision, turn));
   if (fate.type === "refused" || fate.decision.verdict !== "ask" || fate.early !== undefined) return fate;
-  return askAbout(fate, call);
+  const asking = askAbout(fate, call);
+  const { refusal } = call;
+  return refusal === undefined ? asking : asking.then((answered) => asRefused(answered, refusal));
 }
 
 /** The fate of a call that has a record: it stays refused, and one that has run took its arguments, whatever the schema says today. */
 function standing(today: Fate, at: Call): Fate {
-  if (at.refusal !== undefined) return asRefused(today, at.refusal);
+  if (at.refusal !== undefined) {
+    const isAsked =
+      at.refusal.wasAsked === true && today.type === "ready" && today.decision.verdict === "ask";
+    return isAsked ? today : asRefused(today, at.refusal); // the answer stands in the journal
+  }
   if (at.before?.hasRun !== true || today.type === "ready" || today.wrong === undefined) return today;
   return weighed({ value: today.call.arguments }, { at, tool: today.wrong.tool });
 }

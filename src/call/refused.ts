@@ -22,6 +22,14 @@ export function denied(call: ToolCall, rule: string, reason: string): Refused {
   return deniedBy({ verdict: "deny", rule, reason }, call);
 }
 
+/** The result of a call that a person said no to. */
+export function deniedByPerson(
+  { name }: ToolCall,
+  { reason = "a person said no" }: { readonly reason?: string },
+): ToolResult {
+  return { status: "denied", text: `Tool '${name}' was denied: ${reason}` };
+}
+
 /** A call that does not run because of what came before it. */
 export function skipped(call: ToolCall, reason: string): Refused {
   return { type: "refused", call, result: skippedResult(reason) };

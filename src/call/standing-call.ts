@@ -1,7 +1,8 @@
 import type { Journal } from "../journal/journal.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Call, CallRecord, Fate } from "./call.ts";
-import { skipped } from "./refused.ts";
+import type { KeptAnswer } from "./ask.ts";
+import type { Call, CallRecord, Fate, PastRefusal } from "./call.ts";
+import { deniedByPerson, skipped } from "./refused.ts";
 import { keptResult, type RefusalRecord, refusalKey } from "./keep-refusals.ts";
 
 /**
@@ -28,19 +29,26 @@ export function isHeard({ before, refusal, batch }: Call, key: () => string, tod
   return stands ? batch.run.journal.find?.(key()) !== undefined : today;
 }
 
-/** The refusal of a call that has no record of its own. One that was left out stays so once its turn is over. */
-function refusalOf({ key, index, batch }: Call, find: NonNullable<Journal["find"]>): Call["refusal"] {
+/** The refusal of a call that has no record of its own. One that was left out stays so once its turn is over, and a person's no from when it was said. */
+function refusalOf(
+  { key, index, batch, proposed }: Call,
+  find: NonNullable<Journal["find"]>,
+): PastRefusal | undefined {
   const turn = `turn/${batch.turn}`;
-  if (find(`${turn}/approval/${index}`) !== undefined) return undefined; // the answer is what stands
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its batch wrote it
-  const refusal = find(refusalKey(key)) as RefusalRecord | undefined;
+  const kept = find(refusalKey(key)) as RefusalRecord | undefined;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the question wrote it
+  const answer = find(`${turn}/approval/${index}`) as KeptAnswer | undefined;
+  const wasAsked = answer !== undefined;
+  if (answer?.approved === false) return { result: deniedByPerson(proposed, answer), ...kept, wasAsked };
   const isHanded = find(`${turn}/executor`) !== undefined; // which has one record for all calls
   const isOver = !isHanded && find(`turn/${batch.turn + 1}/model`) !== undefined;
-  return isOver ? (refusal ?? {}) : refusal?.result.status === "skipped" ? undefined : refusal;
+  const stands = isOver || (kept !== undefined && kept.result.status !== "skipped");
+  return stands ? { ...kept, wasAsked } : undefined;
 }
 
 /** The fate of a call that did not run: the model was told that result, whatever is said of the call today. */
-export function asRefused(today: Fate, refusal: NonNullable<Call["refusal"]>): Fate {
+export function asRefused(today: Fate, refusal: PastRefusal): Fate {
   const { result, decision } = refusal;
   if (today.type === "refused") {
     const isSame = result === undefined || keptResult(today.result).text === keptResult(result).text; // a long one is kept in part

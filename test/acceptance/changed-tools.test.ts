@@ -255,6 +255,31 @@ describe("a call that did not run", () => {
     expect(tools[0]?.paid).toEqual([]);
   });
 
+  it.each(["in a turn that is past", "just before its process died"])(
+    "since a person said no, %s, does not run where the policy asks nobody today",
+    async (when) => {
+      const tools = [paying("refund"), paying("pay")];
+      const policy: Policy = ({ tool: name }) => ({
+        verdict: name === "refund" ? "ask" : "allow",
+        rule: "person",
+        reason: "",
+      });
+      const approve = () => ({ approved: false, reason: "too much" });
+      const { records, results } = await diedRun({ tools, policy }, { approve });
+      expect(results[0]).toMatchObject({ status: "denied", text: "Tool 'refund' was denied: too much" });
+      const answer = records.findIndex(({ key }) => key === "turn/1/approval/0");
+      expect(answer).toBeGreaterThan(0);
+      const kept = when.startsWith("in") ? records : records.slice(0, answer + 1);
+      const told = await goOn(
+        kept,
+        { tools: [paying("refund"), tools[1] ?? paying("pay")] },
+        { accept: ["policy"] },
+      );
+      expect(told[0]).toEqual(results[0]);
+      expect(tools[0]?.paid).toEqual([]);
+    },
+  );
+
   it("is asked about by nobody", async () => {
     const { records, results } = await diedRun({ tools: [paying("pay")] });
     const policy: Policy = () => ({ verdict: "ask", rule: "person", reason: "" });

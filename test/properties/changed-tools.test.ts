@@ -1,12 +1,19 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Transcript } from "../../src/doors.ts";
-import { agent, memoryJournal, type Policy, tool, type Tool } from "../../src/index.ts";
+import {
+  agent,
+  type Approve,
+  isWritError,
+  memoryJournal,
+  type Policy,
+  tool,
+  type Tool,
+} from "../../src/index.ts";
 import { fixed } from "../../src/tools.ts";
 import type { Json } from "../../src/util/json.ts";
 import { roundTrip } from "../acceptance/watching.ts";
 
-const free: Policy = () => ({ verdict: "allow", rule: "free", reason: "" });
 const names = ["a", "b", "c"] as const;
 const forms = ["gone", "loose", "strict", "mended", "once", "after"] as const;
 type Form = (typeof forms)[number];
@@ -44,6 +51,19 @@ const hook = fc.option(
   }),
 );
 
+/** The policy of one version of the code, about the calls of one tool. Others run. */
+const rule = fc.record({
+  name: fc.constantFrom(...names),
+  verdict: fc.constantFrom("allow", "deny", "ask"),
+});
+const policyOf =
+  ({ name, verdict }: typeof rule extends fc.Arbitrary<infer Value> ? Value : never): Policy =>
+  ({ tool: called }) => ({ verdict: called === name ? verdict : "allow", rule: "drawn", reason: "" });
+
+type Answer = Awaited<ReturnType<Approve>>;
+/** The answer of people who are asked. */
+const person = fc.constantFrom<Answer[]>(true, false, { approved: true, arguments: { n: 9 } });
+
 const call = fc.record({ name: fc.constantFrom(...names), arguments: fc.constantFrom<Json[]>({}, { n: 1 }) });
 const script = fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 });
 const version = fc.record({
@@ -53,6 +73,8 @@ const version = fc.record({
     fc.constantFrom(...forms),
   ),
   hook,
+  rule,
+  person,
 });
 type Version = typeof version extends fc.Arbitrary<infer Value> ? Value : never;
 
@@ -62,14 +84,14 @@ function until(turn: number, { messages }: Transcript): unknown {
   return roundTrip(messages.slice(0, next).filter(({ role }) => role !== "system"));
 }
 
-it("tools that come, go and change what they take, hooks and recoveries leave what happened as it was, and nothing of it runs by and by", async () => {
+it("tools that come, go and change what they take, hooks, recoveries, policies and people leave what happened as it was, and nothing of it runs by and by", async () => {
   await fc.assert(
     fc.asyncProperty(script, fc.tuple(version, version), fc.nat(), async (turns, [before, after], cut) => {
       const ran: string[] = [];
-      const codeOf = ({ tools, hook: asked }: Version) =>
+      const codeOf = ({ tools, hook: asked, rule: drawn }: Version) =>
         agent({
           name: "clerk",
-          policy: free,
+          policy: policyOf(drawn),
           tools: toolsOf(tools, ran),
           hooks:
             asked === null
@@ -82,13 +104,23 @@ it("tools that come, go and change what they take, hooks and recoveries leave wh
           },
         });
       const journal = memoryJournal();
-      const first = await codeOf(before).run("Go", { journal, runId: "r" });
+      const first = await codeOf(before).run("Go", { journal, runId: "r", approve: () => before.person });
       const all = journal.records.filter(({ key }) => key !== "end");
       const records = all.slice(0, 2 + (cut % (all.length - 1)));
       const last = records.filter(({ key }) => key.endsWith("/model")).length;
       ran.length = 0;
-      const options = { journal: memoryJournal(records), runId: "r", accept: ["tools"] } as const;
-      const second = await codeOf(after).run("Go", options);
+      const options = { journal: memoryJournal(records), runId: "r", accept: ["tools", "policy"] } as const;
+      const second = await codeOf(after)
+        .run("Go", { ...options, approve: () => after.person })
+        .catch((error: unknown) => {
+          if (isWritError(error, "journal-mismatch")) return error;
+          throw error;
+        });
+      if (second instanceof Error) {
+        expect(second.data.key).toMatch(`turn/${last}/approval/`); // what people answered holds for the arguments of then alone
+        expect(ran).toEqual([]);
+        return;
+      }
       expect(until(last - 1, second.transcript)).toEqual(until(last - 1, first.transcript));
       const recorded = records.flatMap(({ key }) => /^turn\/(\d+)\/call\/(\d+)$/.exec(key) ?? []);
       const places = ran.map((id) => /_(\d+)_(\d+)$/.exec(id)?.slice(1).map(Number) ?? []);
@@ -97,6 +129,6 @@ it("tools that come, go and change what they take, hooks and recoveries leave wh
         expect(recorded).not.toContain(`turn/${turn}/call/${index}`);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 400 },
   );
 });
