@@ -24,7 +24,7 @@ import { questionsBehind } from "./ahead.ts";
 import type { Batch, Call, CallRecord, Fate, Ready } from "./call.ts";
 import { carryOutBy } from "./handed.ts";
 import { judge, startedEarly } from "./judge.ts";
-import { keepRefusals } from "./keep-refusals.ts";
+import { keepRefusals, refusalKey } from "./keep-refusals.ts";
 import { brokenRecord, skipped } from "./refused.ts";
 import { type BatchEnd, type BatchJudging, groupsOf, RunningBatch } from "./running.ts";
 import { haltedBy, tellEnd } from "./settle.ts";
@@ -101,7 +101,7 @@ function judgeNext(proposed: ToolCall, batch: Batch, judging: BatchJudging): May
   const index = judging.fates.length;
   const isBooked = startedEarly(batch, proposed) !== undefined;
   const key = `turn/${batch.turn}/call/${index}`;
-  const hasBegun = isBooked || wasBegun(key, batch);
+  const hasBegun = isBooked || wasDecided(key, batch);
   if (judging.ended !== undefined && !hasBegun) {
     judging.fates.push(skipped(proposed, judging.ended.reason));
     return;
@@ -123,11 +123,15 @@ function judgeNext(proposed: ToolCall, batch: Batch, judging: BatchJudging): May
   });
 }
 
-/** True of a call that an earlier process began: what runs beside it may have come further now, and met a bound of the runs around both. */
-function wasBegun(key: string, { run }: Batch): boolean {
+/**
+ * True of a call that an earlier process began or refused: what runs beside it may have come further now, and met a bound of the runs around both;
+ * a bound that was lowered since, and a cause that ends batches, say nothing of it either.
+ */
+function wasDecided(key: string, { run, turn }: Batch): boolean {
   const { find, hasBegun } = run.journal;
   if (find === undefined) return false;
-  return find(key) !== undefined || hasBegun?.(key) === true;
+  const keys = [key, refusalKey(key), `turn/${turn + 1}/model`]; // the last is there once its turn is over
+  return keys.some((each) => find(each) !== undefined) || hasBegun?.(key) === true;
 }
 
 /** A call of a batch, as the model wrote it; the ledger has the calls before it. */
@@ -178,7 +182,7 @@ function withReady(
 interface Reserving {
   readonly proposed: ToolCall;
   readonly index: number;
-  /** The runs around this one allowed it before: it began while its reply was read, or in an earlier process. */
+  /** The bounds that hold now do not concern it: it began while its reply was read, or an earlier process decided about it. */
   readonly hasBegun: boolean;
   /** It began while its reply was read, and is booked with them. */
   readonly isBooked: boolean;

@@ -122,7 +122,8 @@ export class RunningBatch {
   /** Skips the calls that have not begun; gives the others. */
   private skip(group: readonly number[], reason: string): readonly number[] {
     return group.filter((index) => {
-      const hasBegun = this.readyAt(index).early !== undefined;
+      const { early, at } = this.readyAt(index);
+      const hasBegun = early !== undefined || at.before?.hasRun === true;
       if (!hasBegun) this.end(index, { result: skippedResult(reason), startedAt: 0, endedAt: 0 });
       return hasBegun;
     });

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Transcript } from "../../src/doors.ts";
+import type { EndCause, Transcript } from "../../src/doors.ts";
 import {
   agent,
   type Approve,
+  isRunError,
   isWritError,
   memoryJournal,
   type Policy,
@@ -15,7 +16,7 @@ import type { Json } from "../../src/util/json.ts";
 import { roundTrip } from "../acceptance/watching.ts";
 
 const names = ["a", "b", "c"] as const;
-const forms = ["gone", "loose", "strict", "mended", "once", "after"] as const;
+const forms = ["gone", "loose", "strict", "mended", "once", "after", "fails"] as const;
 type Form = (typeof forms)[number];
 
 const loose = { type: "object", properties: { n: { type: "number" } } } as const;
@@ -26,8 +27,11 @@ function toolsOf(version: readonly Form[], ran: string[]): Tool[] {
   return names.flatMap((name, index) => {
     const form = version[index];
     if (form === "gone") return [];
-    const execute = (_args: unknown, { callId }: { readonly callId: string }): string =>
-      `${name} ${ran.push(callId)}`;
+    const execute = (_args: unknown, { callId }: { readonly callId: string }): string => {
+      ran.push(callId);
+      if (form === "fails") throw new Error("broken");
+      return `${name} did`;
+    };
     const isStrict = form === "strict" || form === "mended";
     const recover = { invalidArguments: () => fixed({ n: 7 }) };
     const base = tool({
@@ -62,7 +66,12 @@ const policyOf =
 
 type Answer = Awaited<ReturnType<Approve>>;
 /** The answer of people who are asked. */
-const person = fc.constantFrom<Answer[]>(true, false, { approved: true, arguments: { n: 9 } });
+const person = fc.constantFrom<Answer[]>(
+  true,
+  false,
+  { approved: true, arguments: { n: 9 } },
+  { approved: true, for: "run" },
+);
 
 const call = fc.record({ name: fc.constantFrom(...names), arguments: fc.constantFrom<Json[]>({}, { n: 1 }) });
 const script = fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 });
@@ -75,8 +84,18 @@ const version = fc.record({
   hook,
   rule,
   person,
+  endOn: fc.subarray<EndCause>(["blocked-call", "tool-failure", "unknown-tool"]),
+  toolCalls: fc.constantFrom(2, 99),
 });
 type Version = typeof version extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** The end of a run, also of one that failed. */
+function endOf(run: Promise<{ readonly transcript: Transcript }>) {
+  return run.catch((error: unknown) => {
+    if (isRunError(error)) return error;
+    throw error;
+  });
+}
 
 /** The messages up to the end of a turn, without those of the system. */
 function until(turn: number, { messages }: Transcript): unknown {
@@ -88,7 +107,7 @@ it("tools that come, go and change what they take, hooks, recoveries, policies a
   await fc.assert(
     fc.asyncProperty(script, fc.tuple(version, version), fc.nat(), async (turns, [before, after], cut) => {
       const ran: string[] = [];
-      const codeOf = ({ tools, hook: asked, rule: drawn }: Version) =>
+      const codeOf = ({ tools, hook: asked, rule: drawn, endOn, toolCalls }: Version) =>
         agent({
           name: "clerk",
           policy: policyOf(drawn),
@@ -97,26 +116,29 @@ it("tools that come, go and change what they take, hooks, recoveries, policies a
             asked === null
               ? []
               : [{ beforeToolCall: ({ tool: name }) => (name === asked.name ? asked.answer : {}) }],
-          budget: { repeats: 99 },
+          budget: { repeats: 99, toolCalls },
+          endOn,
           model: ({ messages }) => {
             const calls = turns[messages.filter(({ role }) => role === "assistant").length];
             return calls === undefined ? "done" : { calls };
           },
         });
       const journal = memoryJournal();
-      const first = await codeOf(before).run("Go", { journal, runId: "r", approve: () => before.person });
+      const first = await endOf(
+        codeOf(before).run("Go", { journal, runId: "r", approve: () => before.person }),
+      );
       const all = journal.records.filter(({ key }) => key !== "end");
       const records = all.slice(0, 2 + (cut % (all.length - 1)));
       const last = records.filter(({ key }) => key.endsWith("/model")).length;
       ran.length = 0;
       const options = { journal: memoryJournal(records), runId: "r", accept: ["tools", "policy"] } as const;
-      const second = await codeOf(after)
-        .run("Go", { ...options, approve: () => after.person })
-        .catch((error: unknown) => {
-          if (isWritError(error, "journal-mismatch")) return error;
-          throw error;
-        });
-      if (second instanceof Error) {
+      const second = await endOf(codeOf(after).run("Go", { ...options, approve: () => after.person }));
+      if (isWritError(second, "journal-longer")) {
+        expect(after.endOn.length).toBeGreaterThan(0); // by this code the run was over then
+        expect(ran).toEqual([]);
+        return;
+      }
+      if (isWritError(second, "journal-mismatch")) {
         expect(second.data.key).toMatch(`turn/${last}/approval/`); // what people answered holds for the arguments of then alone
         expect(ran).toEqual([]);
         return;
@@ -129,6 +151,6 @@ it("tools that come, go and change what they take, hooks, recoveries, policies a
         expect(recorded).not.toContain(`turn/${turn}/call/${index}`);
       }
     }),
-    { numRuns: 400 },
+    { numRuns: 500 },
   );
 });
