@@ -43,13 +43,15 @@ const toolsOfAgent: Shape<unknown> = {
     if (!Array.isArray(value)) return listOf(anything, `${toolList}, like \`[add]\``).misfit(value);
     const wrong = value.findIndex((entry) => !isToolEntry(entry));
     if (wrong === -1) return undefined;
-    const isPlain = fits(object({ execute: callable }), value[wrong]);
-    const reason = isPlain
-      ? "is a plain object: write `tool({ ... })` around it"
-      : `must be what tool() gave, got ${kindOf(value[wrong])}`;
-    return { path: `[${wrong}]`, reason };
+    return { path: `[${wrong}]`, reason: wrongEntry(value[wrong]) };
   },
 };
+
+function wrongEntry(entry: unknown): string {
+  if (fits(object({ execute: callable }), entry)) return "is a plain object: write `tool({ ... })` around it";
+  if (typeof entry === "function" && "asTool" in entry) return "is an agent: write `.asTool()` behind it";
+  return `must be what tool() gave, got ${kindOf(entry)}`;
+}
 
 /** A tool without its parsed schema is only the definition of one. */
 function isToolEntry(entry: unknown): boolean {

@@ -81,6 +81,11 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
     define({ tools: [{ name: "t", description: "", execute: () => 1 }] }),
     `Agent "a": ${tools}: \`tools[0]\` is a plain object: write \`tool({ ... })\` around it.`,
   ],
+  [
+    "an agent as a tool",
+    define({ tools: [agent({ name: "b", model: () => "" })] }),
+    `Agent "a": ${tools}: \`tools[0]\` is an agent: write \`.asTool()\` behind it.`,
+  ],
   ["an object of tools", define({ tools: {} }), `Agent "a": ${tools}, like \`[add]\`, got an object.`],
   [
     "an async policy",
