@@ -170,6 +170,6 @@ it("agents inside, and what changes in their code, leave what happened as it was
         if (isWritError(second)) expect(["journal-mismatch", "journal-longer"]).not.toContain(second.code);
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: 300 },
   );
 });
