@@ -24,7 +24,7 @@ import { questionsBehind } from "./ahead.ts";
 import type { Batch, Call, CallRecord, Fate, Ready } from "./call.ts";
 import { carryOutBy } from "./handed.ts";
 import { judge, startedEarly } from "./judge.ts";
-import { keepRefusals, refusalKey } from "./keep-refusals.ts";
+import { keepRefusals, refusalIn } from "./keep-refusals.ts";
 import { brokenRecord, skipped } from "./refused.ts";
 import { type BatchEnd, type BatchJudging, groupsOf, RunningBatch } from "./running.ts";
 import { haltedBy, tellEnd } from "./settle.ts";
@@ -127,11 +127,12 @@ function judgeNext(proposed: ToolCall, batch: Batch, judging: BatchJudging): May
  * True of a call that an earlier process began or refused: what runs beside it may have come further now, and met a bound of the runs around both;
  * a bound that was lowered since, and a cause that ends batches, say nothing of it either.
  */
-function wasDecided(key: string, { run, turn }: Batch): boolean {
+function wasDecided(key: string, { run }: Batch): boolean {
   const { find, hasBegun } = run.journal;
   if (find === undefined) return false;
-  const keys = [key, refusalKey(key), `turn/${turn + 1}/model`]; // the last is there once its turn is over
-  return keys.some((each) => find(each) !== undefined) || hasBegun?.(key) === true;
+  if (find(key) !== undefined || hasBegun?.(key) === true) return true;
+  const refused = refusalIn(key, find);
+  return refused !== undefined && refused.result.status !== "skipped"; // nobody decided about one that was left out
 }
 
 /** A call of a batch, as the model wrote it; the ledger has the calls before it. */

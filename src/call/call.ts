@@ -55,8 +55,10 @@ export interface Call {
   readonly approved?: readonly string[];
   /** The record of an earlier process, of which there is the decision alone; none where it began the call and left no result. */
   readonly before?: { readonly decision?: Decision; readonly hasRun: boolean };
-  /** The record of an earlier process by which the call did not run. */
-  readonly refusal?: PastRefusal;
+  /** The record of an earlier process by which the call did not run. Without a result where the run went on and has no record of the call. */
+  readonly refusal?: Partial<Pick<CallRecord, "result" | "decision">>;
+  /** The answer of a person stands in the journal. */
+  readonly isAnswered?: boolean;
   /** Planned acts that were carried out. */
   readonly spent?: readonly number[];
   /** The times of judging it. Left out where no journal keeps them. */
@@ -81,12 +83,6 @@ export interface SetAnswer {
 export interface QuestionBehind {
   readonly index: number;
   readonly request: ApprovalRequest;
-}
-
-/** A call that did not run. Without a result where the run went on and has no record of the call. */
-export interface PastRefusal extends Partial<Pick<CallRecord, "result" | "decision">> {
-  /** A person was asked about it, and answered. */
-  readonly wasAsked?: boolean;
 }
 
 /** The fate of a call: refused with its result, or ready to run. */

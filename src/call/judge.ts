@@ -28,7 +28,7 @@ import { JudgingTimes } from "./judging-times.ts";
 import { isMendable, mend } from "./mend.ts";
 import { cancelled, denied, deniedBy, invalid, refused } from "./refused.ts";
 import { notRun } from "./settle.ts";
-import { asRefused, goneTool, standingOf } from "./standing-call.ts";
+import { asRefused, goneTool, standingOf, stillRefused } from "./standing-call.ts";
 import { fingerprintOf } from "./step.ts";
 
 /**
@@ -107,19 +107,16 @@ function decided(today: Fate, call: Call): Maybe<Fate> {
   const fate = call.refusal === undefined && call.before === undefined ? today : standing(today, call);
   if (fate.type === "refused" || fate.early === undefined) call.times?.decides();
   if (fate.decision !== undefined) run.tell?.(decidedFact(fate, fate.decision, turn));
-  if (fate.type === "refused" || fate.decision.verdict !== "ask" || fate.early !== undefined) return fate;
+  if (fate.type === "refused" || fate.early !== undefined) return fate;
+  const { refusal, isAnswered = false } = call;
+  if (fate.decision.verdict !== "ask" && !isAnswered) return fate;
   const asking = askAbout(fate, call);
-  const { refusal } = call;
   return refusal === undefined ? asking : asking.then((answered) => asRefused(answered, refusal));
 }
 
 /** The fate of a call that has a record: it stays refused, and one that has run took its arguments, whatever the schema says today. */
 function standing(today: Fate, at: Call): Fate {
-  if (at.refusal !== undefined) {
-    const isAsked =
-      at.refusal.wasAsked === true && today.type === "ready" && today.decision.verdict === "ask";
-    return isAsked ? today : asRefused(today, at.refusal); // the answer stands in the journal
-  }
+  if (at.refusal !== undefined) return stillRefused(today, at, at.refusal);
   if (at.before?.hasRun !== true || today.type === "ready" || today.wrong === undefined) return today;
   return weighed({ value: today.call.arguments }, { at, tool: today.wrong.tool });
 }

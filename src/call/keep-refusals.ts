@@ -1,3 +1,4 @@
+import type { Journal } from "../journal/journal.ts";
 import type { Decision } from "../policy/decision.ts";
 import type { ToolResult } from "../message/message.ts";
 import { StepsOfRun } from "../run/steps-of-run.ts";
@@ -29,8 +30,14 @@ export interface ArgumentFault {
 const longest = 300;
 
 /** The key of the record of a call that did not run, in the place of its own. */
-export function refusalKey(call: string): string {
+function refusalKey(call: string): string {
   return `${call}/refused`;
+}
+
+/** The record of a call that did not run, and has none of its own. */
+export function refusalIn(key: string, find: NonNullable<Journal["find"]>): RefusalRecord | undefined {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its batch wrote it
+  return find(refusalKey(key)) as RefusalRecord | undefined;
 }
 
 /** Keeps why calls did not run, all at once. A call that a policy refused has a record of its own. */

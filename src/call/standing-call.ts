@@ -1,26 +1,32 @@
 import type { Journal } from "../journal/journal.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { KeptAnswer } from "./ask.ts";
-import type { Call, CallRecord, Fate, PastRefusal } from "./call.ts";
+import type { Call, CallRecord, Fate } from "./call.ts";
 import { deniedByPerson, skipped } from "./refused.ts";
-import { keptResult, type RefusalRecord, refusalKey } from "./keep-refusals.ts";
+import { keptResult, refusalIn } from "./keep-refusals.ts";
 
 /**
  * The records of a call that an earlier process made. They stand: a policy, an allow-list, a schema or a bound that says something else today
  * changes nothing of what has happened.
  */
-export function standingOf(call: Call, { find, hasBegun }: Journal): Pick<Call, "before" | "refusal"> {
-  const { key } = call;
+export function standingOf(
+  call: Call,
+  { find, hasBegun }: Journal,
+): Pick<Call, "before" | "refusal" | "isAnswered"> {
+  const { key, index, batch } = call;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the question wrote it
+  const answer = find?.(`turn/${batch.turn}/approval/${index}`) as KeptAnswer | undefined;
+  const isAnswered = answer !== undefined;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call wrote it
   const record = find?.(key) as CallRecord | undefined;
   if (record?.decision !== undefined) {
     const { decision } = record;
     const hasRun = decision.verdict !== "deny";
-    return hasRun ? { before: { decision, hasRun } } : { before: { decision, hasRun }, refusal: record };
+    return { before: { decision, hasRun }, isAnswered, ...(hasRun ? {} : { refusal: record }) };
   }
-  if (hasBegun?.(key) === true) return { before: { hasRun: true } };
-  const refusal = find === undefined ? undefined : refusalOf(call, find);
-  return refusal === undefined ? {} : { refusal };
+  if (hasBegun?.(key) === true) return { before: { hasRun: true }, isAnswered };
+  const refusal = find === undefined ? undefined : refusalOf(call, answer, find);
+  return refusal === undefined ? { isAnswered } : { refusal, isAnswered };
 }
 
 /** Tells whether the author is heard about a call: as today's code says, but about one that stands where its record of that key is there alone. */
@@ -31,32 +37,33 @@ export function isHeard({ before, refusal, batch }: Call, key: () => string, tod
 
 /** The refusal of a call that has no record of its own. One that was left out stays so once its turn is over, and a person's no from when it was said. */
 function refusalOf(
-  { key, index, batch, proposed }: Call,
+  { key, batch, proposed }: Call,
+  answer: KeptAnswer | undefined,
   find: NonNullable<Journal["find"]>,
-): PastRefusal | undefined {
-  const turn = `turn/${batch.turn}`;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its batch wrote it
-  const kept = find(refusalKey(key)) as RefusalRecord | undefined;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the question wrote it
-  const answer = find(`${turn}/approval/${index}`) as KeptAnswer | undefined;
-  const wasAsked = answer !== undefined;
-  if (answer?.approved === false) return { result: deniedByPerson(proposed, answer), ...kept, wasAsked };
-  const isHanded = find(`${turn}/executor`) !== undefined; // which has one record for all calls
+): Call["refusal"] {
+  const kept = refusalIn(key, find);
+  if (answer?.approved === false) return kept ?? { result: deniedByPerson(proposed, answer) };
+  const isHanded = find(`turn/${batch.turn}/executor`) !== undefined; // which has one record for all calls
   const isOver = !isHanded && find(`turn/${batch.turn + 1}/model`) !== undefined;
-  const stands = isOver || (kept !== undefined && kept.result.status !== "skipped");
-  return stands ? { ...kept, wasAsked } : undefined;
+  return isOver ? (kept ?? {}) : kept?.result.status === "skipped" ? undefined : kept;
 }
 
 /** The fate of a call that did not run: the model was told that result, whatever is said of the call today. */
-export function asRefused(today: Fate, refusal: PastRefusal): Fate {
+export function asRefused(today: Fate, refusal: NonNullable<Call["refusal"]>): Fate {
   const { result, decision } = refusal;
-  if (today.type === "refused") {
-    const isSame = result === undefined || keptResult(today.result).text === keptResult(result).text; // a long one is kept in part
-    return isSame ? today : { ...today, result };
-  }
-  const { proposed: call } = today.at;
-  if (result === undefined) return skipped(call, "the run went on without it");
-  return { type: "refused", call, result, ...(decision === undefined ? {} : { decision }) };
+  const isRefused = today.type === "refused";
+  const call = isRefused ? today.call : today.at.proposed;
+  if (result === undefined) return isRefused ? today : skipped(call, "the run went on without it");
+  if (isRefused && keptResult(today.result).text === keptResult(result).text) return today; // a long one is kept in part
+  const { answers, inside } = today;
+  const told = decision ?? (isRefused ? today.decision : undefined);
+  return { type: "refused", call, result, decision: told, answers, inside };
+}
+
+/** The same, but for one that a person was asked about and is asked about today: the answer that stands is told first. */
+export function stillRefused(today: Fate, at: Call, refusal: NonNullable<Call["refusal"]>): Fate {
+  const isAsked = at.isAnswered === true && today.type === "ready" && today.decision.verdict === "ask";
+  return isAsked ? today : asRefused(today, refusal);
 }
 
 /** Stands in for the tool of a call that has run, where the agent does not have it any more. */

@@ -130,6 +130,23 @@ describe("a call that has run", () => {
   });
 });
 
+it.each(["before it began", "while it was at work"])(
+  "a call whose arguments a person changed runs with these, and no others, where its process died %s and the policy asks nobody today",
+  async (when) => {
+    const asking: Policy = () => ({ verdict: "ask", rule: "person", reason: "" });
+    const refund = paying("refund", optional, { retry: "always" });
+    const approve = () => ({ approved: true, arguments: { n: 1, note: "half" } });
+    const { records } = await diedRun({ tools: [refund, paying("pay")], policy: asking }, { approve });
+    const call = records.findIndex(({ key }) => key === "turn/1/call/0");
+    const { key = "", fingerprint = "" } = records[call] ?? {};
+    const begun = when.startsWith("while") ? [{ key, fingerprint }] : [];
+    const today = [paying("refund", optional, { retry: "always" }), paying("pay")];
+    const kept = [...records.slice(0, call), ...begun];
+    await goOn(kept, { tools: today, policy: free }, { accept: ["policy", "tools"] });
+    expect(today[0]?.paid).toEqual([{ n: 1, note: "half" }]);
+  },
+);
+
 describe("what the author says of wrong arguments", () => {
   const asked = () => {
     const told: string[] = [];

@@ -99,8 +99,8 @@ export const bugs: readonly PlantedBug[] = [
   ]),
   bug("what the policy asks about runs without asking", "peers §0: filters that do not hold", [
     "call/judge.ts",
-    'fate.decision.verdict !== "ask" || fate.early',
-    'fate.decision.verdict !== "deny" || fate.early',
+    'fate.decision.verdict !== "ask" && !isAnswered',
+    'fate.decision.verdict !== "deny" && !isAnswered',
   ]),
   bug("what the policy denies runs", "peers §0: LangChain runs a hidden tool", [
     "call/judge.ts",
