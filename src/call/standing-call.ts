@@ -56,8 +56,8 @@ export function asRefused(today: Fate, refusal: NonNullable<Call["refusal"]>): F
   if (result === undefined) return isRefused ? today : skipped(call, "the run went on without it");
   if (isRefused && keptResult(today.result).text === keptResult(result).text) return today; // a long one is kept in part
   const { answers, inside } = today;
-  const told = decision ?? (isRefused ? today.decision : undefined);
-  return { type: "refused", call, result, decision: told, answers, inside };
+  const said = isRefused ? today.decision : undefined; // by today's code: a replay shows where it differs
+  return { type: "refused", call, result, decision: said ?? decision, answers, inside };
 }
 
 /** The same, but for one that a person was asked about and is asked about today: the answer that stands is told first. */
