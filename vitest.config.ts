@@ -13,12 +13,26 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** The files that share the modules of their worker: to load the source for each took longer than most of their tests. One that looks at what no module has touched stands in `security`: the guard of writ/testing holds all of its process. */
+const shared = ["unit", "acceptance", "properties", "recorded", "cases"].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
 const rankOf = ({ moduleId }: TestSpecification): number => (patient.test(moduleId) ? 0 : 1);
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts", "lab/test/*.test.ts"],
-    typecheck: { enabled: true, include: ["test/types/**/*.test-d.ts"], tsconfig: "tsconfig.json" },
+    projects: [
+      { extends: true, test: { name: "shared", include: shared, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: "own",
+          include: ["test/**/*.test.ts", "lab/test/*.test.ts"],
+          exclude: shared,
+          typecheck: { enabled: true, include: ["test/types/**/*.test-d.ts"], tsconfig: "tsconfig.json" },
+        },
+      },
+    ],
     testTimeout: 120_000, // a busy machine takes twenty times as long
     expect: { poll: { timeout: 60_000 } },
     hookTimeout: 120_000, // a cluster of PostgreSQL is made in one

@@ -33,10 +33,11 @@ export default class CountReporter implements Reporter {
 
 /** A run of some files, or of some tests, leaves the results of the last whole run as they are. */
 async function keepResults(modules: readonly TestModule[]): Promise<void> {
-  const project = modules[0]?.project;
-  if (project === undefined || project.vitest.getGlobalTestNamePattern() !== undefined) return;
-  const { testFiles, typecheckTestFiles } = await project.globTestFiles();
-  if (modules.length < testFiles.length + typecheckTestFiles.length) return;
+  const vitest = modules[0]?.project.vitest;
+  if (vitest === undefined || vitest.getGlobalTestNamePattern() !== undefined) return;
+  const globbed = await Promise.all(vitest.projects.map((project) => project.globTestFiles()));
+  const all = globbed.flatMap(({ testFiles, typecheckTestFiles }) => [...testFiles, ...typecheckTestFiles]);
+  if (modules.length < all.length) return;
   const records = modules.flatMap((file) =>
     [...file.children.allTests()].map((test): TestRecord => ({
       file: file.relativeModuleId,
