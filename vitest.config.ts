@@ -13,10 +13,13 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** The files that share the modules of their worker: to load the source for each took longer than most of their tests. One that looks at what no module has touched stands in `security`: the guard of writ/testing holds all of its process. */
-const shared = ["unit", "acceptance", "properties", "recorded", "cases"].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-);
+/** Files that share the modules of their worker: to load the source for each took longer than most of their tests. */
+const shared = [
+  "test/{unit,properties,recorded,cases}/**/*.test.ts",
+  // The guard of writ/testing, which others load, holds all of a process: these have tools that it would stop.
+  "test/acceptance/!(isolation-levels|durable-drain).test.ts",
+];
+
 const rankOf = ({ moduleId }: TestSpecification): number => (patient.test(moduleId) ? 0 : 1);
 
 export default defineConfig({

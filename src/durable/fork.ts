@@ -3,7 +3,7 @@ import { checkShape, closed, fromOne } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import { accountKey, startKey } from "../journal/record-form.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
-import { endKey } from "../run/kept-end.ts";
+import { endKey } from "../journal/record-form.ts";
 import { isJsonObject, type Json, toJson } from "../util/json.ts";
 import { filled, list, map, optional, shapeOf, string } from "../util/shape.ts";
 import { forkKey, turnOf } from "./forked-journal.ts";

@@ -1,5 +1,6 @@
 import type { JournalRecord } from "../journal/recorded-journal.ts";
-import { endKey, type KeptEnd } from "../run/kept-end.ts";
+import { endKey } from "../journal/record-form.ts";
+import type { KeptEnd } from "../run/kept-end.ts";
 import type { StoredRun } from "./run-store.ts";
 
 /**

@@ -1,5 +1,6 @@
 import type { Fact, RunEvent } from "../event/event.ts";
 import type { Journal } from "../journal/journal.ts";
+import { endKey, startKey } from "../journal/record-form.ts";
 import { type Interrupt, untilStopped } from "../util/interrupt.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { HookAnswer, HookInput, HookPlace } from "./hook.ts";
@@ -25,8 +26,8 @@ export interface HookQuestion<Place extends HookPlace> {
 }
 
 /**
- * Asks the hooks of a place, once for each place of a run, and tells what they changed. Nothing when there are none. A run that is stopped does
- * not wait for its hooks.
+ * Asks the hooks of a place, once for each place of a run, and tells what they changed. Nothing when there are none, or when an earlier process went
+ * on from the place without them. A run that is stopped does not wait for its hooks.
  *
  * @throws WritError `hook-failed`, `hook-field-forbidden`; and an Error when the run was stopped meanwhile.
  */
@@ -36,7 +37,26 @@ export function consult<Place extends HookPlace>(
 ): Maybe<HookAnswer<Place>> {
   const asked = consulting.hooks[question.place];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field of an answer is optional
-  return asked === undefined ? ({} as HookAnswer<Place>) : consultThese(asked, question, consulting);
+  if (asked === undefined || isPassed(question, consulting.journal)) return {} as HookAnswer<Place>;
+  return consultThese(asked, question, consulting);
+}
+
+/** The record that a process makes behind a place, once it has what the hooks say there. */
+const behind: Readonly<Partial<Record<HookPlace, (turn: number) => string>>> = {
+  beforeRun: () => startKey,
+  beforeSkill: () => startKey,
+  beforeTurn: (turn) => `turn/${turn}/model`,
+  onBudgetThreshold: (turn) => `turn/${turn}/model`,
+  afterTurn: (turn) => `turn/${turn + 1}/model`,
+  onStop: () => endKey,
+  afterRun: () => endKey,
+};
+
+/** True where the run went on from the place, and nobody was asked. */
+function isPassed(question: HookQuestion<HookPlace>, { find }: Journal): boolean {
+  const next = behind[question.place]?.(question.turn);
+  if (find === undefined || next === undefined) return false;
+  return find(hookKey(question)) === undefined && find(next) !== undefined;
 }
 
 /** The key of the record of a question. */

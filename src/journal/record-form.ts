@@ -10,6 +10,9 @@ export const recordForm = 2;
 /** The key of the beginning of a run, which keeps the form. */
 export const startKey = "start";
 
+/** The key of the record that a run has ended for good. */
+export const endKey = "end";
+
 /** The key of the step that books a run in its accounts. */
 export const accountKey = "account";
 

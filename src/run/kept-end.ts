@@ -2,11 +2,9 @@ import type { ErrorCode, ErrorData } from "../error/codes.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
+import { endKey } from "../journal/record-form.ts";
 import type { End, StopReason } from "./end.ts";
 import type { OpenQuestion } from "./waits.ts";
-
-/** The key of the record that a run has ended for good. */
-export const endKey = "end";
 
 /** The key of the record of the so manieth end that is not for good, from 1. */
 export function pauseKey(count: number): string {

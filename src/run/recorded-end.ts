@@ -2,11 +2,12 @@ import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal, Step } from "../journal/journal.ts";
 import { recall } from "../journal/recalled.ts";
+import { endKey } from "../journal/record-form.ts";
 import type { ToolResult } from "../message/message.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import { lazy } from "../util/remembered.ts";
 import type { StopReason } from "./end.ts";
-import { endKey, errorIn, type KeptEnd, pauseKey } from "./kept-end.ts";
+import { errorIn, type KeptEnd, pauseKey } from "./kept-end.ts";
 import { handedOver, RunWaits } from "./waits.ts";
 
 /** The run that is replayed. */

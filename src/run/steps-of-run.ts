@@ -11,13 +11,13 @@ import {
   withWork,
 } from "../journal/journal.ts";
 import { recall } from "../journal/recalled.ts";
-import { checkForm, startKey } from "../journal/record-form.ts";
+import { checkForm, endKey, startKey } from "../journal/record-form.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { JsonObject } from "../util/json.ts";
 import { lazy } from "../util/remembered.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
 import { callEnded, type End, type Ending, isCancelled, type StopReason, stopped } from "./end.ts";
-import { endFrom, endKey, type KeptEnd, keptFrom, pauseKey } from "./kept-end.ts";
+import { endFrom, type KeptEnd, keptFrom, pauseKey } from "./kept-end.ts";
 import { keptEnd, lookUp, pausesIn, Replay } from "./recorded-end.ts";
 import { Standing, type StandsAt } from "./standing.ts";
 import { handedOver, RunWaits } from "./waits.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { JournalRecord, ResultMessage, Transcript } from "../../src/doors.ts";
+import type { EndCause, JournalRecord, ResultMessage, Transcript } from "../../src/doors.ts";
 import {
   agent,
   type Budget,
@@ -43,6 +43,7 @@ interface Code {
   readonly hooks?: readonly Hook[];
   readonly policy?: Policy;
   readonly budget?: Budget;
+  readonly endOn?: readonly EndCause[];
 }
 
 const clerk = (code: Code, script: Parameters<typeof scripted>[0]) =>
@@ -203,9 +204,8 @@ describe("a run whose code would end it at a turn that is past", () => {
   const tools = [paying("refund"), paying("pay")];
 
   it("fails, and says so: what came after that would be forgotten", async () => {
-    const { records } = await diedRun({ tools });
-    const ending: Hook[] = [{ beforeTurn: ({ turn }) => (turn === 2 ? { answer: "enough" } : {}) }];
-    await expect(goOn(records, { tools, hooks: ending })).rejects.toMatchObject({
+    const { records } = await diedRun({ tools: tools.slice(1) });
+    await expect(goOn(records, { tools: tools.slice(1), endOn: ["unknown-tool"] })).rejects.toMatchObject({
       code: "journal-longer",
       data: { run: "r", key: "turn/2/model" },
     });
