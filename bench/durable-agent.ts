@@ -1,4 +1,4 @@
-/** The agents of bench/durable.ts, and, started as a program, a worker of them. Arguments: the address of the store, and `idle` to tell its memory. */
+/** The agents of bench/durable.ts, and, started as a program, a worker of them. Arguments: the address of the store, and `idle` to tell its memory, or `ten` to carry out ten runs at a time. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { agent, type Policy, tool } from "writ";
 import { dbosDispatcher } from "writ/dbos";
@@ -78,7 +78,7 @@ if (import.meta.main) {
   const store = openStore(address);
   const dispatcher = dispatcherOf(address);
   const runs = durableRuns({ store, agents: [payer, looker], ...(dispatcher && { dispatcher }) });
-  const worker = runs.work({ concurrency: 20 });
+  const worker = runs.work({ concurrency: role === "ten" ? 10 : 20 });
   tell("ready");
   if (role === "idle")
     setTimeout(() => {

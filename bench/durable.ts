@@ -17,6 +17,7 @@ import type { Journal } from "writ";
 import { durableRuns } from "writ/durable";
 import { startPostgres } from "../test/postgres-server.ts";
 import { looker, openStore, payer } from "./durable-agent.ts";
+import { bytesOfTurn, lastingWrite, twoWorkers } from "./durable-ratios.ts";
 import { median } from "./measure.ts";
 
 const { values } = parseArgs({
@@ -276,6 +277,20 @@ async function stepCost(): Promise<void> {
   else await besideInsert(perStep, journal);
 }
 
+/** What a file costs beside the disk, beside one worker, and beside what was said. */
+async function ratios(): Promise<void> {
+  const { step, sync } = await lastingWrite(folder);
+  console.log(
+    `        a write that lasts takes ${step.toFixed(0)} µs, a sync of 4 KiB ${sync.toFixed(0)} µs`,
+  );
+  report("a write that lasts, over 1.3 × that sync", step - 1.3 * sync, [100, "µs"]);
+  report("the time of two workers over that of one, where tools wait", 1 / (await twoWorkers(folder)), [
+    1 / 1.7,
+    "×",
+  ]);
+  report("bytes of a turn beside what model and tool said", await bytesOfTurn(folder), [1024, "B"]);
+}
+
 /** Steps that may not be repeated and end together, beside as many one after another. */
 async function togetherCost(): Promise<void> {
   const store = openStore(place("together.db"));
@@ -338,7 +353,10 @@ try {
     await answerLatency();
     await recovery([server === undefined ? "sqlite" : "postgres"]);
     await scale();
-    if (server === undefined) await retention();
+    if (server === undefined) {
+      await ratios();
+      await retention();
+    }
   }
 } finally {
   for (const child of children) child.kill("SIGKILL");
