@@ -5,6 +5,7 @@ import { closed } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { anything, optional, shapeOf } from "../../util/shape.ts";
 import { anybody } from "../callers.ts";
+import { faultTeller } from "../fault-teller.ts";
 import { serveRuns, servingShapes } from "../served-runs.ts";
 import { exactLines } from "./exact-lines.ts";
 import { loadLibrary, loadStdio } from "./library.ts";
@@ -69,10 +70,7 @@ export async function serveMcpStdio(options: McpStdioOptions): Promise<void> {
     offer,
     atWork: new Set<Promise<unknown>>(),
     around: { ...around, approvals, leaving: leaving.signal },
-    onError:
-      onError ??
-      ((error: unknown) =>
-        host.warn?.({ code: "WRIT_SERVER_FAILED", text: String(error), isDeprecation: false })),
+    onError: faultTeller(onError, host),
   };
   const lines = exactLines();
   process.stdin.once("error", (error) => lines.destroy(error)).pipe(lines);
