@@ -44,9 +44,7 @@ export async function inspect(files: readonly string[], flags: InspectFlags): Pr
     );
   processOutput.progress("Ctrl-C ends it.\n");
   await toldToEnd();
-  const closed = listener.close();
-  await inspector.drain();
-  await closed;
+  await listener.close(inspector.drain());
   return exitCodes.answered;
 }
 

@@ -9,9 +9,15 @@ export interface Listener extends AsyncDisposable {
   readonly address: string;
   /** Answers requests, those too that have come and wait. */
   readonly answer: (fetch: Answer) => void;
-  /** Takes no connection any more, and resolves when the last has ended. */
-  readonly close: () => Promise<void>;
+  /**
+   * Takes no connection any more, and resolves when the last has ended. Those that are there when all answers are over (`isOver`), and a moment has passed, are
+   * cut: a client that stops reading would keep the process for ever.
+   */
+  readonly close: (isOver?: Promise<unknown>) => Promise<void>;
 }
+
+/** The time in which a client takes the end of an answer. */
+const takingMs = 2000;
 
 /** The codes of an address that is none of this machine's. */
 const notHere: ReadonlySet<string> = new Set(["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN"]);
@@ -29,12 +35,12 @@ export function listening(port: number, host: string): Promise<Listener> {
   // Headers that do not come end their connection. The body has a time of its own, and this one behind it. Node looks as often as it is told to.
   const serverOptions = { headersTimeout: 10_000, requestTimeout: 45_000, connectionsCheckingInterval: 1000 };
   const server: ServerType = listen({ fetch, port, hostname: host, serverOptions }, (info) => {
-    const close = (): Promise<void> => {
+    const close: Listener["close"] = (isOver = Promise.resolve()) => {
       answering.reject(new WritError("server-leaving", {}));
-      return closed(server);
+      return closed(server, isOver);
     };
     const answer = answering.resolve;
-    resolve({ address: addressOf(info, host), answer, close, [Symbol.asyncDispose]: close });
+    resolve({ address: addressOf(info, host), answer, close, [Symbol.asyncDispose]: () => close() });
   });
   server.once("error", (error: NodeJS.ErrnoException) => {
     const { code = error.message } = error;
@@ -49,11 +55,15 @@ export function listening(port: number, host: string): Promise<Listener> {
   return promise;
 }
 
-function closed(server: ServerType): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    if ("closeIdleConnections" in server) server.closeIdleConnections();
-  });
+async function closed(server: ServerType, isOver: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  if ("closeIdleConnections" in server) server.closeIdleConnections();
+  await Promise.allSettled([isOver]);
+  const cut = setTimeout(() => "closeAllConnections" in server && server.closeAllConnections(), takingMs);
+  await promise;
+  clearTimeout(cut);
+  await isOver;
 }
 
 function addressOf({ port }: AddressInfo, host: string): string {

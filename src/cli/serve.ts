@@ -58,9 +58,7 @@ export async function serveAgents(
   processOutput.progress(`Serving ${oneLine(names)} at ${place}. Ctrl-C hands over and ends.\n`);
   await toldToEnd();
   processOutput.progress("Handing over.\n");
-  const closed = listener.close();
-  await server.drain();
-  await closed;
+  await listener.close(server.drain());
   return exitCodes.answered;
 }
 

@@ -54,6 +54,8 @@ export class RunsWorker implements RunWorker, Workplace {
   private readonly expire = onceAtATime(() => this.wakeExpired().catch(() => undefined));
   private isLeaving = false;
   private leaving: Promise<void> | undefined;
+  /** The last drain that was begun. */
+  private drained: Promise<void> | undefined;
 
   constructor(around: DurableAround, options: WorkOptions) {
     checkShape("work()", options, workShape);
@@ -112,7 +114,15 @@ export class RunsWorker implements RunWorker, Workplace {
     return runs;
   }
 
-  async drain({ graceMs = 10_000 }: { readonly graceMs?: number } = {}): Promise<void> {
+  drain({ graceMs = 10_000 }: { readonly graceMs?: number } = {}): Promise<void> {
+    return (this.drained = this.leave(graceMs));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.drained ?? this.drain();
+  }
+
+  private async leave(graceMs: number): Promise<void> {
     this.isLeaving = true;
     for (const carrying of this.carried.values()) carrying.leave();
     try {
@@ -120,10 +130,6 @@ export class RunsWorker implements RunWorker, Workplace {
     } finally {
       for (const stop of this.stops.splice(0)) stop();
     }
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.drain();
   }
 
   private async left(): Promise<void> {

@@ -4,12 +4,12 @@ import { checkDurable, type DurableOptions } from "../durable/durable-options.ts
 import type { WorkOptions } from "../durable/worker.ts";
 import { closed, fromOne } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
-import type { Host } from "../journal/host.ts";
 import { anything, list, optional, shapeOf, string } from "../util/shape.ts";
 import { a2aRoutes } from "./a2a/routes.ts";
 import { aguiRoutes } from "./agui/routes.ts";
 import { chatRoutes } from "./chat-routes.ts";
 import { callersOf, type Principal, type SignIn } from "./callers.ts";
+import { faultTeller } from "./fault-teller.ts";
 import { handlerOf, type Handling, isOwn } from "./handle.ts";
 import { type Bounds, defaultBounds, type ServerLimits, Usages } from "./limits.ts";
 import { type McpEndpoint, mcpEndpoint } from "./mcp/endpoint.ts";
@@ -116,7 +116,7 @@ export function serve(options: ServeOptions): Server {
     usages: new Usages(bounds, host),
     bounds,
     leaving: leaving.signal,
-    onError: (error) => tellError(error, host, onError),
+    onError: faultTeller(onError, host),
   };
   const endpoint = mcp && offer && mcpEndpoint(mcp, { ...handling, offer });
   const app = appOf(path, handling, endpoint);
@@ -124,14 +124,16 @@ export function serve(options: ServeOptions): Server {
     origins: origins ?? [],
     hosts: hosts ?? (principals === undefined ? local : undefined),
   });
-  const drain = async (given?: { readonly graceMs?: number }): Promise<void> => {
+  const leave = async (given?: { readonly graceMs?: number }): Promise<void> => {
     leaving.abort(new WritError("server-leaving", {}));
     await Promise.all([endpoint?.close(), worker?.drain(given)]);
   };
+  let drained: Promise<void> | undefined;
+  const drain: Server["drain"] = (given) => (drained = leave(given));
   return {
     fetch: (request) => guard(request, async () => app.fetch(request)),
     drain,
-    [Symbol.asyncDispose]: () => drain(),
+    [Symbol.asyncDispose]: () => drained ?? drain(),
   };
 }
 
@@ -201,13 +203,3 @@ function outsideText(path: string): string {
 
 /** The names by which a machine reaches itself. */
 const local: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
-
-function tellError(error: unknown, host: Host, onError: ServeOptions["onError"]): void {
-  if (onError === undefined)
-    return host.warn?.({ code: "WRIT_SERVER_FAILED", text: String(error), isDeprecation: false });
-  try {
-    onError(error);
-  } catch {
-    // an observer changes nothing
-  }
-}

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { type Dispatcher, durableRuns, memoryRuns } from "../../src/durable.ts";
 import { agent, tool } from "../../src/index.ts";
+import { serve } from "../../src/server.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 
 /** A run with one payment, which may not happen twice, and the times that it was paid. */
@@ -114,3 +115,26 @@ it("A drain whose dispatcher fails says so when the calls at work have ended, an
   await sleep(500);
   expect(looks).toBe(before);
 });
+
+it.each(["worker", "server"])(
+  "A %s that has drained waits no second time when it is disposed of",
+  async (which) => {
+    const begun = Promise.withResolvers<void>();
+    const clerk = agent({
+      name: "clerk",
+      model() {
+        begun.resolve();
+        return new Promise<never>(() => undefined);
+      },
+    });
+    const store = memoryRuns();
+    const runs = durableRuns({ store, agents: [clerk] });
+    const working = which === "worker" ? runs.work() : serve({ store, agents: [clerk] });
+    await runs.start(clerk, "Go", { id: "r" });
+    await begun.promise;
+    await working.drain({ graceMs: 100 });
+    const before = performance.now();
+    await working[Symbol.asyncDispose]();
+    expect(performance.now() - before).toBeLessThan(1000);
+  },
+);

@@ -97,6 +97,29 @@ describe("a client whose request comes slowly", () => {
   });
 });
 
+describe("a client that stops reading its answer", () => {
+  it("holds up the end of the listener no longer than a moment, once all else is over", async () => {
+    const listener = await listening(0, "127.0.0.1");
+    const gone = Promise.withResolvers<unknown>();
+    const bytes = new Uint8Array(1_000_000);
+    const body = () =>
+      new ReadableStream({ pull: (controller) => controller.enqueue(bytes), cancel: gone.resolve });
+    listener.answer(async () => new Response(body()));
+    const socket = connect(Number(new URL(listener.address).port), "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    socket.write("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    await once(socket, "readable"); // and nothing is read
+    const over = Promise.withResolvers<void>();
+    let isClosed = false;
+    const closed = listener.close(over.promise).then(() => (isClosed = true));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(isClosed).toBe(false);
+    over.resolve();
+    await closed;
+    await gone.promise;
+  });
+});
+
 describe("a body that comes slowly, wherever the handler is mounted", () => {
   it.each(["/runs", "/mcp", "/v1/chat/completions", "/chat/talker", "/v1/agui/talker", "/v1/a2a/talker"])(
     "is answered with 408: %s",
