@@ -96,16 +96,13 @@ function answerTo(
   };
 }
 
-/** The question that is meant: without a key the only one of the run. @throws WritError `question-unknown`, `question-answered`, `question-expired`, `option-invalid` */
+/** The question that is meant: without a key the only one of the run. @throws WritError as `refuse` does, `option-invalid` */
 async function questionAt(store: RunStore, runId: string, key: string | undefined): Promise<WaitingQuestion> {
   const open = await store.questions(runId);
-  const questions = open.filter(({ request }) => request.waitsFor === undefined);
-  const meant = key === undefined ? questions : questions.filter((question) => question.key === key);
-  const [only, another] = meant;
-  if (only === undefined && key !== undefined && open.every((question) => question.key !== key))
-    await store.answer(runId, key, { approved: false, hash: "" }); // throws what became of the question: an answer without its hash is none
-  if (only === undefined)
-    throw new WritError("question-unknown", { id: runId, place: key === undefined ? "" : ` at "${key}"` });
+  const meant = key === undefined ? open : open.filter((question) => question.key === key);
+  const questions = meant.filter(({ request }) => request.waitsFor === undefined);
+  const [only, another] = questions;
+  if (only === undefined) return refuse(store, { id: runId, key, other: meant[0] });
   if (another === undefined) return only;
   const keys = questions.map((question) => question.key).join(", ");
   throw new WritError("option-invalid", {
@@ -113,6 +110,26 @@ async function questionAt(store: RunStore, runId: string, key: string | undefine
     value: "",
     advice: `The run has several questions; give the key of one: ${keys}.`,
   });
+}
+
+/**
+ * Says what became of a question that cannot be answered.
+ *
+ * @throws WritError `run-missing`, `question-other` for what waits for a signal or a time, `question-answered`, `question-expired`, `question-unknown`
+ */
+async function refuse(
+  store: RunStore,
+  {
+    id,
+    key,
+    other,
+  }: { readonly id: string; readonly key: string | undefined; readonly other: WaitingQuestion | undefined },
+): Promise<never> {
+  if (other !== undefined)
+    throw new WritError("question-other", { id, key: other.key, tool: other.request.tool });
+  if ((await store.read(id)) === undefined) throw new WritError("run-missing", { id });
+  if (key !== undefined) await store.answer(id, key, { approved: false, hash: "" }); // an answer without its hash is none
+  throw new WritError("question-unknown", { id, place: key === undefined ? "" : ` at "${key}"` });
 }
 
 function argumentsIn(text: string): JsonObject {

@@ -287,7 +287,9 @@ describe("writ runs signal", () => {
     const waits = await writ(run);
     expect([waits.code, waits.stderr]).toEqual([6, expect.stringContaining("writ runs signal r word")]);
     expect((await writ(["approvals", "list"])).stdout).toContain("waits for a signal (writ runs signal)");
-    expect((await writ(["approvals", "approve", "r"])).stderr).toContain("error[question-unknown]");
+    for (const key of [[], ["turn/1/call/0/wait/word/1"]])
+      expect((await writ(["approvals", "approve", "r", ...key])).stderr).toContain("error[question-other]");
+    expect((await writ(["approvals", "approve", "nobody"])).stderr).toContain("error[run-missing]");
     expect((await writ(["runs", "signal", "r", "word", "--value", "yes"])).stderr).toContain(
       "error[option-invalid]",
     );
