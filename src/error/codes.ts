@@ -58,7 +58,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "journal-newer": { message: "The run \"{run}\" was recorded in the form {form}, and this version of writ knows the forms up to {known}.", hint: "Go on with the version of writ that recorded it, or a later one.", retryable: false },
   "knowledge-invalid": { message: "The knowledge \"{name}\" is neither text nor JSON: {reason}.", hint: "Give text (`readFile(path, \"utf8\")`, not bytes) or a value that JSON can hold.", retryable: false },
   "manifest-widened": { message: "{path} is widened by: {changes}", hint: "Take the change back, or accept it by writing the manifest anew.", retryable: false },
-  "mcp-gone": { message: "The MCP server {server} is gone: {reason}", hint: "The call failed and was not sent again. The next one connects anew, a few times in a row.", retryable: false },
+  "mcp-gone": { message: "The MCP server {server} is gone: {reason}", hint: "The call failed and was not sent again. The next one connects anew; after a few times in a row that is tried once a minute.", retryable: false },
   "mcp-refused": { message: "The MCP server {server} offers {what}, which is refused: {reason}", hint: "Find out why the server says so before you use it. `only: [names]` takes other tools of it and looks at no more.", retryable: false },
   "mcp-unusable": { message: "The tools of the MCP server {server} cannot be listed: {reason}", hint: "See that the server runs, that the client is connected to it, and that it says it has tools.", retryable: true },
   "model-file-invalid": { message: "The file {path} is not a model that can be loaded: {reason}", hint: "Fetch it again, or give another GGUF file.", retryable: false },

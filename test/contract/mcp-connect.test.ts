@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { callTool } from "../../src/adapters/lower-doors.ts";
 import {
   connectMcp,
@@ -161,6 +161,20 @@ describe("connectMcp", () => {
       expect(await call(far, "echo")).toMatchObject({ status: "error" });
     expect(countStarts(starts)).toBe(6);
     expect((await call(far, "echo")).text).toContain("6 times in a row");
+  });
+
+  it("is tried again a minute later when it always crashed, once a minute", async () => {
+    const starts = join(folder(), "starts");
+    const far = await connect("crash", { starts });
+    for (let count = 0; count < 7; count += 1) await call(far, "echo");
+    expect(countStarts(starts)).toBe(6);
+    const now = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + 60_000);
+    onTestFinished(() => clock.mockRestore());
+    await call(far, "echo");
+    expect(countStarts(starts)).toBe(7);
+    expect((await call(far, "echo")).text).toContain("7 times in a row, and is tried once a minute");
+    expect(countStarts(starts)).toBe(7);
   });
 
   it("a server that hangs is a call that took too long, and not the end of others", async () => {

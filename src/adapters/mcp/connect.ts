@@ -90,7 +90,7 @@ export interface McpConnection {
  * nothing is believed that the author does not say in `tools`. Their schemas are held to here, before a call is sent and after its result came.
  *
  * A server that is dead, hangs or talks nonsense is a call that fails, never the end of a run. A call that broke is not sent again; the next one connects
- * anew, after five attempts in a row no more. A server that says its list changed, or that was connected anew, is looked at before the next
+ * anew, after five attempts in a row once a minute. A server that says its list changed, or that was connected anew, is looked at before the next
  * call: a tool that is not as it was approved is not called.
  *
  * Requires the package `@modelcontextprotocol/client`, and speaks what that speaks: revisions up to 2026-07-28.

@@ -7,8 +7,9 @@ import type { Place } from "./place.ts";
 import { ownGraceMs } from "./remote-call.ts";
 import { connectClient, type Connecting, type Library } from "./transport.ts";
 
-/** A server that nobody can keep alive is left alone after so many attempts in a row. */
+/** A server that nobody can keep alive is left alone after so many attempts in a row, but for one at a time in which somebody may have mended it. */
 const maxAttempts = 5;
+const pauseMs = 60_000;
 
 /** A line to a server that is connected anew when it was lost. */
 export interface Link extends Line {
@@ -33,12 +34,14 @@ export function makeLink(
   let current: Client | undefined;
   let pending: Promise<Client> | undefined;
   let attempts = 0;
+  let lastAttempt = 0;
   let isClosed = false;
   const left = new Set<Client>();
 
   async function connect(): Promise<Client> {
     const isAgain = attempts > 0;
     attempts += 1;
+    lastAttempt = performance.now();
     const signal = isAgain ? undefined : connecting.signal; // the author's is for the first connection
     const client = await connectClient(library, place.place, { ...connecting, signal });
     if (isClosed) {
@@ -78,7 +81,9 @@ export function makeLink(
     async client() {
       if (isClosed) throw gone("the connection was closed");
       if (current !== undefined) return current;
-      if (attempts > maxAttempts) throw gone(`it went away or was not there ${attempts} times in a row`);
+      const isTooSoon = pending === undefined && performance.now() - lastAttempt < pauseMs;
+      if (attempts > maxAttempts && isTooSoon)
+        throw gone(`it went away or was not there ${attempts} times in a row, and is tried once a minute`);
       return await (pending ??= connect().finally(() => (pending = undefined)));
     },
     worked() {
