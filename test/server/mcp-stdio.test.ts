@@ -21,6 +21,21 @@ const agents = [agent({ name: "clerk", model: () => "", tools: [say] })];
 await serveMcpStdio({ store: sqliteRuns(":memory:"), agents, offer: { tools: true }, signal: told.signal });
 `;
 
+it("ends, and says why, where a message is longer than the library takes, also while its client stays", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "writ-stdio-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, "server.ts"), program);
+  const server = spawn(process.execPath, [join(folder, "server.ts")], { stdio: "pipe" });
+  onTestFinished(() => void server.kill("SIGKILL"));
+  let told = "";
+  server.stderr.on("data", (chunk) => (told += String(chunk)));
+  server.stdin.on("error", () => undefined); // nobody reads it any more
+  const ended = once(server, "close");
+  server.stdin.write("x".repeat(11 * 1024 * 1024));
+  expect(await ended).toEqual([0, null]);
+  expect(told).toContain("exceeded maximum size");
+}, 10_000);
+
 it("takes integers that a double cannot hold as the strings of their digits over standard input, and ends when it is told to", async () => {
   const folder = mkdtempSync(join(tmpdir(), "writ-stdio-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

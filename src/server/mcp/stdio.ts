@@ -41,8 +41,8 @@ const shape = closed({
 });
 
 /**
- * Speaks the Model Context Protocol over standard input and output, with the one client that started this process. Resolves when the client has gone or
- * the signal ends it. Nothing else may write to standard output meanwhile: give `console` another place.
+ * Speaks the Model Context Protocol over standard input and output, with the one client that started this process. Resolves when the client has gone,
+ * has sent a message of more than 10 MB, or the signal ends it. Nothing else may write to standard output meanwhile: give `console` another place.
  *
  * @throws WritError `definition-invalid`, `name-taken`, `tool-unknown`, `peer-missing`
  * @example
@@ -75,8 +75,11 @@ export async function serveMcpStdio(options: McpStdioOptions): Promise<void> {
   const lines = exactLines();
   process.stdin.once("error", (error) => lines.destroy(error)).pipe(lines);
   const transport = new StdioServerTransport(lines, process.stdout);
-  const connection = serveStdio(() => protocolServer(anybody, serving), { transport });
-  await ended(signal);
+  let broken: unknown;
+  const onerror = (error: unknown): void => void (broken = error);
+  const connection = serveStdio(() => protocolServer(anybody, serving), { transport, onerror });
+  const isBroken = await Promise.race([ended(signal), closedBy(transport)]);
+  if (isBroken && process.stdout.writable) serving.onError(broken); // else the client has gone
   if (signal?.aborted === true) leaving.abort(new WritError("server-leaving", {}));
   if (signal?.aborted === true) await Promise.allSettled(serving.atWork); // who leaves says so to each call
   await connection.close();
@@ -84,10 +87,23 @@ export async function serveMcpStdio(options: McpStdioOptions): Promise<void> {
   await worker?.drain();
 }
 
+/** Waits until the library closes the connection by itself: nothing is read any more then. */
+function closedBy(transport: { onclose?: () => void }): Promise<true> {
+  const { promise, resolve } = Promise.withResolvers<true>();
+  const { onclose } = transport;
+  Object.assign(transport, {
+    onclose() {
+      onclose?.();
+      resolve(true);
+    },
+  });
+  return promise;
+}
+
 /** Waits until the client has closed its end, or the signal is aborted. */
-function ended(signal: AbortSignal | undefined): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const end = (): void => resolve();
+function ended(signal: AbortSignal | undefined): Promise<false> {
+  const { promise, resolve } = Promise.withResolvers<false>();
+  const end = (): void => resolve(false);
   for (const event of ["end", "close"]) process.stdin.once(event, end);
   process.stdout.once("error", end);
   signal?.addEventListener("abort", end, { once: true });
