@@ -87,7 +87,7 @@ const expected: Readonly<Record<string, Expected>> = {
   },
   "recipes/webhook": {
     shows: "a refund that is approved once with a button in a chat, by a signed request alone",
-    ends: /^The question of the run "order-17" .* was answered before, by kim\.$/m,
+    ends: /^The question of the run "order-17" .* was answered before, by U0KIM\.$/m,
     broken: { file: "approvals.ts", from: "return given.length === wanted.length &&", to: "return true ||" },
   },
   "seeds/calculator": {

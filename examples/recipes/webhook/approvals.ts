@@ -12,17 +12,32 @@ interface Slack {
   readonly channel: string;
 }
 
-/** Posts the questions that nobody was told of. One that is posted again after a restart does no harm: an answer counts once. */
+/**
+ * Posts the questions that nobody was told of. One that is posted again after a restart does no harm: an answer counts once. What waits for a signal or a
+ * time, or is to be settled, is no question of yes or no.
+ *
+ * @throws AggregateError for those that could not be posted, which are the next time
+ */
 export async function post(runs: DurableRuns, slack: Slack, posted: Set<string>): Promise<void> {
+  const failures: unknown[] = [];
   for (const question of await runs.waiting()) {
+    const { waitsFor, unsettled } = question.request;
     const name = `${question.runId} ${question.key}`;
-    if (posted.has(name)) continue;
-    posted.add(name);
-    const body = JSON.stringify({ channel: slack.channel, ...messageOf(question) });
-    const headers = { authorization: `Bearer ${slack.token}`, "content-type": "application/json" };
-    const response = await fetch(`${slack.url}/chat.postMessage`, { method: "POST", headers, body });
-    if (!response.ok) posted.delete(name); // told the next time
+    if (waitsFor !== undefined || unsettled === true || posted.has(name)) continue;
+    await postOne(question, slack).then(
+      () => posted.add(name),
+      (error: unknown) => failures.push(error),
+    );
   }
+  if (failures.length > 0) throw new AggregateError(failures, failures.join("; "));
+}
+
+async function postOne(question: WaitingQuestion, { url, token, channel }: Slack): Promise<void> {
+  const body = JSON.stringify({ channel, ...messageOf(question) });
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const response = await fetch(`${url}/chat.postMessage`, { method: "POST", headers, body });
+  const { ok, error = response.status } = JSON.parse(await response.text()); // a refusal has status 200, too
+  if (ok !== true) throw new Error(`the question of ${question.runId} is not posted: ${error}`);
 }
 
 /** The message shows exactly what is approved, and its buttons carry the hash of it. */
@@ -38,11 +53,14 @@ function messageOf({ runId, key, request }: WaitingQuestion) {
   return {
     text,
     blocks: [
-      { type: "section", text: { type: "plain_text", text } },
+      ...pieces(text).map((piece) => ({ type: "section", text: { type: "plain_text", text: piece } })),
       { type: "actions", elements: [button("Approve", "approve"), button("Deny", "deny")] },
     ],
   };
 }
+
+/** Slack takes at most 3000 characters in a section. */
+const pieces = (text: string): readonly string[] => text.match(/.{1,3000}/gsu) ?? [];
 
 /** Answers the clicks: mount it where the interactivity of your app points to. */
 export function clicks(runs: DurableRuns, { signingSecret }: Slack): Hono {
@@ -53,8 +71,8 @@ export function clicks(runs: DurableRuns, { signingSecret }: Slack): Hono {
     const { user, actions, response_url } = JSON.parse(new URLSearchParams(body).get("payload") ?? "{}");
     const { runId, key, hash } = JSON.parse(actions[0].value);
     const approved = actions[0].action_id === "approve";
-    const said = await runs.answer(runId, key, { approved, hash, by: user.username }).then(
-      () => `${approved ? "Approved" : "Denied"} by ${user.username}.`,
+    const said = await runs.answer(runId, key, { approved, hash, by: user.id }).then(
+      () => `${approved ? "Approved" : "Denied"} by <@${user.id}>.`,
       (error: unknown) => (isWritError(error) ? error.message : "It could not be answered: try again."),
     );
     const reply = JSON.stringify({ replace_original: true, text: said });
