@@ -40,7 +40,7 @@ export function handlerOf(
     if (caller !== nobody) usages.count(caller.name); // strangers must not use up what a health check needs
     const asked = await readQuery(Object.fromEntries(new URL(request.url).searchParams));
     try {
-      return await route.act({
+      const response = await route.act({
         ...around,
         request,
         caller,
@@ -59,6 +59,8 @@ export function handlerOf(
           return { signal: AbortSignal.any([left.signal, leaving, request.signal]), end };
         },
       });
+      if (request.method === "HEAD") await response.body?.cancel(); // its stream would stay open
+      return response;
     } catch (error) {
       throw ownError(error, caller);
     }

@@ -169,15 +169,12 @@ function appOf(path: string, handling: Handling, endpoint: McpEndpoint | undefin
   const patternOf = (one: string): string => path + one.replaceAll(/\{(\w+)\}/g, ":$1");
   for (const route of routes) {
     const handle = handlerOf(route, handling);
-    app.on(route.method, patternOf(route.path), async ({ req }) => {
-      const { method } = req.raw;
-      const response = await handle(req.raw, req.param()).catch((error: unknown) => {
+    app.on(route.method, patternOf(route.path), ({ req }) =>
+      handle(req.raw, req.param()).catch((error: unknown) => {
         if (isOwn(error, req.raw)) handling.onError(error);
         return (route.failure ?? problemResponse)(error);
-      });
-      if (method === "HEAD") await response.body?.cancel(); // its stream would stay open
-      return response;
-    });
+      }),
+    );
   }
   for (const taken of takenPaths(routes)) app.all(patternOf(taken.path), ({ req }) => taken.answer(req.raw));
   if (endpoint !== undefined) {

@@ -82,6 +82,16 @@ describe("an inspector", () => {
     },
   );
 
+  it("keeps no stream open for who asks for the head of it alone", async () => {
+    const { fetch } = await inspect(memoryRuns());
+    const changes = (method: string) =>
+      fetch(new Request("http://127.0.0.1:9/api/changes", { method, headers: bearer }));
+    for (let count = 0; count < 1000; count += 1) expect((await changes("HEAD")).status).toBe(200);
+    const { status, body } = await changes("GET");
+    await body?.cancel();
+    expect(status).toBe(200);
+  });
+
   it("serves its page to whoever reaches it, with no secret in it and nothing from elsewhere", async () => {
     const inspector = await inspect(await waitingRun());
     const page = await ask(inspector, "/", { headers: {} });
