@@ -1,3 +1,5 @@
+import { endUnread } from "./interrupts.ts";
+
 /** Time for which the user's code (an open connection) may keep the process after the command ended. */
 const graceMs = 1000;
 
@@ -21,10 +23,10 @@ async function fail(error: unknown): Promise<never> {
 const wantsJson = / --(?:json|output-format[ =](?:stream-)?json)(?: |$)/;
 
 /**
- * Whoever read the output has gone (`| head`): there is nobody left to work for. A terminal that was closed (EIO) sends a signal, which ends what goes on
+ * Whoever read the output has gone (`| head`), which ends the command. A terminal that was closed (EIO) sends a signal, which ends what goes on
  * in order. Other faults of a stream are real.
  */
 function leaveWhenUnread(error: NodeJS.ErrnoException): void {
-  if (error.code === "EPIPE") process.exit();
-  if (error.code !== "EIO") throw error;
+  if (error.code === "EPIPE") endUnread();
+  else if (error.code !== "EIO") throw error;
 }

@@ -7,7 +7,8 @@ import { loadAgents } from "./load-agent.ts";
 import { listening, portOf } from "./listening.ts";
 import { oneLine, processOutput } from "./output.ts";
 import { knownStore, nameOfStore, openStore, type StoreFlags } from "./run-store.ts";
-import { acceptedParts, type CheckFlags, toldToEnd } from "./work.ts";
+import { toldToEnd } from "./interrupts.ts";
+import { acceptedParts, type CheckFlags } from "./work.ts";
 
 /** The options of `writ inspect`. */
 export interface InspectFlags extends StoreFlags, CheckFlags {

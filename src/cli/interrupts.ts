@@ -37,6 +37,24 @@ export function listenForInterrupts(output: Output): Interrupts {
   };
 }
 
+// Depends on: the command. There is nobody left to work for, but for one that works for whoever began its runs.
+let whenUnread = (): void => process.exit();
+
+/** Ends the command where whoever read its output has gone. */
+export const endUnread = (): void => whenUnread();
+
+/** Resolves at the first signal that ends a command, and where nobody reads its output any more. A second signal ends the process at once. */
+export function toldToEnd(): Promise<void> {
+  return new Promise((resolve) => {
+    whenUnread = resolve;
+    for (const signal of endSignals)
+      process.once(signal, () => {
+        process.on(signal, endAtOnce);
+        resolve();
+      });
+  });
+}
+
 /** Ends the process at a second signal. A terminal that is closed may send its own twice: the system does, and the shell does. */
 export function endAtOnce(name: NodeJS.Signals): void {
   if (name !== "SIGHUP") process.exit(exitCodes.interrupted);

@@ -11,7 +11,8 @@ import { countOf, listOf, wordOf } from "./options.ts";
 import { oneLine, processOutput } from "./output.ts";
 import { openStore } from "./run-store.ts";
 import { serveAgents, type ServeFlags } from "./serve.ts";
-import { acceptedParts, toldToEnd } from "./work.ts";
+import { toldToEnd } from "./interrupts.ts";
+import { acceptedParts } from "./work.ts";
 
 /** The options of `writ mcp`. A list of names is true where the option stands alone: all of them. */
 export interface McpFlags extends Omit<ServeFlags, "port"> {

@@ -9,7 +9,8 @@ import { countOf, listOf } from "./options.ts";
 import { oneLine, processOutput } from "./output.ts";
 import { openStore } from "./run-store.ts";
 import { readPrincipals } from "./tokens.ts";
-import { acceptedParts, toldToEnd, type WorkFlags } from "./work.ts";
+import { toldToEnd } from "./interrupts.ts";
+import { acceptedParts, type WorkFlags } from "./work.ts";
 
 /** The options of `writ serve`. */
 export interface ServeFlags extends WorkFlags {

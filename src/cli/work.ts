@@ -1,7 +1,7 @@
 import { durableRuns } from "../adapters/durable-runs.ts";
 import { loadAgents } from "./load-agent.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
-import { endAtOnce, endSignals } from "./interrupts.ts";
+import { toldToEnd } from "./interrupts.ts";
 import { countOf, wordOf } from "./options.ts";
 import { jsonLine, oneLine, processOutput } from "./output.ts";
 import { knownStore, openStore, type StoreFlags } from "./run-store.ts";
@@ -58,17 +58,6 @@ export async function work(files: readonly string[], flags: WorkFlags): Promise<
   processOutput.progress("Handing over.\n");
   await worker.drain();
   return exitCodes.answered;
-}
-
-/** Resolves at the first signal that ends a command. A second one ends the process at once. */
-export function toldToEnd(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of endSignals)
-      process.once(signal, () => {
-        process.on(signal, endAtOnce);
-        resolve();
-      });
-  });
 }
 
 /** Says in a line how each run goes on and ends. */

@@ -110,3 +110,35 @@ it("SIGHUP has `writ work` hand its runs over, and leaves no program of their to
   await expect.poll(() => isThere(program), { timeout: 20_000 }).toBe(false);
   expect(await ended).toBe(0); // after the 10 s that calls have to end
 }, 60_000);
+
+it("`writ work` hands its runs over where nobody reads what it writes any more: a call at work ends", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "writ-unread-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const [file, begun, path] = [join(folder, "agent.mjs"), join(folder, "begun"), join(folder, "runs.db")];
+  writeFileSync(
+    file,
+    `import { writeFileSync } from "node:fs";
+    import { agent, tool } from ${source("index.ts")};
+    const pay = tool({
+      name: "pay", description: "Pays", effect: "irreversible", inputSchema: { type: "object", properties: {} },
+      async execute() { writeFileSync(${JSON.stringify(begun)}, ""); await new Promise((end) => setTimeout(end, 2000)); return "paid"; },
+    });
+    const model = ({ messages }) => messages.some(({ role }) => role === "tool") ? "Done." : { calls: [{ name: "pay", arguments: {} }] };
+    export default agent({ name: "payer", tools: [pay], model, policy: () => ({ verdict: "allow", rule: "free", reason: "" }) });`,
+  );
+  const agent = await loadAgent(file);
+  using store = sqliteRuns(path);
+  const runs = durableRuns({ store, agents: [agent] });
+  const { id } = await runs.start(agent, "Hi" as never);
+  const worker = spawn(process.execPath, ["--no-warnings", main, "work", file, "--store", path], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  onTestFinished(() => void worker.kill("SIGKILL"));
+  const ended = new Promise<number | null>((resolve) => worker.once("exit", resolve));
+  await expect.poll(() => existsSync(begun), { timeout: 20_000 }).toBe(true);
+  worker.stderr.destroy();
+  await runs.start(agent, "Hi again" as never); // it says that this one goes on
+  expect(await ended).toBe(0);
+  const paid = (await store.records(id)).find(({ key }) => key === "turn/1/call/0");
+  expect(paid?.json).toContain("paid");
+}, 60_000);
