@@ -83,7 +83,7 @@ class Connection {
       const response = await this.send(request);
       if (!response.ok) throw await errorOf(response);
       this.hasNoMore = response.status === 204;
-      const type = response.headers.get("content-type") ?? "something of no type";
+      const type = response.headers.get("content-type") ?? "untyped data";
       if (!this.hasNoMore && !/^text\/event-stream\b/i.test(type))
         throw new TypeError(`the server gave no events but ${type}: is the address right?`);
       // Chunks are taken one by one: not every browser iterates over a stream.

@@ -46,10 +46,13 @@ export async function errorOf(response: Response): Promise<ServerError> {
   return new ServerError(response.status, toldIn(text), waitIn(response.headers.get("retry-after") ?? ""));
 }
 
+/** A timer that is to wait longer than some 24 days fires at once. */
+const longestMs = 2e9;
+
 /** The milliseconds of a wait, which is told in seconds, or as the date of its end. */
 function waitIn(said: string): number | undefined {
   const ms = /^\d+$/.test(said) ? Number(said) * 1000 : Date.parse(said) - Date.now();
-  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), longestMs);
 }
 
 /** The message in the text of an error; nothing where it is a page of a proxy. */

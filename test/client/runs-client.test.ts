@@ -220,6 +220,23 @@ describe("reading events", () => {
     expect(await waitOf("soon")).toBeUndefined();
   });
 
+  it("waits for long where it is told a time that no timer has, and does not ask again and again", async () => {
+    let asked = 0;
+    const gone = new AbortController();
+    const runs = runsClient({
+      url: "http://localhost",
+      async fetch() {
+        asked += 1;
+        return new Response("{}", { status: 503, headers: { "retry-after": "9999999999" } });
+      },
+    });
+    const waiting = runs.result("r", { signal: gone.signal });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    gone.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+    expect(asked).toBe(1);
+  });
+
   it("ends with what will not pass", async () => {
     const refused = answering(() => Response.json({ code: "request-unauthorized" }, { status: 401 }));
     await expect(Array.fromAsync(refused.runs.events("a"))).rejects.toMatchObject({
