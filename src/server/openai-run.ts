@@ -12,6 +12,7 @@ import { questionId, questionOf } from "./page-questions.ts";
 import { problemHeaders, problemOf } from "./problems.ts";
 import { agentsOf, type Asked, json, type OpenStream } from "./route.ts";
 import { runEvents } from "./run-events.ts";
+import { text as textOfId } from "./schemas.ts";
 import { type UiChunk, UiChunks } from "./ui-chunks.ts";
 
 /** A run for a client of OpenAI's protocols, under way: `key` is the part of its id that the client may know. */
@@ -48,13 +49,21 @@ export async function openAiRun(asked: Asked, wanted: OpenAiWanted, stream: Open
   const isJson = wantsJson(agent, wanted.answer);
   const results = resultsIn(messages);
   if (results.length > 0) return goneOn(asked, { model, results, stream, isJson });
-  const key = request.headers.get("idempotency-key") || served.host.randomId();
+  const key = keyOf(request) ?? served.host.randomId();
   const callerTools = callerToolsOf(agent, wanted);
   const options = { id: `${caller.prefix}v1/${key}`, ...(callerTools.length === 0 ? {} : { callerTools }) };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
   const run = await runs.start(agent, messages.map(asUsers) as never, options);
   await endLeftBehind(asked, messages);
   return openAiRunOf(asked, run, { stream, isJson });
+}
+
+/** The key of a request that may come again. @throws WritError `request-invalid` for one that is longer than ids of runs are */
+function keyOf({ headers }: Request): string | undefined {
+  const key = headers.get("idempotency-key") ?? "";
+  if (key.length <= textOfId.maxLength) return key === "" ? undefined : key;
+  const reason = `it has more than ${textOfId.maxLength} characters`;
+  throw new WritError("request-invalid", { where: "`idempotency-key`", reason });
 }
 
 /** The agent that a client calls a model. @throws WritError `request-unknown` */

@@ -51,3 +51,24 @@ describe("a body that is compressed", () => {
     expect(begun.status).toBe(201);
   });
 });
+
+describe("an idempotency key", () => {
+  it.each([
+    ["chat/completions", { messages: [{ role: "user", content: "Hi" }] }],
+    ["responses", { input: "Hi" }],
+  ])("is as long as ids of runs at most, which a database would refuse: %s", async (path, asked) => {
+    const server = serving(runsFile(), { agents: [talker()] });
+    const body = { model: "talker", ...asked };
+    const answer = (length: number) =>
+      told(
+        ask(server, `POST /v1/${path}`, { body, headers: { ...web, "idempotency-key": "k".repeat(length) } }),
+      );
+    expect(await answer(500)).toMatchObject({ status: 200 });
+    expect(await answer(501)).toMatchObject({
+      status: 400,
+      error: {
+        message: expect.stringContaining("`idempotency-key` cannot be taken: it has more than 500") as string,
+      },
+    });
+  });
+});
