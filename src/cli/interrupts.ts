@@ -8,7 +8,7 @@ export interface Interrupts {
 }
 
 /** Signals that end a command: Ctrl-C, whoever ends the process from outside, and a terminal that is closed. */
-export const endSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const endSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 // Depends on: the signals that this process was sent.
 let isToEnd = false;
@@ -56,6 +56,6 @@ export function toldToEnd(): Promise<void> {
 }
 
 /** Ends the process at a second signal. A terminal that is closed may send its own twice: the system does, and the shell does. */
-export function endAtOnce(name: NodeJS.Signals): void {
+function endAtOnce(name: NodeJS.Signals): void {
   if (name !== "SIGHUP") process.exit(exitCodes.interrupted);
 }
