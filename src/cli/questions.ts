@@ -13,6 +13,7 @@ export async function listQuestions({
 }: StoreFlags & { readonly run?: string }): Promise<ExitCode> {
   await using store = await knownStore(flags);
   const questions = await store.questions(run);
+  if (run !== undefined && questions.length === 0) await checkThere(store, run);
   const { answer, styleAnswer } = processOutput;
   if (flags.json === true) await answer(jsonLine({ type: "questions", questions }));
   else
@@ -127,9 +128,14 @@ async function refuse(
 ): Promise<never> {
   if (other !== undefined)
     throw new WritError("question-other", { id, key: other.key, tool: other.request.tool });
-  if ((await store.read(id)) === undefined) throw new WritError("run-missing", { id });
+  await checkThere(store, id);
   if (key !== undefined) await store.answer(id, key, { approved: false, hash: "" }); // an answer without its hash is none
   throw new WritError("question-unknown", { id, place: key === undefined ? "" : ` at "${key}"` });
+}
+
+/** @throws WritError `run-missing` */
+async function checkThere(store: RunStore, id: string): Promise<void> {
+  if ((await store.read(id)) === undefined) throw new WritError("run-missing", { id });
 }
 
 function argumentsIn(text: string): JsonObject {

@@ -289,7 +289,11 @@ describe("writ runs signal", () => {
     expect((await writ(["approvals", "list"])).stdout).toContain("waits for a signal (writ runs signal)");
     for (const key of [[], ["turn/1/call/0/wait/word/1"]])
       expect((await writ(["approvals", "approve", "r", ...key])).stderr).toContain("error[question-other]");
-    expect((await writ(["approvals", "approve", "nobody"])).stderr).toContain("error[run-missing]");
+    for (const words of [
+      ["approve", "nobody"],
+      ["list", "--run", "nobody"],
+    ])
+      expect((await writ(["approvals", ...words])).stderr).toContain("error[run-missing]");
     expect((await writ(["runs", "signal", "r", "word", "--value", "yes"])).stderr).toContain(
       "error[option-invalid]",
     );
