@@ -3,11 +3,20 @@ import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
 import { wakeAfter } from "./after-others.ts";
 import { cancelRun } from "./cancel.ts";
+import { checked, readErased } from "./check-given.ts";
 import type { DurableOptions } from "./durable-options.ts";
 import { type FollowOptions, followRun, replayRun } from "./follow.ts";
 import { type RunForkOptions, forkOf } from "./fork.ts";
 import { newRunOf, sameRun, type StartOptions } from "./new-run.ts";
-import type { Erased, QuestionAnswer, RunEnd, RunFilter, StoredRun, WaitingQuestion } from "./run-store.ts";
+import type {
+  Erased,
+  QuestionAnswer,
+  RunEnd,
+  RunFilter,
+  RunStore,
+  StoredRun,
+  WaitingQuestion,
+} from "./run-store.ts";
 import { settlementOf } from "./settle.ts";
 import { checkSignal, readSignal, type SentSignal } from "./signals.ts";
 import type { Settlement } from "../tool/after-crash.ts";
@@ -131,21 +140,22 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
   const wakeBehind = (run: StoredRun): Promise<void> =>
     wakeAfter(run, { ...options, host }).catch(() => undefined);
   async function answer(id: string, key: string, given: QuestionAnswer): Promise<void> {
-    if (given.approved) await checkPolicy(id, key, { ...options, host });
+    if (checked("answer", given).approved) await checkPolicy(id, key, { ...options, host });
     await store.answer(id, key, given);
     await wake(id);
   }
   return {
     async start(agent, input, more = {}) {
-      const wanted = { ...more, id: more.id ?? host.randomId() };
+      const wanted = { ...checked("start", more), id: more.id ?? host.randomId() };
       const run = await newRunOf(agent, { input, options: wanted }, options);
       const begun = sameRun(run, await store.begin(run));
       if (more.whenWaiting === "withdraw")
         for (const id of await withdrawQuestions(begun, store)) await wake(id);
       return woken(begun);
     },
-    result: (id, { signal } = {}) => untilEnded(id, { store, host, signal }),
-    waiting: (id) => store.questions(id),
+    result: async (id, wanted = {}) =>
+      untilEnded(id, { store, host, signal: checked("result", wanted).signal }),
+    waiting: async (id) => store.questions(checked("waiting", id)),
     answer,
     async settle(id, call, settled) {
       const { key, answer: given } = await settlementOf(store, { id, call, settled });
@@ -159,18 +169,13 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
     },
     cancel: (id, reason = "it was cancelled") => cancelRun(id, reason, { ...options, host }),
     retry: async (id) => woken(await store.reopen(id)),
-    list: (wanted) => store.list(wanted),
+    list: async (wanted = {}) => store.list(checked("list", wanted)),
     show: (id) => store.read(id),
-    async erase(which) {
-      const before = "id" in which ? await store.read(which.id) : undefined; // of a session no other one is left
-      const count = await store.erase(which);
-      if (before !== undefined) await wakeBehind(before);
-      return count;
-    },
-    events: (id, wanted = {}) => followRun(id, { ...options, host }, wanted),
+    erase: (given) => forget(store, given, wakeBehind),
+    events: (id, wanted = {}) => followRun(id, { ...options, host }, checked("events", wanted)),
     replay: (id) => replayRun(id, { ...options, host }),
     fork: async (id, wanted) => {
-      const given = { ...wanted, id: wanted.id ?? host.randomId() };
+      const given = { ...checked("fork", wanted), id: wanted.id ?? host.randomId() };
       return woken(await store.moveIn(await forkOf(id, given, { store, now: host.now() })));
     },
     async export(id) {
@@ -178,8 +183,21 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
       await wakeBehind(moved.run);
       return runText(moved);
     },
-    import: async (text) => woken(await store.moveIn(readRunText(text))),
+    import: async (text) => woken(await store.moveIn(readRunText(checked("import", text)))),
     check: () => strandedRuns({ ...options, host }),
     work: (wanted = {}) => new RunsWorker({ ...options, host }, wanted),
   };
+}
+
+/** Forgets runs; those that wait for the end of one of them go on. */
+async function forget(
+  store: RunStore,
+  given: { readonly id?: string; readonly session?: string },
+  wakeBehind: (run: StoredRun) => Promise<void>,
+): Promise<number> {
+  const which = readErased(given);
+  const before = "id" in which ? await store.read(which.id) : undefined; // of a session no other one is left
+  const count = await store.erase(which);
+  if (before !== undefined) await wakeBehind(before);
+  return count;
 }

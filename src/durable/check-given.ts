@@ -1,0 +1,64 @@
+import { checkShape, closed } from "../error/check-shape.ts";
+import {
+  anything,
+  boolean,
+  count,
+  filled,
+  having,
+  oneOf,
+  optional,
+  record,
+  refined,
+  type Shape,
+  string,
+} from "../util/shape.ts";
+import { type Erased, runStatuses } from "./run-store.ts";
+
+const signal = optional(having("an AbortSignal", "addEventListener"));
+const which = closed({ id: optional(filled), session: optional(filled) });
+
+/** What the functions of durable runs are given beside ids. */
+const shapes = {
+  answer: closed({
+    approved: boolean,
+    hash: filled,
+    by: optional(string),
+    for: optional(oneOf("once", "run")),
+    reason: optional(string),
+    policy: anything,
+    settled: anything,
+    free: anything,
+    arguments: anything,
+  }),
+  erase: refined(
+    which,
+    "must have either the `id` of a run or a `session`",
+    (given) => (given.id === undefined) !== (given.session === undefined),
+  ),
+  events: closed({ after: anything, inside: optional(boolean), signal }),
+  fork: record,
+  import: string,
+  list: closed({
+    status: optional(oneOf(...runStatuses)),
+    agent: optional(string),
+    session: optional(string),
+    prefix: optional(string),
+    before: optional(string),
+    limit: optional(count),
+  }),
+  result: closed({ signal }),
+  start: record,
+  waiting: optional(string),
+} satisfies Readonly<Record<string, Shape<unknown>>>;
+
+/** The same as was given to one of these functions, where it takes that. @throws WritError `definition-invalid` */
+export function checked<Given>(to: keyof typeof shapes, given: Given): Given {
+  checkShape(`${to}() of durable runs`, given, shapes[to]);
+  return given;
+}
+
+/** Which runs a caller wants forgotten. @throws WritError `definition-invalid` for none, or for both */
+export function readErased(given: { readonly id?: string; readonly session?: string }): Erased {
+  const { id, session } = checked("erase", given);
+  return id === undefined ? { session: session ?? "" } : { id };
+}

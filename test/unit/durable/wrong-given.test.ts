@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { type DurableRuns, durableRuns, memoryRuns } from "../../../src/durable.ts";
+import { agent } from "../../../src/index.ts";
+
+const clerk = agent({ name: "clerk", model: () => "Done." });
+
+async function withRuns(): Promise<DurableRuns> {
+  const runs = durableRuns({ store: memoryRuns(), agents: [clerk] });
+  await runs.start(clerk, "Go", { id: "a" });
+  await runs.start(clerk, "Go", { id: "b", session: "kim" });
+  return runs;
+}
+
+describe("durable runs that are given what they do not take", () => {
+  it.each([
+    {},
+    { session: undefined },
+    { id: undefined },
+    { agent: "clerk" },
+    { id: "a", session: "kim" },
+    "a",
+  ])("forget nothing: %j", async (which) => {
+    const runs = await withRuns();
+    await expect(runs.erase(which as never)).rejects.toThrow(/^erase\(\) of durable runs: it /);
+    expect(await runs.list()).toHaveLength(2);
+  });
+
+  it("forget the session that is named beside an id that is undefined", async () => {
+    const runs = await withRuns();
+    expect(await runs.erase({ id: undefined, session: "kim" } as never)).toBe(1);
+    expect(await runs.erase({ id: "a", session: undefined } as never)).toBe(1);
+  });
+
+  it.each<[what: string, begin: (runs: DurableRuns) => unknown, told: RegExp]>([
+    ["list", (runs) => runs.list({ status: "done" as never }), /`status` must be one of ready, running/],
+    ["list", (runs) => runs.list({ where: "waiting" } as never), /unknown field "where"; known are status/],
+    ["list", (runs) => runs.list("waiting" as never), /must be an object, got a string/],
+    ["list", (runs) => runs.list(null as never), /must be an object, got null/],
+    ["result", (runs) => runs.result("a", { timeoutMs: 5 } as never), /unknown field "timeoutMs"/],
+    ["result", (runs) => runs.result("a", null as never), /must be an object, got null/],
+    ["result", (runs) => runs.result("a", { signal: 5 } as never), /`signal` must be an AbortSignal/],
+    ["waiting", (runs) => runs.waiting({ id: "a" } as never), /must be a string, got an object/],
+    ["events", (runs) => runs.events("a", null as never).next(), /must be an object, got null/],
+    ["events", (runs) => runs.events("a", { from: 3 } as never).next(), /unknown field "from"/],
+    ["start", (runs) => runs.start(clerk, "Go", null as never), /must be an object, got null/],
+    ["fork", (runs) => runs.fork("a", undefined as never), /must be an object, got nothing/],
+    ["import", (runs) => runs.import({} as never), /must be a string, got an object/],
+    ["answer", (runs) => runs.answer("a", "q", undefined as never), /must be an object, got nothing/],
+    ["answer", (runs) => runs.answer("a", "q", true as never), /must be an object, got a boolean/],
+    [
+      "answer",
+      (runs) => runs.answer("a", "q", { approved: true } as never),
+      /`hash` must be .*, got nothing/,
+    ],
+    [
+      "answer",
+      (runs) => runs.answer("a", "q", { approve: true, hash: "h" } as never),
+      /unknown field "approve"/,
+    ],
+    [
+      "answer",
+      (runs) => runs.answer("a", "q", { approved: "yes", hash: "h" } as never),
+      /`approved` must be true/,
+    ],
+  ])("say so: %s", async (what, begin, told) => {
+    const runs = await withRuns();
+    const said = await Promise.try(begin, runs).then(String, (error: unknown) => error);
+    expect(said).toMatchObject({ code: "definition-invalid", message: expect.stringMatching(told) });
+    expect(said).toMatchObject({ message: expect.stringContaining(`${what}() of durable runs: `) });
+  });
+});
