@@ -1,6 +1,8 @@
 import { WritError } from "../error/writ-error.ts";
 import { readResult } from "../tool/read-result.ts";
 import { eventTypes, isEventType } from "../event/event.ts";
+import { guarded, strict } from "../policy/study/guarded.ts";
+import { policy } from "../policy/study/policy.ts";
 import type { ModelSettings } from "../model/model.ts";
 import { patienceShapes } from "../model/patience.ts";
 import { checkedRetry } from "../model/retry.ts";
@@ -119,10 +121,14 @@ const words: Shape<unknown> = {
 };
 
 const policyMade = named("a function, as `policy()` and `policyFromJson()` make one", callable);
+const policyMakers: ReadonlySet<unknown> = new Set([guarded, policy, strict]);
 const decides: Shape<unknown> = {
   wanted: policyMade.wanted,
   misfit: (value) => {
     if (typeof value !== "function") return policyMade.misfit(value);
+    const { name } = value;
+    if (policyMakers.has(value))
+      return { path: "", reason: `must be what ${name}() gives, and is ${name} itself: call it` };
     if (value.constructor.name === "AsyncFunction")
       return {
         path: "",

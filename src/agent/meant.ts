@@ -15,7 +15,7 @@ const meant: Readonly<Record<"agent" | "run", Readonly<Record<string, string>>>>
     ...alike("onEvent", ...watching),
     ...alike("run(input, { tools })", "activeTools"),
     ...alike(
-      "policy: policy({ name, rules: [ask(tool)] })",
+      'policy: policy({ name, rules: [ask("name_of_tool")] })',
       "toolApproval",
       "interruptBefore",
       "interruptOn",

@@ -377,7 +377,7 @@ const otherWords = {
   outputSchema: ["output", "returns"],
   execute: ["run", "handler", "func", "fn", "call"],
   timeoutMs: ["timeout"],
-  "agent({ policy: policy({ name, rules: [ask(tool)] }) })": ["needsApproval"],
+  'agent({ policy: policy({ name, rules: [ask("name_of_tool")] }) })': ["needsApproval"],
 } as const;
 
 /** @throws WritError `definition-invalid` that says what a field is called here */

@@ -1,7 +1,7 @@
 import { calls } from "./conditions.ts";
 import type { Condition, Rule } from "./rule.ts";
 import { checkShape, closed } from "../../error/check-shape.ts";
-import { number } from "../../util/shape.ts";
+import { list, named, number, record, type Shape, string } from "../../util/shape.ts";
 import { noteWritten, sameWritten } from "../../util/written-at.ts";
 
 const steps = ["when", "unless", "because", "show", "named"] as const;
@@ -113,6 +113,15 @@ function written<Made extends object>(rule: Made, by: (...given: never[]) => unk
   return rule;
 }
 
+const condition = named("a condition, like untrusted()", record);
+const stepShapes: Readonly<Record<RuleStep, Shape<unknown>>> = {
+  when: condition,
+  unless: condition,
+  because: string,
+  show: list(string, "names of arguments"),
+  named: string,
+};
+
 /** Steps are hidden properties: neither JSON nor a comparison sees them. */
 function draft<Open extends RuleStep>(rule: Rule): RuleDraft<Open> {
   const data: Rule = { ...rule };
@@ -120,6 +129,7 @@ function draft<Open extends RuleStep>(rule: Rule): RuleDraft<Open> {
     const field = step === "named" ? "name" : step;
     if (Object.hasOwn(rule, field)) continue;
     const take = (...said: readonly unknown[]): unknown => {
+      checkShape(`${rule.verdict}(…).${step}()`, step === "show" ? said : said[0], stepShapes[step]);
       const next = draft({ ...rule, [field]: step === "show" ? Object.freeze([...said]) : said[0] });
       sameWritten(next, data);
       return next;

@@ -1,7 +1,14 @@
+import { checkShape, closed } from "../../error/check-shape.ts";
 import type { ParameterRole, ValueType } from "../../tool/parameters.ts";
 import type { Effect } from "../../tool/tool.ts";
 import type { Json } from "../../util/json.ts";
+import { anything, boolean, optional } from "../../util/shape.ts";
 import type { Condition, Rule, ValueTest } from "./rule.ts";
+
+// Names alone: `policy()` looks at the values, with the path of what is wrong.
+const withinShape = closed({ min: anything, max: anything });
+const callsShape = closed({ atLeast: anything });
+const requestedShape = closed({ exactly: optional(boolean) });
 
 /** An argument that a condition is about. */
 export interface ArgumentSubject {
@@ -94,7 +101,9 @@ export function oneOf(...values: readonly Json[]): ValueTest {
  * export const rule = ask("pay").unless(arg("euro").is(within({ min: 0, max: 20 })));
  * ```
  */
-export function within({ min, max }: { readonly min?: number; readonly max?: number }): ValueTest {
+export function within(bounds: { readonly min?: number; readonly max?: number }): ValueTest {
+  checkShape("within()", bounds, withinShape);
+  const { min, max } = bounds;
   return Object.freeze({
     type: "within",
     ...(min === undefined ? {} : { min }),
@@ -190,7 +199,9 @@ export function reachesOutside(): Condition {
  * export const rule = ask("*").when(all(effect("irreversible"), untrusted(), not(requested())));
  * ```
  */
-export function requested({ exactly = false }: { readonly exactly?: boolean } = {}): Condition {
+export function requested(options: { readonly exactly?: boolean } = {}): Condition {
+  checkShape("requested()", options, requestedShape);
+  const { exactly = false } = options;
   return Object.freeze(exactly ? { type: "requested", exactly } : { type: "requested" });
 }
 
@@ -267,8 +278,9 @@ export function secrecyExceedsTargets(): Condition {
  * export const rule = ask("send_mail").when(calls({ atLeast: 3 }));
  * ```
  */
-export function calls({ atLeast }: { readonly atLeast: number }): Condition {
-  return Object.freeze({ type: "calls", atLeast });
+export function calls(bounds: { readonly atLeast: number }): Condition {
+  checkShape("calls()", bounds, callsShape);
+  return Object.freeze({ type: "calls", atLeast: bounds.atLeast });
 }
 
 /**

@@ -1,3 +1,5 @@
+import { checkShape, closed } from "../../error/check-shape.ts";
+import { anything } from "../../util/shape.ts";
 import { policy, type PolicyOptions, type RulePolicy } from "./policy.ts";
 
 /** Options of a preset beside its rules. */
@@ -13,7 +15,7 @@ export interface PresetOptions extends PolicyOptions {
  * irreversible tool (`requested`), when an irreversible or undeclared effect acts on
  * nothing that could have been chosen, and when looking somewhere would tell what not everybody may know.
  *
- * @throws WritError `policy-invalid`
+ * @throws WritError `policy-invalid`; `definition-invalid` for an option that it does not have
  * @example
  * ```ts
  * import { agent, deny, guarded } from "writ";
@@ -25,15 +27,15 @@ export interface PresetOptions extends PolicyOptions {
  * });
  * ```
  */
-export function guarded({ name = "guarded", ...options }: PresetOptions = {}): RulePolicy {
-  return policy({ ...options, name, rules: "guarded" });
+export function guarded(options: PresetOptions = {}): RulePolicy {
+  return preset("guarded", options);
 }
 
 /**
  * Asks a person about every effect, declared or not, once the model has seen untrusted data: no value makes an exception. What only looks is allowed, and
  * so is everything before.
  *
- * @throws WritError `policy-invalid`
+ * @throws WritError `policy-invalid`; `definition-invalid` for an option that it does not have
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -42,6 +44,22 @@ export function guarded({ name = "guarded", ...options }: PresetOptions = {}): R
  * export const clerk = agent({ name: "clerk", model: "ollama/qwen2.5:7b", policy: strict() });
  * ```
  */
-export function strict({ name = "strict", ...options }: PresetOptions = {}): RulePolicy {
-  return policy({ ...options, name, rules: "strict" });
+export function strict(options: PresetOptions = {}): RulePolicy {
+  return preset("strict", options);
+}
+
+/** What a preset is given; `policy()` looks at the values. Its own rules stand: others go into `extraRules`. */
+const shape = closed({
+  name: anything,
+  tools: anything,
+  constants: anything,
+  extraRules: anything,
+  exceptions: anything,
+  skills: anything,
+} satisfies Record<keyof PresetOptions, unknown>);
+
+function preset(rules: "guarded" | "strict", options: PresetOptions): RulePolicy {
+  checkShape(`${rules}()`, options, shape);
+  const { name = rules, ...others } = options;
+  return policy({ ...others, name, rules });
 }

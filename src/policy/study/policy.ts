@@ -1,5 +1,7 @@
+import { checkArguments } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { type Json, parseJson } from "../../util/json.ts";
+import { either, list, object, optional, record, string } from "../../util/shape.ts";
 import { noteWritten } from "../../util/written-at.ts";
 import type { CallRequest, Decision, Policy } from "../decision.ts";
 import { type Audience, explain } from "./explain.ts";
@@ -100,6 +102,9 @@ export function policy(definition: PolicyDefinition): RulePolicy {
   return policyFromJson(definition);
 }
 
+const linted = list(either(string, object({ name: string }, "a tool")), "a list of tools, or of their names");
+const judged = object({ tool: string, knows: record }, "a call as a policy is given it");
+
 /**
  * Makes a policy of its JSON, as a value or as the text of a file. Everything is checked: what is not known is an error.
  *
@@ -133,13 +138,13 @@ export function policyFromJson(json: unknown): RulePolicy {
     explain,
     test: (cases) => testPolicy(judge, constants, cases),
     simulate: (run, options = {}) => simulateRun({ policy: judge, tools, constants }, run, options),
-    lint: (known) =>
-      lintRules(
-        book,
-        tools,
-        known?.map((tool) => (typeof tool === "string" ? { name: tool } : tool)),
-      ),
+    lint: (known) => {
+      checkArguments("lint()", { tools: known }, { tools: optional(linted) });
+      const named = known?.map((tool) => (typeof tool === "string" ? { name: tool } : tool));
+      return lintRules(book, tools, named);
+    },
     advise: (call) => {
+      checkArguments("advise()", { call }, { call: judged });
       const decision = judge(call);
       if (decision.verdict === "allow") return { decision, changes: [], text: undefined };
       const sight = sightOf(call, book.annotationOf(call.tool));

@@ -1,3 +1,4 @@
+import { checkArguments, checkShape, closed } from "../../error/check-shape.ts";
 import { asTool as annotatedAs } from "../rules/annotate.ts";
 import type { Fact } from "../../event/event.ts";
 import { joinLabels, type Label } from "../../message/label.ts";
@@ -6,6 +7,7 @@ import { namesIn } from "../../schema/property-names.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Json } from "../../util/json.ts";
+import { list, object, optional, shapeOf, string } from "../../util/shape.ts";
 import type { AllowList } from "../allow-list.ts";
 import type { CallRequest, Decision, Policy } from "../decision.ts";
 import { type Intent, noIntent } from "../knowledge/intent.ts";
@@ -54,6 +56,16 @@ export interface Simulated {
   readonly constants: readonly string[];
 }
 
+const recorded = shapeOf(
+  "the events of a run, in a list",
+  (value) => typeof value === "object" && value !== null && Symbol.iterator in value,
+);
+const anEvent = object({ type: string });
+const shape = closed({
+  tools: optional(list(object({ name: string }), "a list of tools")),
+  intent: optional(string),
+});
+
 /**
  * Decides anew about each call that the policy of a run decided, given what the run knew then. Each call is
  * judged as it was made: what the model would have done after another decision, nobody knows. Runs inside the
@@ -65,10 +77,12 @@ export function simulateRun(
   run: Iterable<RecordedEvent>,
   options: SimulateOptions,
 ): readonly SimulatedCall[] {
+  checkArguments("simulate()", { run, options }, { run: recorded, options: shape });
   const scene = sceneOf(simulated, options);
   const judged: SimulatedCall[] = [];
   let runId: string | undefined;
   for (const event of run) {
+    checkShape("An event of simulate()", event, anEvent);
     runId ??= event.runId;
     if (event.runId !== runId) continue;
     noteAgreed(scene, event);

@@ -1,8 +1,10 @@
+import { checkArguments, closed } from "../../error/check-shape.ts";
 import { type Label, trustedLabel } from "../../message/label.ts";
 import type { Message } from "../../message/message.ts";
 import type { Parameters } from "../../tool/parameters.ts";
 import type { Effect, Tool } from "../../tool/tool.ts";
 import type { Json } from "../../util/json.ts";
+import { anything, boolean, list, oneOf, optional, shapeOf, string, whole } from "../../util/shape.ts";
 import type { AllowList } from "../allow-list.ts";
 import type { CallRequest, Decision, Policy, RunKnowledge } from "../decision.ts";
 import { explain } from "./explain.ts";
@@ -49,12 +51,29 @@ export interface PolicyReport {
   readonly failed: readonly FailedCase[];
 }
 
-/** Puts the cases to a policy. */
+const aCase = closed({
+  name: anything,
+  tool: string,
+  arguments: shapeOf("the arguments of the call", (value) => value !== undefined),
+  effect: anything,
+  parameters: anything,
+  kind: anything,
+  intent: optional(string),
+  untrusted: optional(boolean),
+  secrecy: anything,
+  trusted: optional(list(string, "a list of texts")),
+  calls: optional(whole),
+  expect: oneOf("allow", "ask", "deny"),
+  rule: optional(string),
+} satisfies Record<keyof PolicyCase, unknown>);
+
+/** Puts the cases to a policy. @throws WritError `definition-invalid` for what is no case: it would test another call than its author means */
 export function testPolicy(
   policy: Policy,
   constants: readonly string[],
   cases: readonly PolicyCase[],
 ): PolicyReport {
+  checkArguments("test()", { cases }, { cases: list(aCase, "a list of cases") });
   const failed = cases.flatMap((each, index): readonly FailedCase[] => {
     const decision = policy(caseRequest(each, constants));
     const isRight =
