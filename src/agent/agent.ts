@@ -1,3 +1,5 @@
+import { checkShape } from "../error/check-shape.ts";
+import { named, record } from "../util/shape.ts";
 import { surrounded } from "../run/around.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -12,6 +14,7 @@ import { enforcementOf, type ToolEnforcement } from "./describe/enforcement.ts";
 import type { AgentManifest } from "./describe/manifest-data.ts";
 import type { AgentInside } from "./describe/manifest-origin.ts";
 import { manifestOf } from "./describe/manifest.ts";
+import { checkRunOptions } from "./check-definition.ts";
 import { listenerOf } from "./observers.ts";
 import type { AnyDefinition } from "./definition.ts";
 import { planAgent, type Wiring } from "./plan.ts";
@@ -116,6 +119,8 @@ function heard(
   return onEvent && listenerOf(onEvent, plan.name, host);
 }
 
+const changesShape = named("an object of what is other", record);
+
 /** Makes an agent for a host. `adapters/node.ts` has the one for Node, under the name `agent`. */
 export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiring): Agent<Input, Output> {
   const plan = planAgent(definition, wiring);
@@ -142,9 +147,11 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
     },
   });
   async function resume(checkpoint: Checkpoint, options: RunOptions = {}): Promise<RunResult<Output>> {
+    checkRunOptions(options, name, plan.tools);
     return endOf(resumeAgent(around, checkpoint, options), heard(options, around));
   }
   function turns(input: Input, options: RunOptions = {}): AsyncGenerator<Checkpoint, RunResult<Output>> {
+    checkRunOptions(options, name, plan.tools);
     const walk = walkTurns<Output>(options, async (walking) => {
       const listen = heard(options, around);
       return endOf(await beginAgent(around, { input, watched: listen !== undefined, ...walking }), listen);
@@ -153,6 +160,7 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
   }
   function withChanges(given: Partial<AnyDefinition> | DefinitionChange): Agent<Input, Output> {
     const changes = typeof given === "function" ? given(definition) : given;
+    checkShape(`with() of agent "${name}"`, changes, changesShape);
     return makeAgent(
       { ...definition, ...changes, budget: { ...definition.budget, ...changes.budget } },
       wiring,

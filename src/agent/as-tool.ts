@@ -91,7 +91,7 @@ function asMade({ madeOf }: AgentInside, options: AsToolOptions): Pick<AgentInsi
 
 const fields: { readonly [Field in keyof Required<AsToolOptions>]: Shape<unknown> } = {
   name: anything,
-  description: anything,
+  description: optional(string),
   allow: optional(list(string)),
   deny: optional(list(string)),
   effect: effectShape,

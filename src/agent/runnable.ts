@@ -157,7 +157,7 @@ export function runnable<Input, Output>({
   about,
 }: RunnableParts<Input>): Runnable<Input, Output> {
   async function run(input: Input, options: RunOptions = noOptions): Promise<RunResult<Output>> {
-    const { onEvent } = options;
+    const { onEvent }: RunOptions = Object(options); // null is told of where the run begins
     const listen = onEvent && listenerOf(onEvent, name, about.host);
     const begun = begin(input, options, listen !== undefined);
     const { runId, framed } = begun instanceof Promise ? await begun : begun;

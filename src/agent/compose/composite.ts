@@ -148,8 +148,9 @@ function begin({ composition, name, limits, tools }: Named, { given, options, wa
 
 /** Options that belong to one agent. @throws WritError `run-option-unusable` */
 function checkOptions(name: string, options: RunOptions): void {
+  const given: RunOptions = Object(options); // null is told of where the run begins
   for (const option of ["skill", "session"] as const)
-    if (options[option] !== undefined) throw agentsOption(name, option);
+    if (given[option] !== undefined) throw agentsOption(name, option);
 }
 
 interface Asked extends Named {
