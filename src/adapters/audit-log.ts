@@ -5,6 +5,8 @@ import { callsOf, charactersOf } from "../message/message.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 import { atProgramEnd } from "./at-program-end.ts";
 import { nodeHost } from "./clock.ts";
+import { checkArguments, closed } from "../error/check-shape.ts";
+import { anything, filled, oneOf, optional } from "../util/shape.ts";
 
 /** Options of {@link auditLog}. */
 export interface AuditLogOptions {
@@ -26,6 +28,12 @@ export interface AuditLog {
 /** The lines that wait for a disk which fails. Beyond so many the oldest are given up. */
 const mostWaiting = 10_000;
 
+const optionsShape = closed({
+  content: optional(oneOf("sizes", "full")),
+  rotateBytes: anything,
+  keepFiles: anything,
+});
+
 /**
  * Adds each fact of the runs that it hears to a file, as a line of JSON. It never disturbs a run: it does not throw, the
  * lines of one moment are written together, and when the disk fails they wait for the next line and for a better day. Beyond 10 000 the
@@ -41,6 +49,7 @@ const mostWaiting = 10_000;
  * ```
  */
 export function auditLog(path: string, options: AuditLogOptions = {}): AuditLog {
+  checkArguments("auditLog()", { path, options }, { path: filled, options: optionsShape });
   const { content = "sizes", rotateBytes = 50_000_000, keepFiles = 10 } = options;
   checkWhole("rotateBytes", rotateBytes, 1);
   checkWhole("keepFiles", keepFiles, 0);

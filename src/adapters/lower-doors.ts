@@ -100,7 +100,9 @@ export type LlmStatus =
  * console.log(status.available ? `${status.model}, named by ${status.source}` : "offline: set WRIT_MODEL");
  * ```
  */
-export function llmStatus({ model }: WithModel = {}): LlmStatus {
+export function llmStatus(given: WithModel = {}): LlmStatus {
+  checkShape("llmStatus()", given, closed({ model: anything }));
+  const { model } = given;
   const found = modelFor("llmStatus", model);
   if (found === undefined) return { available: false, source: "none" };
   return { available: true, model: found.id, source: model === undefined ? "WRIT_MODEL" : "argument" };

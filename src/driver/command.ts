@@ -1,7 +1,7 @@
 import { describeType } from "./describe-type.ts";
 import type { Driver } from "./driver.ts";
 import { oneOf } from "../util/shape.ts";
-import { checkOptions, type TextDriverOptions } from "./text-options.ts";
+import { checkOptions, resultRole as aRole, type TextDriverOptions } from "./text-options.ts";
 import { endOfObject, oneObject } from "./one-object.ts";
 import { type TextCall, type TextReading, violation } from "./text-protocol.ts";
 import { textWithout } from "./free-text.ts";
@@ -34,8 +34,8 @@ export interface CommandDriverOptions extends TextDriverOptions {
  * ```
  */
 export function commandDriver(options: CommandDriverOptions = {}): Driver {
+  checkOptions("commandDriver()", options, { prose: oneOf("refuse", "keep"), resultRole: aRole });
   const { prose = "refuse", resultRole = "user", maxRetries } = options;
-  checkOptions("commandDriver()", options, { prose: oneOf("refuse", "keep") });
   return textDriver({
     name: "command",
     maxRetries,

@@ -2,7 +2,7 @@ import { isJsonObject } from "../util/json.ts";
 import type { LongThought } from "./json-protocol.ts";
 import { type RecogniserMode, recogniserModes } from "./recognise/recognise.ts";
 import { oneOf, whole } from "../util/shape.ts";
-import { checkOptions, defaultRetries, type TextDriverOptions } from "./text-options.ts";
+import { checkOptions, defaultRetries, resultRole as aRole, type TextDriverOptions } from "./text-options.ts";
 import type { TextProtocol } from "./text-protocol.ts";
 import type { ShownTools } from "./describe-type.ts";
 
@@ -45,6 +45,7 @@ export function jsonSettings(options: JsonDriverOptions): JsonSettings {
     longThought: oneOf("cut", "refuse"),
     show: oneOf("types", "schemas"),
     maxThought: whole,
+    resultRole: aRole,
   });
   const { dialect = "action", mode = "strict", resultRole = "user", longThought = "cut" } = options;
   const { show, maxThought = 200, maxRetries = defaultRetries } = options;

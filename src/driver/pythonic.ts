@@ -7,7 +7,7 @@ import { readBeyond } from "./read-beyond.ts";
 import { type RecogniserMode, recogniserModes } from "./recognise/recognise.ts";
 import { argumentName, literalOf, pythonicGrammar } from "./pythonic-grammar.ts";
 import { readPythonic } from "./pythonic-calls.ts";
-import { checkOptions, type TextDriverOptions } from "./text-options.ts";
+import { checkOptions, resultRole as aRole, type TextDriverOptions } from "./text-options.ts";
 import { asChat, inWords, resend } from "./text-chat.ts";
 import { textDriver } from "./text-driver.ts";
 import type { TextProtocol } from "./text-protocol.ts";
@@ -32,8 +32,8 @@ export interface PythonicDriverOptions extends TextDriverOptions {
  * ```
  */
 export function pythonicDriver(options: PythonicDriverOptions = {}): Driver {
+  checkOptions("pythonicDriver()", options, { mode: oneOf(...recogniserModes), resultRole: aRole });
   const { mode = "strict", resultRole = "user", maxRetries } = options;
-  checkOptions("pythonicDriver()", options, { mode: oneOf(...recogniserModes) });
   const protocol: TextProtocol = {
     name: "pythonic",
     maxRetries,

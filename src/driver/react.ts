@@ -7,6 +7,7 @@ import {
   userMessage,
 } from "../message/message.ts";
 import type { SchemaSource } from "../schema/to-schema.ts";
+import { anything, boolean } from "../util/shape.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 import { checkOptions } from "./text-options.ts";
@@ -61,7 +62,7 @@ export interface ReactDriverOptions {
  * ```
  */
 export function reactDriver(options: ReactDriverOptions = {}): JsonAnswering {
-  checkOptions("reactDriver()", options);
+  checkOptions("reactDriver()", options, { finalViaInference: boolean, decision: anything });
   const { maxRetries = 2, finalViaInference = false, decision } = options;
   const own = decision === undefined ? undefined : ownFields(decision);
   const restates = (turn: TurnInput): boolean =>

@@ -1,5 +1,5 @@
-import { checkShape } from "../error/check-shape.ts";
-import { object, oneOf, optional, type Shape, whole } from "../util/shape.ts";
+import { checkShape, closed } from "../error/check-shape.ts";
+import { oneOf, optional, type Shape, whole } from "../util/shape.ts";
 
 /** Retries in a row for a reply that counts, where the author says nothing. */
 export const defaultRetries = 3;
@@ -12,13 +12,11 @@ export interface TextDriverOptions {
   readonly maxRetries?: number;
 }
 
-const common: Readonly<Record<string, Shape<unknown>>> = {
-  maxRetries: whole,
-  resultRole: oneOf("user", "tool"),
-};
+/** The role in which results are told, of the drivers that leave it open. */
+export const resultRole: Shape<unknown> = oneOf("user", "tool");
 
 /**
- * Checks the options of a driver: those that all have, and its own, of which each may be left out.
+ * Checks the options of a driver: `maxRetries`, which all have, and its own, of which each may be left out.
  *
  * @throws WritError `definition-invalid`
  */
@@ -27,7 +25,7 @@ export function checkOptions(
   options: object,
   shapes: Readonly<Record<string, Shape<unknown>>> = {},
 ): void {
-  const entries = Object.entries({ ...common, ...shapes });
-  const shape = object(Object.fromEntries(entries.map(([name, each]) => [name, optional(each)])));
+  const entries = Object.entries({ maxRetries: whole, ...shapes });
+  const shape = closed(Object.fromEntries(entries.map(([name, each]) => [name, optional(each)])));
   checkShape(`\`${door}\``, options, shape);
 }

@@ -29,7 +29,8 @@ export interface ScriptedModel extends Model {
   assertComplete(): void;
 }
 
-const fields: { readonly [Field in keyof Required<PlainReply>]: Shape<unknown> } = {
+/** The fields of a reply that a script gives. */
+export const plainReply: { readonly [Field in keyof Required<PlainReply>]: Shape<unknown> } = {
   text: optional(string),
   reasoning: optional(string),
   calls: optional(list(closed({ id: anything, name: anything, arguments: anything }), "a list of calls")),
@@ -37,7 +38,7 @@ const fields: { readonly [Field in keyof Required<PlainReply>]: Shape<unknown> }
   usage: anything,
   finishReason: anything,
 };
-const replyShape = closed(fields);
+const replyShape = closed(plainReply);
 const optionsShape = closed({
   whenDone: optional(oneOf("repeat", "throw")),
   id: optional(string),

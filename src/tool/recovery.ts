@@ -1,7 +1,7 @@
 import { checkCount, checkShape, closed } from "../error/check-shape.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { Json } from "../util/json.ts";
-import { callable, named, object, optional } from "../util/shape.ts";
+import { anything, callable, named, object, optional, string } from "../util/shape.ts";
 import type { CallScope } from "./call-scope.ts";
 
 /** The weight of a failure that a fixer could not mend. */
@@ -185,8 +185,9 @@ export function fix(
   fixer: Fixer,
   options: { readonly attempts?: number; readonly input?: string } = {},
 ): Fix {
-  const { attempts = 1, input } = options;
   checkShape("`fix(fixer)`", { fixer }, object({ fixer: named("an agent or a function", callable) }));
+  checkShape("`fix(fixer, options)`", options, closed({ attempts: anything, input: optional(string) }));
+  const { attempts = 1, input } = options;
   checkCount(attempts, "`attempts` of `fix()`");
   return { type: "fix", fixer, attempts, input };
 }

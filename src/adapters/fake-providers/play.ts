@@ -12,6 +12,7 @@ import type {
   FakeRequest,
   FakeStep,
 } from "./fake-provider.ts";
+import { checkAnswer } from "./check-script.ts";
 import { kindOf } from "./fields.ts";
 import { type Provider, type ProviderError, type Wire, type WireBody, wireReply } from "./wire.ts";
 
@@ -68,7 +69,7 @@ class Script {
     this.#asked += 1;
     const number = this.#asked;
     const step = this.#steps[Math.min(number, this.#steps.length) - 1] ?? "ok";
-    const answer = inFull(typeof step === "function" ? await answerOf(step, request) : step);
+    const answer = inFull(typeof step === "function" ? await answerOf(step, request, number) : step);
     const { delayMs = 0 } = answer;
     if (delayMs > 0) await sleep(delayMs, undefined, { signal });
     if ("status" in answer) return this.#fail(answer);
@@ -129,9 +130,12 @@ function isObject(value: Json | undefined): value is JsonObject {
 async function answerOf(
   step: Extract<FakeStep, (...args: never[]) => unknown>,
   request: FakeRequest,
+  number: number,
 ): Promise<FakeAnswer> {
   try {
-    return await step(request);
+    const answer = await step(request);
+    checkAnswer(answer, number);
+    return answer;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }

@@ -1,4 +1,5 @@
 import { anthropicProvider } from "./anthropic.ts";
+import { checkScript } from "./check-script.ts";
 import type { ChatHost } from "./chat-host.ts";
 import { type ChatHostName, chatHosts } from "./chat-hosts.ts";
 import type { FakeOpenaiOptions, FakeProvider, FakeStep } from "./fake-provider.ts";
@@ -25,6 +26,7 @@ export function startFake(
   steps: readonly FakeStep[],
   options: FakeOpenaiOptions = {},
 ): Promise<FakeProvider> {
+  checkScript(steps, options);
   return playProvider(providers[name](options.host), steps, options);
 }
 

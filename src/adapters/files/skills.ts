@@ -1,5 +1,5 @@
-import { either, list, record, string } from "../../util/shape.ts";
-import { checkArguments } from "../../error/check-shape.ts";
+import { anything, boolean, either, list, optional, record, string } from "../../util/shape.ts";
+import { checkArguments, closed } from "../../error/check-shape.ts";
 import {
   checkLibrary,
   type LibrarySkill,
@@ -26,6 +26,9 @@ export interface SkillLibraryOptions {
   readonly known?: Iterable<string>;
 }
 
+const foldersShape = either(string, list(string, "a list of texts"));
+const optionsShape = closed({ honourPreapproval: optional(boolean), known: anything });
+
 /**
  * Reads folders of the Agent Skills format (agentskills.io). Each given folder is a skill itself or holds skills, one a folder. The files are
  * read now; a later change needs a new library. Unknown fields are ignored and stand in `notes`.
@@ -48,10 +51,10 @@ export interface SkillLibraryOptions {
  */
 export async function skillLibrary(
   folders: string | readonly string[],
-  { honourPreapproval = false, known }: SkillLibraryOptions = {},
+  options: SkillLibraryOptions = {},
 ): Promise<SkillLibrary> {
-  const shape = either(string, list(string, "a list of texts"));
-  checkArguments("skillLibrary()", { folders }, { folders: shape });
+  checkArguments("skillLibrary()", { folders, options }, { folders: foldersShape, options: optionsShape });
+  const { honourPreapproval = false, known } = options;
   const given = typeof folders === "string" ? [folders] : folders;
   const problems: Problem[] = [];
   const notes: Problem[] = [];

@@ -1,3 +1,5 @@
+import { checkShape } from "../../error/check-shape.ts";
+import { record } from "../../util/shape.ts";
 import { WritError } from "../../error/writ-error.ts";
 import type { Capability } from "../../tool/capability.ts";
 import { tool, type Tool, type ToolDefinition, type TypedTool } from "../../tool/tool.ts";
@@ -73,6 +75,7 @@ const inputSchema = {
 export async function codeTool<const Needs extends readonly Capability[] = readonly []>(
   definition: CodeToolDefinition<Needs> = {},
 ): Promise<TypedTool<CodeArguments, Json>> {
+  checkShape("codeTool()", definition, record);
   const { functions = {}, memoryBytes = 32_000_000, resultChars = 1_000_000, ...about } = definition;
   const { name = "run_code", needs, timeoutMs = 5_000 } = about;
   checkBounds(name, { timeoutMs, memoryBytes, resultChars });

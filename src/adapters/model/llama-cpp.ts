@@ -4,7 +4,7 @@ import type { Model, ModelFeatures, ModelSettings } from "../../model/model.ts";
 import { modelPath } from "../model-files/cache.ts";
 import { readGgufSummary } from "./llama-cpp-file.ts";
 import { type LlamaCppSource, withoutUndefined } from "./llama-cpp-source.ts";
-import { atLeastOne } from "./options.ts";
+import { atLeastOne, knownOptions } from "./options.ts";
 import { settingsData } from "./settings-data.ts";
 import { whenAsked } from "./streams.ts";
 
@@ -36,6 +36,20 @@ export interface LlamaCppModel extends Model, AsyncDisposable {
   dispose(): Promise<void>;
 }
 
+const known: Readonly<Record<keyof LlamaCppOptions, true>> = {
+  temperature: true,
+  topP: true,
+  topK: true,
+  seed: true,
+  maxOutputTokens: true,
+  stopSequences: true,
+  threads: true,
+  contextSize: true,
+  parallel: true,
+  gpu: true,
+  template: true,
+};
+
 /**
  * Makes a model of a GGUF file that runs inside the process with llama.cpp (package `node-llama-cpp`, an optional peer). Takes the path of a
  * file, or the name of a model that `writ models pull` fetched.
@@ -61,6 +75,7 @@ export interface LlamaCppModel extends Model, AsyncDisposable {
  * ```
  */
 export function llamaCpp(pathOrName: string, options: LlamaCppOptions = {}): LlamaCppModel {
+  knownOptions("llamaCpp", options, known);
   const { gpu = false, parallel = 1, threads, contextSize, template } = options;
   atLeastOne("llamaCpp", { parallel, threads, contextSize, maxOutputTokens: options.maxOutputTokens });
   const path = pathOf(pathOrName);

@@ -56,8 +56,8 @@ const known: Readonly<Record<keyof OllamaOptions, true>> = {
  * ```
  */
 export function ollama(name: string, options: OllamaOptions = {}): Model {
-  const { host, port, contextLength, maxReplyBytes } = options;
   knownOptions("ollama", options, known);
+  const { host, port, contextLength, maxReplyBytes } = options;
   atLeastOne("ollama", { contextLength, maxReplyBytes });
   const address = ollamaAddress(host, port);
   const source: OllamaSource = {

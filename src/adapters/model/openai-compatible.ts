@@ -46,8 +46,8 @@ const known: Readonly<Record<keyof OpenaiCompatibleOptions, true>> = {
  * ```
  */
 export function openaiCompatible(name: string, options: OpenaiCompatibleOptions = {}): Model {
-  const { maxReplyBytes, price } = options;
   knownOptions("openaiCompatible", options, known);
+  const { maxReplyBytes, price } = options;
   atLeastOne("openaiCompatible", { maxReplyBytes });
   const server = openaiServer(options);
   const source: OpenaiSource = { name, options, server, llamaCpp: undefined, learned: new Set() };

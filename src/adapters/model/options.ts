@@ -1,8 +1,11 @@
 import { WritError } from "../../error/writ-error.ts";
+import { checkShape } from "../../error/check-shape.ts";
+import { record } from "../../util/shape.ts";
 import { didYouMean } from "../../util/nearest.ts";
 
-/** @throws WritError `option-invalid` for an option that `definer` does not have: it would be passed over, with all that hangs on it */
+/** @throws WritError `definition-invalid` for what is no object, `option-invalid` for an option that `definer` does not have: it would be passed over, with all that hangs on it */
 export function knownOptions(definer: string, options: object, known: Readonly<Record<string, true>>): void {
+  checkShape(`${definer}()`, options, record);
   const other = Object.keys(options).find((name) => !Object.hasOwn(known, name));
   if (other === undefined) return;
   const advice = `There is no such option${didYouMean(other, Object.keys(known)) || "."} Options: ${Object.keys(known).join(", ")}.`;

@@ -1,5 +1,5 @@
-import { record } from "../../util/shape.ts";
-import { checkArguments } from "../../error/check-shape.ts";
+import { callable, optional, record } from "../../util/shape.ts";
+import { checkArguments, checkShape, closed } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { type Json, toJson } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
@@ -24,6 +24,8 @@ export interface VoteOptions<Output> {
   readonly by?: (output: Output) => unknown;
 }
 
+const voteShape = closed({ by: optional(callable) });
+
 /**
  * The answer that most agents give; of a tie, the one that was given by the earliest agent. Answers are the same when their JSON is, in
  * whatever order its fields are, or that of what `by` makes of them.
@@ -37,7 +39,9 @@ export interface VoteOptions<Output> {
  * export const sure = parallel({ a: solve, b: solve, c: solve }, { aggregate: majorityVote({ by: (text) => text.trim() }) });
  * ```
  */
-export function majorityVote<Output>({ by }: VoteOptions<Output> = {}): Selection<Output> {
+export function majorityVote<Output>(options: VoteOptions<Output> = {}): Selection<Output> {
+  checkShape("majorityVote()", options, voteShape);
+  const { by } = options;
   return { pick: (outputs) => vote(outputs, { by, weightOf: () => 1 }) };
 }
 
@@ -74,9 +78,10 @@ export function bestOf<Output>(score: (output: Output) => number): Selection<Out
  */
 export function weighted<Output>(
   weights: Readonly<Record<string, number>>,
-  { by }: VoteOptions<Output> = {},
+  options: VoteOptions<Output> = {},
 ): Selection<Output> {
-  checkArguments("weighted()", { weights }, { weights: record });
+  checkArguments("weighted()", { weights, options }, { weights: record, options: voteShape });
+  const { by } = options;
   const byName = new Map(Object.entries(weights));
   for (const [name, weight] of byName) {
     if (weight >= 0 && weight !== Infinity) continue;

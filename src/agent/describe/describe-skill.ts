@@ -1,5 +1,5 @@
-import { checkArguments } from "../../error/check-shape.ts";
-import { object, string } from "../../util/shape.ts";
+import { checkArguments, closed } from "../../error/check-shape.ts";
+import { having, object, optional, string } from "../../util/shape.ts";
 import { describeType } from "../../driver/describe-type.ts";
 import { flattenTools } from "../../policy/allow-list.ts";
 import { type SchemaOptions, type SchemaSource, toSchema } from "../../schema/to-schema.ts";
@@ -36,6 +36,8 @@ export function describeSkill(skill: Skill): string {
   ].join("\n\n");
 }
 
+const contextShape = closed({ signal: optional(having("an AbortSignal", "addEventListener")) });
+
 /**
  * A skill with all its knowledge loaded, for a plain function or one prompt: the description, then each entry under `--- name ---`, in the
  * order of the skill. Every call loads anew.
@@ -53,9 +55,10 @@ export function describeSkill(skill: Skill): string {
  */
 export async function skillContext(
   skill: Skill,
-  { signal = new AbortController().signal }: { readonly signal?: AbortSignal } = {},
+  options: { readonly signal?: AbortSignal } = {},
 ): Promise<string> {
-  checkArguments("skillContext()", { skill }, { skill: skillShape });
+  checkArguments("skillContext()", { skill, options }, { skill: skillShape, options: contextShape });
+  const { signal = new AbortController().signal } = options;
   const entries = await Promise.all(
     (skill.knowledge ?? []).map(async (entry) => {
       const content = await entry.execute({}, { signal });

@@ -41,8 +41,8 @@ export interface GuidedDriverOptions extends Pick<TextDriverOptions, "maxRetries
  * ```
  */
 export function guidedDriver(options: GuidedDriverOptions = {}): Driver {
-  const { cover = true, maxRetries = 1 } = options;
   checkOptions("guidedDriver()", options, { cover: boolean });
+  const { cover = true, maxRetries = 1 } = options;
   const driver = decidingDriver({
     name: "guided",
     plainResults: true,

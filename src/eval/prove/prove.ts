@@ -1,5 +1,6 @@
 import { agentShape } from "../../agent/agent-shape.ts";
-import { checkArguments } from "../../error/check-shape.ts";
+import { checkArguments, closed } from "../../error/check-shape.ts";
+import { anything } from "../../util/shape.ts";
 import type { Agent } from "../../agent/agent.ts";
 import { isWritError, messageOf } from "../../error/writ-error.ts";
 import { type Decided, decideBound, decidePowers, spenderOf } from "./bounds.ts";
@@ -41,6 +42,8 @@ export interface ProveOptions {
   readonly source?: AgentSource;
 }
 
+const optionsShape = closed({ sentences: anything, source: anything });
+
 /**
  * Decides sentences about every run of an agent, whatever its model says: from skills, policy, labels, constraints and budgets. Experimental. No model
  * is asked and no tool of the agent is run, but for those that only compute. What it says is broken was seen to break; what it can neither prove
@@ -58,7 +61,7 @@ export interface ProveOptions {
  * ```
  */
 export async function prove(agent: Agent, options: ProveOptions = {}): Promise<GuaranteeSheet> {
-  checkArguments("prove()", { agent }, { agent: agentShape });
+  checkArguments("prove()", { agent, options }, { agent: agentShape, options: optionsShape });
   const subject = subjectOf(agent);
   const { sentences = proposed(subject), source = usualSource } = options;
   checkSentences(`prove() of "${agent.name}"`, sentences);
