@@ -17,8 +17,10 @@ import { type Erased, runStatuses } from "./run-store.ts";
 const signal = optional(having("an AbortSignal", "addEventListener"));
 const which = closed({ id: optional(filled), session: optional(filled) });
 
-/** What the functions of durable runs are given beside ids. */
-const shapes = {
+/** The functions that are given more than the id of a run. */
+type Given = "answer" | "erase" | "events" | "fork" | "import" | "list" | "result" | "start" | "waiting";
+
+const shapes: Readonly<Record<Given, Shape<unknown>>> = {
   answer: closed({
     approved: boolean,
     hash: filled,
@@ -49,10 +51,10 @@ const shapes = {
   result: closed({ signal }),
   start: record,
   waiting: optional(string),
-} satisfies Readonly<Record<string, Shape<unknown>>>;
+};
 
 /** The same as was given to one of these functions, where it takes that. @throws WritError `definition-invalid` */
-export function checked<Given>(to: keyof typeof shapes, given: Given): Given {
+export function checked<Value>(to: Given, given: Value): Value {
   checkShape(`${to}() of durable runs`, given, shapes[to]);
   return given;
 }
