@@ -276,6 +276,7 @@ export function callTool(
   checkShape("callTool()", options, callOptions);
   const wired = { ...options, host: nodeHost };
   if (isTool(target)) return callOneWith(target, given, wired);
+  checkArguments("callTool()", { call: given }, { call: record });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the signature with tools takes a call
   return callAmongWith(target, given as CallInput, wired);
 }

@@ -32,13 +32,15 @@ export function skillOutput(
   return { ...made, parse };
 }
 
-/** A schema of answers, also where it is read as what goes in. @throws WritError `schema-invalid`, which calls it the output schema */
+/** A schema of answers, also where it is read as what goes in. @throws WritError `schema-invalid` and `schema-without-json-schema`, which call it the output schema */
 function answerSchema(source: SchemaSource, options: SchemaOptions): Schema {
   try {
     return toSchema(source, options);
   } catch (error) {
-    if (!isWritError(error, "schema-invalid")) throw error;
-    throw new WritError("schema-invalid", { ...error.data, role: "output" }, { cause: error });
+    if (isWritError(error, "schema-invalid"))
+      throw new WritError("schema-invalid", { ...error.data, role: "output" }, { cause: error });
+    if (!isWritError(error, "schema-without-json-schema")) throw error;
+    throw new WritError("schema-without-json-schema", { ...error.data, role: "output" }, { cause: error });
   }
 }
 

@@ -4,7 +4,18 @@ import type { InferOutput, SchemaSource } from "../schema/to-schema.ts";
 import { isKnowledge, type Knowledge } from "../tool/knowledge.ts";
 import { checkName, type Tool } from "../tool/tool.ts";
 import { checkShape, closed } from "../error/check-shape.ts";
-import { anything, boolean, callable, named, optional, record, type Shape } from "../util/shape.ts";
+import {
+  anything,
+  boolean,
+  callable,
+  list,
+  named,
+  object,
+  optional,
+  record,
+  type Shape,
+  string,
+} from "../util/shape.ts";
 
 /**
  * Tools as a skill lists them: what `tool()` gave, and collections of it. A name of a tool that the agent has is deprecated: it works, and a process
@@ -173,7 +184,12 @@ type SkillField = SkillDefinition extends infer Kind ? (Kind extends unknown ? k
 const known = closed(fields);
 
 /** Other tools have arguments and effects: they stand under `tools`, where the allow-list is read. */
+const knowledgeShape = object({
+  knowledge: list(object({ name: string }), "a list of what knowledge() gives"),
+});
+
 function checkKnowledge(name: string, knowledge: readonly Tool[] = []): void {
+  checkShape(`Skill "${name}"`, { knowledge }, knowledgeShape);
   const names = knowledge.map((entry) => entry.name);
   const other = knowledge.find((entry) => !isKnowledge(entry));
   if (other !== undefined)

@@ -151,6 +151,11 @@ async function answerOf(request: ApprovalRequest, fate: Ready): Promise<PersonsA
     if (typeof answer === "boolean") return { approved: answer };
     if (answer === undefined || answer === null)
       return { approved: false, reason: "the answer was nothing at all" };
+    if (typeof (answer.approved as unknown) !== "boolean")
+      return {
+        approved: false,
+        reason: "the answer was neither true nor false, nor an object whose `approved` is",
+      };
     const also = answeredAlong(answer, behind);
     if (typeof also === "string") return { approved: false, reason: also };
     const read = readAnswer(answer, request);

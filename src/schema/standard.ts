@@ -108,7 +108,7 @@ function describeAsJson(standard: Partial<StandardJSONSchemaV1.Props>, place: Sc
     throw new WritError("schema-without-json-schema", {
       ...place,
       vendor,
-      advice: adviceFor(vendor, place.role),
+      advice: adviceFor(vendor),
     });
   }
   try {
@@ -175,9 +175,9 @@ function closedPart(part: Json): Json {
   return isJsonObject(part) ? closed(part) : part;
 }
 
-function adviceFor(vendor: string, role: string): string {
+function adviceFor(vendor: string): string {
   if (vendor === "valibot") {
-    return `Wrap it: import { toStandardJsonSchema } from "@valibot/to-json-schema"; then ${role}Schema: toStandardJsonSchema(schema)`;
+    return `Wrap it: import { toStandardJsonSchema } from "@valibot/to-json-schema"; then give \`toStandardJsonSchema(schema)\` in its place.`;
   }
   if (vendor === "zod")
     return `Import it from "zod" 4.2 or later: zod 3 and "zod/mini" cannot. Or give the JSON Schema that zod 4 makes of it, \`z.toJSONSchema(schema)\`.`;

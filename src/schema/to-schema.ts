@@ -130,7 +130,7 @@ interface Attempt {
 function checkedSource(source: unknown, { name, role, refusesUnknown }: SchemaOptions): CheckedSource {
   const place: SchemaPlace = { name, role };
   if (isStandard(source)) return fromStandard(source, { ...place, refusesUnknown });
-  if (isJsonObject(source)) return fromJsonSchema(source, place);
+  if (isJsonObject(source) && !(source instanceof Promise)) return fromJsonSchema(source, place);
   const found = source === undefined ? "missing" : kindOf(source);
   throw new WritError("schema-invalid", { ...place, reason: `it is ${found}.` });
 }

@@ -1,4 +1,6 @@
 import type { PlannedAct } from "./planned-act.ts";
+import { checkShape, closed } from "../error/check-shape.ts";
+import { anything } from "../util/shape.ts";
 import { type Mode, tool, type Tool } from "./tool.ts";
 
 /**
@@ -19,7 +21,9 @@ import { type Mode, tool, type Tool } from "./tool.ts";
  * export const clerk = agent({ name: "clerk", model: "ollama/qwen2.5:7b", tools: [pay, planTool()], policy: guarded() });
  * ```
  */
-export function planTool({ name = "plan_acts" }: { readonly name?: string } = {}): Tool {
+export function planTool(options: { readonly name?: string } = {}): Tool {
+  checkShape("planTool()", options, closed({ name: anything }));
+  const { name = "plan_acts" } = options;
   const made: Tool = tool({
     name,
     description:

@@ -311,8 +311,9 @@ describe("people and intent", () => {
       [undefined, /there is nobody to ask/],
       [() => false, /a person said no/],
       [() => Promise.reject(new Error("no terminal")), /asking failed: no terminal/],
-      [() => "yes", /denied/],
-      [() => ({ approved: 1 }), /denied/],
+      [() => "yes", /the answer was neither true nor false/],
+      [() => ({ approved: 1 }), /the answer was neither true nor false/],
+      [() => ({ approve: true }), /the answer was neither true nor false/],
     ];
     for (const [approve, told] of answers) {
       // oxlint-disable-next-line no-await-in-loop -- one after another

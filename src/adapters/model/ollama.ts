@@ -1,3 +1,5 @@
+import { checkArguments, checkShape } from "../../error/check-shape.ts";
+import { filled, object, optional, string } from "../../util/shape.ts";
 import { endpointOf } from "../../model/endpoint.ts";
 import type { Model } from "../../model/model.ts";
 import { defaultTemperature, ollamaAddress } from "./ollama-address.ts";
@@ -56,7 +58,9 @@ const known: Readonly<Record<keyof OllamaOptions, true>> = {
  * ```
  */
 export function ollama(name: string, options: OllamaOptions = {}): Model {
+  checkArguments("ollama()", { name }, { name: filled });
   knownOptions("ollama", options, known);
+  checkShape("ollama()", options, object({ host: optional(string) }));
   const { host, port, contextLength, maxReplyBytes } = options;
   atLeastOne("ollama", { contextLength, maxReplyBytes });
   const address = ollamaAddress(host, port);

@@ -1,3 +1,5 @@
+import { checkArguments } from "../../error/check-shape.ts";
+import { filled } from "../../util/shape.ts";
 import { endpointOf } from "../../model/endpoint.ts";
 import type { Model } from "../../model/model.ts";
 import { openaiServer } from "./openai-compatible-address.ts";
@@ -46,6 +48,7 @@ const known: Readonly<Record<keyof OpenaiCompatibleOptions, true>> = {
  * ```
  */
 export function openaiCompatible(name: string, options: OpenaiCompatibleOptions = {}): Model {
+  checkArguments("openaiCompatible()", { name }, { name: filled });
   knownOptions("openaiCompatible", options, known);
   const { maxReplyBytes, price } = options;
   atLeastOne("openaiCompatible", { maxReplyBytes });

@@ -1,3 +1,4 @@
+import { WritError } from "../../error/writ-error.ts";
 import type { Label } from "../../message/label.ts";
 import type { CallRequest, Decision } from "../decision.ts";
 
@@ -22,6 +23,7 @@ const undeclared = allowed("it declares no effect", { flags: Object.freeze(["eff
  * ```
  */
 export function sensible(call: CallRequest): Decision {
+  if ((call as CallRequest | undefined) === undefined) throw called();
   const { effect, kind } = call;
   if (kind === "knowledge" || kind === "memory") return own;
   if (effect === "none" || effect === "read") return looks;
@@ -35,6 +37,12 @@ export function sensible(call: CallRequest): Decision {
     remedy: remedyAfter(label),
     evidence: { label, intent: intent.hash },
   };
+}
+
+function called(): WritError {
+  const reason =
+    "it is a policy itself, and decides about a call: write `policy: sensible`, or leave it out.";
+  return new WritError("definition-invalid", { where: "sensible()", reason });
 }
 
 /**

@@ -159,7 +159,7 @@ describe("a schema that cannot be used fails when it is defined", () => {
     expect(fault.code).toBe("schema-without-json-schema");
     expect(fault.message).toContain("valibot");
     expect(fault.hint).toContain('import { toStandardJsonSchema } from "@valibot/to-json-schema"');
-    expect(fault.hint).toContain("inputSchema: toStandardJsonSchema(schema)");
+    expect(fault.hint).toContain("toStandardJsonSchema(schema)");
   });
 
   it.each([

@@ -1,0 +1,54 @@
+import * as valibot from "valibot";
+import { expect, it } from "vitest";
+import { ollama } from "../../../src/adapters/model/ollama.ts";
+import { openaiCompatible } from "../../../src/adapters/model/openai-compatible.ts";
+import { callTool } from "../../../src/doors.ts";
+import { agent, sensible, skill, tool } from "../../../src/index.ts";
+import { fakeTool } from "../../../src/testing.ts";
+import { planTool } from "../../../src/tools.ts";
+
+const any = <Of>(value: unknown): Of => value as Of;
+const model = (): string => "Done.";
+const about = { name: "t", description: "", execute: () => 1 };
+
+it.each<[what: string, begin: () => unknown, told: RegExp]>([
+  [
+    "a schema that was not awaited",
+    () => tool({ ...about, inputSchema: any<{ type: "object" }>(Promise.resolve({ type: "object" })) }),
+    /^The input schema of "t" cannot be used: it is a promise \(`await` it\)/,
+  ],
+  [
+    "a valibot schema as output",
+    () => agent({ name: "a", model, output: any(valibot.object({})) }),
+    /^The output schema of "a" is a valibot schema/,
+  ],
+  [
+    "knowledge as text",
+    () => skill({ name: "s", description: "", tools: [], knowledge: any("docs") }),
+    /^Skill "s": `knowledge` must be a list of what knowledge\(\) gives, got a string/,
+  ],
+  [
+    "a default policy that was called",
+    () => agent({ name: "a", model, policy: any((sensible as () => unknown)()) }),
+    /^sensible\(\): it is a policy itself.*write `policy: sensible`/,
+  ],
+  ["a model without a name", () => ollama(any(undefined)), /^ollama\(\): `name` must be a text.*got nothing/],
+  [
+    "a host that is a number",
+    () => ollama("m", { host: any(5) }),
+    /^ollama\(\): `host` must be a string, got a number/,
+  ],
+  [
+    "a model of a server without a name",
+    () => openaiCompatible(any({ baseUrl: "http://127.0.0.1:8080/v1" })),
+    /^openaiCompatible\(\): `name` must be a text.*got an object/,
+  ],
+  ["no options of a plan", () => planTool(any(null)), /^planTool\(\): it must be an object, got null/],
+  [
+    "no call among tools",
+    () => callTool([fakeTool("add", 3)], any(undefined)),
+    /^callTool\(\): `call` must be an object, got nothing/,
+  ],
+])("%s is told as such", async (_what, begin, told) => {
+  await expect(Promise.try(begin)).rejects.toMatchObject({ message: expect.stringMatching(told) });
+});
