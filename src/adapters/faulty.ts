@@ -1,5 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { ModelSource } from "../agent/definition.ts";
+import { checkArguments, closed } from "../error/check-shape.ts";
+import { anything, count, list, optional, string, variants } from "../util/shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Delta, Model, ModelRequest, StreamOptions } from "../model/model.ts";
 import { resolveModel } from "./model/resolve.ts";
@@ -17,12 +19,24 @@ export type ModelFault =
   /** Each call names another tool: `name`, else its own name with `_2` behind it. */
   | { readonly type: "wrong-tool"; readonly name?: string };
 
+const aFault = variants(
+  "type",
+  {
+    slow: closed({ type: anything, ms: count }),
+    cut: closed({ type: anything, after: count }),
+    "rate-limited": closed({ type: anything, retryAfterMs: optional(count) }),
+    malformed: closed({ type: anything }),
+    "wrong-tool": closed({ type: anything, name: optional(string) }),
+  },
+  "a fault",
+);
+
 /**
  * The same model, whose requests go wrong as the list says: the first request by the first fault, and so on. `undefined` in the list, and its end,
  * leave a request as it is. It shows a test what an agent makes of a bad day of its provider: whether it asks again, what it tells the user, that
  * no call runs that was cut.
  *
- * @throws WritError from the request: `model-rate-limited`, `provider-failed` where the stream is cut; what the model itself throws
+ * @throws WritError `definition-invalid` for a fault that there is not; from the request: `model-rate-limited`, `provider-failed` where the stream is cut; what the model itself throws
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -35,6 +49,7 @@ export type ModelFault =
  */
 export function faulty(model: ModelSource, faults: readonly (ModelFault | undefined)[]): Model {
   const sound = resolveModel(model, "faulty");
+  checkArguments("faulty()", { faults }, { faults: list(optional(aFault), "a list of faults") });
   let requests = 0;
   return {
     id: sound.id,

@@ -1,3 +1,5 @@
+import { checkShape } from "../error/check-shape.ts";
+import { list, object, record } from "../util/shape.ts";
 import type { RunResult } from "../agent/runnable.ts";
 import type { Outcome } from "../event/outcome.ts";
 import type { ResultStatus } from "../message/message.ts";
@@ -76,6 +78,7 @@ export const runMatchers: { readonly [Name in keyof RunMatchers]: MatcherOf<RunM
     return matchCalls(this, { result, tool, args, verb: "deny", counts: (status) => status === "denied" });
   },
   toHaveCalledInOrder(result, tools) {
+    checkResult(result);
     const wanted = tools.map(nameOf);
     const made = result.calls.filter(({ status }) => isCarriedOut(status));
     let next = 0;
@@ -89,6 +92,7 @@ export const runMatchers: { readonly [Name in keyof RunMatchers]: MatcherOf<RunM
     };
   },
   toHaveEnded(result, outcome) {
+    checkResult(result);
     const { type } = result.outcome;
     const reason = result.error === undefined ? "" : `: ${result.error.message}`;
     return {
@@ -101,6 +105,13 @@ export const runMatchers: { readonly [Name in keyof RunMatchers]: MatcherOf<RunM
   },
 };
 
+const resultShape = object({ calls: list(record), outcome: record }, "the result of a run");
+
+/** @throws WritError `definition-invalid` for a run that nobody awaited, or its text */
+function checkResult(result: unknown): void {
+  checkShape("What `expect()` of a run is given", result, resultShape);
+}
+
 interface CallQuestion {
   readonly result: RunResult<unknown>;
   readonly tool: Named;
@@ -110,6 +121,7 @@ interface CallQuestion {
 }
 
 function matchCalls(context: MatcherContext, { result, tool, args, verb, counts }: CallQuestion): Matched {
+  checkResult(result);
   const name = nameOf(tool);
   const calls = result.calls;
   const own = calls.filter((call) => call.name === name && counts(call.status));

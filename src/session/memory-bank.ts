@@ -3,7 +3,7 @@ import { isPlain, type Label, readLabel, trustedLabel } from "../message/label.t
 import { parseJson } from "../util/json.ts";
 import { inMemorySlots, type MemoryStore } from "./memory-store.ts";
 import { keepAll, linesOf, type Retention } from "./retention.ts";
-import { anything, callable, list, optional, string } from "../util/shape.ts";
+import { anything, callable, having, list, optional, string } from "../util/shape.ts";
 
 /** A memory of agents across runs: one text a slot. Agents that share a bank have slots of their own. */
 export interface MemoryBank {
@@ -39,7 +39,11 @@ export interface MemoryBankOptions {
 }
 
 const linesShape = list(string, "the lines that stay, a list of texts");
-const optionsShape = closed({ store: anything, maxLines: anything, retention: optional(callable) });
+const optionsShape = closed({
+  store: optional(having("a store of memory, like inMemorySlots()", "read", "write", "slots")),
+  maxLines: anything,
+  retention: optional(callable),
+});
 
 /**
  * Makes a memory for one agent or several: each has the slot of its name. An agent with a `memory` has the tools `memory_read`,

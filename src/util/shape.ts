@@ -68,7 +68,7 @@ export function shownValue(value: unknown): string {
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Promise);
 
 export const anything: Shape<unknown> = shapeOf("anything", () => true);
 export const string: Shape<string> = shapeOf("a string", (value) => typeof value === "string");

@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 import { ollama } from "../../../src/adapters/model/ollama.ts";
 import { openaiCompatible } from "../../../src/adapters/model/openai-compatible.ts";
 import { callTool } from "../../../src/doors.ts";
-import { agent, sensible, skill, tool } from "../../../src/index.ts";
-import { fakeTool } from "../../../src/testing.ts";
+import { agent, memoryBank, sensible, skill, tool } from "../../../src/index.ts";
+import { fakeTool, faulty, runMatchers } from "../../../src/testing.ts";
 import { planTool } from "../../../src/tools.ts";
 
 const any = <Of>(value: unknown): Of => value as Of;
@@ -42,6 +42,31 @@ it.each<[what: string, begin: () => unknown, told: RegExp]>([
     "a model of a server without a name",
     () => openaiCompatible(any({ baseUrl: "http://127.0.0.1:8080/v1" })),
     /^openaiCompatible\(\): `name` must be a text.*got an object/,
+  ],
+  [
+    "faults that are none",
+    () => faulty(model, any(null)),
+    /^faulty\(\): `faults` must be a list of faults, got null/,
+  ],
+  [
+    "a fault by its status",
+    () => faulty(model, any([{ status: 503 }])),
+    /^faulty\(\): `faults\[0\]\.type` must be one of slow, cut, rate-limited, malformed, wrong-tool, got nothing/,
+  ],
+  [
+    "a memory in a file by its path",
+    () => memoryBank({ store: any("memory.db") }),
+    /^A memory bank: `store` must be a store of memory, like inMemorySlots\(\), got a string/,
+  ],
+  [
+    "a run that was not awaited",
+    () => runMatchers.toHaveCalled.call(any({}), any(agent({ name: "a", model }).run("Hi")), "add"),
+    /^What `expect\(\)` of a run is given: it must be the result of a run, got a promise \(`await` it\)/,
+  ],
+  [
+    "the answer of a run",
+    () => runMatchers.toHaveEnded.call(any({}), any("Done."), "answered"),
+    /^What `expect\(\)` of a run is given: it must be the result of a run, got a string/,
   ],
   ["no options of a plan", () => planTool(any(null)), /^planTool\(\): it must be an object, got null/],
   [
