@@ -222,6 +222,8 @@ function answersIn(
   return (message?.parts ?? []).flatMap(({ state, approval }) => {
     if (state !== "approval-responded" || approval?.approved === undefined) return [];
     const { id, approved, reason } = approval;
+    if (typeof approved !== "boolean" || typeof (reason ?? "") !== "string")
+      refuse("an approval has no `approved` that is true or false, or a `reason` that is no text");
     const about = questionOf(id) ?? refuse("an approval has an id that was not made here");
     const edited = Object.hasOwn(edits, id) ? edits[id] : undefined;
     const answer: QuestionAnswer = {
