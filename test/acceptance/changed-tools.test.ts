@@ -311,3 +311,15 @@ it.each([{ turns: 1 }, { toolCalls: 1 }, { argumentBytes: 2 }])(
     expect(await goOn(records, { ...code, budget })).toEqual(results);
   },
 );
+
+it("a call that a bound left out is left out by the next process of its turn too", async () => {
+  const code = { tools: [paying("refund"), paying("pay")], budget: { toolCalls: 1 } };
+  const script = [{ calls: ["refund", "pay"].map((name) => ({ name, arguments: { n: 1 } })) }, "done"];
+  const journal = memoryJournal();
+  await clerk(code, script).run("Go", { journal, runId: "r" });
+  const records = journal.records.filter(({ key }) => key !== "end");
+  expect(records.map(({ key }) => key)).toContain("turn/1/call/1/refused");
+  const { outcome } = await clerk(code, script).run("Go", { journal: memoryJournal(records), runId: "r" });
+  expect(outcome).toMatchObject({ type: "exhausted", field: "toolCalls" });
+  expect(code.tools.map(({ paid }) => paid)).toEqual([[{ n: 1 }], []]);
+});
