@@ -323,3 +323,15 @@ it("a call that a bound left out is left out by the next process of its turn too
   expect(outcome).toMatchObject({ type: "exhausted", field: "toolCalls" });
   expect(code.tools.map(({ paid }) => paid)).toEqual([[{ n: 1 }], []]);
 });
+
+it("a call that was left out behind a blocked one is left out in a replay, and nothing is kept of it", async () => {
+  const policy: Policy = () => ({ verdict: "deny", rule: "no", reason: "never" });
+  const code = { tools: [paying("refund"), paying("pay")], policy, endOn: ["blocked-call"] } as const;
+  const script = [{ calls: ["refund", "pay"].map((name) => ({ name, arguments: { n: 1 } })) }, "done"];
+  const journal = memoryJournal();
+  const { transcript } = await clerk(code, script).run("Go", { journal, runId: "r" });
+  const kept = memoryJournal(journal.records);
+  const again = await clerk(code, []).run("Go", { journal: kept, runId: "r" });
+  expect(toldIn(again.transcript)).toEqual(toldIn(transcript));
+  expect(kept.records).toEqual(journal.records);
+});
