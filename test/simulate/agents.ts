@@ -12,6 +12,7 @@ import {
 } from "../../src/index.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { fakeTool, type SimulationOptions } from "../../src/testing.ts";
+import { fixed, retry } from "../../src/tools.ts";
 
 /** An agent to simulate, and how. */
 export interface Case {
@@ -37,6 +38,19 @@ const note = fakeTool("note", "", { effect: "write", inputSchema: order, timeout
 const book = fakeTool("book", "", { effect: "write", retry: "keyed", inputSchema: order });
 const wire = fakeTool("wire", "", { effect: "irreversible", reconcile: "person", inputSchema: order });
 const ship = fakeTool("ship", "", { effect: "write", reconcile: () => undefined, inputSchema: order });
+const mended = fakeTool("mended", "", {
+  effect: "irreversible",
+  inputSchema: order,
+  recover: {
+    invalidArguments: () => fixed({ order: "A1" }),
+    executionFailed: () => fixed("nothing was done"),
+  },
+});
+const retried = fakeTool("retried", "", {
+  effect: "read",
+  inputSchema: order,
+  recover: { executionFailed: () => retry(2) },
+});
 const spy = fakeTool("spy", "", { effect: "read", inputSchema: order });
 const secret = fakeTool("secret", "", { effect: "read", secrecy: "private", inputSchema: order });
 
@@ -153,6 +167,17 @@ export const cases: Readonly<Record<string, Case>> = {
       approvals: { within: "2h", by: ["kim"] },
     }),
     options: {},
+  },
+  /** Its author mends what the model wrote, makes results of failures, and has a blocked call end its turn. */
+  mending: {
+    agent: agent({
+      ...plain,
+      name: "mending",
+      tools: [mended, retried, pay, spy],
+      policy: written(["mended", "retried"], ["spy"]),
+      endOn: ["blocked-call"],
+    }),
+    options: { inputs: ["one", "two"] },
   },
   wary: {
     agent: agent({

@@ -73,6 +73,21 @@ const broken: readonly [what: string, name: string, deviations: Schedule["deviat
     ],
   ],
   [
+    "a call behind a blocked one is skipped, though a person says yes to it: its author wants that",
+    "mending",
+    [
+      {
+        at: "model 1",
+        does: "proposes",
+        calls: [
+          { name: "pay", arguments: { order: "A1", amount: 1 } },
+          { name: "pay", arguments: { order: "A2", amount: 1 } },
+        ],
+      },
+      { at: "person 1", does: "refuses" },
+    ],
+  ],
+  [
     "calls that ended while the run was handed over and stopped have their results in the transcript",
     "remembering",
     [

@@ -21,6 +21,8 @@ export interface Subject {
   readonly summarises: boolean;
   /** Hooks or recoveries of the author may change results, and run tools again. */
   readonly mends: boolean;
+  /** Recoveries of the author may put arguments in the place of those that were cut. */
+  readonly recovers: boolean;
   /** The author has a blocked call skip the rest of its turn. */
   readonly skipsAfterBlocked: boolean;
 }

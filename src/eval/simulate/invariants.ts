@@ -27,9 +27,11 @@ export const runtimeInvariants: Readonly<Record<string, (evidence: Evidence) => 
     world.executions.flatMap(({ fits, tool, callId, arguments: args }) =>
       fits ? [] : [`${tool} (${callId}) ran with ${JSON.stringify(args)}`],
     ),
-  "a call that was cut does not run": ({ world }) =>
+  "a call that was cut does not run": ({ world, subject }) =>
     world.executions.flatMap(({ tool, callId }) =>
-      world.cut.has(callId) ? [`${tool} (${callId}) ran, and its reply ended in its arguments`] : [],
+      world.cut.has(callId) && !subject.recovers
+        ? [`${tool} (${callId}) ran, and its reply ended in its arguments`]
+        : [],
     ),
   "a run that is stopped stays stopped": stopFaults,
   "budgets hold": (evidence) => evidence.told.flatMap((told) => budgetFaults(told, evidence)),
@@ -233,14 +235,15 @@ function effectFaults({ world, subject }: Evidence): readonly string[] {
   });
 }
 
-function approvalFaults({ world, told }: Evidence): readonly string[] {
+function approvalFaults(evidence: Evidence): readonly string[] {
+  const { world } = evidence;
   return [
     ...[...Map.groupBy(world.answers, ({ question }) => question)].flatMap(([question, answers]) => {
       const taken = answers.filter(({ isTaken }) => isTaken);
       if (taken.some(({ isOther }) => isOther)) return [`${question} took the answer to another question`];
       return world.isDurable && taken.length > 1 ? [`${question} took ${taken.length} answers`] : [];
     }),
-    ...world.answers.flatMap((answer) => (answer.isTaken ? answeredFaults(answer, world, told) : [])),
+    ...world.answers.flatMap((answer) => (answer.isTaken ? answeredFaults(answer, evidence) : [])),
   ];
 }
 
@@ -258,8 +261,7 @@ function waitFaults({ world, told, subject }: Evidence): readonly string[] {
 /** What a call did that is not what a person answered. */
 function answeredFaults(
   { runId, callId, tool, isYes, edited }: Answered,
-  { executions }: World,
-  told: Evidence["told"],
+  { world: { executions }, told, subject }: Evidence,
 ): readonly string[] {
   const facts = told.flatMap(({ run, facts: its }) => (run.id === runId ? its : []));
   const others = told.flatMap(({ run }) => (run.id === runId ? [] : [run.id]));
@@ -279,7 +281,7 @@ function answeredFaults(
       `${what} ran with ${JSON.stringify(other.arguments)}, and a person wrote ${JSON.stringify(edited)}`,
     ];
   if (calls > 1) return [`one yes to ${what} let ${calls} calls run`];
-  const isLost = status === "denied" || (status === "skipped" && isAnswered);
+  const isLost = status === "denied" || (status === "skipped" && isAnswered && !subject.skipsAfterBlocked);
   return isLost && edited === undefined ? [`${what} is ${status}, and a person said yes`] : [];
 }
 

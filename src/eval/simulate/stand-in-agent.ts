@@ -28,6 +28,7 @@ export interface StandIns extends ToolPart {
     readonly listed: Map<string, ReadonlySet<string>>;
     readonly standIns: Set<string>;
     mends: boolean;
+    recovers: boolean;
   };
   readonly onRequest: (machine: Machine, request: ModelRequest, agent: string) => void;
 }
@@ -106,8 +107,9 @@ function note(definition: AnyDefinition, seen: StandIns["seen"]): void {
   if (agentic.length === 0) listed.set(`${name}/`, new Set(namesIn([...tools, ...autoTools])));
   for (const skill of agentic)
     listed.set(`${name}/${skill.name}`, new Set(namesIn([...skill.tools, ...autoTools])));
-  const recovers = [...toolsOf(definition).values()].some((tool) => tool.recover !== undefined);
-  seen.mends ||= hooks.length > 0 || recover !== undefined || recovers;
+  const recovering = [...toolsOf(definition).values()].some((tool) => tool.recover !== undefined);
+  seen.recovers ||= recover !== undefined || recovering;
+  seen.mends ||= hooks.length > 0 || seen.recovers;
 }
 
 function namesIn(list: ToolList | Tools): readonly string[] {
