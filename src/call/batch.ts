@@ -55,6 +55,7 @@ export interface Executed extends BatchEnd {
 export function execute(batch: Batch): Maybe<Executed> {
   const { calls, ledger, limits } = batch;
   const judging: BatchJudging = { fates: [], ledger, limits };
+  if (batch.early !== undefined) batch.run.scope.balance.now = { ledger: withAll(ledger, calls), limits };
   let judged: Maybe<unknown>;
   try {
     judged = inOrder(calls, (call) => judgeNext(call, batch, judging));
@@ -66,6 +67,11 @@ export function execute(batch: Batch): Maybe<Executed> {
     () => runAll(judging, batch),
     (cause: unknown) => notBegun(cause, batch, judging),
   );
+}
+
+/** The ledger with all calls of a reply: those are not for runs inside calls that began early, while a person is asked about the others. */
+function withAll(ledger: Ledger, calls: readonly ToolCall[]): Ledger {
+  return { ...ledger, toolCalls: ledger.toolCalls + calls.length };
 }
 
 /**

@@ -1,6 +1,5 @@
 import { isWritError } from "../error/writ-error.ts";
 import { directJournal } from "../journal/direct-journal.ts";
-import { type Journal, type Step, withWork } from "../journal/journal.ts";
 import type { ToolCall } from "../message/message.ts";
 import { type Excess, type Ledger, type Limits, restored } from "../policy/account/budget.ts";
 import { StepsOfRun } from "../run/steps-of-run.ts";
@@ -13,6 +12,7 @@ import type { Batch, CallRecord, Fate, Halt, Ready, SetAnswer } from "./call.ts"
 import type { Fatal } from "./fatal.ts";
 import type { ResultFault } from "./given.ts";
 import { runLost } from "./lost.ts";
+import { recorded } from "./recorded-steps.ts";
 import { paidKey, retell, runCall } from "./run.ts";
 import { brokenRecord, cancelledResult, overtakenResult, skippedResult } from "./refused.ts";
 import { asTold, haltedBy, notRun, tellEnd } from "./settle.ts";
@@ -132,6 +132,7 @@ export class RunningBatch {
   private runRecorded(group: readonly number[]): Maybe<void> {
     const { journal } = this.batch.run;
     const entered = new Set<number>();
+    this.spendAgain(group);
     const steps = group.map((index) => {
       const ready = this.readyAt(index);
       const perform = (isLost: boolean): Maybe<CallRecord> => {
@@ -143,7 +144,7 @@ export class RunningBatch {
     const kept = rescue<readonly CallRecord[]>(
       () => journal.recorded?.(steps) ?? recorded(steps, journal),
       (error) => {
-        this.endRecorded(steps, group);
+        this.endRecorded(group);
         if (isWritError(error, "run-ended")) this.neverBegan(group.filter((index) => !entered.has(index)));
         this.leaveOff(error);
         return [];
@@ -163,25 +164,32 @@ export class RunningBatch {
     for (const [place, record] of records.entries()) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one record for each call of the group
       const index = group[place] as number;
-      if (this.records[index] === undefined) this.spendAgain(record);
       this.end(index, record);
     }
   }
 
-  /** Books what runs inside a call spent that an earlier process carried out: those of the calls after it share what is left. */
-  private spendAgain({ inside }: CallRecord): void {
+  /** Books what runs inside calls spent that an earlier process carried out: those of the calls beside and after them share what is left. */
+  private spendAgain(group: readonly number[]): void {
     const { journal, scope } = this.batch.run;
-    if (inside === undefined || journal.mode === "replay") return;
-    scope.purse.spend(restored(inside.spending));
+    if (journal.mode === "replay") return;
+    for (const index of group) {
+      const inside = this.keptAt(index)?.inside;
+      if (inside !== undefined) scope.purse.spend(restored(inside.spending));
+    }
   }
 
   /** Ends the calls of a group that have a record, where others have none: those that an earlier process ended told of it there too. */
-  private endRecorded(steps: readonly Step<CallRecord>[], group: readonly number[]): void {
-    for (const [place, index] of group.entries()) {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call of this key wrote it
-      const record = this.batch.run.journal.find?.(steps[place]?.key ?? "") as CallRecord | undefined;
+  private endRecorded(group: readonly number[]): void {
+    for (const index of group) {
+      const record = this.keptAt(index);
       if (record !== undefined) this.end(index, record);
     }
+  }
+
+  /** The record of a call that an earlier process carried out. */
+  private keptAt(index: number): CallRecord | undefined {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call of this key wrote it
+    return this.batch.run.journal.find?.(this.readyAt(index).at.key) as CallRecord | undefined;
   }
 
   /** Gives the questions that the batch waits for, and the run with it. A run that was stopped meanwhile ends by that, and so do its calls. */
@@ -315,40 +323,6 @@ function isHeldBack({ at: { key }, early }: Ready, { journal, stop }: Batch["run
   const steps = StepsOfRun.of(journal);
   const isStopped = stop.reason !== undefined || steps?.isStopping === true;
   return isStopped && early === undefined && steps?.hadBegun(key) !== true;
-}
-
-/** Runs steps beside each other. When one cannot be recorded, those that have begun end first, and are recorded if they can be. */
-async function recorded(
-  steps: readonly Step<CallRecord>[],
-  journal: Journal,
-): Promise<readonly CallRecord[]> {
-  const running: Promise<CallRecord>[] = [];
-  const noted = steps.map((step) =>
-    withWork(step, (work) => {
-      const started = work();
-      running.push(started);
-      return started;
-    }),
-  );
-  try {
-    return await journal.all(noted);
-  } catch (error) {
-    const ended = await Promise.allSettled(running);
-    if (!(error instanceof RunWaits)) throw error;
-    const broken = journal.mode === "replay" ? undefined : ended.find(isBroken);
-    throw broken === undefined ? ended.reduce(alsoWaiting, error) : broken.reason;
-  }
-}
-
-/** True of a call that the journal kept nothing of any more. */
-function isBroken(ended: PromiseSettledResult<unknown>): ended is PromiseRejectedResult {
-  return ended.status === "rejected" && !(ended.reason instanceof RunWaits);
-}
-
-/** The questions of a call that has no end for their sake. */
-function alsoWaiting(waits: RunWaits, ended: PromiseSettledResult<unknown>): RunWaits {
-  const isOther = ended.status === "rejected" && ended.reason instanceof RunWaits && ended.reason !== waits;
-  return isOther ? waits.and(ended.reason) : waits;
 }
 
 /** The calls that are to run, by their places, in groups that run one after another; the calls of a group run beside each other. */

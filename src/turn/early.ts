@@ -61,9 +61,9 @@ export class EarlyCalls {
   take(proposed: ToolCall): void {
     const { state, run } = this;
     this.index += 1;
-    this.ledger = this.reserved(proposed);
-    if (this.ledger === undefined || run.leaving?.aborted === true || run.journal.recall !== undefined)
-      return;
+    const reserved = this.reserved(proposed);
+    this.ledger = reserved;
+    if (reserved === undefined || run.leaving?.aborted === true || run.journal.recall !== undefined) return;
     const batch: Batch = { ...state, run, turn: state.ledger.turns, calls: [] };
     const tool = state.gate.allowed.tools.get(proposed.name);
     const at = callAt(batch, {
@@ -80,6 +80,7 @@ export class EarlyCalls {
     const before = this.startedBefore(fate);
     if (before !== undefined) return this.takeUp(before, fate);
     run.scope.outer?.spend({ usage: noUsage, costUsd: 0, toolCalls: 1 });
+    run.scope.balance.now = { ledger: reserved, limits: state.limits }; // which the runs inside it share
     this.start(fate);
   }
 

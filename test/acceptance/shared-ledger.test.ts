@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { WritError } from "../../src/error/writ-error.ts";
-import { agent, type Budget, type Hook, skill, tool } from "../../src/index.ts";
+import { agent, allow, ask, type Budget, type Hook, policy, skill, tool } from "../../src/index.ts";
 import { fakeTool, scripted, type ScriptedModel, type ScriptStep } from "../../src/testing.ts";
-import type { Delta } from "../../src/model/model.ts";
+import type { Delta, ModelRequest } from "../../src/model/model.ts";
 import { type Called, calling, ofType, resultsIn, watch, type TextAgent } from "./watching.ts";
 
 const usage = { inputTokens: 60, outputTokens: 40 };
@@ -220,6 +220,30 @@ describe("one ledger", () => {
       "child",
     ]);
     expect(result.usage.inputTokens).toBe(60 * 5);
+  });
+
+  it("leaves to a reply the calls that it makes: a child that began early takes none of them while a person is asked", async () => {
+    const look = fakeTool("look", "x", { effect: "read" });
+    const pay = fakeTool("pay", "paid", { effect: "irreversible" });
+    const looks = ["a", "b", "c"].map((name) => ({ name: "look", arguments: { name } }));
+    const slow = async ({ messages }: ModelRequest) => {
+      await sleep(5); // the reply around it is whole by then
+      return messages.length > 2 ? "Seen." : { calls: looks };
+    };
+    const child = agent({
+      name: "child",
+      model: slow,
+      tools: [look],
+    });
+    const outer = agent({
+      name: "outer",
+      model: scripted([called(["child", { input: "x" }], "pay"), "Done."]),
+      tools: [child.asTool({ effect: "read" }), pay],
+      policy: policy({ name: "asks", rules: [ask("pay"), allow("child")] }),
+      budget: { toolCalls: 4 },
+    });
+    await outer.run("go", { approve: () => sleep(20, true) });
+    expect([pay.calls.length, look.calls.length]).toEqual([1, 2]);
   });
 
   it("counts a child that began early in a reply that broke off, where the next reply or a hook answers without it", async () => {

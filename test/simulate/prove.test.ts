@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { agent, type Policy } from "../../src/index.ts";
+import { fakeTool, sentenceInvariants, simulate } from "../../src/testing.ts";
 import { look, subjects } from "../../tools/prove/proved.ts";
 
 it.each([...subjects])(
@@ -29,4 +31,37 @@ it("is not broken by a call that was cancelled in a process which died: the mode
   });
   expect(simulation.counts["effects"]).toBe(2);
   expect(simulation.failure?.message).toBeUndefined();
+});
+
+it("is not broken by children beside each other, one of which goes on in a process that did not see the other", async () => {
+  const inputSchema = { type: "object", properties: {} };
+  const look = fakeTool("look", "", { effect: "read", inputSchema });
+  const pay = fakeTool("pay", "", { effect: "irreversible", inputSchema });
+  const careful: Policy = ({ tool }) => ({
+    verdict: tool === "pay" ? "ask" : "allow",
+    rule: tool,
+    reason: "",
+  });
+  const plain = { model: () => "", policy: careful };
+  const child = agent({ ...plain, name: "child", description: "", tools: [look, pay] });
+  const boss = agent({ ...plain, name: "boss", tools: [child.asTool()], budget: { toolCalls: 5 } });
+  const [asks, pays, looks] = ["child", "pay", "look"].map((name) => ({
+    name,
+    arguments: name === "child" ? { input: "go" } : {},
+  }));
+  const proposes = (at: string, ...calls: unknown[]) => ({ at, does: "proposes", calls });
+  const { failure, counts } = await simulate(boss, {
+    invariants: sentenceInvariants(boss, [{ type: "bound", of: "toolCalls", most: 5 }]),
+    schedule: {
+      durable: true,
+      deviations: [
+        proposes("model 1", asks, asks),
+        proposes("model 2", pays),
+        proposes("model 3", looks, looks),
+        proposes("model 5", looks),
+      ],
+    } as never,
+  });
+  expect(failure?.message).toBeUndefined();
+  expect(counts).toMatchObject({ questions: 1, calls: 3 });
 });

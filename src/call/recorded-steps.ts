@@ -1,0 +1,37 @@
+import { type Journal, type Step, withWork } from "../journal/journal.ts";
+import { RunWaits } from "../run/waits.ts";
+import type { CallRecord } from "./call.ts";
+
+/** Runs steps beside each other. When one cannot be recorded, those that have begun end first, and are recorded if they can be. */
+export async function recorded(
+  steps: readonly Step<CallRecord>[],
+  journal: Journal,
+): Promise<readonly CallRecord[]> {
+  const running: Promise<CallRecord>[] = [];
+  const noted = steps.map((step) =>
+    withWork(step, (work) => {
+      const started = work();
+      running.push(started);
+      return started;
+    }),
+  );
+  try {
+    return await journal.all(noted);
+  } catch (error) {
+    const ended = await Promise.allSettled(running);
+    if (!(error instanceof RunWaits)) throw error;
+    const broken = journal.mode === "replay" ? undefined : ended.find(isBroken);
+    throw broken === undefined ? ended.reduce(alsoWaiting, error) : broken.reason;
+  }
+}
+
+/** True of a call that the journal kept nothing of any more. */
+function isBroken(ended: PromiseSettledResult<unknown>): ended is PromiseRejectedResult {
+  return ended.status === "rejected" && !(ended.reason instanceof RunWaits);
+}
+
+/** The questions of a call that has no end for their sake. */
+function alsoWaiting(waits: RunWaits, ended: PromiseSettledResult<unknown>): RunWaits {
+  const isOther = ended.status === "rejected" && ended.reason instanceof RunWaits && ended.reason !== waits;
+  return isOther ? waits.and(ended.reason) : waits;
+}
