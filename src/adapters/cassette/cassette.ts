@@ -7,7 +7,7 @@ import { asObject, type JsonObject } from "../../util/json.ts";
 import { anything, list, optional, type Shape, shapeOf } from "../../util/shape.ts";
 import { nodeHost } from "../clock.ts";
 import { resolveModel } from "../model/resolve.ts";
-import { plain, sentRequest, withTexts } from "./sent-request.ts";
+import { argumentsAs, plain, sentRequest, withTexts } from "./sent-request.ts";
 import { type Heading, Tape } from "./tape.ts";
 
 /** Use of a cassette: `record` asks the model always and begins the file anew; `replay` never asks; `auto` asks for what is not there yet. */
@@ -27,11 +27,11 @@ export interface CassetteOptions {
  * A model whose traffic is kept in a file, so that tests run without a key, without a network and always alike. A request is the same as a
  * recorded one when a provider would be sent the same: messages, tools, format and settings, whatever the order of fields. The first such request
  * gets the first reply that came to it, and so on; when all were given, the last one again. Replies keep their pieces, without their times.
- * A request that fails is not recorded. A replayed reply costs nothing (`price` is 0). A file has replies of one model: what is in it is given whatever
+ * A request that fails is not recorded. A replayed reply costs nothing (`price` is 0 until the model is asked). A file has replies of one model: what is in it is given whatever
  * `model` is, and another model is not asked for more.
  *
  * The file has a line of JSON for each request, and goes into version control. Values of secrets that tools took, and of variables
- * of the environment whose names speak of a key, a token, a secret or a password, are replaced before they are written; so is `redact`. Other
+ * of the environment whose names speak of a key, a token, a secret or a password, are replaced before they are written; so is `redact`, and a number in the arguments of a call becomes 0. Other
  * spellings of them, and secrets that nothing names, are not found: read the file before you commit it.
  *
  * @throws WritError `cassette-invalid` for a file that is no cassette, or is not there where the mode is `replay`, and from a request for which another model would be asked; `option-invalid` for a mode
@@ -58,7 +58,6 @@ export function cassette(file: string, model: ModelSource, options: CassetteOpti
   }
   let live: Model | undefined;
   const asked = (): Model => (live ??= resolveModel(model, "cassette"));
-  const written = redaction(options.redact ?? []);
   return {
     id: heading?.model ?? asked().id,
     get features() {
@@ -66,6 +65,7 @@ export function cassette(file: string, model: ModelSource, options: CassetteOpti
     },
     price: (usage) => live?.price?.(usage) ?? 0,
     stream(request, streaming) {
+      const written = redaction(options.redact ?? []); // with the variables of now
       const sent = sentRequest(request, written);
       const recorded = mode === "record" ? undefined : tape.next(sent);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a cassette recorded them from a model
@@ -172,27 +172,35 @@ interface Piece {
  */
 function keptReply(reply: readonly Delta[], written: (text: string) => string): readonly JsonObject[] {
   const kept = reply.map((delta) => asObject(withTexts(plain(delta), written)));
-  for (const pieces of textsIn(reply)) {
-    const whole = written(pieces.map(({ text }) => text).join(""));
-    if (pieces.map(({ text }) => written(text)).join("") === whole) continue;
+  for (const { isCall, pieces } of textsIn(reply)) {
+    const text = pieces.map((each) => each.text).join("");
+    const whole = isCall ? argumentsAs(text, written) : written(text);
+    if (pieces.map((each) => written(each.text)).join("") === whole) continue;
     for (const [index, { place }] of pieces.entries())
       kept[place] = { ...kept[place], text: index === 0 ? whole : "" };
   }
   return kept;
 }
 
+/** A text in its pieces. */
+interface Pieces {
+  readonly pieces: Piece[];
+  /** It is the arguments of a call. */
+  readonly isCall: boolean;
+}
+
 /** The texts of a reply in their pieces: those of a call or a block by its name, others as long as nothing else comes between. */
-function textsIn(reply: readonly Delta[]): Iterable<readonly Piece[]> {
-  const texts = new Map<string, Piece[]>();
+function textsIn(reply: readonly Delta[]): Iterable<Pieces> {
+  const texts = new Map<string, Pieces>();
   let begun = 0;
   for (const [place, delta] of reply.entries()) {
     if (delta.type !== reply[place - 1]?.type) begun = place;
     if (!("text" in delta)) continue;
     const name = delta.type === "call-delta" ? delta.id : (delta.block ?? `from ${begun}`);
     const key = `${delta.type} ${name}`;
-    const pieces = texts.get(key) ?? [];
-    texts.set(key, pieces);
-    pieces.push({ place, text: delta.text });
+    const found = texts.get(key) ?? { pieces: [], isCall: delta.type === "call-delta" };
+    texts.set(key, found);
+    found.pieces.push({ place, text: delta.text });
   }
   return texts.values();
 }

@@ -1,5 +1,6 @@
 import type { ModelRequest } from "../../model/model.ts";
-import { asObject, isJsonObject, type Json, type JsonObject, toJson } from "../../util/json.ts";
+import { asObject, isJsonObject, type Json, type JsonObject, parseJson, toJson } from "../../util/json.ts";
+import { sameJson } from "../../util/same-json.ts";
 
 /** Fields of a message that the runtime keeps for itself: no provider is sent them, and no two runs need have the same. */
 const unsent: ReadonlySet<string> = new Set(["label", "by", "note", "value"]);
@@ -19,12 +20,33 @@ export function plain(value: unknown): Json {
   return json.value;
 }
 
-/** The same data, with each text in it as `written` gives it; names of fields stay. */
+/** The same data, with each text in it as `written` gives it, and the arguments of calls as {@link argumentsAs} does; names of fields stay. */
 export function withTexts(value: Json, written: (text: string) => string): Json {
   if (typeof value === "string") return written(value);
   if (typeof value !== "object" || value === null) return value;
   if (!isJsonObject(value)) return value.map((each) => withTexts(each, written));
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withTexts(field, written)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [
+      name,
+      name === "arguments" ? argumentsAs(field, written) : withTexts(field, written),
+    ]),
+  );
+}
+
+/** The arguments of a call, with each text as `written` gives it, and 0 for a number that it would change. JSON text stays JSON. */
+export function argumentsAs(value: Json, written: (text: string) => string): Json {
+  const json = typeof value === "string" ? parseJson(value) : undefined;
+  if (json?.ok !== true) return withValues(value, written);
+  const clean = withValues(json.value, written);
+  return sameJson(clean, json.value) ? value : JSON.stringify(clean);
+}
+
+function withValues(value: Json, written: (text: string) => string): Json {
+  if (typeof value === "string") return written(value);
+  if (typeof value === "number") return written(String(value)) === String(value) ? value : 0;
+  if (typeof value !== "object" || value === null) return value;
+  if (!isJsonObject(value)) return value.map((each) => withValues(each, written));
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withValues(field, written)]));
 }
 
 /** The first place at which two values differ, like `messages[2].text`, with what stands there in each; undefined when they are the same. */

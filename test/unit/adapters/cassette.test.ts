@@ -194,6 +194,37 @@ describe("cassette()", () => {
     expect(look.calls.at(-1)).toEqual({ at: "[secret OPENAI_API_KEY]" });
   });
 
+  it.each(["in pieces", "whole", "as a value"])(
+    "writes no secret that is a number or escaped in the arguments of a call, which come %s and stay JSON",
+    async (form) => {
+      const args = { card: 1234567812345678, pin: 'ab"cd\\ef', n: 7 };
+      const text = JSON.stringify(args);
+      const pieces = [text.slice(0, 15), text.slice(15)].map(
+        (each) => ({ type: "call-delta", id: "c", text: each }) as const,
+      );
+      const end = { type: "call-end", id: "c" } as const;
+      const call: readonly Delta[] = [
+        { type: "call-start", id: "c", name: "look" },
+        ...(form === "in pieces" ? pieces : []),
+        form === "in pieces" ? end : { ...end, arguments: form === "whole" ? text : args },
+        { type: "end", finishReason: "tool-calls", usage: { inputTokens: 1234567812345678 } },
+      ];
+      const redact = [/\d{16}/, args.pin];
+      await looker(cassette(file, scripted([call, "Seen."]), { redact }))("Look");
+      const calls = lines().map((line) => line.replace('"inputTokens":1234567812345678', ""));
+      expect(calls.join("\n")).not.toMatch(/12345678|cd/);
+      expect(await looker(played({ mode: "replay", redact }))("Look")).toBe("Seen.");
+      expect(look.calls.at(-1)).toEqual({ card: 0, pin: "[redacted]", n: 7 });
+    },
+  );
+
+  it("writes no secret of a variable that was set after the cassette was made", async () => {
+    const model = cassette(file, () => "hello");
+    vi.stubEnv("OPENAI_API_KEY", "sk-very-secret");
+    await agent({ name: "a", model }).run("My key is sk-very-secret");
+    expect(readFileSync(file, "utf8")).not.toContain("very-secret");
+  });
+
   it.each([[{ redacted: ["Kim"] }], [{ redact: "Kim" }], [{ redact: [""] }]])(
     "refuses %j, with which a name would stay in the file, or no text whole",
     (options) => {
