@@ -200,7 +200,7 @@ export class DurableRun implements SimulatedRun {
   ): Promise<void> {
     const { world } = this.cluster;
     const { isYes, isOther = false, args } = said;
-    const { callId, tool } = request;
+    const { callId, tool, arguments: asked } = request;
     const answered = {
       runId: this.id,
       callId,
@@ -208,6 +208,7 @@ export class DurableRun implements SimulatedRun {
       question: `${this.id} ${key}`,
       isYes,
       isOther,
+      asked,
       edited: args,
       isTaken: false,
     };

@@ -4,6 +4,7 @@ import { callsOf, isAsked, labelOf, labelOfAll, type Message, textOf } from "../
 import { mayRunAgain } from "../../tool/after-crash.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
+import { isAnswered, isPlanned } from "./agreed-plans.ts";
 import type { Evidence, Told } from "./evidence.ts";
 import { budgetFaults } from "./budget-faults.ts";
 import { heardMs } from "./durable-run.ts";
@@ -157,7 +158,8 @@ function listFaults({ world, subject }: Evidence): readonly string[] {
   });
 }
 
-function policyFaults({ world }: Evidence): readonly string[] {
+function policyFaults(evidence: Evidence): readonly string[] {
+  const { world } = evidence;
   const watched = new Set(world.judgements.map(({ agent }) => agent));
   return world.executions.flatMap((execution, place) => {
     const { agent, tool, callId } = execution;
@@ -168,7 +170,7 @@ function policyFaults({ world }: Evidence): readonly string[] {
     const what = `${agent} ran ${tool} (${callId})`;
     if (verdict === undefined) return watched.has(agent) ? [`${what}, and the policy was not asked`] : [];
     if (verdict === "deny") return [`${what}, and the policy said no`];
-    const isAgreed = world.answers.some((one) => one.callId === callId && one.isYes && one.isTaken);
+    const isAgreed = isAnswered(execution, world.answers) || isPlanned(execution, evidence);
     return verdict === "ask" && !isAgreed ? [`${what}, and nobody agreed`] : [];
   });
 }

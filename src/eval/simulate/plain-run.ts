@@ -74,6 +74,7 @@ async function approve(
     question: `${request.agent} ${callId}`,
     isYes,
     isOther: false,
+    asked: args,
     edited: deviation?.arguments,
     isTaken: true,
   });

@@ -2,6 +2,7 @@ import type { Fact } from "../../event/event.ts";
 import type { Outcome } from "../../event/outcome.ts";
 import type { MadeCall } from "../../message/made-calls.ts";
 import type { Json } from "../../util/json.ts";
+import { isPlanned } from "./agreed-plans.ts";
 import type { Evidence, Told } from "./evidence.ts";
 import type { Machine } from "./machine.ts";
 import { insideRun, type SimulatedInside } from "./inside-run.ts";
@@ -24,7 +25,7 @@ export interface SimulatedOutcome {
   readonly text: string;
   readonly calls: readonly MadeCall[];
   readonly facts: readonly Fact[];
-  /** The ids of the calls to which a person agreed. */
+  /** The ids of the calls to which a person agreed, one by one or in a plan. */
   readonly agreed: readonly string[];
   /** The ids of the calls that stand-ins of tools were asked to carry out, whatever was told of them. */
   readonly begun: readonly string[];
@@ -52,9 +53,12 @@ export function viewOf<State>(
   { told, world, subject, cluster }: Evidence,
   state: State,
 ): SimulationView<State> {
-  const answers = world.answers.filter(({ isYes, isTaken }) => isYes && isTaken);
+  const agreed = [
+    ...world.answers.filter(({ isYes, isTaken }) => isYes && isTaken),
+    ...world.executions.filter((one) => isPlanned(one, { world, subject })),
+  ];
   const knownOf = (isOfRun: (runId: string) => boolean): Known => ({
-    agreed: answers.flatMap(({ runId, callId }) => (isOfRun(runId) ? [callId] : [])),
+    agreed: agreed.flatMap(({ runId, callId }) => (isOfRun(runId) ? [callId] : [])),
     begun: world.executions.flatMap(({ runId, callId }) => (isOfRun(runId) ? [callId] : [])),
   });
   const changes = ({ tool }: { readonly tool: string }): boolean => {

@@ -31,6 +31,8 @@ export interface Answered {
   readonly question: string;
   readonly isYes: boolean;
   readonly isOther: boolean;
+  /** The arguments that the person was shown. */
+  readonly asked: Json;
   /** The arguments that the person put in the place of the model's. */
   readonly edited?: Json;
   isTaken: boolean;
