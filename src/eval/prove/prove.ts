@@ -3,6 +3,7 @@ import { checkArguments, closed } from "../../error/check-shape.ts";
 import { anything } from "../../util/shape.ts";
 import type { Agent } from "../../agent/agent.ts";
 import { isWritError, messageOf } from "../../error/writ-error.ts";
+import type { Tool } from "../../tool/tool.ts";
 import { type Decided, decideBound, decidePowers, spenderOf } from "./bounds.ts";
 import { checkNames } from "./names.ts";
 import { proposed } from "./propose.ts";
@@ -165,13 +166,19 @@ function reasonOf(suspect: Suspect | undefined): string {
 function assumptionsOf({ definition, ways }: ProvenAgent): readonly string[] {
   const { hooks = [], executor, skills = [] } = definition;
   const isPlain = skills.some(({ type }) => type === "plain");
-  const gives = ways.some(({ tools }) => [...tools.values()].some(({ trusted }) => trusted === true));
+  const has = (is: (tool: Tool) => boolean): boolean =>
+    ways.some(({ tools }) => [...tools.values()].some(is));
   return [
     "tools do what they declare and no more: their effects, needs, schemas and readers are true",
     "no result is labelled better than its tool declares",
     "what the caller gives as input, or as `intent`, is the user's own words",
-    ...(gives ? ["nobody else writes into the results of tools that are `trusted`"] : []),
+    ...(has(({ trusted }) => trusted === true)
+      ? ["nobody else writes into the results of tools that are `trusted`"]
+      : []),
     ...(hooks.length > 0 ? ["what hooks say and give is the author's own"] : []),
+    ...(has(({ recover }) => recover !== undefined)
+      ? ["recoveries have nothing asked that calls tools: agents that mend are not looked into"]
+      : []),
     ...(executor === undefined ? [] : ["the executor runs the calls that it is given, and no others"]),
     ...(isPlain ? ["plain skills are functions of the author's: they are not looked into"] : []),
     "a sentence is about one run: what was read in earlier runs of its session counts by its label",

@@ -12,6 +12,7 @@ import {
 } from "../../../../src/index.ts";
 import { secrecyExceedsTargets, untrusted } from "../../../../src/policy.ts";
 import { fakeTool, prove, scripted, type Sentence } from "../../../../src/testing.ts";
+import { retry } from "../../../../src/tools.ts";
 import type { Tool } from "../../../../src/index.ts";
 
 const inputSchema = { type: "object", properties: {}, additionalProperties: false } as const;
@@ -87,3 +88,22 @@ it("proves nothing of what functions of a composition may run that is a tool", a
   });
   expect(await verdictOf(asks(listed.asTool({ effect: "read" })), freely)).toBe("proved");
 });
+
+it.each(["its own", "the agent's"])(
+  "names as taken for granted that recoveries ask no agent which calls tools, where a tool has %s",
+  async (whose) => {
+    const recover = { executionFailed: () => retry(1) };
+    const save = fakeTool("save", "", { effect: "write", ...(whose === "its own" ? { recover } : {}) });
+    const saver = agent({
+      name: "saver",
+      model: () => "",
+      tools: [save],
+      ...(whose === "its own" ? {} : { recover: { default: recover } }),
+    });
+    const said = async (proven: Agent) => (await prove(proven, { sentences: [] })).assumptions.join("\n");
+    expect(await said(saver)).toContain("recoveries have nothing asked that calls tools");
+    expect(
+      await said(agent({ name: "saver", model: () => "", tools: [fakeTool("save", "")] })),
+    ).not.toContain("recoveries");
+  },
+);
