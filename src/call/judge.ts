@@ -1,6 +1,5 @@
 import { messageOf } from "../error/writ-error.ts";
 import { directJournal } from "../journal/direct-journal.ts";
-import type { Warning } from "../journal/host.ts";
 import type { ToolCall } from "../message/message.ts";
 import { violation } from "../policy/account/constraints.ts";
 import { refusal } from "../policy/allow-list.ts";
@@ -28,8 +27,9 @@ import { JudgingTimes } from "./judging-times.ts";
 import { isMendable, mend } from "./mend.ts";
 import { cancelled, denied, deniedBy, invalid, refused } from "./refused.ts";
 import { notRun } from "./settle.ts";
-import { asRefused, goneTool, standingOf, stillRefused } from "./standing-call.ts";
+import { asAnswered, goneTool, standingOf, stillRefused } from "./standing-call.ts";
 import { fingerprintOf } from "./step.ts";
+import { brokenPolicy, unguarded } from "./warnings.ts";
 
 /**
  * Decides about one call: constraints of its tool, hooks, allow-list, arguments (mended where the author says how), policy, and a person
@@ -111,7 +111,7 @@ function decided(today: Fate, call: Call): Maybe<Fate> {
   const { refusal, isAnswered = false } = call;
   if (fate.decision.verdict !== "ask" && !isAnswered) return fate;
   const asking = askAbout(fate, call);
-  return refusal === undefined ? asking : asking.then((answered) => asRefused(answered, refusal));
+  return refusal === undefined ? asking : asking.then((answered) => asAnswered(answered, refusal));
 }
 
 /** The fate of a call that has a record: it stays refused, and one that has run took its arguments, whatever the schema says today. */
@@ -257,18 +257,6 @@ const readingOn: Decision = {
   rule: "read-on",
   reason: "it is the rest of a result that the run was given",
 };
-
-/** The model is told of a broken policy by each denial, and its author by this. */
-function brokenPolicy({ agent, tool }: CallRequest, { reason }: Decision): Warning {
-  const text = `Agent "${agent}" was denied the call of "${tool}": ${reason}`;
-  return { code: "WRIT_POLICY_FAILED", text, isDeprecation: false };
-}
-
-/** Left out, an effect spares a question: an author has to know what that means. */
-function unguarded({ agent, tool }: CallRequest): Warning {
-  const text = `Agent "${agent}" ran "${tool}", which declares no effect, after it had read data of strangers, and nobody was asked. Declare it: \`effect: "none"\` or \`"read"\` for a tool that changes nothing, else \`"write"\` or \`"irreversible"\`, for which a person is asked.`;
-  return { code: "WRIT_EFFECT_UNDECLARED", text, isDeprecation: false };
-}
 
 /**
  * A call as policies and people see it: what the tool would get, not what the model wrote. Its arguments are made JSON whenever somebody

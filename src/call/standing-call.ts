@@ -48,6 +48,11 @@ function refusalOf(
   return isOver ? (kept ?? {}) : kept?.result.status === "skipped" ? undefined : kept;
 }
 
+/** The fate of such a call after a person was asked about it. It waits where nobody took the answer: the run had ended by then. */
+export function asAnswered(fate: Fate, refusal: NonNullable<Call["refusal"]>): Fate {
+  return fate.type === "ready" && fate.waits !== undefined ? fate : asRefused(fate, refusal);
+}
+
 /** The fate of a call that did not run: the model was told that result, whatever is said of the call today. */
 export function asRefused(today: Fate, refusal: NonNullable<Call["refusal"]>): Fate {
   const { result, decision } = refusal;

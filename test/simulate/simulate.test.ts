@@ -73,6 +73,23 @@ const broken: readonly [what: string, name: string, deviations: Schedule["deviat
     ],
   ],
   [
+    "a no that nobody took before the run's time was over denies nothing in a replay",
+    "recovering",
+    [
+      {
+        at: "model 1",
+        does: "proposes",
+        calls: [
+          { name: "note", arguments: { order: "A1" } },
+          { name: "book", arguments: { order: "A1" } },
+          { name: "wire", arguments: { order: "A1" } },
+        ],
+      },
+      { at: "tool book 1", does: "hangs" },
+      { at: "person 1", does: "refuses" },
+    ],
+  ],
+  [
     "a call behind a blocked one is skipped, though a person says yes to it: its author wants that",
     "mending",
     [
