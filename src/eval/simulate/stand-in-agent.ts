@@ -104,9 +104,12 @@ function note(definition: AnyDefinition, seen: StandIns["seen"]): void {
   const { name, tools = [], autoTools = [], skills = [], hooks = [], recover } = definition;
   const { listed } = seen;
   const agentic = skills.filter((skill) => skill.type === "agentic");
-  if (agentic.length === 0) listed.set(`${name}/`, new Set(namesIn([...tools, ...autoTools])));
-  for (const skill of agentic)
-    listed.set(`${name}/${skill.name}`, new Set(namesIn([...skill.tools, ...autoTools])));
+  const list = (skill: string, its: ToolList): void => {
+    const key = `${name}/${skill}`;
+    listed.set(key, new Set([...(listed.get(key) ?? []), ...namesIn(its), ...namesIn(autoTools)])); // an agent that is deployed later has its name
+  };
+  if (agentic.length === 0) list("", tools);
+  for (const skill of agentic) list(skill.name, skill.tools);
   const recovering = [...toolsOf(definition).values()].some((tool) => tool.recover !== undefined);
   seen.recovers ||= recover !== undefined || recovering;
   seen.mends ||= hooks.length > 0 || seen.recovers;

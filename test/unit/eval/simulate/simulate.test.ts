@@ -135,6 +135,15 @@ describe("simulate()", () => {
     expect(failure).toBeUndefined();
   });
 
+  it("raises no alarm about the tools of an agent in whose place one with others is deployed", async () => {
+    for (const schedule of [{ deviations: [] }, only()]) {
+      const redeploy = clerk.with({ tools: [look] });
+      const { failure, counts } = await simulate(clerk, { ...quiet, schedule, redeploy });
+      expect(failure?.message).toBeUndefined();
+      expect(counts["effects"]).toBe(1);
+    }
+  });
+
   it("hands a run over to a changed agent", async () => {
     const redeploy = clerk.with({ instructions: "Be brief." });
     const schedule = only({ at: "step 3", does: "dies-after" }, { at: "process 2", does: "redeploys" });
