@@ -54,7 +54,7 @@ export async function twoWorkers(folder: string): Promise<number> {
       await new Promise((resolve) => void setTimeout(resolve, 50));
     times.push(performance.now() - begun);
     for (const child of children) child.kill("SIGTERM");
-    await Promise.all(children.map((child) => child.exitCode ?? once(child, "exit")));
+    await Promise.all(children.map((child) => once(child, "exit")));
   }
   const [one = 0, two = 1] = times;
   return one / two;

@@ -67,7 +67,7 @@ function toolsOf(forms: Code, ran: number[]): Tool[] {
       return `did ${n}.`;
     };
     const made = tool({ name, description: "", inputSchema: form === "strict" ? strict : loose, execute });
-    return [{ ...made, effect: "irreversible" } as Tool];
+    return [{ ...made, effect: "irreversible" }];
   });
 }
 

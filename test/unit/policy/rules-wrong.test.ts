@@ -3,7 +3,7 @@ import { agent, allow, ask, deny, guarded, policy } from "../../../src/index.ts"
 import { calls, requested, strict, within } from "../../../src/policy.ts";
 import { fakeTool } from "../../../src/testing.ts";
 
-const any = <Of>(value: unknown): Of => value as Of;
+const any = (value: unknown): never => value as never;
 const book = policy({ name: "p", rules: [allow("pay")] });
 const pay = fakeTool("pay", "paid");
 
