@@ -1,6 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import { withoutSecrets } from "../run/secrets.ts";
 import type { Host } from "../journal/host.ts";
+import { withThoseGone } from "../hook/consult.ts";
 import { type Checkpoint, checkpointFault } from "../run/checkpoint.ts";
 import { type End, endBy, exhausted } from "../run/end.ts";
 import type { Finished } from "../run/finished.ts";
@@ -65,9 +66,12 @@ export function beginnerOf(around: AroundAgent): Begin<unknown> {
 
 /** Begins a run. @throws WritError `input-invalid`, `delegation-too-deep` */
 export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
-  const { definition, plan, host } = around;
+  const { definition, host } = around;
   const { account } = definition;
-  const base = frameOf(plan.name, wanted.options, { ...wanted, host, tools: plan.tools, account });
+  const { name, tools } = around.plan;
+  const base = frameOf(name, wanted.options, { ...wanted, host, tools, account });
+  const hooks = withThoseGone(around.plan.hooks, base.journal);
+  const plan = hooks === around.plan.hooks ? around.plan : { ...around.plan, hooks };
   const { input: given } = wanted;
   const isRead = typeof given === "string" && plan.input === undefined;
   const reading = isRead ? { input: given } : readInput(given, { name: plan.name, schema: plan.input });

@@ -37,9 +37,26 @@ export function consult<Place extends HookPlace>(
 ): Maybe<HookAnswer<Place>> {
   const asked = consulting.hooks[question.place];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field of an answer is optional
-  if (asked === undefined || isPassed(question, consulting.journal)) return {} as HookAnswer<Place>;
+  if (asked === undefined || isPassed(question, consulting)) return {} as HookAnswer<Place>;
   return consultThese(asked, question, consulting);
 }
+
+/**
+ * The hooks of a run that may have begun in an earlier process. Where there is none of a place any more, what one said there stands in the journal, and is
+ * heard.
+ */
+export function withThoseGone(hooks: Hooks, { find }: Journal): Hooks {
+  return find?.(startKey) === undefined ? hooks : { ...gone, ...hooks };
+}
+
+const gone: Hooks = {
+  beforeRun: [],
+  beforeSkill: [],
+  beforeTurn: [],
+  afterTurn: [],
+  onStop: [],
+  afterRun: [],
+};
 
 /** The record that a process makes behind a place, once it has what the hooks say there. */
 const behind: Readonly<Partial<Record<HookPlace, (turn: number) => string>>> = {
@@ -52,11 +69,12 @@ const behind: Readonly<Partial<Record<HookPlace, (turn: number) => string>>> = {
   afterRun: () => endKey,
 };
 
-/** True where the run went on from the place, and nobody was asked. */
-function isPassed(question: HookQuestion<HookPlace>, { find }: Journal): boolean {
-  const next = behind[question.place]?.(question.turn);
-  if (find === undefined || next === undefined) return false;
-  return find(hookKey(question)) === undefined && find(next) !== undefined;
+/** True where nobody was asked, and nobody is there to be asked, or the run went on from the place. */
+function isPassed(question: HookQuestion<HookPlace>, { hooks, journal: { find } }: Consulting): boolean {
+  const { place, turn } = question;
+  if (find === undefined || find(hookKey(question)) !== undefined) return false;
+  const next = behind[place]?.(turn);
+  return hooks[place]?.length === 0 || (next !== undefined && find(next) !== undefined);
 }
 
 /** The key of the record of a question. */

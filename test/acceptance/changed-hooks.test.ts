@@ -90,3 +90,43 @@ describe("a hook that is new in a run that went on", () => {
     expect(messagesOf(again.transcript)).toEqual(messagesOf(first.transcript));
   });
 });
+
+describe("a hook that is gone", () => {
+  const places = [
+    { beforeRun: () => ({ input: "Come" }) },
+    { beforeTurn: ({ turn }) => ({ say: `turn ${turn}` }) },
+    { afterTurn: ({ turn }) => ({ say: `turn ${turn}` }) },
+    { beforeModel: () => ({ settings: { temperature: 0 } }) },
+    { afterModel: ({ message }) => ({ message }) },
+    { afterToolCall: ({ result }) => ({ result: { ...result, text: "masked" } }) },
+  ] as const satisfies readonly Hook[];
+
+  it.each(places.map((hook) => [Object.keys(hook).join(), hook] as const))(
+    "%s is heard in what is past",
+    async (place, hook) => {
+      const { records, messages } = await diedRun([hook]);
+      const said = place === "beforeTurn" ? "turn 3" : "";
+      const all = (await goOn(records, [], "almost")) as readonly unknown[];
+      const then = (messages as readonly unknown[]).filter(
+        (each) => said === "" || !JSON.stringify(each).includes(said),
+      );
+      expect(all).toEqual(then);
+    },
+  );
+
+  it("leaves a run that ended as it was", async () => {
+    const journal = memoryJournal();
+    const asked: string[] = [];
+    const hooks: Hook[] = [
+      {
+        onStop: ({ turn }) => (turn === 3 ? { continue: "again" } : {}),
+        afterRun: () => (asked.push("end"), { output: "else" }),
+      },
+    ];
+    const first = await clerk(hooks, three).run("Go", { journal, runId: "r" });
+    const again = await clerk([], ["never"]).run("Go", { journal, runId: "r" });
+    expect(again.output).toBe("else");
+    expect(messagesOf(again.transcript)).toEqual(messagesOf(first.transcript));
+    expect(asked).toEqual(["end"]);
+  });
+});

@@ -1,4 +1,5 @@
 import type { MortalRuns } from "../../durable/memory-runs.ts";
+import type { RecordPart } from "../../journal/parts.ts";
 import type { Machine } from "./machine.ts";
 import type { World } from "./world.ts";
 
@@ -13,7 +14,11 @@ export interface Carried {
 /** The machines of a simulation. */
 export interface Machines {
   readonly desk: Machine;
+  /** The desk with the changed agent. */
+  readonly changedDesk?: Machine;
   readonly machines: readonly [Machine, ...Machine[]];
+  /** The parts in which a run may differ from its records. */
+  readonly accept?: readonly RecordPart[];
   /** Those with the changed agent, at the same places; none where nothing is redeployed. */
   readonly changed: readonly Machine[];
 }
@@ -23,19 +28,27 @@ export class Cluster {
   readonly world: World;
   readonly store: MortalRuns;
   readonly carried: Carried[] = [];
-  /** Where people answer: a process that carries out nothing, and does not die. */
-  readonly desk: Machine;
+  /** Where people answer: a process that carries out nothing, and does not die. It is deployed with the others. */
+  desk: Machine;
   machine: Machine;
+  readonly accept: readonly RecordPart[];
   private readonly machines: readonly Machine[];
   private readonly changed: readonly Machine[];
+  private readonly changedDesk: Machine | undefined;
   private processes = 1;
 
-  constructor(world: World, store: MortalRuns, { desk, machines, changed }: Machines) {
+  constructor(
+    world: World,
+    store: MortalRuns,
+    { desk, changedDesk, machines, changed, accept = [] }: Machines,
+  ) {
     this.world = world;
     this.store = store;
     this.desk = desk;
     this.machines = machines;
+    this.accept = accept;
     this.changed = changed;
+    this.changedDesk = changedDesk;
     [this.machine] = machines;
   }
 
@@ -59,6 +72,7 @@ export class Cluster {
       changed.length === 0 ? undefined : world.choose({ kind: "process", at }, () => ({ does: "redeploys" }));
     const from = deviation === undefined ? this.machines : changed;
     this.machine = from[this.processes - 1] ?? this.machine;
+    if (deviation !== undefined) this.desk = this.changedDesk ?? this.desk;
     leave();
   }
 

@@ -31,7 +31,6 @@ export class DurableRun implements SimulatedRun {
   private readonly asked: RunAsked;
   private readonly cluster: Cluster;
   private readonly known = new Set<string>();
-  private readonly runs: DurableRuns;
   private carrying: Carrying | undefined;
   /** The number of processes that have had it: of an earlier one nobody hears any more. */
   private turn = 0;
@@ -42,11 +41,13 @@ export class DurableRun implements SimulatedRun {
     this.asked = asked;
     this.cluster = cluster;
     this.machine = machine;
-    this.runs = durableRunsWith(
-      { store: cluster.store, agents: [asked.agentOn(cluster.desk)] },
-      cluster.desk.host,
-    );
     void cluster.store.begin(stored).then(() => this.goOn());
+  }
+
+  /** The runs as the desk has them. */
+  private get runs(): DurableRuns {
+    const { store, desk, accept } = this.cluster;
+    return durableRunsWith({ store, agents: [this.asked.agentOn(desk)], accept }, desk.host);
   }
 
   stop(): void {
@@ -121,6 +122,7 @@ export class DurableRun implements SimulatedRun {
     const agent = agentOn(machine);
     return {
       store: this.cluster.store,
+      accept: this.cluster.accept,
       host: machine.host,
       agents: [this.noting(agent, turn)],
       ...(session === undefined ? {} : { sessions: () => session(machine) }),

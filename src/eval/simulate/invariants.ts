@@ -108,7 +108,9 @@ function untruthOf(
   if (result.status === "ok") return subject.mends ? undefined : lieOf([...made, ...takenOver], end);
   // A process that was taken for dead may have a reply of its own, and a call of this id in it.
   const own = made.filter(({ arguments: args }) => sameJson(args, wanted));
-  if (nothingDone.has(result.status) && own.length > 0) return "it ran";
+  // A call that may run again leaves no trace where its process dies, and code that was deployed since may refuse it.
+  const mayBeUnknown = subject.isRedeployed && tool !== undefined && mayRunAgain(tool);
+  if (nothingDone.has(result.status) && own.length > 0 && !mayBeUnknown) return "it ran";
   const changes = tool?.effect === "write" || tool?.effect === "irreversible";
   const took = made.some(({ tookEffect }) => tookEffect);
   return took && changes && notKnown.has(result.status) ? "it had its effect" : undefined;
@@ -159,16 +161,18 @@ function listFaults({ world, subject }: Evidence): readonly string[] {
 }
 
 function policyFaults(evidence: Evidence): readonly string[] {
-  const { world } = evidence;
+  const { world, subject } = evidence;
   const watched = new Set(world.judgements.map(({ agent }) => agent));
   return world.executions.flatMap((execution, place) => {
     const { agent, tool, callId } = execution;
     const judged = world.judgements.findLast(
       (one) => one.callId === callId && one.tool === tool && one.agent === agent && one.place <= place,
     );
-    const verdict = watched.has(agent) ? judged?.verdict : world.decisionOn(execution);
+    // Of an agent that was deployed later another policy is watched, or none.
+    const isWatched = watched.has(agent) && (judged !== undefined || !subject.isRedeployed);
+    const verdict = isWatched ? judged?.verdict : world.decisionOn(execution);
     const what = `${agent} ran ${tool} (${callId})`;
-    if (verdict === undefined) return watched.has(agent) ? [`${what}, and the policy was not asked`] : [];
+    if (verdict === undefined) return isWatched ? [`${what}, and the policy was not asked`] : [];
     if (verdict === "deny") return [`${what}, and the policy said no`];
     const isAgreed = isAnswered(execution, world.answers) || isPlanned(execution, evidence);
     return verdict === "ask" && !isAgreed ? [`${what}, and nobody agreed`] : [];
@@ -283,6 +287,7 @@ function answeredFaults(
       `${what} ran with ${JSON.stringify(other.arguments)}, and a person wrote ${JSON.stringify(edited)}`,
     ];
   if (calls > 1) return [`one yes to ${what} let ${calls} calls run`];
+  if (subject.isRedeployed) return []; // the agent that was deployed may have a policy that says no
   const isLost = status === "denied" || (status === "skipped" && isAnswered && !subject.skipsAfterBlocked);
   return isLost && edited === undefined ? [`${what} is ${status}, and a person said yes`] : [];
 }

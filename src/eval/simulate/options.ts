@@ -1,3 +1,4 @@
+import { type RecordPart, recordParts } from "../../journal/parts.ts";
 import type { Agent } from "../../agent/agent.ts";
 import type { Question } from "../../agent/definition.ts";
 import { checkShape, closed, fromOne } from "../../error/check-shape.ts";
@@ -44,6 +45,8 @@ export interface SimulationOptions<State = undefined> {
   readonly invariants?: Readonly<Record<string, Invariant<State>>>;
   /** The agent as it is after a deploy: a process that goes on with a run may have it. */
   readonly redeploy?: Agent;
+  /** The parts in which that agent may differ from what is recorded, as `accept` of `durableRuns()`. Default none: the runs of the agent before it fail. */
+  readonly accept?: readonly RecordPart[];
   /** The only deviations that may happen. Default: all. */
   readonly faults?: readonly DeviationName[];
   /** Three of ten schedules are of durable runs. `false`: none. Default true. */
@@ -93,6 +96,7 @@ const optionsShape = closed({
   tools: optional(map(either(callable, oneOf("own")))),
   invariants: optional(map(callable)),
   redeploy: optional(callable),
+  accept: optional(list(oneOf(...recordParts), `a list of ${recordParts.join(", ")}`)),
   faults: optional(list(oneOf(...allFaults), `a list of ${[...allFaults].join(", ")}`)),
   durable: optional(boolean),
   schedule: optional(

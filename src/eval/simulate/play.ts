@@ -39,7 +39,8 @@ export async function play(
   watch?: (happening: Happening) => void,
 ): Promise<Played> {
   const world = new World(chooser, watch);
-  for (const machine of [stage.desk, ...stage.machines, ...stage.changed]) machine.begin(world);
+  for (const machine of [stage.desk, stage.changedDesk, ...stage.machines, ...stage.changed])
+    machine?.begin(world);
   const store = world.isDurable ? mortalRuns(() => world.now, watchOf(watch)) : undefined;
   const cluster = store && new Cluster(world, store, stage);
   const sessions = stage.inputs.length > 1 ? inMemorySessions() : undefined;

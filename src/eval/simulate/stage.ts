@@ -29,7 +29,7 @@ export async function settingOf<State>(
   agent: Agent,
   options: SimulationOptions<State>,
 ): Promise<Setting<State>> {
-  const { inputs = ["Do it."], script = [], tools: standIns = {}, redeploy } = options;
+  const { inputs = ["Do it."], script = [], tools: standIns = {}, redeploy, accept } = options;
   const definition = definitionOf(agent);
   const tools = toolsOf(definition);
   checkNames(standIns, new Set(tools.keys()), definition.name);
@@ -59,7 +59,7 @@ export async function settingOf<State>(
   const choosing = skills.length > 1 && selectSkill === undefined;
   const taking = await Promise.all(inputs.map((input) => skillsFor(definition, input)));
   const subject = { ...subjectOf(definition, parts, tools), isRedeployed: redeploy !== undefined };
-  return { stage: { inputs, stored, ...machines, skills: choosing ? taking : [] }, subject, state };
+  return { stage: { inputs, stored, ...machines, accept, skills: choosing ? taking : [] }, subject, state };
 }
 
 interface Made {
@@ -85,7 +85,8 @@ function machinesFor<State>(
   if (first === undefined) throw new Error("a simulation has a machine");
   const [desk = first] = isDurable ? machine(0, false) : [];
   const changed = isDurable ? numbers.flatMap((number) => machine(number, true)) : [];
-  return { desk, machines: [first, ...more], changed, agents };
+  const [changedDesk] = isDurable ? machine(0, true) : [];
+  return { desk, ...(changedDesk && { changedDesk }), machines: [first, ...more], changed, agents };
 }
 
 /** What is known of an agent before anything is played. */
