@@ -67,21 +67,19 @@ export function beginnerOf(around: AroundAgent): Begin<unknown> {
 /** Begins a run. @throws WritError `input-invalid`, `delegation-too-deep` */
 export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
   const { definition, host } = around;
-  const { account } = definition;
   const { name, tools } = around.plan;
-  const base = frameOf(name, wanted.options, { ...wanted, host, tools, account });
-  const hooks = withThoseGone(around.plan.hooks, base.journal);
-  const plan = hooks === around.plan.hooks ? around.plan : { ...around.plan, hooks };
+  const base = frameOf(name, wanted.options, { ...wanted, host, tools, account: definition.account });
+  const plan = withThoseGone(around.plan, base.journal);
   const { input: given } = wanted;
   const isRead = typeof given === "string" && plan.input === undefined;
-  const reading = isRead ? { input: given } : readInput(given, { name: plan.name, schema: plan.input });
+  const reading = isRead ? { input: given } : readInput(given, { name, schema: plan.input });
   return after(reading, (read: ReadInput) => {
     const { input, asked } = host.powers?.holdsSecrets === true ? withoutSecrets(read, host) : read;
-    if (asked !== undefined) checkAlone(asked, wanted.options, plan.name);
     const { options, watched, onTurn } = wanted;
+    if (asked !== undefined) checkAlone(asked, options, name);
     const run = { definition, plan, host, options, watched, onTurn, base, given, input, asked };
     const { limits, observe } = plan;
-    const framing = { ...base, agent: plan.name, input, durationMs: limits.durationMs, observe };
+    const framing = { ...base, agent: name, input, durationMs: limits.durationMs, observe };
     return { runId: base.runId, framed: frame(framing, (inside) => runAgent(run, inside)) };
   });
 }

@@ -42,11 +42,11 @@ export function consult<Place extends HookPlace>(
 }
 
 /**
- * The hooks of a run that may have begun in an earlier process. Where there is none of a place any more, what one said there stands in the journal, and is
- * heard.
+ * A plan with the hooks of a run that may have begun in an earlier process. Where there is none of a place any more, what one said there stands in the
+ * journal, and is heard.
  */
-export function withThoseGone(hooks: Hooks, { find }: Journal): Hooks {
-  return find?.(startKey) === undefined ? hooks : { ...gone, ...hooks };
+export function withThoseGone<Plan extends { readonly hooks: Hooks }>(plan: Plan, { find }: Journal): Plan {
+  return find?.(startKey) === undefined ? plan : { ...plan, hooks: { ...gone, ...plan.hooks } };
 }
 
 const gone: Hooks = {

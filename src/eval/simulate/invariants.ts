@@ -2,6 +2,7 @@ import { isWritError, messageOf } from "../../error/writ-error.ts";
 import type { AgentEvent } from "../../event/event.ts";
 import { callsOf, isAsked, labelOf, labelOfAll, type Message, textOf } from "../../message/message.ts";
 import { mayRunAgain } from "../../tool/after-crash.ts";
+import type { Tool } from "../../tool/tool.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
 import { isAnswered, isPlanned } from "./agreed-plans.ts";
@@ -108,12 +109,23 @@ function untruthOf(
   if (result.status === "ok") return subject.mends ? undefined : lieOf([...made, ...takenOver], end);
   // A process that was taken for dead may have a reply of its own, and a call of this id in it.
   const own = made.filter(({ arguments: args }) => sameJson(args, wanted));
-  // A call that may run again leaves no trace where its process dies, and code that was deployed since may refuse it.
-  const mayBeUnknown = subject.isRedeployed && tool !== undefined && mayRunAgain(tool);
-  if (nothingDone.has(result.status) && own.length > 0 && !mayBeUnknown) return "it ran";
+  if (own.length > 0 && isUndone(result, tool, subject)) return "it ran";
   const changes = tool?.effect === "write" || tool?.effect === "irreversible";
   const took = made.some(({ tookEffect }) => tookEffect);
   return took && changes && notKnown.has(result.status) ? "it had its effect" : undefined;
+}
+
+/**
+ * True of a result that says of a call that nothing was done. One that may run again leaves no trace where its process dies: code that was deployed
+ * since may refuse it.
+ */
+function isUndone(
+  { status }: EndedCall["result"],
+  tool: Tool | undefined,
+  { isRedeployed }: Evidence["subject"],
+): boolean {
+  const mayBeForgotten = isRedeployed && tool !== undefined && mayRunAgain(tool);
+  return nothingDone.has(status) && !mayBeForgotten;
 }
 
 /** More of a text than is compared: long ones are cut for the model. */
