@@ -54,7 +54,7 @@ export function asAnswered(fate: Fate, refusal: NonNullable<Call["refusal"]>): F
 }
 
 /** The fate of a call that did not run: the model was told that result, whatever is said of the call today. */
-export function asRefused(today: Fate, refusal: NonNullable<Call["refusal"]>): Fate {
+function asRefused(today: Fate, refusal: NonNullable<Call["refusal"]>): Fate {
   const { result, decision } = refusal;
   const isRefused = today.type === "refused";
   const call = isRefused ? today.call : today.at.proposed;

@@ -1,4 +1,4 @@
-import { endUnread } from "./interrupts.ts";
+import { endUnread } from "./unread.ts";
 
 /** Time for which the user's code (an open connection) may keep the process after the command ended. */
 const graceMs = 1000;

@@ -1,5 +1,6 @@
 import { exitCodes } from "./exit-code.ts";
 import type { Output } from "./output.ts";
+import { onUnread } from "./unread.ts";
 
 /** The signal that ends a run: Ctrl-C gives it, and whoever ends the process from outside. */
 export interface Interrupts {
@@ -37,16 +38,10 @@ export function listenForInterrupts(output: Output): Interrupts {
   };
 }
 
-// Depends on: the command. There is nobody left to work for, but for one that works for whoever began its runs.
-let whenUnread = (): void => process.exit();
-
-/** Ends the command where whoever read its output has gone. */
-export const endUnread = (): void => whenUnread();
-
 /** Resolves at the first signal that ends a command, and where nobody reads its output any more. A second signal ends the process at once. */
 export function toldToEnd(): Promise<void> {
   return new Promise((resolve) => {
-    whenUnread = resolve;
+    onUnread(resolve);
     for (const signal of endSignals)
       process.once(signal, () => {
         process.on(signal, endAtOnce);

@@ -252,7 +252,7 @@ describe("the client of AG-UI", () => {
       events.of({ seq: 1, agent: "teller", runId: "r1", at: 0, turn: 1, ...event } as AgentEvent),
     );
     expect(told.at(-1)).toEqual({ type: "MESSAGES_SNAPSHOT", messages: events.messages });
-    const isLeft = ({ content, toolCalls = [] }: AguiMessage) => content !== "" || toolCalls.length > 0;
+    const isLeft = ({ content = "", toolCalls = [] }: AguiMessage) => content !== "" || toolCalls.length > 0;
     expect(events.messages.filter(isLeft)).toEqual([]);
   });
 

@@ -85,7 +85,7 @@ export class ShownReply {
     for (const thought of this.thoughts) thought.content = "";
     this.count = 0;
     if (this.said !== undefined) {
-      this.said.content = "";
+      if (this.said.content !== undefined) this.said.content = "";
       this.said.toolCalls = [];
     }
     return [...events, snapshotOf(this.messages)];
