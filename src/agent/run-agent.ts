@@ -69,7 +69,7 @@ export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
   const { definition, host } = around;
   const { name, tools } = around.plan;
   const base = frameOf(name, wanted.options, { ...wanted, host, tools, account: definition.account });
-  const plan = withThoseGone(around.plan, base.journal);
+  const plan = base.journal.find === undefined ? around.plan : withThoseGone(around.plan, base.journal);
   const { input: given } = wanted;
   const isRead = typeof given === "string" && plan.input === undefined;
   const reading = isRead ? { input: given } : readInput(given, { name, schema: plan.input });

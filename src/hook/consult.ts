@@ -37,8 +37,21 @@ export function consult<Place extends HookPlace>(
 ): Maybe<HookAnswer<Place>> {
   const asked = consulting.hooks[question.place];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field of an answer is optional
-  if (asked === undefined || isPassed(question, consulting)) return {} as HookAnswer<Place>;
+  if (asked === undefined || !isConsulted(question, consulting)) return {} as HookAnswer<Place>;
   return consultThese(asked, question, consulting);
+}
+
+/** Tells whether hooks are asked at a place, or what they said there is heard. Not where an earlier process went on from it without them. */
+export function isConsulted(
+  question: Pick<HookQuestion<HookPlace>, "turn" | "place" | "part">,
+  { hooks, journal: { find } }: Consulting,
+): boolean {
+  const { place, turn } = question;
+  const asked = hooks[place];
+  if (asked === undefined) return false;
+  if (find === undefined || find(hookKey(question)) !== undefined) return true;
+  const next = behind[place]?.(turn);
+  return asked.length > 0 && (next === undefined || find(next) === undefined);
 }
 
 /**
@@ -68,14 +81,6 @@ const behind: Readonly<Partial<Record<HookPlace, (turn: number) => string>>> = {
   onStop: () => endKey,
   afterRun: () => endKey,
 };
-
-/** True where nobody was asked, and nobody is there to be asked, or the run went on from the place. */
-function isPassed(question: HookQuestion<HookPlace>, { hooks, journal: { find } }: Consulting): boolean {
-  const { place, turn } = question;
-  if (find === undefined || find(hookKey(question)) !== undefined) return false;
-  const next = behind[place]?.(turn);
-  return hooks[place]?.length === 0 || (next !== undefined && find(next) !== undefined);
-}
 
 /** The key of the record of a question. */
 export function hookKey({

@@ -5,7 +5,7 @@ import { after, type Maybe } from "../util/maybe.ts";
 import { readAnswer, unacceptable } from "./reply.ts";
 import { authorStopped, type End, refusedBy } from "../run/end.ts";
 import { keeping, type Run, type State, type NextState } from "./state.ts";
-import { consult } from "../hook/consult.ts";
+import { consult, isConsulted } from "../hook/consult.ts";
 import { crossed, type Threshold } from "../policy/account/budget.ts";
 import { effectIn } from "../policy/allow-list.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
@@ -22,7 +22,8 @@ export function prepareTurn(before: State, run: Run): Maybe<NextState> {
 
 /** Asks the author's hooks before a turn: they may say something to the model, answer in its place, or refuse the run. */
 function beforeTurn(state: State, run: Run): Maybe<NextState> {
-  return run.hooks.beforeTurn === undefined ? { state } : askedBeforeTurn(state, run);
+  const question = { place: "beforeTurn", turn: state.ledger.turns } as const;
+  return isConsulted(question, run) ? askedBeforeTurn(state, run) : { state };
 }
 
 async function askedBeforeTurn(state: State, run: Run): Promise<NextState> {
@@ -56,8 +57,12 @@ export async function answeredBefore(
 }
 
 /** Asks the author's hooks after a turn that was not the last: they may say something to the model, or stop the run. */
-export async function afterTurn(state: State, run: Run): Promise<NextState> {
-  if (run.hooks.afterTurn === undefined) return { state };
+export function afterTurn(state: State, run: Run): Maybe<NextState> {
+  const question = { place: "afterTurn", turn: state.ledger.turns } as const;
+  return isConsulted(question, run) ? askedAfterTurn(state, run) : { state };
+}
+
+async function askedAfterTurn(state: State, run: Run): Promise<NextState> {
   const { turns: turn } = state.ledger;
   const at = { turn, transcript: state.transcript, usage: state.usage };
   const { say, stop } = await consult(run, { place: "afterTurn", at, turn });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { JournalRecord, Transcript } from "../../src/doors.ts";
+import { durableRuns, memoryRuns } from "../../src/durable.ts";
 import { agent, type Hook, memoryJournal, type Policy, tool } from "../../src/index.ts";
+import type { ModelFunction } from "../../src/models.ts";
 import { scripted } from "../../src/testing.ts";
 import { roundTrip } from "./watching.ts";
 
@@ -129,4 +131,25 @@ describe("a hook that is gone", () => {
     expect(messagesOf(again.transcript)).toEqual(messagesOf(first.transcript));
     expect(asked).toEqual(["end"]);
   });
+});
+
+it("a durable run asks the hooks of its beginning and of its end once, in one process or another", async () => {
+  const asked: string[] = [];
+  const note = (place: string, answer: object) => () => (asked.push(place), answer);
+  const hooks: Hook[] = [
+    {
+      beforeRun: note("beforeRun", { input: "Come" }),
+      beforeSkill: note("beforeSkill", {}),
+      afterRun: note("afterRun", { output: "else" }),
+    },
+  ];
+  let seen = "";
+  const model: ModelFunction = ({ messages }) => ((seen = JSON.stringify(messages)), "done");
+  const greeter = agent({ name: "greeter", model, hooks });
+  const runs = durableRuns({ store: memoryRuns(), agents: [greeter] });
+  await runs.start(greeter, "Go", { id: "r" });
+  await using _worker = runs.work();
+  expect(await runs.result("r")).toMatchObject({ output: "else" });
+  expect(seen).toContain("Come");
+  expect(asked).toEqual(["beforeRun", "beforeSkill", "afterRun"]);
 });
