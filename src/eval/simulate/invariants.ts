@@ -185,7 +185,7 @@ function policyFaults(evidence: Evidence): readonly string[] {
     const verdict = isWatched ? judged?.verdict : world.decisionOn(execution);
     const what = `${agent} ran ${tool} (${callId})`;
     if (verdict === undefined) return isWatched ? [`${what}, and the policy was not asked`] : [];
-    if (verdict === "deny") return [`${what}, and the policy said no`];
+    if (verdict === "deny") return subject.isRedeployed ? [] : [`${what}, and the policy said no`]; // that of another process, it may be
     const isAgreed = isAnswered(execution, world.answers) || isPlanned(execution, evidence);
     return verdict === "ask" && !isAgreed ? [`${what}, and nobody agreed`] : [];
   });

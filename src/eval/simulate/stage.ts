@@ -58,7 +58,11 @@ export async function settingOf<State>(
   const { skills = [], selectSkill } = definition;
   const choosing = skills.length > 1 && selectSkill === undefined;
   const taking = await Promise.all(inputs.map((input) => skillsFor(definition, input)));
-  const subject = { ...subjectOf(definition, parts, tools), isRedeployed: redeploy !== undefined };
+  const subject = {
+    ...subjectOf(definition, parts, tools),
+    isRedeployed: redeploy !== undefined,
+    skipsAfterBlocked: [definition, later].some((each) => each?.endOn?.includes("blocked-call") === true),
+  };
   return { stage: { inputs, stored, ...machines, accept, skills: choosing ? taking : [] }, subject, state };
 }
 
@@ -91,17 +95,16 @@ function machinesFor<State>(
 
 /** What is known of an agent before anything is played. */
 function subjectOf(
-  { name, budget = {}, endOn = [], compaction }: AnyDefinition,
+  { name, budget = {}, compaction }: AnyDefinition,
   parts: StandIns,
   tools: Subject["tools"],
-): Omit<Subject, "isRedeployed"> {
+): Omit<Subject, "isRedeployed" | "skipsAfterBlocked"> {
   return {
     name,
     limits: limitsOf(budget, name),
     tools,
     ...parts.seen,
     summarises: compaction?.summarise !== undefined,
-    skipsAfterBlocked: endOn.includes("blocked-call"),
   };
 }
 
