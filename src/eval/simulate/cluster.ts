@@ -28,7 +28,7 @@ export class Cluster {
   readonly world: World;
   readonly store: MortalRuns;
   readonly carried: Carried[] = [];
-  /** Where people answer: a process that carries out nothing, and does not die. It is deployed with the others. */
+  /** The process in which people answer: it carries out nothing, does not die, and is deployed with the others. */
   desk: Machine;
   machine: Machine;
   readonly accept: readonly RecordPart[];

@@ -48,7 +48,7 @@ export function strict(options: PresetOptions = {}): RulePolicy {
   return preset("strict", options);
 }
 
-/** What a preset is given; `policy()` looks at the values. Its own rules stand: others go into `extraRules`. */
+/** The options of a preset; `policy()` looks at the values. Its own rules stand: others go into `extraRules`. */
 const shape = closed({
   name: anything,
   tools: anything,
