@@ -59,7 +59,9 @@ export async function forkOf(
   const copied = records
     .filter((each) => isBefore(each.key, beforeTurn) && !isTakenSignal(each)) // it is sent signals of its own
     .map((each) => begunAs(each, { runId: id, agent: name }));
-  const answers = records.filter(({ key, json = "" }) => callKey.test(key) && wasMade(json));
+  const answers = records
+    .filter(({ key, json = "" }) => callKey.test(key) && !isBefore(key, beforeTurn) && wasMade(json))
+    .toSorted((one, other) => inOrderOfCalls.compare(one.key, other.key));
   const fork: ForkOrigin = {
     run: from,
     beforeTurn,
@@ -84,6 +86,9 @@ function changesOf({ fork }: StoredRun): Pick<ForkOrigin, "instructions" | "mode
     ...(model === undefined ? {} : { model }),
   };
 }
+
+/** The order in which a run made its calls, which is not that in which they ended. */
+const inOrderOfCalls = new Intl.Collator("en", { numeric: true });
 
 const callKey = /(?:^|\/)turn\/\d+\/call\/\d+$/;
 

@@ -33,10 +33,12 @@ export function journalOfRun(journal: Journal, { fork }: Pick<StoredRun, "fork">
     recorded: (steps) => journal.recorded?.(steps.map(accepting)),
     ...(ask === undefined ? {} : { ask: (question) => ask(accepting(question)) }),
     recall(key, { tool, fingerprint }) {
-      const place = places.of(key, fingerprint);
+      if (isTaken(key)) return notMade; // where it was made its record stands
+      const asked = askedBy(key, fingerprint);
+      const place = places.of(key, asked);
       if (again.includes(tool)) return undefined;
       answers ??= answersIn(journal);
-      const json = answers.get(fingerprint)?.[place];
+      const json = answers.get(asked)?.[place];
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call wrote it
       return json === undefined ? notMade : (JSON.parse(json) as Json);
     },
@@ -60,20 +62,26 @@ class PlacesOfCalls {
   private readonly places = new Map<string, number>();
   private readonly counts = new Map<string, number>();
 
-  of(key: string, fingerprint: string): number {
+  of(key: string, asked: string): number {
     const known = this.places.get(key);
     if (known !== undefined) return known;
-    const place = this.counts.get(fingerprint) ?? 0;
-    this.counts.set(fingerprint, place + 1);
+    const place = this.counts.get(asked) ?? 0;
+    this.counts.set(asked, place + 1);
     this.places.set(key, place);
     return place;
   }
+}
+
+/** What a call asks, and the agents inside each other that ask it: each is answered by what it called itself. */
+function askedBy(key: string, fingerprint: string): string {
+  const agents = key.split("/").flatMap((part) => (part.includes("~") ? [part.split("~")[0]] : []));
+  return `${agents.join("/")} ${fingerprint}`;
 }
 
 /** The results of the calls of the other run, by what they were asked. */
 function answersIn(journal: Journal): Map<string, readonly string[]> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fork was begun with it
   const records = (journal.find?.(forkKey) ?? []) as unknown as readonly JournalRecord[];
-  const grouped = Map.groupBy(records, ({ fingerprint }) => fingerprint);
+  const grouped = Map.groupBy(records, ({ key, fingerprint }) => askedBy(key, fingerprint));
   return new Map([...grouped].map(([asked, calls]) => [asked, calls.map(({ json = "" }) => json)]));
 }

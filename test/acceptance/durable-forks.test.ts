@@ -191,6 +191,43 @@ describe("the fork of a run", () => {
     expect(log).toEqual(["clerk 2", "clerk 3", "clerk 4"]);
   });
 
+  it("answers equal calls by those of the same agent, in the order in which they were made", async () => {
+    let calls = 0;
+    const find = tool({
+      name: "find",
+      description: "",
+      inputSchema: { type: "object" },
+      async execute() {
+        const number = (calls += 1);
+        for (let ticks = 9 - number; ticks > 0; ticks -= 1) await new Promise(setImmediate); // the later, the quicker
+        return `found ${number}`;
+      },
+    });
+    const inner = agent({
+      name: "inner",
+      description: "",
+      model: planned("inner", [["find", "x"]]),
+      tools: [find],
+    });
+    const boss = agent({
+      name: "boss",
+      model: ({ messages }) => {
+        const turn = messages.filter(({ role }) => role === "assistant").length;
+        const asked = [{ name: "find", arguments: { to: "x" } }];
+        if (turn === 0) return { calls: [{ name: "inner", arguments: { input: "" } }] };
+        return turn === 1
+          ? { calls: [...asked, ...asked] }
+          : messages.flatMap((message) => (message.role === "tool" ? [plain(message.text)] : [])).join("; ");
+      },
+      tools: [find, inner.asTool()],
+      policy: free,
+    });
+    const { runs } = await ended({}, boss);
+    expect((await runs.replay("r")).output).toBe("found 1; found 2; found 3");
+    expect((await forked(runs, { beforeTurn: 2 })).output).toBe("found 1; found 2; found 3");
+    expect(calls).toBe(3);
+  });
+
   it("runs again what its author lets run, and an agent inside answers by what it calls", async () => {
     const { runs } = await ended();
     const { output } = await forked(runs, { beforeTurn: 2, again: ["look"] });
