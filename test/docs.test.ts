@@ -102,8 +102,8 @@ describe("the pages", () => {
   });
 
   it.each([
-    ["docs/agents.md", "What can be said of an agent", "src/agent/definition.ts", "AgentDefinition"],
-    ["docs/tools.md", "What a tool has", "src/tool/tool.ts", "ToolDefinition"],
+    ["docs/agents.md", "Fields of an agent", "src/agent/definition.ts", "AgentDefinition"],
+    ["docs/tools.md", "Fields of a tool", "src/tool/tool.ts", "ToolDefinition"],
   ])("%s tells all fields under %s", (page, heading, ...declared) => {
     const fields = interfaceFields(...declared);
     expect(fields.length).toBeGreaterThan(8);
@@ -111,7 +111,7 @@ describe("the pages", () => {
   });
 
   it("tell all options of a run", () => {
-    const [, section = ""] = read("docs/agents.md").split("\n## What one run can be told\n");
+    const [, section = ""] = read("docs/agents.md").split("\n## Options of a run\n");
     for (const field of interfaceFields("src/agent/run-options.ts", "RunOptions"))
       expect(section, field).toContain(`\`${field}\``);
   });
