@@ -18,7 +18,7 @@ const strict = { ...loose, required: ["n"] } as const;
 const form = fc.record({
   schema: fc.constantFrom(loose, loose, strict),
   effect: fc.constantFrom("irreversible", "read"),
-  does: fc.constantFrom("gives", "is-late", "fails", "fails-once"),
+  does: fc.constantFrom("gives", "is-late", "fails", "fails-at-times"),
   fails: fc.constantFrom(
     undefined,
     undefined,
@@ -59,24 +59,32 @@ const inner = fc.array(
 const outer = fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 });
 type Script = readonly (readonly { readonly name: string; readonly arguments: Json }[])[];
 
-function toolOf(name: string, { schema, effect, does, fails, wrong }: Form, ran: string[]): Tool {
+function toolsOf(agentName: string, { code, ran }: { readonly code: Code; readonly ran: string[] }): Tool[] {
+  return names.map((name) => toolOf(name, code[name], { agentName, ran }));
+}
+
+function toolOf(
+  name: string,
+  { schema, effect, does, fails, wrong }: Form,
+  { agentName, ran }: { readonly agentName: string; readonly ran: string[] },
+): Tool {
   const recover = {
     ...(fails === undefined ? {} : { executionFailed: fails }),
     ...(wrong === undefined ? {} : { invalidArguments: wrong }),
   };
-  let count = 0;
   return tool({
     name,
     description: "",
     inputSchema: schema,
     effect,
     recover,
-    async execute({ n }: { n?: number }) {
-      ran.push(name);
-      const place = (count += 1);
-      if (does === "is-late") for (let ms = 6 - place; ms > 0; ms -= 1) await new Promise(setImmediate); // the later, the quicker
-      if (does === "fails" || (does === "fails-once" && place % 2 === 1)) throw new Error("broken");
-      return `${name} ${n} for the ${place}. time`;
+    async execute({ n }: { n?: number }, { callId }) {
+      ran.push(`${effect} ${agentName} ${callId}`);
+      const place = Number(callId.at(-1));
+      for (let ticks = does === "is-late" ? 6 - place : 0; ticks > 0; ticks -= 1)
+        await new Promise(setImmediate); // the later, the quicker
+      if (does === "fails" || (does === "fails-at-times" && place % 2 === 1)) throw new Error("broken");
+      return `${name} ${n} in ${callId}`;
     },
   });
 }
@@ -105,7 +113,8 @@ const hooksOf = ({ before, after }: Code): Hook[] => [
 /** Plays a script, whatever it is told. */
 const playing =
   (script: Script) =>
-  ({ messages }: { readonly messages: readonly { readonly role: string }[] }) => {
+  async ({ messages }: { readonly messages: readonly { readonly role: string }[] }) => {
+    await new Promise(setImmediate);
     const calls = script[messages.filter(({ role }) => role === "assistant").length];
     return calls === undefined
       ? "done"
@@ -126,7 +135,7 @@ function bossOf(
     name: "kid",
     description: "",
     model: playing(inside),
-    tools: names.map((name) => toolOf(name, kid[name], ran)),
+    tools: toolsOf("kid", { code: kid, ran }),
     policy: policyOf(kid),
     hooks: hooksOf(kid),
     budget: { repeats: 99 },
@@ -134,7 +143,7 @@ function bossOf(
   return agent({
     name: called,
     model: playing(script),
-    tools: [...names.map((name) => toolOf(name, boss[name], ran)), within.asTool()],
+    tools: [...toolsOf("boss", { code: boss, ran }), within.asTool()],
     policy: policyOf(boss),
     hooks: hooksOf(boss),
     budget: { repeats: 99 },
@@ -224,6 +233,55 @@ it("the fork of a run with other code does nothing, leaves what came before its 
         expect((await runs.show("f"))?.end?.outcome).toEqual(fork.outcome);
         const code = fork.outcome.type === "failed" ? fork.outcome.code : undefined;
         expect(["journal-mismatch", "journal-longer", "run-broken"]).not.toContain(code);
+      },
+    ),
+    { numRuns },
+  );
+});
+
+function countsOf(ran: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const call of ran) counts.set(call, (counts.get(call) ?? 0) + 1);
+  return counts;
+}
+
+it("a run that is moved from store to store, at any time, does nothing twice, and ends as it would have", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.tuple(outer, inner),
+      version,
+      fc.array(fc.nat(12), { minLength: 1, maxLength: 3 }),
+      async (scripts, { said, ...drawn }, moments) => {
+        const ran: string[] = [];
+        const place = () => {
+          const boss = bossOf(drawn, scripts, { ran });
+          return { boss, runs: durableRuns({ store: memoryRuns(), agents: [boss] }) };
+        };
+        const twin = place();
+        await twin.runs.start(twin.boss, "Go", { id: "r" });
+        await settled(twin.runs, "r", said);
+        const expected = await told(twin.runs, "r");
+        const once = countsOf(ran);
+        ran.length = 0;
+        let here = place();
+        await here.runs.start(here.boss, "Go", { id: "r" });
+        const left: Promise<void>[] = [];
+        for (const moment of moments) {
+          const ending = settled(here.runs, "r", said);
+          ending.catch(() => undefined);
+          for (let tick = 0; tick < moment; tick += 1) await new Promise(setImmediate);
+          const text = await here.runs.export("r");
+          left.push(ending);
+          here = place();
+          await here.runs.import(text);
+        }
+        await settled(here.runs, "r", said);
+        await Promise.allSettled(left);
+        const found = await told(here.runs, "r");
+        for (const [call, times] of countsOf(ran))
+          if (call.startsWith("irreversible"))
+            expect([call, times]).toEqual([call, Math.min(times, once.get(call) ?? 0)]);
+        if (!JSON.stringify(found).includes('"unknown"')) expect(found).toEqual(expected);
       },
     ),
     { numRuns },
