@@ -1,7 +1,7 @@
 /**
  * Makes the JavaScript of the package: a file for each entry of package.json, one chunk for what `import "writ"` loads, and chunks for what is
  * imported on demand. Importing two hundred small files takes Node longer than all that writ does at its start. Packages that package.json does
- * not list as dependencies are bundled, with their licences. The types stay one file a module.
+ * not list as dependencies are bundled, with their licences. The types stay one file a module, with the declarations that users come to.
  */
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
@@ -13,7 +13,7 @@ import {
   rolldown,
 } from "rolldown";
 import { minifySync } from "rolldown/utils";
-import { unreachedTypes } from "./reached-types.ts";
+import { reachedTypes } from "./reached-types.ts";
 import { filesUnder, root } from "./source-files.ts";
 import { packageFolders, thirdPartyText } from "./third-party.ts";
 
@@ -42,6 +42,8 @@ const output: OutputOptions = {
   chunkFileNames: "chunks/[name]-[hash].js",
   entryFileNames: "[name].js",
   comments: { legal: false, jsdoc: false, annotation: true },
+  // `import { agent }` is shorter than `import { a as agent }`, and can be read.
+  minifyInternalExports: false,
   // V8 reads a file of ASCII alone as bytes, without decoding it.
   charset: "ascii",
 };
@@ -59,6 +61,15 @@ const core: CodeSplittingGroup = {
     if (!reachedFrom("index", context).has(module)) return null;
     const isOfStart = start.some((name) => reachedFrom(name, context).has(module));
     return isOfStart ? "base" : "core";
+  },
+};
+
+/** Other people's code: a chunk a package. */
+const others: CodeSplittingGroup = {
+  debugName: "others",
+  name(module) {
+    const [, name] = /[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(module) ?? [];
+    return name?.replace("@", "").replaceAll(/[\\/]/g, "-") ?? null;
   },
 };
 
@@ -152,8 +163,10 @@ async function buildPage(): Promise<string[]> {
 
 for (const { path } of filesUnder("dist", ".js", ".map")) rmSync(join(root, path));
 const types = entries.map((entry) => entry.types.replace("./", ""));
-for (const path of unreachedTypes(types, filesUnder("dist", ".d.ts"))) rmSync(join(root, path));
-const modules = await build(input, [core]);
+const declarations = filesUnder("dist", ".d.ts");
+for (const { path } of declarations) rmSync(join(root, path));
+for (const { path, text } of reachedTypes(types, declarations)) writeFileSync(join(root, path), text);
+const modules = await build(input, [core, others]);
 for (const name of cells) modules.push(...(await build({ [name]: source(name) }, [])));
 modules.push(...(await buildPage()));
 writeFileSync(join(root, "dist/THIRD-PARTY.md"), thirdPartyText(packageFolders(modules)));

@@ -1,5 +1,6 @@
 import type { DriverName } from "../model/driver-names.ts";
 import type { Json } from "../util/json.ts";
+import { lazy } from "../util/remembered.ts";
 import { commandDriver } from "./command.ts";
 import type { Driver, JsonAnswering } from "./driver.ts";
 import { guidedDriver } from "./guided/guided.ts";
@@ -29,22 +30,27 @@ export type AnswerIn<Choice> = DriverChoice extends Choice
  */
 export function answersJson(choice: DriverChoice = "auto"): boolean {
   if (choice === "auto") return false;
-  return (typeof choice === "string" ? driversByName[choice] : choice).answers === "json";
+  return (typeof choice === "string" ? driverNamed(choice) : choice).answers === "json";
 }
 
 /** The drivers to try, the best first. The next one is tried when the provider says that the model has no native tools. */
 export type Drivers = readonly [Driver, ...Driver[]];
 
-/** The drivers by their names, with their default options. */
-export const driversByName: Readonly<Record<DriverName, Driver>> = {
-  native: nativeDriver,
-  json: jsonDriver(),
-  inline: jsonDriver({ dialect: "inline" }),
-  hermes: jsonDriver({ dialect: "hermes" }),
-  react: reactDriver(),
-  command: commandDriver(),
-  pythonic: pythonicDriver(),
-  select: selectDriver(),
-  lines: linesDriver,
-  guided: guidedDriver(),
+/** Each is made when it is first asked for: few programs use more than one. */
+const drivers: Readonly<Record<DriverName, () => Driver>> = {
+  native: () => nativeDriver,
+  json: lazy(() => jsonDriver()),
+  inline: lazy(() => jsonDriver({ dialect: "inline" })),
+  hermes: lazy(() => jsonDriver({ dialect: "hermes" })),
+  react: lazy(() => reactDriver()),
+  command: lazy(() => commandDriver()),
+  pythonic: lazy(() => pythonicDriver()),
+  select: lazy(() => selectDriver()),
+  lines: () => linesDriver,
+  guided: lazy(() => guidedDriver()),
 };
+
+/** The driver of a name, with its default options; the same one each time. */
+export function driverNamed(name: DriverName): Driver {
+  return drivers[name]();
+}

@@ -1,4 +1,4 @@
-import { type DriverChoice, driversByName, type Drivers } from "../driver/choose.ts";
+import { type DriverChoice, driverNamed, type Drivers } from "../driver/choose.ts";
 import type { Driver, Reading, TurnInput } from "../driver/driver.ts";
 import type { Caller } from "../driver/late-tools.ts";
 import { withMarks } from "../driver/mark-results.ts";
@@ -25,6 +25,7 @@ import { WholeReply } from "../model/function-model.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
 import { after, attempt, type Maybe } from "../util/maybe.ts";
+import { lazy } from "../util/remembered.ts";
 import { type EarlyStarts, type LeftCalls, takeEarly } from "./early.ts";
 import { type AskingBounds, boundedModel } from "./paid-model.ts";
 import { teller } from "./tell-reply.ts";
@@ -112,6 +113,9 @@ export function askModel(question: ModelQuestion): Maybe<ModelRecord> {
  */
 const withoutTools = new WeakSet<Model>();
 
+/** The drivers of most runs. */
+const nativeFirst = lazy((): Drivers => [driverNamed("native"), driverNamed("json")]);
+
 /**
  * The drivers that fit the model. `auto` takes the one that measured best, if the model's card says so; else
  * native calls where the model has them or may have them, the JSON protocol elsewhere, and guided with a model
@@ -120,9 +124,7 @@ const withoutTools = new WeakSet<Model>();
 export function driversFor(choice: DriverChoice, model: Model): Drivers {
   if (typeof choice === "object") return [choice];
   const name = choice === "auto" ? bestFor(model) : choice;
-  return choice === "auto" && name === "native"
-    ? [driversByName.native, driversByName.json]
-    : [driversByName[name]];
+  return choice === "auto" && name === "native" ? nativeFirst() : [driverNamed(name)];
 }
 
 function bestFor(model: Model): DriverName {

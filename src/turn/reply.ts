@@ -24,7 +24,7 @@ import { authorStopped, type End, endBy, failed } from "../run/end.ts";
 import { bookInside, keeping, type Run, type State, type NextState } from "./state.ts";
 import { addUsage, noUsage, priceOf } from "../message/usage.ts";
 import type { UnreadableCall } from "../model/model.ts";
-import { driversByName } from "../driver/choose.ts";
+import { driverNamed } from "../driver/choose.ts";
 import { heldToShape } from "../driver/reply-shape.ts";
 import { isPlain, joinLabels, trustedLabel } from "../message/label.ts";
 import { spend } from "../policy/account/budget.ts";
@@ -52,7 +52,7 @@ function speakerOf(name: string, { options: { drivers } }: Run): Driver {
 
 function knownDriver(name: string): Driver | undefined {
   const known = driverNames.find((driver) => driver === name);
-  return known === undefined ? undefined : driversByName[known];
+  return known === undefined ? undefined : driverNamed(known);
 }
 
 /** The driver's reading, held to what the turn's choice of tools allows whatever the driver; the calls that it found in text get their ids here, as native calls got theirs while they came. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { driversByName } from "../../src/driver/choose.ts";
+import { driverNamed } from "../../src/driver/choose.ts";
 import { driversFor } from "../../src/turn/ask-model.ts";
 import type { Driver } from "../../src/driver/driver.ts";
 import { agent, type Model, WritError } from "../../src/index.ts";
@@ -195,10 +195,10 @@ describe("a run that must not call", () => {
   it("tells a model that calls to answer, and ends it as one that breaks the protocol", async () => {
     const call = `<tool_call>{"name": "note", "arguments": {}}</tool_call>`;
     const changes = { toolChoice: "none" };
-    const told = await play(driversByName["hermes"], [call, "fine"], { changes });
+    const told = await play(driverNamed("hermes"), [call, "fine"], { changes });
     expect(told.told[1]).toBe("No tool can be called now. Answer with what you know.");
     expect(told.result.text).toBe("fine");
-    const stubborn = await play(driversByName["hermes"], [call], { changes });
+    const stubborn = await play(driverNamed("hermes"), [call], { changes });
     expect(stubborn.result).toMatchObject({ turns: 4, outcome: { code: "protocol-violated" } });
     expect(stubborn.calls.flat()).toEqual([]);
   });

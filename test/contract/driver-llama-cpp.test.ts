@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { llamaCpp } from "../../src/adapters/model/llama-cpp.ts";
-import { driversByName } from "../../src/driver/choose.ts";
+import { driverNamed } from "../../src/driver/choose.ts";
 import { tool } from "../../src/index.ts";
 import { driverNames } from "../../src/drivers.ts";
 import type { ToolChoice } from "../../src/models.ts";
@@ -57,7 +57,7 @@ describe.skipIf(missing !== undefined).each(grammarDrivers)(
         let whole = 0;
         for (let seed = 1; seed <= asked; seed += 1) {
           const turn = { ...turnOf({ tools: [add, note], toolChoice }), model };
-          const driver = driversByName[name];
+          const driver = driverNamed(name);
           const request = driver.request(turn);
           expect(request.format?.type).toBe("grammar");
           const assembler = assemble(model.id, (start) => start);

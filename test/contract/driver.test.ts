@@ -1,4 +1,4 @@
-import { driversByName } from "../../src/driver/choose.ts";
+import { driverNamed } from "../../src/driver/choose.ts";
 import { literalOf } from "../../src/driver/pythonic-grammar.ts";
 import {
   asChat,
@@ -109,7 +109,7 @@ const own: DriverSubject = {
 };
 
 driverContract("native", {
-  make: () => driversByName["native"],
+  make: () => driverNamed("native"),
   call: (name, args) => [{ calls: [{ name: name.replaceAll(".", "_"), arguments: args }] }],
   answer: (text) => text,
   objectAnswer: json,
@@ -138,7 +138,7 @@ driverContract("pythonic", pythonic);
 driverContract("pythonic, lenient", { ...pythonic, make: () => pythonicDriver({ mode: "lenient" }) });
 driverContract("a protocol of an author's own", own);
 driverContract("select", {
-  make: () => driversByName["select"],
+  make: () => driverNamed("select"),
   call: (tool, args) => (tool === "rm" ? [json({ tool })] : [json({ tool }), json(args)]),
   forcedCall: json,
   answer: (answer) => json({ answer }),
@@ -146,7 +146,7 @@ driverContract("select", {
   formats: ["schema", "grammar"],
 });
 driverContract("lines", {
-  make: () => driversByName["lines"],
+  make: () => driverNamed("lines"),
   call: (name, args) => [`Step: ${name} ${json(args)} =`],
   answer: (text) => `Answer: ${text}`,
   objectAnswer: (value) => `Answer: ${json(value)}`,

@@ -5,14 +5,14 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { agent, type RunEvent, tool } from "../../src/index.ts";
 import type { DriverName } from "../../src/model/driver-names.ts";
-import { driversByName } from "../../src/driver/choose.ts";
+import { driverNamed } from "../../src/driver/choose.ts";
 import { modelFromFunction } from "../../src/models.ts";
 import type { Delta } from "../../src/model/model.ts";
-import { recogniser } from "../../src/drivers.ts";
+import { driverNames, recogniser } from "../../src/drivers.ts";
 import { fakeTool } from "../../src/testing.ts";
 import { replyOf, turnOf } from "../unit/driver/turn.ts";
 
-const names = Object.keys(driversByName).filter((name): name is DriverName => name !== "guided");
+const names = driverNames.filter((name) => name !== "guided");
 const output = z.object({ city: z.string(), days: z.array(z.number()).optional() });
 
 /** The pieces of a text, cut where the sizes say, over and over. */
@@ -295,7 +295,7 @@ describe.skipIf(!areThere)("what models wrote, in pieces", () => {
   });
 
   it.each(names)("is read by the driver %s from any beginning of it", (driver) => {
-    const reader = driversByName[driver];
+    const reader = driverNamed(driver);
     const turn = turnOf({ tools: [fakeTool("get_weather", 1), fakeTool("lookup", 1)] });
     for (const text of texts)
       for (let end = 0; end <= text.length; end += Math.max(1, Math.floor(text.length / 60)))
@@ -305,7 +305,7 @@ describe.skipIf(!areThere)("what models wrote, in pieces", () => {
 
 describe("any beginning of a reply", () => {
   it.each(names)("is read by the driver %s, and followed", (driver) => {
-    const reader = driversByName[driver];
+    const reader = driverNamed(driver);
     const turns = [{}, { output }].map((about) => turnOf({ tools: [fakeTool("lookup", 1)], ...about }));
     fc.assert(
       fc.property(spoken, (text) => {

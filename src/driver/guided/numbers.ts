@@ -1,3 +1,4 @@
+import { lazy } from "../../util/remembered.ts";
 import { plain } from "../recognise/origin.ts";
 import type { Language } from "./language.ts";
 import { overlap, type Place } from "./places.ts";
@@ -7,15 +8,15 @@ const behindText = String.raw`(?<![\p{L}\p{N}_@\\/:.-]|\d,)`;
 const beforeText = String.raw`(?![\p{N}_@\\/:]|[-.,]\d|\p{L}{5}|\p{L}+\p{N}|-\p{L}\w*\d)`;
 
 /** Digits by the signs of a language: in "1.234,5" of German the groups stand between points, and the comma is before the fraction. */
-function numberPattern(group: string, point: string): RegExp {
+function numberPattern(group: string, point: string): () => RegExp {
   const groups = String.raw`(?<groups>\d{1,3}(?:[${group}]\d{3})+)|\d+`;
-  return new RegExp(`${behindText}[-−]?(?:${groups})(?:[${point}]\\d+)?${beforeText}`, "gu");
+  return lazy(() => new RegExp(`${behindText}[-−]?(?:${groups})(?:[${point}]\\d+)?${beforeText}`, "gu"));
 }
 
 /** The signs of programs, too. */
 const english = numberPattern(",", ".");
 /** A point that has no group behind it is one of programs: "1.5". */
-const patterns: Readonly<Record<Language["digits"], RegExp>> = {
+const patterns: Readonly<Record<Language["digits"], () => RegExp>> = {
   "1,234.5": english,
   "1.234,5": numberPattern(".'’\u00A0\u202F", ",."),
   "1 234,5": numberPattern(" .\u00A0\u202F", ",."),
@@ -30,7 +31,7 @@ export function numbersIn(wording: Wording, written: Language | undefined): read
 /** "3 million" is one number, and a percentage is told apart by the word or sign behind it. One of more digits than a number holds is text alone. */
 function digitsIn({ text, language }: Wording, written: Language | undefined): readonly Place[] {
   const pattern = written === undefined ? english : patterns[written.digits];
-  return [...text.matchAll(pattern)].map((found): Place => {
+  return [...text.matchAll(pattern())].map((found): Place => {
     const [digits] = found;
     const end = found.index + digits.length;
     const [gap = "", behind = ""] = /^\s?(%|\p{L}+)/u.exec(text.slice(end, end + 20)) ?? [];

@@ -39,12 +39,12 @@ export const languages: () => readonly Language[] = lazy(() => [english, german,
 /** More of a text is not looked at. */
 export const longestText = 6000;
 
-const wordPattern = /[\p{L}\p{N}\p{M}_]+(?:[.'’@:/\\&+-]+[\p{L}\p{N}\p{M}_]+)*|[-+*/×÷^=−]/gu;
+const wordPattern = lazy(() => /[\p{L}\p{N}\p{M}_]+(?:[.'’@:/\\&+-]+[\p{L}\p{N}\p{M}_]+)*|[-+*/×÷^=−]/gu);
 
 /** Takes a text apart, in the language that fits it, or in the given one. */
 export function wordsIn(whole: string, given?: Language): Wording {
   const text = beginningOf(whole);
-  const found = [...text.matchAll(wordPattern)];
+  const found = [...text.matchAll(wordPattern())];
   const plains = found.map(([word]) => plain(word.replaceAll("’", "'")));
   const language = given ?? languageFor(plains, languages());
   let depth = 0;

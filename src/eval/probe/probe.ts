@@ -1,7 +1,7 @@
 import { isWritError } from "../../error/writ-error.ts";
 import { chatWith } from "../../model/chat.ts";
 import type { DriverName } from "../../model/driver-names.ts";
-import { driversByName } from "../../driver/choose.ts";
+import { driverNamed } from "../../driver/choose.ts";
 import type { Model } from "../../model/model.ts";
 import type { ProbeCase } from "./probe-case.ts";
 import { type CaseResult, runCase } from "./run-case.ts";
@@ -61,7 +61,7 @@ export async function* probe(options: ProbeOptions): AsyncGenerator<ProbeEvent, 
 async function* runHeld(driver: DriverName, options: ProbeOptions): AsyncGenerator<ProbeEvent, boolean> {
   // A driver that decides by itself asks only where it has to; what it asks is held wherever that is possible.
   const seen = {
-    format: driversByName[driver].decide !== undefined && options.model.features.format !== undefined,
+    format: driverNamed(driver).decide !== undefined && options.model.features.format !== undefined,
   };
   const model = watchFormat(options.model, seen);
   for (const probeCase of options.cases) {

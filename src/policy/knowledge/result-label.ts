@@ -3,7 +3,7 @@ import { contentText, type ToolResult } from "../../message/message.ts";
 import type { ValueType } from "../../tool/parameters.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
-import { remembered } from "../../util/remembered.ts";
+import { lazy, remembered } from "../../util/remembered.ts";
 import { canonical } from "../values/canonical.ts";
 
 /**
@@ -47,15 +47,15 @@ export function shownForm(tool: Tool, { status, value, text, files }: ToolResult
 }
 
 /** A name that is one word, and no address: nothing in it can be read as a sentence. */
-const name = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}_-]{0,63}$/u;
+const name = lazy(() => /^[\p{L}\p{N}][\p{L}\p{N}\p{M}_-]{0,63}$/u);
 
 /** True if a result holds nothing but values of one type, in lists and under plain names: whoever wrote one of them could not write a sentence. */
 function hasForm(result: Json, type: ValueType): boolean {
   if (Array.isArray(result)) return result.every((item: Json) => hasForm(item, type));
   if (isJsonObject(result))
-    return Object.entries(result).every(([key, value]) => name.test(key) && hasForm(value, type));
+    return Object.entries(result).every(([key, value]) => name().test(key) && hasForm(value, type));
   if (result === null || typeof result === "boolean") return true;
-  if (type === "identifier" || type === "text") return name.test(contentText(result));
+  if (type === "identifier" || type === "text") return name().test(contentText(result));
   const isSentence = places.has(type) && typeof result === "string" && /\s/u.test(result);
   return !isSentence && canonical(type, result) !== undefined;
 }

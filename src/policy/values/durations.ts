@@ -1,3 +1,5 @@
+import { lazy } from "../../util/remembered.ts";
+
 /** The most times and durations of a text that are put together. */
 const most = 16;
 
@@ -11,12 +13,14 @@ const minutesOf: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** "for one hour", "a 90-minute call"; no part of a longer one, and none that says how long before or after something. */
-const duration =
-  /(?<![\p{L}\p{N}.,\-])(\d{1,3}(?:\.5)?|half an|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)[ \-]?(hours?|hrs?|minutes?|mins?)\b(?![ \-](?:and|before|after|earlier|later|ago|from)\b)/giv;
+const duration = lazy(
+  () =>
+    /(?<![\p{L}\p{N}.,\-])(\d{1,3}(?:\.5)?|half an|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)[ \-]?(hours?|hrs?|minutes?|mins?)\b(?![ \-](?:and|before|after|earlier|later|ago|from)\b)/giv,
+);
 
 /** The times at which that ends which begins at one of these times (`T10:00`) and lasts as long as the text says, on the same day. Linear. */
 export function endsIn(text: string, times: Iterable<string>): readonly string[] {
-  const lasting = [...text.matchAll(duration).take(most)].map(([, count = "", unit = ""]) => {
+  const lasting = [...text.matchAll(duration()).take(most)].map(([, count = "", unit = ""]) => {
     const many = minutesOf.get(count.toLowerCase()) ?? Number(count);
     return many * (/^h/iv.test(unit) ? 60 : 1);
   });

@@ -1,10 +1,11 @@
+import { lazy } from "../../util/remembered.ts";
 import { hostName } from "./host.ts";
 import { compatible, composed, hasHidden, maxValueLength } from "./normal.ts";
 
 /** `Name <a@b>`: a name without what parts addresses in a list, so that no program finds another recipient in it. */
 const displayed = /^[^<>@,;:\\\t\n\v\f\r]*<(?<address>[^<>]+)>$/v;
 const atom = "[\\p{L}\\p{N}\\p{M}!#$%&'*+/=?^_`{|}~-]+";
-const localPart = new RegExp(`^${atom}(?:\\.${atom})*$`, "u");
+const localPart = lazy(() => new RegExp(`^${atom}(?:\\.${atom})*$`, "u"));
 const maxLocalLength = 128;
 
 /**
@@ -16,7 +17,7 @@ export function canonicalEmail(value: string): string | undefined {
   const address = bare(composed(value).trim());
   const at = address.indexOf("@");
   const local = address.slice(0, at);
-  if (at < 1 || local.length > maxLocalLength || !localPart.test(local)) return undefined;
+  if (at < 1 || local.length > maxLocalLength || !localPart().test(local)) return undefined;
   const host = hostName(compatible(address.slice(at + 1)));
   const folded = local.toLowerCase();
   // another letter that only reads like one is another mailbox, and the tool gets it as it is

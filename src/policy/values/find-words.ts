@@ -1,10 +1,12 @@
+import { lazy } from "../../util/remembered.ts";
 import { type FoldedText, isWhole } from "./phrases.ts";
 
 /** A pattern of this length at most is searched with `indexOf`: its worst case is then still linear in the text. */
 const shortPattern = 64;
 
-const wordCharacter =
-  /[\p{L}\p{N}\p{M}_\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u{2800}\u{fffc}\u{fffd}]/v;
+const wordCharacter = lazy(
+  () => /[\p{L}\p{N}\p{M}_\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u{2800}\u{fffc}\u{fffd}]/v,
+);
 /** Between two word characters these make one longer token, alone or several: `not-evil.com`, `a@b`, `x=y`, `o'brien`, `wait...go`. */
 const connectors = "-._@/\\+'&=%$#~*?";
 
@@ -66,7 +68,7 @@ function beginsToken(text: string, start: number): boolean {
   while (index > 0 && connectors.includes(text[index - 1] ?? " ")) index -= 1;
   const before = characterBefore(text, index);
   if (before === ":" && text.startsWith("://", index - 1)) return false;
-  return !wordCharacter.test(before);
+  return !wordCharacter().test(before);
 }
 
 /** A possessive is no part of the word: `Ann's`. */
@@ -77,7 +79,7 @@ function endsToken(text: string, end: number): boolean {
 function endsHere(text: string, end: number): boolean {
   let index = end;
   while (connectors.includes(text[index] ?? " ")) index += 1;
-  return !wordCharacter.test(characterAt(text, index));
+  return !wordCharacter().test(characterAt(text, index));
 }
 
 function characterAt(text: string, index: number): string {

@@ -1,6 +1,7 @@
+import { lazy } from "../../util/remembered.ts";
 import { compatible, hasHidden } from "./normal.ts";
 
-const token = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}._:\/+=~@\-]*$/v;
+const token = lazy(() => /^[\p{L}\p{N}][\p{L}\p{N}\p{M}._:\/+=~@\-]*$/v);
 const maxLength = 256;
 
 /**
@@ -11,7 +12,7 @@ export function canonicalIdentifier(value: string | number): string | undefined 
   if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? String(value) : undefined;
   if (value.length > maxLength || hasHidden(value)) return undefined;
   const text = compatible(value).trim().replace(/^[#@]/v, "");
-  return token.test(text) ? text : undefined;
+  return token().test(text) ? text : undefined;
 }
 
 export function isDigits(text: string): boolean {

@@ -1,3 +1,4 @@
+import { lazy } from "../../util/remembered.ts";
 import { linkEnd } from "./link-end.ts";
 import { compatible, hasHidden, withoutHidden } from "./normal.ts";
 import { canonicalUrl, isBareLink } from "./url.ts";
@@ -155,12 +156,12 @@ function relative(text: string, index: number): Link | undefined {
   return { canonical: onHttps(text.slice(start, end)), end };
 }
 
-const inHost = /[\p{L}\p{N}\p{M}_\-]/v;
+const inHost = lazy(() => /[\p{L}\p{N}\p{M}_\-]/v);
 
 /** A host that stands alone, and what follows it. A part of a path or of an e-mail address is none. */
 function hosted(text: string, dot: number): Link {
   let start = dot;
-  while (inHost.test(text[start - 1] ?? "")) start -= 1;
+  while (inHost().test(text[start - 1] ?? "")) start -= 1;
   const end = hostEnd(text, dot);
   if (start === dot || end - start > hostWindow || isPartOfMore(text, start, end)) return { end };
   const host = text.slice(start, end).replace(/[.\-]+$/v, "");
@@ -173,14 +174,14 @@ function hosted(text: string, dot: number): Link {
 
 function isPartOfMore(text: string, start: number, end: number): boolean {
   const before = text[start - 1] ?? " ";
-  if (before === "/" || before === "\\" || (before === "@" && inHost.test(text[start - 2] ?? " ")))
+  if (before === "/" || before === "\\" || (before === "@" && inHost().test(text[start - 2] ?? " ")))
     return true;
   return /^(?:\+[a-z0-9._\-]{0,40})?@/iv.test(text.slice(end, end + 42));
 }
 
 function hostEnd(text: string, start: number): number {
   let end = start;
-  while (end < text.length && (text[end] === "." || inHost.test(text[end] ?? ""))) end += 1;
+  while (end < text.length && (text[end] === "." || inHost().test(text[end] ?? ""))) end += 1;
   return end;
 }
 

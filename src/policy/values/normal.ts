@@ -1,3 +1,5 @@
+import { lazy } from "../../util/remembered.ts";
+
 /** Longer values are compared as text only: no address, path or identifier is that long. In UTF-16 units. */
 export const maxValueLength = 4096;
 
@@ -8,28 +10,31 @@ const beyondAscii = /\P{ASCII}/u;
  * bidirectional controls, tags, control characters (but white space), lone surrogates, and what stands for a
  * broken character.
  */
-const hidden =
-  /[[\p{Cc}--[\t\n\v\f\r]]\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u{2800}\u{fffc}\u{fffd}]/v;
+const hidden = lazy(
+  () => /[[\p{Cc}--[\t\n\v\f\r]]\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u{2800}\u{fffc}\u{fffd}]/v,
+);
 /** Those of them that ASCII has, and all that is beyond it. */
 const maybeHidden = /[^\t\n\v\f\r\x20-\x7e]/v;
-const everyHidden = new RegExp(hidden, "gv");
+const everyHidden = lazy(() => new RegExp(hidden(), "gv"));
 
 /** A picture with the characters that choose its look and join it to another: these are seen, as a part of it. */
-const picture =
-  /\p{Extended_Pictographic}[\u{fe0f}\p{Emoji_Modifier}]?(?:\u{200d}\p{Extended_Pictographic}[\u{fe0f}\p{Emoji_Modifier}]?)*/gv;
+const picture = lazy(
+  () =>
+    /\p{Extended_Pictographic}[\u{fe0f}\p{Emoji_Modifier}]?(?:\u{200d}\p{Extended_Pictographic}[\u{fe0f}\p{Emoji_Modifier}]?)*/gv,
+);
 
 /** Normalising takes time quadratic in a run of marks on one letter, and no written language needs more than a few. */
-const tooManyMarks = /[\p{M}\u{ff9e}\u{ff9f}]{31,}/gv;
+const tooManyMarks = lazy(() => /[\p{M}\u{ff9e}\u{ff9f}]{31,}/gv);
 const broken = "\u{fffd}";
 
 /** True if a text has a character that nobody sees. Such a value is never equal to anything. */
 export function hasHidden(text: string): boolean {
-  return maybeHidden.test(text) && hidden.test(text) && hidden.test(text.replaceAll(picture, ""));
+  return maybeHidden.test(text) && hidden().test(text) && hidden().test(text.replaceAll(picture(), ""));
 }
 
 /** Leaves out what nobody sees: what a program that ignores such characters would read. */
 export function withoutHidden(text: string): string {
-  return text.replaceAll(everyHidden, "");
+  return text.replaceAll(everyHidden(), "");
 }
 
 export function isAscii(text: string): boolean {
@@ -38,11 +43,11 @@ export function isAscii(text: string): boolean {
 
 /** NFC: one spelling of accents. For paths and addresses, where a full-width letter is another letter. Linear: a run of over 30 marks becomes hidden. */
 export function composed(text: string): string {
-  return isAscii(text) ? text : text.replaceAll(tooManyMarks, broken).normalize("NFC");
+  return isAscii(text) ? text : text.replaceAll(tooManyMarks(), broken).normalize("NFC");
 }
 
 /** A raised, lowered or circled digit beside another digit: a power, a footnote or the number of an item, and no digit of the same number. */
-const apart = /((?<=[\p{Nd}\p{No}])\p{No}+|\p{No}+(?=[\p{Nd}\p{No}]))/v;
+const apart = lazy(() => /((?<=[\p{Nd}\p{No}])\p{No}+|\p{No}+(?=[\p{Nd}\p{No}]))/v);
 
 /**
  * NFKC: also folds full-width letters, ligatures and the like. Look-alikes of other scripts stay different, and so does `10²` from `102`. Linear, as
@@ -50,7 +55,7 @@ const apart = /((?<=[\p{Nd}\p{No}])\p{No}+|\p{No}+(?=[\p{Nd}\p{No}]))/v;
  */
 export function compatible(text: string): string {
   if (isAscii(text)) return text;
-  const parts = text.replaceAll(tooManyMarks, broken).split(apart);
+  const parts = text.replaceAll(tooManyMarks(), broken).split(apart());
   return parts.map((part, index) => (index % 2 === 0 ? part.normalize("NFKC") : part)).join("");
 }
 

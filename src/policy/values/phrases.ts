@@ -1,3 +1,4 @@
+import { lazy } from "../../util/remembered.ts";
 import { folded } from "./normal.ts";
 
 /** A place in a text, in UTF-16 units. */
@@ -22,14 +23,14 @@ const calendar =
   "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December";
 /** Bounded, since a search that fails begins again behind each dash and apostrophe. */
 const capital = `(?!(?:${calendar})(?![\\p{L}\\p{M}]))\\p{Lu}[\\p{L}\\p{M}\\-]{0,100}(?:['\u{2019}]\\p{Lu}[\\p{L}\\p{M}]{0,100}){0,4}`;
-const run = new RegExp(`(?<![\\p{L}\\p{M}\\p{N}])${capital}(?: ${capital})+`, "gu");
+const run = lazy(() => new RegExp(`(?<![\\p{L}\\p{M}\\p{N}])${capital}(?: ${capital})+`, "gu"));
 
 /** The longer names in a text: what stands between quotes, and where it is wanted runs of words with capital letters. In their order, none within another. Linear. */
 export function phrasesIn(text: string, quoted: readonly Span[], withRuns: boolean): readonly Phrase[] {
   const outer = outermost(quoted.map((span) => trimmed(text, span)));
   const runs = !withRuns
     ? []
-    : [...text.matchAll(run)].map(({ index, 0: words }): Phrase => {
+    : [...text.matchAll(run())].map(({ index, 0: words }): Phrase => {
         const inner = beginsSentence(text, index) ? index + words.indexOf(" ") + 1 : index;
         return { start: index, end: index + words.length, inner };
       });

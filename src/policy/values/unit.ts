@@ -1,3 +1,5 @@
+import { lazy } from "../../util/remembered.ts";
+
 /** Currencies by the signs and codes that stand before or behind an amount. Common ones; another one leaves an amount unread, and the value unbound. */
 const codes: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
@@ -46,18 +48,17 @@ export const currency: string = `(?:${Object.keys(codes)
   .map((code) => code.replace("$", String.raw`\$`))
   .join("|")})`;
 
-const written = new RegExp(`^[+\\-−]? ?(?<before>${currency})|(?<behind>${currency}|%)$`, "iv");
-const ahead = new RegExp(`(?<!\\p{L})(?<unit>${currency}) ?$`, "iv");
-const behind = new RegExp(
-  `^[ \\u{a0}]?(?<unit>${currency}|%|${Object.keys(words).join("|")})(?!\\p{L})`,
-  "iv",
+const written = lazy(() => new RegExp(`^[+\\-−]? ?(?<before>${currency})|(?<behind>${currency}|%)$`, "iv"));
+const ahead = lazy(() => new RegExp(`(?<!\\p{L})(?<unit>${currency}) ?$`, "iv"));
+const behind = lazy(
+  () => new RegExp(`^[ \\u{a0}]?(?<unit>${currency}|%|${Object.keys(words).join("|")})(?!\\p{L})`, "iv"),
 );
 /** The longest unit, with a space. */
 const window = 9;
 
 /** The currency or percent sign of an amount as a value has it, like `5 EUR`; undefined for one without. */
 export function unitOf(value: string): string | undefined {
-  const { before, behind: after } = written.exec(value.trim())?.groups ?? {};
+  const { before, behind: after } = written().exec(value.trim())?.groups ?? {};
   return nameOf(before ?? after);
 }
 
@@ -68,8 +69,8 @@ export function unitAt(
 ): string | undefined {
   const own = unitOf(text.slice(start, end));
   if (own !== undefined) return own;
-  const after = behind.exec(text.slice(end, end + window))?.groups?.["unit"];
-  return nameOf(after ?? ahead.exec(text.slice(Math.max(0, start - window), start))?.groups?.["unit"]);
+  const after = behind().exec(text.slice(end, end + window))?.groups?.["unit"];
+  return nameOf(after ?? ahead().exec(text.slice(Math.max(0, start - window), start))?.groups?.["unit"]);
 }
 
 /** `try` is a word before it is a currency. */

@@ -1,9 +1,9 @@
 import { cpuMs } from "../../cpu-time.ts";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { driversByName } from "../../../src/driver/choose.ts";
+import { driverNamed } from "../../../src/driver/choose.ts";
 import { commandDriver } from "../../../src/driver/command.ts";
-import { recogniser } from "../../../src/drivers.ts";
+import { driverNames, recogniser } from "../../../src/drivers.ts";
 import { tool } from "../../../src/index.ts";
 import { fakeTool } from "../../../src/testing.ts";
 import { replyOf, turnOf } from "./turn.ts";
@@ -43,7 +43,7 @@ describe("replies of 60 kB that are nothing", () => {
   it.each(units)("are read at once by every driver: %j, many times %j, and %j", (before, unit, after) => {
     const text = before + unit.repeat(60_000 / unit.length) + after;
     const work = (): void => {
-      for (const driver of [...Object.values(driversByName), commandDriver({ prose: "keep" })])
+      for (const driver of [...driverNames.map(driverNamed), commandDriver({ prose: "keep" })])
         expect(driver.read(replyOf(text), page).message.parts.length).toBeGreaterThan(0);
     };
     expect(cpuMs(4000, work)).toBeLessThan(4000);

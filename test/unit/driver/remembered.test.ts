@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { TurnInput } from "../../../src/driver/driver.ts";
-import { driversByName } from "../../../src/driver/choose.ts";
+import { driverNamed } from "../../../src/driver/choose.ts";
 import { withMarks } from "../../../src/driver/mark-results.ts";
 import { tool } from "../../../src/index.ts";
 import { loop, readTranscript, userMessage } from "../../../src/doors.ts";
@@ -47,7 +47,7 @@ describe("what is remembered from one run to the next", () => {
   }
 
   const textOfFirst = (name: (typeof driverNames)[number], turn: TurnInput): string =>
-    textOfMessage(driversByName[name].request(turn).messages[0]);
+    textOfMessage(driverNamed(name).request(turn).messages[0]);
 
   for (const name of ["json", "inline", "hermes", "react", "command", "pythonic", "select"] as const)
     it(`${name}: two runs from one transcript with other outputs are told each its own`, () => {
@@ -86,7 +86,7 @@ describe("what is remembered from one run to the next", () => {
           { role: "tool", callId: "call_2", ...ok },
         ],
       }) as ReadyTranscript;
-      const driver = driversByName[name];
+      const driver = driverNamed(name);
       const turn = { ...turnOf({ tools: [toolNamed("alpha")] }), transcript };
       const shown = (marks: boolean): string =>
         JSON.stringify(driver.request(withMarks({ ...turn, marks }, driver)).messages);
@@ -103,7 +103,7 @@ describe("what is remembered from one run to the next", () => {
     const after = (text: string): string => {
       const result: Message = { role: "tool", callId: "call_1", name: "alpha", status: "ok", text };
       const transcript = readTranscript({ messages: [begun.user, call, result] }) as ReadyTranscript;
-      return JSON.stringify(driversByName["select"].request({ ...turn, transcript }).messages);
+      return JSON.stringify(driverNamed("select").request({ ...turn, transcript }).messages);
     };
     expect(after("sunny")).toContain("sunny");
     expect(after("rainy")).toContain("rainy");
