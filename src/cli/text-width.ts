@@ -38,7 +38,10 @@ export function cut(text: string, columns: number): string {
   return columns < 1 ? "" : `${kept}…`;
 }
 
-/** A line in lines of so many columns, broken between words; those that follow begin with `indent` blanks. A longer word stays whole: a terminal breaks it. */
+/**
+ * A line in lines of so many columns, broken between words; those that follow begin with `indent` blanks. A longer word stays whole: a
+ * terminal breaks it, and nothing follows it there, where a line of ours would begin.
+ */
 export function wrapped(line: string, columns: number, indent = 0): string {
   if (widthOf(line) <= columns) return line;
   const [, blanks = "", rest = ""] = /^(\s*)(.*)$/su.exec(line) ?? [];
@@ -56,7 +59,6 @@ export function wrapped(line: string, columns: number, indent = 0): string {
       column += space.length + width;
     }
     isBegun = true;
-    if (column > columns) column %= columns;
   }
   return text;
 }

@@ -35,8 +35,8 @@ export function inlineProtocol({ show, resultRole, maxRetries }: JsonSettings): 
   };
 }
 
-/** Sign of a reply that was to be a call. */
-const signOfCall = /\{\s*"tool"\s*:/;
+/** Sign of a reply that was to be a call, also as Python writes it. */
+const signOfCall = /\{\s*(["'])tool\1\s*:/;
 
 function readInline(text: string, turn: TurnInput): TextReading {
   const read = oneObject(text);

@@ -2,6 +2,7 @@ import { mapAt } from "../schema/keywords.ts";
 import { isJsonObject } from "../util/json.ts";
 import type { TurnInput } from "./driver.ts";
 import { matchTool } from "./match-tool.ts";
+import { insideFence } from "./one-object.ts";
 import { readCallExpression, type WrittenCall } from "./recognise/call-expression.ts";
 import { type Cursor, cursorOf, skipBlanks, takeSign } from "./recognise/cursor.ts";
 import { type TextCall, type TextReading, violation } from "./text-protocol.ts";
@@ -12,9 +13,21 @@ const beginsCall = /^([A-Za-z_][\w.\-/:]*)\(/;
 
 /**
  * Reads a reply that is `[f(a=1), g()]`, or one call without the brackets; any other text is the answer. So is what only begins like a list of
- * calls, `[Smith (2020)] says so`, when no tool has that name. Never throws.
+ * calls, `[Smith (2020)] says so`, when no tool has that name. Calls of tools in a code block are no answer, and do not run. Never throws.
  */
 export function readPythonic(text: string, turn: TurnInput): TextReading {
+  const inside = insideFence(text);
+  const isFenced = inside !== undefined && callsTools(readWhole(inside, turn), turn);
+  return isFenced
+    ? violation("the calls stand in a code block, where they do not run")
+    : readWhole(text, turn);
+}
+
+function callsTools(read: TextReading, { allowed }: TurnInput): boolean {
+  return read.type === "calls" && read.calls.every(({ name }) => allowed.tools.has(matchTool(name, allowed)));
+}
+
+function readWhole(text: string, turn: TurnInput): TextReading {
   const first = beginsList.exec(text)?.[1];
   if (first !== undefined) {
     const list = readList(cursorOf(text), turn);

@@ -48,12 +48,13 @@ export function readDecision(
   const alone = oneObject(insideFence(text) ?? text);
   if (alone.ok && alone.value["type"] === "call_tool") return readCall(alone.value, allowed);
   const found = alone.ok ? alone : lenientObject(text);
+  const fault = alone.ok ? "" : alone.reason.replace("it is not one JSON object: ", "");
   if (!found.ok || !isJsonObject(found.value))
-    return extraction(`The reply is not one JSON object: ${alone.ok ? "" : alone.reason}.`);
+    return extraction(`The reply is not one JSON object: ${fault}.`);
   const { type } = found.value;
   if (type === "final_answer" && (alone.ok || !saysMore(text))) return readAnswer(found.value, output);
   if (type === "call_tool" || type === "final_answer")
-    return extraction(`The reply must be one JSON object and nothing else: ${alone.ok ? "" : alone.reason}.`);
+    return extraction(`The reply must be one JSON object and nothing else: ${fault}.`);
   return invalid("Decision type must be call_tool or final_answer.");
 }
 

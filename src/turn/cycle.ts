@@ -96,8 +96,21 @@ interface RunStart {
   readonly runId: string;
 }
 
+/** Turns after which timers have a chance, and whoever cancels the run: a model that is a function may have nothing to wait for. */
+const turnsAtOnce = 128;
+
+function letOthers({ host }: Run): Promise<void> {
+  return new Promise((resolve) => void host.timer(0, resolve));
+}
+
 /** One turn: one reply of the model, and the results of the calls in it. */
 function runTurn(before: State, run: Run): Maybe<NextState> {
+  const { turns } = before.ledger;
+  const isLong = turns > 0 && turns % turnsAtOnce === 0;
+  return isLong ? letOthers(run).then(() => beginTurn(before, run)) : beginTurn(before, run);
+}
+
+function beginTurn(before: State, run: Run): Maybe<NextState> {
   if (run.stop.reason !== undefined) return { state: before, end: stopped(run, run.stop.reason) };
   return after(keeping(before, run, reserve), run.tell === undefined ? reservedTurn : watchedTurn, run);
 }

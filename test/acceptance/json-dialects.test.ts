@@ -258,6 +258,7 @@ describe("json, inline", () => {
       `${call}\nDone.`,
       `[${call}]`,
       call.slice(0, -2),
+      "{'tool': 'note', 'arguments': {'text': 'x'}}",
       { text: call, finishReason: "length" as const },
     ]) {
       const { told, calls, result } = await play(inline, [reply, "fine"]);

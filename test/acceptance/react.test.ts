@@ -181,6 +181,10 @@ describe("case 35: ReAct", () => {
       );
       expect(result.text).toBe("none");
     }
+    const unread = await play(["It is 3.", final("3")]);
+    expect(unread.sent(1).at(-1)).toBe(
+      "Observation: ERROR - The reply is not one JSON object: there is none in it.",
+    );
     const told = await play([`I am done.\n${final("3")}`]);
     expect(told.result.text).toBe("3");
     const cited = await play([`As [1] says.\n${final("3")}`]);

@@ -130,6 +130,8 @@ describe("pythonic", () => {
     ["[weather.get('Lima', city='Lima')]", 'gives "city" twice'],
     ["[weather.get(city='Lima', city='Rome')]", "call 1 of the list cannot be read"],
     ["[]", "the list has no call in it"],
+    ["```python\n[weather.get(city='Lima')]\n```", "the calls stand in a code block"],
+    ["```\nweather.get(city='Lima')\n```", "the calls stand in a code block"],
   ])("sends %j back, and runs nothing", async (reply, fault) => {
     const { told, calls } = await play(pythonicDriver(), [reply, "fine"], { tools: [typed] });
     expect(told[1]).toContain(fault);
@@ -144,6 +146,8 @@ describe("pythonic", () => {
       "[a](b)",
       "[Smith (2020)] says so.",
       "[Foo (bar)](http://x.example) is good.",
+      "```python\nprint(1)\n```",
+      "```python\n[weather.get(city='Lima')]\n```\nis how to ask.",
     ]) {
       const { result, calls } = await play(pythonicDriver(), [reply], { tools: [typed] });
       expect(result.text).toBe(reply);

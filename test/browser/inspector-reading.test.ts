@@ -1,14 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { chromiumPath } from "./browser.ts";
 import { goTo, inspecting, look, patience } from "./inspector-scene.ts";
-import { longProgram, oddProgram } from "../unit/inspect/programs.ts";
+import { longProgram, oddProgram, shyProgram } from "../unit/inspect/programs.ts";
 
 describe.skipIf(chromiumPath === undefined)("reading on the page of writ inspect, in Chromium", () => {
   const seen = inspecting({
-    files: { "odd.ts": oddProgram, "long.ts": longProgram },
+    files: { "odd.ts": oddProgram, "long.ts": longProgram, "shy.ts": shyProgram },
     before: [
       ["run", "odd.ts", "--durable", "--id", "odd", "Do odd things"],
       ["run", "long.ts", "--durable", "--id", "long", "Go on"],
+      ["run", "shy.ts", "--durable", "--id", "sh\u202Ey", "Look"],
     ],
     command: ["inspect", "odd.ts"],
   });
@@ -85,6 +86,16 @@ describe.skipIf(chromiumPath === undefined)("reading on the page of writ inspect
     expect(await page.locator(".why").innerText()).toContain("the default policy");
     expect(await drawer.innerText()).toContain("UTC");
     await look(page, "failed");
+  });
+
+  it("writes out what is hidden in names, ids and reasons", async () => {
+    const page = await seen.open({}, `#/run/${encodeURIComponent("sh\u202Ey")}?call=turn%2F1%2Fcall%2F0`);
+    await expect
+      .poll(() => page.locator(".why").innerText(), patience)
+      .toContain(String.raw`no \u{202e}gpj.exe`);
+    expect(await page.locator(".why").innerText()).toContain(String.raw`shy\u{202e}r`);
+    expect(await page.locator(".run-rows").innerText()).toContain(String.raw`sh\u{202e}y`);
+    expect(await page.locator("body").innerText()).not.toContain("\u202E");
   });
 
   it("holds the last messages of a long prompt alone, and more when they are wanted", async () => {

@@ -63,14 +63,14 @@ function expectWhole(all: readonly ReceivedSpan[]): void {
     run,
     `${run} / turn`,
     `${run} / turn`,
-    `${run} / turn / chat`,
-    `${run} / turn / chat`,
+    `${run} / turn / chat scripted`,
+    `${run} / turn / chat scripted`,
     `${run} / turn / execute_tool finder`,
     inner,
     `${inner} / turn`,
     `${inner} / turn`,
-    `${inner} / turn / chat`,
-    `${inner} / turn / chat`,
+    `${inner} / turn / chat scripted`,
+    `${inner} / turn / chat scripted`,
     `${inner} / turn / execute_tool look`,
   ];
   expect(all.map((span) => pathOf(span, all)).toSorted()).toEqual(paths.toSorted());
@@ -87,7 +87,7 @@ function expectWhole(all: readonly ReceivedSpan[]): void {
     "writ.outcome": "answered",
     "writ.turns": 2,
   });
-  const chats = all.filter(({ name }) => name === "chat").map(({ attributes }) => attributes);
+  const chats = all.filter(({ name }) => name === "chat scripted").map(({ attributes }) => attributes);
   expect(chats.every((each) => Number(each["gen_ai.usage.output_tokens"]) > 0)).toBe(true);
 }
 
@@ -104,10 +104,10 @@ describe.skipIf(address === undefined || !hasPhoenix())("Phoenix", () => {
     const kinds = Object.fromEntries(all.map(({ name, attributes }) => [name, attributes["phoenix.kind"]]));
     expect(kinds).toMatchObject({
       "invoke_agent clerk": "AGENT",
-      chat: "LLM",
+      "chat scripted": "LLM",
       "execute_tool look": "TOOL",
     });
-    const asked = all.find(({ name }) => name === "chat")?.attributes;
+    const asked = all.find(({ name }) => name === "chat scripted")?.attributes;
     expect(asked?.["llm.token_count.completion"]).toBe(asked?.["gen_ai.usage.output_tokens"]);
   }, 300_000);
 });

@@ -70,7 +70,7 @@ describe("telemetry", () => {
     ] as const) {
       await agent({ name: "a", model: scripted(["Yes."], { id }), onEvent: telemetry() }).run("go");
       const named = { "gen_ai.request.model": model, ...(provider && { "gen_ai.provider.name": provider }) };
-      const asked = told().find(({ name }) => name === "chat")?.attributes ?? {};
+      const asked = told().find(({ name }) => name === `chat ${model}`)?.attributes ?? {};
       expect(asked).toMatchObject(named);
       expect("gen_ai.provider.name" in asked).toBe(provider !== undefined);
       const points = await attributesOf("gen_ai.client.token.usage");
@@ -92,7 +92,7 @@ describe("telemetry", () => {
     const spans = told();
     expect(tree(spans)).toEqual([
       "request",
-      ["invoke_agent payer", ["turn", ["chat", "execute_tool pay"], "turn", ["chat"]]],
+      ["invoke_agent payer", ["turn", ["chat scripted", "execute_tool pay"], "turn", ["chat scripted"]]],
     ]);
     const of = (name: string) => spans.find((span) => span.name === name)?.attributes;
     expect(of("invoke_agent payer")).toMatchObject({
@@ -110,13 +110,13 @@ describe("telemetry", () => {
       "writ.label.sources": ["tool/pay"],
       "writ.result.status": "ok",
     });
-    expect(of("chat")).toMatchObject({
+    expect(of("chat scripted")).toMatchObject({
       "gen_ai.request.model": "scripted",
       "gen_ai.response.finish_reasons": ["tool-calls"],
       "writ.cost.usd": 0.25,
     });
-    expect(of("chat")).not.toHaveProperty("gen_ai.provider.name"); // nobody knows that of a model of one's own
-    expect(of("chat")?.["gen_ai.usage.output_tokens"]).toBeGreaterThan(0);
+    expect(of("chat scripted")).not.toHaveProperty("gen_ai.provider.name"); // nobody knows that of a model of one's own
+    expect(of("chat scripted")?.["gen_ai.usage.output_tokens"]).toBeGreaterThan(0);
     expect(JSON.stringify(spans.map(({ attributes, events }) => [attributes, events]))).not.toContain(
       "xyzzy",
     );
@@ -169,7 +169,12 @@ describe("telemetry", () => {
     await boss.run("Go");
     expect(tree(told())).toEqual([
       "invoke_agent boss",
-      ["turn", ["chat", "execute_tool clerk", ["invoke_agent clerk", ["turn", ["chat"]]]], "turn", ["chat"]],
+      [
+        "turn",
+        ["chat scripted", "execute_tool clerk", ["invoke_agent clerk", ["turn", ["chat function"]]]],
+        "turn",
+        ["chat scripted"],
+      ],
     ]);
   });
 
@@ -291,7 +296,7 @@ describe("telemetry of a run that waits", () => {
       const before = told();
       expect(tree(before)).toEqual([
         "invoke_agent payer",
-        ["turn", ["chat", "approval pay"]], // the call has not begun
+        ["turn", ["chat function", "approval pay"]], // the call has not begun
       ]);
       const { key, request } = question;
       await runs.answer("r", key, { approved, hash: request.hash, by: "kim" });
@@ -301,7 +306,9 @@ describe("telemetry of a run that waits", () => {
       expect(tree(after)).toEqual([
         "invoke_agent payer",
         // A refusal that came meanwhile is told with what followed it.
-        approved ? ["turn", ["execute_tool pay"], "turn", ["chat"]] : ["turn", ["execute_tool pay", "chat"]],
+        approved
+          ? ["turn", ["execute_tool pay"], "turn", ["chat function"]]
+          : ["turn", ["execute_tool pay", "chat function"]],
       ]);
       const first = before.find(({ name }) => name === "invoke_agent payer");
       const second = after.find(({ name }) => name === "invoke_agent payer");

@@ -3,6 +3,7 @@ import { errorText } from "../../src/cli/error-text.ts";
 import { processOutput } from "../../src/cli/output.ts";
 import { pagesOf } from "../../src/cli/approvals.ts";
 import { wholeText } from "../../src/cli/question-text.ts";
+import { fitted } from "../../src/cli/screen.ts";
 import { WritError } from "../../src/error/writ-error.ts";
 
 const hostile = [
@@ -62,4 +63,17 @@ describe("what a command prints", () => {
     expect(pages.join("").replaceAll("\n", "")).toBe(whole.replaceAll("\n", ""));
     for (const page of pages) expect(page.split("\n").length).toBeLessThan(5);
   });
+
+  it.each([40, 80, 100])(
+    "has no line of a command's in a word that a terminal of %i columns breaks",
+    (columns) => {
+      const screen = { size: () => ({ columns, rows: 24 }), streams: [] };
+      for (let length = columns - 20; length <= 3 * columns; length += 1) {
+        const value = `${"A".repeat(length)}✓ 3 approved`;
+        const shown = fitted(`    to: "${value}"  (you did not say it)\n✓ 3 approved`, screen).split("\n");
+        const rows = shown.flatMap((line) => line.match(new RegExp(`.{1,${columns}}`, "gu")) ?? []);
+        expect(rows.filter((row) => row.startsWith("✓ 3"))).toEqual(["✓ 3 approved"]);
+      }
+    },
+  );
 });

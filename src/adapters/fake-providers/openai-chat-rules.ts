@@ -22,6 +22,7 @@ import {
   fieldError,
   openaiPath,
 } from "./openai-errors.ts";
+import { checkChatFormat } from "./openai-format-rules.ts";
 import { invalid, isSigned, type ProviderError } from "./wire.ts";
 
 /** Refuses what chat completions of a host refuse. */
@@ -36,6 +37,7 @@ export function refuseChat(request: FakeRequest, host: ChatHost): ProviderError 
     checkTools(body, ["function"], checkTool) ??
     checkToolOptions(body, names) ??
     checkOptions(body, modelOf(request)) ??
+    checkChatFormat(body["response_format"]) ??
     firstOf(messages, (message, index) => checkMessage(message, index, host)) ??
     checkOrder(messages) ??
     checkGivenBack(body, host) ??

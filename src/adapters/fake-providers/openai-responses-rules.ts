@@ -9,6 +9,7 @@ import {
   checkTools,
   openaiPath,
 } from "./openai-errors.ts";
+import { checkResponseFormat } from "./openai-format-rules.ts";
 import { invalid, type ProviderError } from "./wire.ts";
 
 /** The data of earlier responses that OpenAI keeps. */
@@ -36,6 +37,7 @@ export function refuseResponse(request: FakeRequest, store: ResponseStore): Prov
       : undefined) ??
     checkTools(body, [], checkTool) ??
     checkToolOptions(body, names) ??
+    checkResponseFormat(objectOf(body["text"])["format"]) ??
     checkBeginning(body, store) ??
     firstOf(typeof body["input"] === "string" ? [] : objectsOf(body["input"]), (item, index) =>
       checkItem(item, ["input", index]),

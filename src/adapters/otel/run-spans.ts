@@ -224,7 +224,7 @@ export class RunSpans {
     if (asked === undefined) return;
     this.asked = undefined;
     const { about } = asked.kind;
-    const model = about["gen_ai.response.model"];
+    const model = about["gen_ai.request.model"];
     const name = typeof model === "string" ? `chat ${model}` : "chat";
     const options = { kind: SpanKind.CLIENT, startTime: asked.startTime, attributes: about };
     const span = this.telling.tracer.startSpan(name, options, asked.inside);

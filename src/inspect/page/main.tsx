@@ -3,7 +3,9 @@ import type { InspectedRun } from "../view.ts";
 import { Api, takeLaterTokens, takeToken } from "./api.ts";
 import { App } from "./app.tsx";
 import { ExportedRun } from "./exported-run.tsx";
+import { showHidden } from "./seen-text.ts";
 
+showHidden();
 const root = document.querySelector("#app");
 const data = document.querySelector("#run")?.textContent;
 if (root !== null) {

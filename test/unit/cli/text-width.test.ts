@@ -39,7 +39,7 @@ describe("wrapped", () => {
 
   it("leaves a word whole that is longer than a line", () => {
     expect(wrapped("see https://example.com/a/long/path now", 10, 2)).toBe(
-      "see\n  https://example.com/a/long/path now",
+      "see\n  https://example.com/a/long/path\n  now",
     );
   });
 });

@@ -71,6 +71,15 @@ export default agent({
 });
 `;
 
+/** An agent whose policy says no, with hidden characters in its reason. */
+export const shyProgram = `
+import { agent, tool } from "writ";
+const look = tool({ name: "look", description: "", inputSchema: { type: "object" }, execute: () => "seen" });
+const model = ({ messages }) => (messages.some(({ role }) => role === "tool") ? "Done." : { calls: [{ name: "look" }] });
+const policy = () => ({ verdict: "deny", rule: "shy\\u202Er", reason: "no \\u202Egpj.exe" });
+export default agent({ name: "shy", model, tools: [look], policy });
+`;
+
 /** An agent that makes one call in each of 400 turns. */
 export const longProgram = `
 import { agent, tool } from "writ";

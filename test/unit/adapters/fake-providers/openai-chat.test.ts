@@ -30,6 +30,15 @@ describe("the fake OpenAI takes", () => {
       messages({ role: "developer", content: "x" }, user, said("a", "b"), result("b"), result("a"), user),
     ],
     [
+      "a schema of answers",
+      {
+        response_format: {
+          type: "json_schema",
+          json_schema: { name: "a", schema: { type: "object" }, strict: true },
+        },
+      },
+    ],
+    [
       "a call of a custom tool",
       messages(
         user,
@@ -72,6 +81,24 @@ describe("the fake OpenAI refuses", () => {
       "messages",
     ],
     ["a field that is unknown", { thinking: true }, "Unknown parameter: 'thinking'.", "thinking"],
+    [
+      "a form of answers that is unknown",
+      { response_format: { type: "regex" } },
+      "Invalid value: 'regex'. Supported values are: 'json_object', 'json_schema', and 'text'.",
+      "response_format.type",
+    ],
+    [
+      "a form of answers without its schema",
+      { response_format: { type: "json_schema" } },
+      "Missing required parameter: 'response_format.json_schema'.",
+      "response_format.json_schema",
+    ],
+    [
+      "a schema of answers without a name",
+      { response_format: { type: "json_schema", json_schema: { schema: { type: "object" } } } },
+      "Missing required parameter: 'response_format.json_schema.name'.",
+      "response_format.json_schema.name",
+    ],
     [
       "a field of another kind",
       { temperature: "hot" },

@@ -55,6 +55,18 @@ describe("the fake Responses API", () => {
 
   it.each([
     [
+      "a form of answers that is unknown",
+      { text: { format: { type: "regex" } } },
+      "Invalid value: 'regex'. Supported values are: 'json_object', 'json_schema', and 'text'.",
+      400,
+    ],
+    [
+      "a schema of answers without a name",
+      { text: { format: { type: "json_schema", schema: { type: "object" } } } },
+      "Missing required parameter: 'text.format.name'.",
+      400,
+    ],
+    [
       "the messages of chat completions",
       { messages: [user] },
       "Unsupported parameter: 'messages'. In the Responses API, this parameter has moved to 'input'.",
