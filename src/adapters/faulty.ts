@@ -5,6 +5,7 @@ import { anything, count, list, optional, string, variants } from "../util/shape
 import { WritError } from "../error/writ-error.ts";
 import type { Delta, Model, ModelRequest, StreamOptions } from "../model/model.ts";
 import { resolveModel } from "./model/resolve.ts";
+import { waitMs } from "./wait-ms.ts";
 
 /** A way in which a request to a model goes wrong. */
 export type ModelFault =
@@ -75,7 +76,7 @@ interface Asked {
 
 async function* withFault(fault: ModelFault, { model, request, options }: Asked): AsyncGenerator<Delta> {
   if (fault.type === "rate-limited") throw rateLimited(model, fault.retryAfterMs);
-  if (fault.type === "slow") await setTimeout(fault.ms, undefined, { signal: options.signal });
+  if (fault.type === "slow") await setTimeout(waitMs(fault.ms), undefined, { signal: options.signal });
   let pieces = 0;
   for await (const delta of model.stream(request, options)) {
     if (fault.type === "cut" && pieces === fault.after) throw broken(model);

@@ -35,7 +35,7 @@ import type { AnyDefinition } from "./definition.ts";
 import { type KnownFields, meantText, settingText } from "./meant.ts";
 import { renamedText } from "./renamed.ts";
 import type { RunOptions } from "./run-options.ts";
-import { asSentence, closed, unknownTool } from "../error/check-shape.ts";
+import { asSentence, closed, strayReason, unknownTool } from "../error/check-shape.ts";
 
 const list: Shape<readonly unknown[]> = listOf(anything);
 const toolList = "a list of tools, collections of tools and names of tools";
@@ -266,6 +266,8 @@ const known: Readonly<Record<keyof KnownFields, Readonly<Record<string, Shape<un
 
 function checkFields(given: object, of: keyof KnownFields, where: string): void {
   const shapes = known[of];
+  const stray = strayReason(given, Object.keys(shapes));
+  if (stray !== undefined) throw wrong(where, `its options are what ${stray}.`);
   for (const [field, value] of Object.entries(given)) {
     const shape = Object.hasOwn(shapes, field) ? shapes[field] : undefined;
     if (shape === undefined) {

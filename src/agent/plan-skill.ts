@@ -75,7 +75,9 @@ export function planSkills(
 
 /** The input schema of an agent or a skill: it takes values as they are, and coerces none. */
 export function inputSchema(source: SchemaSource | undefined, name: string): Schema | undefined {
-  return source === undefined ? undefined : toSchema(source, { name, role: "input", coerce: "none" });
+  return source === undefined
+    ? undefined
+    : toSchema(source, { name, role: "input", coerce: "none", refusesSlips: true });
 }
 
 /** The tools that skills may list by name. */

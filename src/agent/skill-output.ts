@@ -35,7 +35,7 @@ export function skillOutput(
 /** A schema of answers, also where it is read as what goes in. @throws WritError `schema-invalid` and `schema-without-json-schema`, which call it the output schema */
 function answerSchema(source: SchemaSource, options: SchemaOptions): Schema {
   try {
-    return toSchema(source, options);
+    return toSchema(source, { ...options, refusesSlips: true });
   } catch (error) {
     if (isWritError(error, "schema-invalid"))
       throw new WritError("schema-invalid", { ...error.data, role: "output" }, { cause: error });

@@ -14,8 +14,12 @@ export type AnyAgent = Agent;
 
 /** @throws WritError `file-missing` when there is no file at the path. */
 export function checkFile(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
-    throw new WritError("file-missing", { path });
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isFile() !== true)
+    throw new WritError("file-missing", {
+      path,
+      instead: found?.isDirectory() === true ? ": it is a folder." : ".",
+    });
 }
 
 /** Parts that the command line gives to a definition in Markdown or JSON. */

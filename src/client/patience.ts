@@ -1,6 +1,6 @@
 import { ServerError } from "./server-error.ts";
 
-/** The pauses between attempts: each is twice as long as the one before, and at least as long as the server wants. */
+/** The pauses between attempts: each is twice as long as the one before, up to a quarter longer by chance, and at least as long as the server wants. */
 export interface Patience {
   /** Called when an attempt went well: the next pause is short again. */
   readonly renew: () => void;
@@ -31,7 +31,8 @@ export function patienceUntil(signal: AbortSignal): Patience {
       const { status = passing, code, retryAfterMs = 0 } = told;
       faults = code === ownFault ? faults + 1 : 0;
       if ((status !== 429 && status < 500) || faults === mostFaults) throw failure;
-      pauseMs = Math.max(pauseMs, retryAfterMs);
+      // Clients that a server lost together come back one by one.
+      pauseMs = Math.max(pauseMs * (1 + Math.random() / 4), retryAfterMs);
       const { promise, resolve: wake } = Promise.withResolvers<unknown>();
       const timer = setTimeout(wake, pauseMs);
       signal.addEventListener("abort", wake);

@@ -1,5 +1,5 @@
 import { checkArguments } from "../error/check-shape.ts";
-import { callable, object, string } from "../util/shape.ts";
+import { callable, having, object, record, string } from "../util/shape.ts";
 import { textOf } from "../message/message.ts";
 import type { AskModel, Driver, DriverDecision, TurnInput } from "./driver.ts";
 import { withMarks } from "./mark-results.ts";
@@ -56,6 +56,8 @@ export function decidingDriver(deciding: Deciding): Driver {
   return driver;
 }
 
+const drives = having("a driver", "request", "read");
+
 /**
  * Has a driver decide a turn for another one: by its own `decide`, or with one question to the model in its way.
  *
@@ -74,6 +76,7 @@ export function decidingDriver(deciding: Deciding): Driver {
  * ```
  */
 export async function decideBy(driver: Driver, turn: TurnInput, ask: AskModel): Promise<DriverDecision> {
+  checkArguments("decideBy()", { driver, turn, ask }, { driver: drives, turn: record, ask: callable });
   if (driver.decide !== undefined) return driver.decide(turn, ask);
   return driver.read(await ask(driver.request(withMarks(turn, driver))), turn);
 }

@@ -1,3 +1,5 @@
+import { checkArguments, checkShape } from "../error/check-shape.ts";
+import { callable, object, oneOf, optional } from "../util/shape.ts";
 import {
   callsOf,
   type Message,
@@ -35,6 +37,7 @@ export function asChat(
   instructions: (shaping: Shaping) => string,
   exchange: (exchanged: Exchanged) => readonly Message[],
 ): TextProtocol["conversation"] {
+  checkArguments("asChat()", { instructions, exchange }, { instructions: callable, exchange: callable });
   const instructionsOf = onceForShape(instructions);
   return (turn) => {
     const { messages } = turn.transcript;
@@ -73,6 +76,14 @@ export interface TextWords {
   readonly resultRole?: "user" | "tool";
 }
 
+const wordsShape = object({
+  calls: callable,
+  answer: optional(callable),
+  result: callable,
+  again: optional(callable),
+  resultRole: optional(oneOf("user", "tool")),
+});
+
 /**
  * Makes the plain `exchange` of {@link asChat}: a reply as the model wrote it, or written here where another driver read it, and behind it the
  * results. Those of one reply are one user message, since many chat templates want user and assistant to take turns.
@@ -89,6 +100,7 @@ export interface TextWords {
  * ```
  */
 export function inWords(words: TextWords): (exchanged: Exchanged) => readonly Message[] {
+  checkShape("inWords()", words, wordsShape);
   const told = onceForResults((reply, results) => [
     spoken(reply.raw === undefined ? written(reply, words) : (words.again?.(reply.raw) ?? reply.raw)),
     ...resultMessages(results, words),

@@ -1,7 +1,10 @@
 import { readAnswer, type KeptAnswer, wrongFree } from "../call/ask.ts";
 import type { KeptSettlement } from "../call/settled-by-person.ts";
+import { checkArguments } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Approval } from "../run/approval.ts";
+import { number, object, optional, string } from "../util/shape.ts";
+import { checked } from "./check-given.ts";
 import type { QuestionAnswer, WaitingQuestion } from "./run-store.ts";
 
 /**
@@ -21,17 +24,13 @@ import type { QuestionAnswer, WaitingQuestion } from "./run-store.ts";
  * ```
  */
 export function answerRecord(
-  {
-    runId: id,
-    key,
-    request,
-    by: allowed,
-    until = Infinity,
-    since,
-  }: Omit<WaitingQuestion, "since"> & Partial<Pick<WaitingQuestion, "since">>,
-  { hash, policy = request.policy, by, settled, ...answer }: QuestionAnswer,
+  question: Omit<WaitingQuestion, "since"> & Partial<Pick<WaitingQuestion, "since">>,
+  given: QuestionAnswer,
   now: number,
 ): string {
+  checkArguments("answerRecord()", { question, now }, { question: questionShape, now: number });
+  const { runId: id, key, request, by: allowed, until = Infinity, since } = question;
+  const { hash, policy = request.policy, by, settled, ...answer } = checked("answer", given);
   const { tool } = request;
   if (hash !== request.hash) throw new WritError("question-changed", { id, key, tool });
   if (policy !== request.policy) throw new WritError("question-stale", { id, key, tool });
@@ -54,6 +53,11 @@ export function answerRecord(
   };
   return JSON.stringify(kept);
 }
+
+const questionShape = object(
+  { runId: string, key: string, request: object({ hash: string, tool: string }), until: optional(number) },
+  "a question that waits",
+);
 
 /** A yes that leaves open what may not be is refused, and not kept as a no. @throws WritError `question-closed` */
 function checkOpen(

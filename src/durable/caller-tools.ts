@@ -1,9 +1,9 @@
 import type { Runnable } from "../agent/runnable.ts";
-import { checkShape, closed } from "../error/check-shape.ts";
+import { checkArguments, checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { JsonSchema } from "../schema/schema.ts";
-import { tool, type Tool } from "../tool/tool.ts";
+import { type Tool, toolOfOthers } from "../tool/tool.ts";
 import { list, optional, record, string } from "../util/shape.ts";
 
 /**
@@ -42,6 +42,7 @@ const beginning = "caller/";
  * ```
  */
 export function callerSignal(callId: string): string {
+  checkArguments("callerSignal()", { callId }, { callId: string });
   return beginning + callId;
 }
 
@@ -63,7 +64,7 @@ export function withCallerTools(agent: Runnable, given: unknown): Runnable {
 }
 
 function callerTool({ name, description = "", inputSchema = { type: "object" } }: CallerTool): Tool {
-  return tool({
+  return toolOfOthers({
     name,
     description,
     inputSchema,

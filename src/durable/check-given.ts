@@ -12,6 +12,7 @@ import {
   type Shape,
   string,
 } from "../util/shape.ts";
+import { startShape } from "./new-run.ts";
 import { type Erased, runStatuses } from "./run-store.ts";
 
 const signal = optional(having("an AbortSignal", "addEventListener"));
@@ -49,7 +50,7 @@ const shapes: Readonly<Record<Given, Shape<unknown>>> = {
     limit: optional(count),
   }),
   result: closed({ signal }),
-  start: record,
+  start: startShape,
   waiting: optional(string),
 };
 

@@ -4,12 +4,12 @@ import { checkAlone, readInput } from "../agent/around-run.ts";
 import { unknownSkill } from "../agent/choose-skill.ts";
 import { checkRunTools } from "../agent/check-definition.ts";
 import { aboutOf, type Runnable } from "../agent/runnable.ts";
-import { checkShape, closed } from "../error/check-shape.ts";
+import { closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Capability } from "../tool/capability.ts";
 import { type Json, toJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
-import { filled, kindOf, list, oneOf, optional, record, string, fits } from "../util/shape.ts";
+import { filled, fits, kindOf, list, oneOf, optional, record, type Shape, string } from "../util/shape.ts";
 import { type CallerTool, withCallerTools } from "./caller-tools.ts";
 import type { DurableOptions } from "./durable-options.ts";
 import { protocol } from "./protocol.ts";
@@ -41,8 +41,9 @@ export interface StartOptions {
   readonly callerTools?: readonly CallerTool[];
 }
 
-const shape = closed({
-  id: filled,
+/** The options of a run that is begun. */
+export const startShape: Shape<unknown> = closed({
+  id: optional(filled),
   session: optional(filled),
   whenWaiting: optional(oneOf("keep", "after", "withdraw")),
   skill: optional(string),
@@ -87,7 +88,6 @@ function checkOptions(agent: Runnable, options: StartOptions): void {
     const reason = `its first argument must be an agent, got ${kindOf(agent)}.`;
     throw new WritError("definition-invalid", { where: "start()", reason });
   }
-  checkShape("The options of start()", options, shape);
   const about = aboutOf(agent);
   const { callerTools = [], skill } = options;
   if (callerTools.length > 0) withCallerTools(agent, callerTools); // says what is wrong with them

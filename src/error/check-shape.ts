@@ -47,6 +47,8 @@ export function closed<const Of extends Readonly<Record<string, Shape<unknown>>>
   return {
     wanted,
     misfit(value) {
+      const stray = strayReason(value, Object.keys(fields));
+      if (stray !== undefined) return { path: "", reason: stray };
       const other = Object.keys(Object(value)).find(
         (key) => !Object.hasOwn(fields, key) && !taken.includes(key),
       );
@@ -56,6 +58,18 @@ export function closed<const Of extends Readonly<Record<string, Shape<unknown>>>
       return { path: "", reason: `has the unknown field ${JSON.stringify(other)}${near}` };
     },
   };
+}
+
+/**
+ * The fault of an instance of a class that has none of the fields, as an AbortSignal in place of `{ signal }` or a Map: without fields of its own it would pass as
+ * an object that leaves all of them out.
+ */
+export function strayReason(value: unknown, fields: readonly string[]): string | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  if (isPlain || Object.keys(value).length > 0 || fields.some((field) => field in value)) return undefined;
+  return `must be an object with ${fields.join(", ")}, got an instance of ${value.constructor.name}`;
 }
 
 /** The error of a list that names a tool which is not there. */

@@ -41,7 +41,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "executor-result-invalid": { message: "The executor of \"{name}\" broke its contract: {reason}.", hint: "An executor gives one result for each call that it was given: what `run(call)` gave, as it is, or `{ callId, value }`, `{ callId, error }` or `{ callId, skipped: reason }`. The call in question (`data.call`): \"{call}\". `executorContract` in `writ/testing` checks an executor.", retryable: false },
   "export-broken": { message: "The export of a run is broken in line {line}: {reason}", hint: "Take the whole text that `export` gave, unchanged. The run is still in the store that it left, as `moved`: export it again there.", retryable: false },
   "export-newer": { message: "The run was exported in the form {version}, and this version of writ reads forms up to {known}.", hint: "Import it with the version of writ that exported it, or a later one.", retryable: false },
-  "file-missing": { message: "There is no file \"{path}\".", hint: "Give the path of a TypeScript or JavaScript file that exports an agent, or of a definition in Markdown or JSON.", retryable: false },
+  "file-missing": { message: "There is no file \"{path}\"{instead}", hint: "Give the path of a TypeScript or JavaScript file that exports an agent, or of a definition in Markdown or JSON.", retryable: false },
   "file-unreadable": { message: "{path} cannot be read: {reason}.", hint: "Give the path of a regular text file in UTF-8 that this process may read.", retryable: false },
   "function-failed": { message: "The function `{function}` of \"{name}\" failed: {reason}", hint: "Correct the function; its own error is the cause.", retryable: false },
   "handle-failed": { message: "{resource}: {reason}", hint: "What the handle was asked to do failed, or is refused for everybody; the message says which.", retryable: false },
@@ -206,7 +206,7 @@ export interface ErrorData {
   "executor-result-invalid": { call: string | number; name: string | number; reason: string | number };
   "export-broken": { line: string | number; reason: string | number };
   "export-newer": { known: string | number; version: string | number };
-  "file-missing": { path: string | number };
+  "file-missing": { instead: string | number; path: string | number };
   "file-unreadable": { path: string | number; reason: string | number };
   "function-failed": { function: string | number; name: string | number; reason: string | number };
   "handle-failed": { reason: string | number; resource: string | number };

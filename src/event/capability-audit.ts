@@ -1,3 +1,5 @@
+import { checkArguments } from "../error/check-shape.ts";
+import { callable } from "../util/shape.ts";
 import type { AgentEvent } from "./event.ts";
 
 /** One look at whether a tool may use something of the world. Plain data. */
@@ -33,6 +35,7 @@ export interface CapabilityLook {
  * ```
  */
 export function capabilityAudit(write: (look: CapabilityLook) => void): (event: AgentEvent) => void {
+  checkArguments("capabilityAudit()", { write }, { write: callable });
   const runs = new Map<string, Map<string, string>>();
   const listener = (event: AgentEvent): void => {
     const { agent, runId, parentRunId } = event;

@@ -252,7 +252,8 @@ export type Listeners = {
  * ```
  */
 export function isFact(event: RunEvent): event is Fact {
-  return kinds[event.type] === "fact";
+  const { type } = (event as Partial<RunEvent> | undefined | null) ?? {};
+  return type !== undefined && kinds[type] === "fact";
 }
 
 /** Tells whether there are events of a type. */

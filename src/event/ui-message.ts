@@ -1,8 +1,10 @@
+import { checkArguments } from "../error/check-shape.ts";
 import { type Label } from "../message/label.ts";
 import { labelOf, type ResultStatus } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { Json } from "../util/json.ts";
+import { object, oneOf, string } from "../util/shape.ts";
 import type { AgentEvent } from "./event.ts";
 import type { Outcome } from "./outcome.ts";
 
@@ -86,6 +88,7 @@ export type UiMessage = UiContent & {
  * ```
  */
 export function uiMessage(event: AgentEvent, detail: UiDetail = "standard"): UiMessage | undefined {
+  checkArguments("uiMessage()", { event, detail }, { event: eventShape, detail: detailShape });
   const { runId, parentRunId, seq, at } = event;
   const content =
     essential(event) ??
@@ -94,6 +97,9 @@ export function uiMessage(event: AgentEvent, detail: UiDetail = "standard"): UiM
   if (content === undefined) return undefined;
   return { ...content, runId, ...(parentRunId === undefined ? {} : { parentRunId }), seq, at };
 }
+
+const eventShape = object({ type: string, runId: string }, "an event of a run");
+const detailShape = oneOf("minimal", "standard", "debug");
 
 /** Messages that every interface shows. */
 function essential(event: AgentEvent): UiContent | undefined {

@@ -1,6 +1,6 @@
 import { checkArguments } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
-import { list, record } from "../util/shape.ts";
+import { callable, list, optional, record } from "../util/shape.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
 import type { Json } from "../util/json.ts";
 import type { Maybe } from "../util/maybe.ts";
@@ -42,6 +42,7 @@ export function recordedJournal(
   keep: (record: JournalRecord, mustLast: boolean) => Maybe<string | undefined | void>,
   keepQuestion?: (question: KeptQuestion) => Maybe<string | undefined | void>,
 ): Journal {
+  checkArguments("recordedJournal()", { records, keep, keepQuestion }, given);
   const byKey = knownIn(records);
 
   function recordAt(key: string, asked: string, terms: StepTerms | undefined): KnownRecord | undefined {
@@ -116,8 +117,9 @@ interface KnownRecord {
 }
 
 /** The records by their keys: of two with one key, the later holds. @throws WritError `definition-invalid` for what is no list of records */
+const given = { records: list(record), keep: callable, keepQuestion: optional(callable) };
+
 function knownIn(records: readonly JournalRecord[]): Map<string, KnownRecord> {
-  checkArguments("recordedJournal()", { records }, { records: list(record) });
   return new Map(records.map((each) => [each.key, { record: each, looked: undefined }]));
 }
 

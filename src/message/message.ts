@@ -1,5 +1,7 @@
+import { checkShape } from "../error/check-shape.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import { isAddress, readDataUrl, sizeOf } from "../util/media.ts";
+import { list, object, record, string } from "../util/shape.ts";
 import { joinLabels, type Label, readLabel, trustedLabel, untrustedFrom } from "./label.ts";
 
 /**
@@ -173,6 +175,7 @@ export interface ReportedResponse {
  * ```
  */
 export function userMessage(text: string): UserMessage {
+  if (typeof text !== "string") checkShape("userMessage()", text, string);
   return { role: "user", parts: [{ type: "text", text }] };
 }
 
@@ -205,6 +208,8 @@ export function sinceAsked(messages: readonly Message[]): readonly Message[] {
  * ```
  */
 export function textOf(message: UserMessage | ReplyMessage): string {
+  if (!Array.isArray((message as Partial<typeof message> | undefined | null)?.parts))
+    checkShape("textOf()", message, withParts);
   let text = "";
   for (const part of message.parts) if (part.type === "text") text += part.text;
   return text;
@@ -220,9 +225,14 @@ export function textOf(message: UserMessage | ReplyMessage): string {
  * export const names = (reply: ReplyMessage): string[] => callsOf(reply).map(({ name }) => name);
  * ```
  */
-export function callsOf({ parts }: ReplyMessage): readonly ToolCall[] {
+export function callsOf(reply: ReplyMessage): readonly ToolCall[] {
+  if (!Array.isArray((reply as Partial<ReplyMessage> | undefined | null)?.parts))
+    checkShape("callsOf()", reply, withParts);
+  const { parts } = reply;
   return parts.every(isOwnCall) ? parts : parts.filter(isOwnCall);
 }
+
+const withParts = object({ parts: list(record) }, "a message of a user or a model");
 
 function isOwnCall(part: ReplyPart): part is ToolCall {
   return part.type === "tool-call" && part.providerExecuted !== true;

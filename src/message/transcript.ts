@@ -1,3 +1,4 @@
+import { checkArguments } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import {
   type Message,
@@ -10,7 +11,7 @@ import {
   charactersOf,
   callsOf,
 } from "./message.ts";
-import { misfitText } from "../util/shape.ts";
+import { misfitText, type Shape, shapeOf } from "../util/shape.ts";
 import { withoutTurns } from "./drop-turns.ts";
 import { messageShape } from "./message-shape.ts";
 import type { Writing } from "../util/writing.ts";
@@ -172,6 +173,7 @@ export function emptyTranscript(system?: SystemMessage): ReadyTranscript {
  * ```
  */
 export function addUser(transcript: ReadyTranscript, message: UserMessage): ReadyTranscript {
+  checkArguments("addUser()", { transcript }, { transcript: own });
   const fault =
     misfitText(messageShape, message) ?? (message.role === "user" ? undefined : 'its `role` is not "user"');
   if (fault !== undefined) throw transcriptInvalid(transcript.length, `is no message: ${fault}`);
@@ -359,6 +361,11 @@ export function namedCalls(calls: readonly ToolCall[]): string {
 export function transcriptInvalid(index: number, reason: string, cause?: unknown): WritError {
   return new WritError("transcript-invalid", { index, reason }, { cause });
 }
+
+const own: Shape<unknown> = shapeOf(
+  "a transcript of this runtime, as results have it and readTranscript() reads it",
+  (value) => value instanceof TranscriptValue,
+);
 
 function valueOf(transcript: Transcript): TranscriptValue<Transcript["state"]> {
   if (transcript instanceof TranscriptValue) return transcript;

@@ -3,8 +3,8 @@ import { WritError } from "../error/writ-error.ts";
 import type { FilePart } from "../message/message.ts";
 import type { ReportedUsage } from "../message/usage.ts";
 import type { Json, JsonObject } from "../util/json.ts";
-import { checkShape, closed } from "../error/check-shape.ts";
-import { kindOf, optional, record, string } from "../util/shape.ts";
+import { checkArguments, checkShape, closed } from "../error/check-shape.ts";
+import { callable, kindOf, optional, record, string } from "../util/shape.ts";
 
 /** A reply written by hand: text, calls, or both. Ids may be left out. */
 export interface PlainReply {
@@ -44,6 +44,7 @@ export function modelFromFunction(
   answer: ModelFunction,
   about: { readonly id?: string; readonly features?: ModelFeatures } = {},
 ): Model {
+  checkArguments("modelFromFunction()", { answer }, { answer: callable });
   checkShape("modelFromFunction()", about, aboutShape);
   const id = about.id ?? "function";
   return {

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, refuseHoles, own } from "../util/json.ts";
 import { shownValue } from "../util/shape.ts";
 import { childrenOf, keywords } from "./keywords.ts";
+import { slipFor } from "./slips.ts";
 
 /** A schema whose keywords are right and whose references lead somewhere inside it. */
 export interface CheckedSchema {
@@ -9,6 +10,8 @@ export interface CheckedSchema {
   readonly targets: ReadonlyMap<JsonObject, readonly Json[]>;
   /** The keywords that stand anywhere in it. */
   readonly keywords: ReadonlySet<string>;
+  /** A keyword that is not known, where it is near a known one. */
+  readonly slip: string | undefined;
 }
 
 /** The schema in which `#…` is looked up: the whole schema, or a part with its own `$id`. */
@@ -21,6 +24,7 @@ interface Survey {
   readonly resources: Map<JsonObject, Resource>;
   readonly dynamicAnchors: Map<string, number>;
   readonly keywords: Set<string>;
+  slip?: string;
 }
 
 interface Place {
@@ -91,7 +95,7 @@ export function checkSchema(root: JsonObject): CheckedSchema {
     if (ends.length > 0) targets.set(schema, ends);
   }
   refuseCircles(found, targets);
-  return { root, targets, keywords: found.keywords };
+  return { root, targets, keywords: found.keywords, slip: found.slip };
 }
 
 /** The value that a JSON pointer in a fragment (`#/$defs/a`) leads to, by own keys only; undefined when it leads nowhere. Never throws. */
@@ -130,11 +134,7 @@ function survey(found: Survey, schema: Json, { path, resource }: Place): void {
   if (typeof schema === "boolean") return;
   if (!isJsonObject(schema)) throw new TypeError(`${at(path)} must be a schema (an object, true or false).`);
   if (found.resources.has(schema)) return;
-  for (const [name, value] of Object.entries(schema)) {
-    const fault = keywords.get(name)?.fault(value);
-    found.keywords.add(name);
-    if (fault !== undefined) throw new TypeError(`${at([...path, name])} ${fault}.`);
-  }
+  for (const [name, value] of Object.entries(schema)) surveyKeyword(found, [...path, name], value);
   const inside =
     resource === undefined || own(schema, "$id") !== undefined
       ? { root: schema, anchors: new Map() }
@@ -149,6 +149,17 @@ function survey(found: Survey, schema: Json, { path, resource }: Place): void {
   }
   for (const child of childrenOf(schema))
     survey(found, child.schema, { path: [...path, ...child.path], resource: inside });
+}
+
+function surveyKeyword(found: Survey, path: Path, value: Json): void {
+  const name = String(path.at(-1));
+  const keyword = keywords.get(name);
+  found.keywords.add(name);
+  const fault = keyword?.fault(value);
+  if (fault !== undefined) throw new TypeError(`${at(path)} ${fault}.`);
+  const meant = keyword === undefined ? slipFor(name, value) : undefined;
+  if (meant !== undefined)
+    found.slip ??= `${at(path)} is no keyword of JSON Schema; did you mean "${meant}"?`;
 }
 
 function follow(reference: string, resource: Resource): Json {

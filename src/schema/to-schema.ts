@@ -67,6 +67,8 @@ export type InferInput<Source extends SchemaSource> = Source extends StandardSch
 export interface SchemaOptions extends StandardPlace {
   /** `safe` changes the form of values that do not fit, without loss. Default: `safe` for input, `none` for output. */
   readonly coerce?: "safe" | "none";
+  /** Refuses a misspelt keyword of a JSON Schema, which its author can correct. Default: it judges nothing, as the standard says. */
+  readonly refusesSlips?: boolean;
 }
 
 // Text in a list in text in an object: deeper wrappings are no longer slips.
@@ -127,10 +129,12 @@ interface Attempt {
   readonly work: Work;
 }
 
-function checkedSource(source: unknown, { name, role, refusesUnknown }: SchemaOptions): CheckedSource {
+function checkedSource(source: unknown, options: SchemaOptions): CheckedSource {
+  const { name, role, refusesUnknown, refusesSlips = false } = options;
   const place: SchemaPlace = { name, role };
   if (isStandard(source)) return fromStandard(source, { ...place, refusesUnknown });
-  if (isJsonObject(source) && !(source instanceof Promise)) return fromJsonSchema(source, place);
+  if (isJsonObject(source) && !(source instanceof Promise))
+    return fromJsonSchema(source, place, refusesSlips);
   const found = source === undefined ? "missing" : kindOf(source);
   throw new WritError("schema-invalid", { ...place, reason: `it is ${found}.` });
 }
@@ -147,10 +151,11 @@ function shortened(issues: readonly Issue[]): readonly Issue[] {
 }
 
 /** Reads a JSON Schema 2020-12. The engine for patterns is loaded by the first check that needs it. @throws WritError `schema-invalid` */
-function fromJsonSchema(source: JsonSchema, place: SchemaPlace): CheckedSource {
+function fromJsonSchema(source: JsonSchema, place: SchemaPlace, refusesSlips: boolean): CheckedSource {
   try {
     const root = copyOf(source);
     const checked = checkSchema(root);
+    if (refusesSlips && checked.slip !== undefined) throw new TypeError(checked.slip);
     const shown = copyOf(root);
     if (place.role === "input" && checked.keywords.has("default")) relaxRequired(checkSchema(shown));
     const { $schema: _, ...jsonSchema } = shown;

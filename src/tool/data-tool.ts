@@ -1,4 +1,4 @@
-import { named, record } from "../util/shape.ts";
+import { object, string } from "../util/shape.ts";
 import { checkArguments } from "../error/check-shape.ts";
 import type { JsonSchema, Issue, ParseResult, Schema } from "../schema/schema.ts";
 import { describeIssues } from "../schema/schema.ts";
@@ -7,7 +7,7 @@ import { type JsonObject, wholeJson } from "../util/json.ts";
 import { type ArgumentsOf, argumentSchema, type Tool, type TypedTool } from "./tool.ts";
 import { argumentProblem, wrongArguments, wrongResult } from "./wrong-values.ts";
 
-const toolShape = named("a tool, or one as data", record);
+const toolShape = object({ name: string }, "a tool, or one as data");
 
 /**
  * A tool as data: what a model is told of it, and nothing that runs. `chat` offers it; the program carries its calls out, and holds them to the
@@ -124,7 +124,7 @@ function asJson(value: unknown): ParseResult<unknown> {
 
 /** The schema of the arguments, of a tool or of one as data. @throws WritError `schema-invalid`, `schema-without-json-schema` */
 export function inputOf(tool: Tool | DataTool): Schema {
-  return "input" in tool ? tool.input : argumentSchema(tool.inputSchema ?? {}, tool.name);
+  return "input" in tool ? tool.input : argumentSchema(tool.inputSchema ?? {}, { name: tool.name });
 }
 
 function outputOf(tool: Tool | DataTool): Schema | undefined {

@@ -1,4 +1,4 @@
-import { checkCount, checkShape, closed } from "../error/check-shape.ts";
+import { checkArguments, checkCount, checkShape, closed } from "../error/check-shape.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { Json } from "../util/json.ts";
 import { anything, callable, named, object, optional, string } from "../util/shape.ts";
@@ -132,6 +132,7 @@ export function retry(times: number): Retry {
  * ```
  */
 export function escalated(reason: string, severity?: Severity | Lowercase<Severity>): Escalated {
+  checkArguments("escalated()", { reason }, { reason: string });
   return { type: "escalated", reason, severity: readSeverity(severity) };
 }
 
@@ -148,6 +149,7 @@ export function escalated(reason: string, severity?: Severity | Lowercase<Severi
  * ```
  */
 export function unrecoverable(reason?: string): Unrecoverable {
+  checkArguments("unrecoverable()", { reason }, { reason: optional(string) });
   return { type: "unrecoverable", reason };
 }
 

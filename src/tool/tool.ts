@@ -3,10 +3,15 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { ToolCall } from "../message/message.ts";
-import { listAt, mapAt } from "../schema/keywords.ts";
-import type { Schema } from "../schema/schema.ts";
-import { type InferInput, type InferOutput, type SchemaSource, toSchema } from "../schema/to-schema.ts";
-import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import type { JsonSchema, Schema } from "../schema/schema.ts";
+import {
+  type InferInput,
+  type InferOutput,
+  type SchemaOptions,
+  type SchemaSource,
+  toSchema,
+} from "../schema/to-schema.ts";
+import type { Json, JsonObject } from "../util/json.ts";
 import {
   boolean,
   callable,
@@ -28,9 +33,11 @@ import type { Label, Secrecy } from "../message/label.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { Capability } from "./capability.ts";
 import type { Reconcile, RetryAfterCrash } from "./after-crash.ts";
+import { checkNotation } from "./check-notation.ts";
 import { checkParameters, securityFields } from "./check-security.ts";
 import { checkConstraints, type Constraints } from "./constraints.ts";
 import type { Enforcement } from "./enforcement.ts";
+import { exclusiveKeyOf } from "./exclusive-key.ts";
 import type { HandlesOf } from "./handles.ts";
 import type { Labelled } from "./labelled.ts";
 import type { Parameters, ValueType } from "./parameters.ts";
@@ -284,6 +291,21 @@ export function tool<
 >(
   definition: ToolDefinition<Input, Result, Needs, Output>,
 ): TypedTool<ArgumentsOf<Input>, Result, SentTo<Input>, GivenBy<Output, Result>> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schemas and `execute` have these types
+  return made(definition as unknown as AnyToolDefinition, true) as TypedTool<
+    ArgumentsOf<Input>,
+    Result,
+    SentTo<Input>,
+    GivenBy<Output, Result>
+  >;
+}
+
+/** A tool whose schemas others wrote, whom nobody here can tell: a misspelt keyword judges nothing. @throws WritError as {@link tool} */
+export function toolOfOthers(definition: ToolDefinition<JsonSchema, unknown>): Tool {
+  return made(definition, false);
+}
+
+function made(definition: AnyToolDefinition, refusesSlips: boolean): Tool {
   checkShape("tool()", definition, definitionLike);
   const { name, description, exclusive, timeoutMs, notation } = definition;
   checkToolName(name);
@@ -291,7 +313,7 @@ export function tool<
   checkWords({ ...definition }, where);
   checkShape(where, definition, shape);
   const { effect = "undeclared" } = definition;
-  const input = argumentSchema(definition.inputSchema, name);
+  const input = argumentSchema(definition.inputSchema, { name, refusesSlips });
   checkNotation(name, notation, input);
   checkRecovery(definition.recover, where);
   checkConstraints(name, definition.constraints);
@@ -304,7 +326,7 @@ export function tool<
     output:
       definition.outputSchema === undefined
         ? undefined
-        : toSchema(definition.outputSchema, { name, role: "output" }),
+        : toSchema(definition.outputSchema, { name, role: "output", refusesSlips }),
     effect,
     exclusiveKey: exclusiveKeyOf(name, exclusive),
     timeoutMs,
@@ -419,46 +441,14 @@ export function checkCallable(given: Tool): void {
  *
  * @throws WritError `schema-invalid`, `schema-without-json-schema`
  */
-export function argumentSchema(source: SchemaSource, name: string): Schema {
-  const schema = toSchema(source, { name, role: "input", refusesUnknown: true });
+export function argumentSchema(
+  source: SchemaSource,
+  { name, refusesSlips }: Pick<SchemaOptions, "name" | "refusesSlips">,
+): Schema {
+  const schema = toSchema(source, { name, role: "input", refusesUnknown: true, refusesSlips });
   const { type } = schema.jsonSchema;
   if (type === "object") return schema;
   if (type === undefined) return { ...schema, jsonSchema: { type: "object", ...schema.jsonSchema } };
   const reason = `the arguments of a tool are an object, and this schema wants ${JSON.stringify(type)}.`;
   throw new WritError("schema-invalid", { role: "input", name, reason });
-}
-
-/** A notation must say all that the tool needs, and nothing that it does not take. */
-function checkNotation(name: string, notation: string | undefined, { jsonSchema }: Schema): void {
-  if (notation === undefined) return;
-  const used = [...notation.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "");
-  const properties = mapAt(jsonSchema, "properties");
-  const required = listAt(jsonSchema, "required");
-  const wrong =
-    used.find((field, index) => !Object.hasOwn(properties, field) || used.indexOf(field) !== index) ??
-    required.find((field) => !used.some((one) => one === field));
-  const composite = used.find((field) => isComposite(properties[field]));
-  const adjacent = notation.includes("}{");
-  if (wrong === undefined && composite === undefined && !adjacent) return;
-  const reason =
-    wrong !== undefined
-      ? `\`notation\` must name each argument once, as {name}; look at ${JSON.stringify(wrong)}.`
-      : adjacent
-        ? "`notation` must have something between two arguments."
-        : `\`notation\` can only hold plain values, and "${String(composite)}" is a list or an object.`;
-  throw new WritError("definition-invalid", { where: `Tool "${name}"`, reason });
-}
-
-function isComposite(schema: Json | undefined): boolean {
-  return isJsonObject(schema) && (schema["type"] === "array" || schema["type"] === "object");
-}
-
-function exclusiveKeyOf(
-  name: string,
-  exclusive: boolean | ((args: never) => string) | undefined,
-): Tool["exclusiveKey"] {
-  if (exclusive === true) return () => name;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runtime gives it what the input schema parsed
-  if (typeof exclusive === "function") return (args) => `${name}/${exclusive(args as never)}`;
-  return () => undefined;
 }

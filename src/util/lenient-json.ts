@@ -1,5 +1,6 @@
 import { isCitation } from "./citation.ts";
 import { isJsonObject, type Json, type ParsedJson, parseJson } from "./json.ts";
+import { misfitText, string } from "./shape.ts";
 
 /**
  * Reads JSON as models write it. What {@link parseJson} reads is read as that; else a fence of Markdown is taken off, the first whole object
@@ -17,6 +18,8 @@ import { isJsonObject, type Json, type ParsedJson, parseJson } from "./json.ts";
  * ```
  */
 export function lenientJson(text: string): ParsedJson {
+  const reason = misfitText(string, text);
+  if (reason !== undefined) return { ok: false, reason };
   return firstOf(text, () => true);
 }
 

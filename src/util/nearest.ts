@@ -1,13 +1,13 @@
 /**
  * The known word that was most likely meant, or undefined when none is near: two letters wrong in a long word, one in a short one. Case,
- * hyphens and underscores make no difference.
+ * hyphens and underscores make no difference. `atMost` so many letters are wrong.
  */
-export function nearest(word: string, known: Iterable<string>): string | undefined {
+export function nearest(word: string, known: Iterable<string>, atMost = 2): string | undefined {
   let best: { readonly name: string; readonly distance: number } | undefined;
   const meant = plain(word);
   for (const name of known) {
     const distance = distanceOf(meant, plain(name));
-    const allowed = Math.min(meant.length, name.length) < 5 ? 1 : 2;
+    const allowed = Math.min(meant.length, name.length) < 5 ? 1 : atMost;
     if (distance <= allowed && (best === undefined || distance < best.distance)) best = { name, distance };
   }
   return best?.name;

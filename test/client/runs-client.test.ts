@@ -313,7 +313,7 @@ describe("in a browser", () => {
     const { code, imports } = output[0];
     expect(imports).toEqual([]);
     expect(code).not.toMatch(/node:|\bprocess\b|\bBuffer\b/);
-    expect(code.length).toBeLessThan(9000);
+    expect(code.length).toBeLessThan(9050);
     const server = serving(runsFile(), { agents: [talker()] });
     const page = createContext({
       Request,

@@ -5,8 +5,8 @@ import { WritError } from "../../error/writ-error.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest, StreamOptions } from "../../model/model.ts";
 import { asObject, type JsonObject } from "../../util/json.ts";
 import { anything, list, optional, type Shape, shapeOf } from "../../util/shape.ts";
-import { nodeHost } from "../clock.ts";
 import { resolveModel } from "../model/resolve.ts";
+import { redaction } from "./redaction.ts";
 import { argumentsAs, plain, sentRequest, withTexts } from "./sent-request.ts";
 import { type Heading, Tape } from "./tape.ts";
 
@@ -135,29 +135,6 @@ function headingOf({ id, features }: Model): Heading {
 function featuresOf({ features }: Heading): ModelFeatures {
   const { toolNames, ...plainly } = features;
   return typeof toolNames === "string" ? { ...plainly, toolNames: new RegExp(toolNames) } : plainly;
-}
-
-/** Names of variables whose values are secrets. */
-const secretNames = /key|token|secret|passw|credential/i;
-/** A shorter value stands in texts that have nothing to do with it. */
-const shortestSecret = 8;
-
-function redaction(redact: readonly (string | RegExp)[]): (text: string) => string {
-  const secrets = Object.entries(process.env)
-    .filter(([name, value = ""]) => secretNames.test(name) && value.length >= shortestSecret)
-    .toSorted(([, one = ""], [, other = ""]) => other.length - one.length); // one may be a part of another
-  return (text) => {
-    let clean = nodeHost.powers?.scrub(text) ?? text;
-    for (const [name, value = ""] of secrets) clean = clean.replaceAll(value, `[secret ${name}]`);
-    for (const part of redact)
-      clean = clean.replaceAll(typeof part === "string" ? part : everywhere(part), "[redacted]");
-    return clean;
-  };
-}
-
-/** The same expression, which finds all places. */
-function everywhere(part: RegExp): RegExp {
-  return new RegExp(part.source, part.flags.includes("g") ? part.flags : `${part.flags}g`);
 }
 
 /** A piece of a text, and its place among the deltas of the reply. */

@@ -15,6 +15,7 @@ import type {
 import { checkAnswer } from "./check-script.ts";
 import { kindOf } from "./fields.ts";
 import { type Provider, type ProviderError, type Wire, type WireBody, wireReply } from "./wire.ts";
+import { waitMs } from "../wait-ms.ts";
 
 /** Starts a provider that follows a script. */
 export async function playProvider(
@@ -71,7 +72,7 @@ class Script {
     const step = this.#steps[Math.min(number, this.#steps.length) - 1] ?? "ok";
     const answer = inFull(typeof step === "function" ? await answerOf(step, request, number) : step);
     const { delayMs = 0 } = answer;
-    if (delayMs > 0) await sleep(delayMs, undefined, { signal });
+    if (delayMs > 0) await sleep(waitMs(delayMs), undefined, { signal });
     if ("status" in answer) return this.#fail(answer);
     const body = wire.reply(wireReply(this.#provider, answer, { request, number }), request);
     return new Response(streamOf(body, answer.cutAfter), { headers: { "content-type": body.contentType } });

@@ -96,6 +96,7 @@ export async function loadAgents(
   folder: string,
   options: DefinitionOptions = {},
 ): Promise<readonly FileDefinition[]> {
+  checkArguments("loadAgents()", { folder, options }, { folder: string, options: record });
   const paths = (await namesIn(folder)).map((name) => join(folder, name));
   const read = await Promise.all(paths.map((path) => readDefinition(path, options)));
   const problems = read.flatMap((each) => each.problems);
@@ -214,8 +215,9 @@ function built(read: Located, { file, instructions, options }: Around): ReadDefi
   check(["name"], () => checkName(name, "An agent"));
   const { model: named } = fields;
   if (typeof named === "string") check(["model"], () => modelNamed(named));
-  if (input !== undefined) check(["input"], () => toSchema(input, { name, role: "input" }));
-  if (output !== undefined) check(["output"], () => toSchema(output, { name, role: "input" }));
+  const place = { name, role: "input", refusesSlips: true } as const;
+  if (input !== undefined) check(["input"], () => toSchema(input, place));
+  if (output !== undefined) check(["output"], () => toSchema(output, place));
   if (problems.length > 0) return { problems };
   const definition: FileDefinition = {
     ...fields,

@@ -1,7 +1,7 @@
 import { asTool } from "../../policy/rules/annotate.ts";
 import { setOrigin } from "../../agent/describe/manifest-origin.ts";
 import { messageOf, WritError } from "../../error/writ-error.ts";
-import { tool, type Tool, type ToolContext } from "../../tool/tool.ts";
+import { type Tool, type ToolContext, toolOfOthers } from "../../tool/tool.ts";
 import type { WithFiles } from "../../tool/with-files.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
 import { asRuntime } from "../../run/around.ts";
@@ -187,7 +187,7 @@ function remoteTool(each: Taken, { server, timeoutMs, call, page }: Remote): Too
   const { name, pin, about, approved } = each;
   const { description = "", inputSchema, outputSchema, app } = pin;
   const { trustedForm, ...said } = asTool(about);
-  const made = tool({
+  const made = toolOfOthers({
     name,
     description: boundedText(description),
     inputSchema,

@@ -1,5 +1,7 @@
 import type * as Prices from "@pydantic/genai-prices";
+import { checkArguments } from "../../error/check-shape.ts";
 import type { Price, Usage } from "../../message/usage.ts";
+import { string } from "../../util/shape.ts";
 import { requireInstalled } from "../peer.ts";
 import { hostedProviders, isHosted } from "./providers.ts";
 
@@ -23,6 +25,7 @@ let table: PriceTable | null | undefined;
  * ```
  */
 export function listPrice(name: string): Price | undefined {
+  checkArguments("listPrice()", { name }, { name: string });
   const [, provider = "", model = ""] = /^([a-z]+)[/:](.+)$/.exec(name) ?? [];
   const providerId = isHosted(provider) ? hostedProviders[provider].prices : undefined;
   if (providerId === undefined) return undefined;

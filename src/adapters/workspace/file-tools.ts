@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import "../check-node.ts";
 import { checkShape, closed } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
@@ -14,7 +15,7 @@ import { writeFileTool } from "./write-file.ts";
 
 /** The settings of file tools. */
 export interface FileToolsOptions {
-  /** The folder: an absolute path, or a `file:` address. Nothing outside of it is read or written. */
+  /** The folder, which must be there: an absolute path, or a `file:` address. Nothing outside of it is read or written. */
   readonly root: string | URL;
   /** True: there are tools that write. Default false. */
   readonly write?: boolean;
@@ -43,7 +44,7 @@ export interface FileToolsOptions {
  * the folder, and `fs.write` where they write: the agent grants both. Paths count from the folder; no link,
  * `..` or race leads out of it. Their errors say what the model can do better.
  *
- * @throws WritError `capability-invalid` for a folder that is not absolute, `definition-invalid`
+ * @throws WritError `capability-invalid` for a folder that is not absolute, `definition-invalid` also for one that is not there
  * @example
  * ```ts
  * import { agent, fs } from "writ";
@@ -65,6 +66,7 @@ export function fileTools(options: FileToolsOptions): readonly Tool[] {
   for (const [field, value] of Object.entries({ outputChars, timeMs }))
     checkBound("fileTools()", field, value);
   const { scope } = fs.read(options.root);
+  checkRoot(scope);
   const workspace: Workspace = {
     root: scope === "/" ? "" : scope,
     trusted,
@@ -90,6 +92,15 @@ const fields: { readonly [Field in keyof Required<FileToolsOptions>]: Shape<unkn
   timeMs: anything,
 };
 const optionsShape = closed(fields);
+
+/** No tool makes the folder itself: one that is not there is a slip. @throws WritError `definition-invalid` */
+function checkRoot(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) return;
+  const there = found === undefined ? "nothing is there" : "no folder is there";
+  const reason = `\`root\` must be a folder, and ${there}: ${JSON.stringify(path)}.`;
+  throw new WritError("definition-invalid", { where: "fileTools()", reason });
+}
 
 /** @throws WritError `definition-invalid` */
 export function checkBound(where: string, field: string, value: number): void {

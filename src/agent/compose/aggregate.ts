@@ -58,6 +58,7 @@ export function majorityVote<Output>(options: VoteOptions<Output> = {}): Selecti
  * ```
  */
 export function bestOf<Output>(score: (output: Output) => number): Selection<Output> {
+  checkArguments("bestOf()", { score }, { score: callable });
   return { pick: (outputs) => highest(outputs.map((output) => score(output))) };
 }
 

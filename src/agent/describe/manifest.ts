@@ -1,3 +1,4 @@
+import { checkArguments } from "../../error/check-shape.ts";
 import type { Hooks } from "../../hook/run-hooks.ts";
 import type { Model } from "../../model/model.ts";
 import type { Policy } from "../../policy/decision.ts";
@@ -11,6 +12,7 @@ import { capabilityText } from "../../tool/capability.ts";
 import type { Parameter, Parameters } from "../../tool/parameters.ts";
 import type { Tool, ToolOrigin } from "../../tool/tool.ts";
 import { isJsonObject, type Json, jsonOrNull, visibleJson } from "../../util/json.ts";
+import { record } from "../../util/shape.ts";
 import type {
   AgentManifest,
   ModelManifest,
@@ -59,6 +61,7 @@ export async function manifestOf(plan: AgentPlan, definition: AnyDefinition): Pr
  * ```
  */
 export function manifestText(manifest: AgentManifest): string {
+  checkArguments("manifestText()", { manifest }, { manifest: record });
   return `${visibleJson(JSON.stringify(sorted(jsonOrNull(manifest)), undefined, 2))}\n`;
 }
 

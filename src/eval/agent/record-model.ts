@@ -1,3 +1,4 @@
+import { redaction } from "../../adapters/cassette/redaction.ts";
 import { assemble, type Reply } from "../../model/assemble.ts";
 import type { PlainReply } from "../../model/function-model.ts";
 import type { Model, ModelRequest } from "../../model/model.ts";
@@ -6,6 +7,7 @@ import { textOf } from "../../message/message.ts";
 import { fingerprint } from "../../util/hash.ts";
 import { asObject, toJson } from "../../util/json.ts";
 import type { RecordedModel, RecordedReply } from "./eval-case.ts";
+import { withoutSecrets } from "./without-secrets.ts";
 
 /** A model that keeps its replies. */
 export interface RecordingModel {
@@ -35,7 +37,7 @@ export function recordingModel(model: Model): RecordingModel {
           assembler.push(delta);
           yield delta;
         }
-        replies.push(recordedReply(assembler.reply(), request));
+        replies.push(withoutSecrets(recordedReply(assembler.reply(), request)));
         isAnswered = true;
       },
     },
@@ -77,7 +79,7 @@ function recordedReply({ message, finishReason, usage }: Reply, request: ModelRe
   };
 }
 
-/** A fingerprint of what a model is asked: the words and the tools, and no setting. */
+/** A fingerprint of what a model is asked: the words and the tools, without secrets in them, and no setting. */
 function askedBy({ messages, prompt, tools }: ModelRequest): string {
-  return fingerprint(JSON.stringify([messages, prompt, tools]));
+  return fingerprint(redaction()(JSON.stringify([messages, prompt, tools])));
 }

@@ -3,10 +3,11 @@ import { sameJson } from "../../util/same-json.ts";
 import type { RunSnapshot } from "./eval-case.ts";
 import type { EvaluatedRun } from "./eval-report.ts";
 import { shown } from "./check.ts";
+import { withoutSecrets } from "./without-secrets.ts";
 
-/** The end of a run, without tokens, dollars and time, which differ from run to run. */
+/** The end of a run, without secrets, tokens, dollars and time, which differ from run to run. */
 export function snapshotOf({ outcome, answer, calls }: EvaluatedRun): RunSnapshot {
-  return {
+  return withoutSecrets({
     outcome,
     answer,
     calls: calls.map(({ tool, arguments: args, status, result }) => ({
@@ -15,7 +16,7 @@ export function snapshotOf({ outcome, answer, calls }: EvaluatedRun): RunSnapsho
       status,
       result,
     })),
-  };
+  });
 }
 
 /** The first difference between a run and what was recorded of it; undefined where there is none. */

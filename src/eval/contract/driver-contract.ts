@@ -1,3 +1,4 @@
+import { checkShape, closed } from "../../error/check-shape.ts";
 import { agent } from "../../adapters/node.ts";
 import type { RunResult } from "../../agent/runnable.ts";
 import type { Driver, TurnInput } from "../../driver/driver.ts";
@@ -7,6 +8,7 @@ import type { PlainReply } from "../../model/function-model.ts";
 import { scripted, type ScriptedModel } from "../../model/scripted.ts";
 import { tool, type Tool } from "../../tool/tool.ts";
 import type { JsonObject } from "../../util/json.ts";
+import { callable } from "../../util/shape.ts";
 import { check, type ContractCheck, type Expect } from "./check.ts";
 
 /** A driver, and what a model writes that speaks with it. */
@@ -38,6 +40,7 @@ export interface DriverSubject {
  * ```
  */
 export function driverContract(subject: DriverSubject): readonly ContractCheck[] {
+  checkShape("driverContract()", subject, subjectShape);
   const { call, answer } = subject;
   return [
     named("runs a call that its model makes, shows the result, and answers", async (expect) => {
@@ -83,6 +86,8 @@ export function driverContract(subject: DriverSubject): readonly ContractCheck[]
     }),
   ];
 }
+
+const subjectShape = closed({ make: callable, call: callable, answer: callable });
 
 function named(name: string, work: (expect: Expect) => Promise<void>): ContractCheck {
   return check("driver", name, work);

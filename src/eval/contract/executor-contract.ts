@@ -1,3 +1,4 @@
+import { checkArguments } from "../../error/check-shape.ts";
 import { agent } from "../../adapters/node.ts";
 import type { RunResult } from "../../agent/runnable.ts";
 import { memoryJournal } from "../../journal/memory-journal.ts";
@@ -7,6 +8,7 @@ import { scripted } from "../../model/scripted.ts";
 import type { Executor } from "../../run/executor.ts";
 import { type Tool, tool } from "../../tool/tool.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
+import { callable } from "../../util/shape.ts";
 import { check, type ContractCheck, type Expect } from "./check.ts";
 
 /**
@@ -24,6 +26,7 @@ import { check, type ContractCheck, type Expect } from "./check.ts";
  * ```
  */
 export function executorContract(make: () => Executor): readonly ContractCheck[] {
+  checkArguments("executorContract()", { make }, { make: callable });
   const named = (name: string, work: (expect: Expect, executor: Executor) => Promise<void>): ContractCheck =>
     check("executor", name, (expect) => work(expect, make()));
   return [

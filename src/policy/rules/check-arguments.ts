@@ -10,7 +10,7 @@ import type { Rule } from "./rule.ts";
 import { ruleName } from "./verdict.ts";
 
 /**
- * A rule about an argument that its tools never have would hold for whatever they are given: what is left out passes.
+ * A rule about an argument that its tools never have would hold for whatever they are given: what is left out passes. One that it shows first would not be shown.
  *
  * @throws WritError `definition-invalid`
  */
@@ -20,12 +20,13 @@ export function checkPolicyArguments(policy: Policy, tools: readonly Tool[], age
     const about = tools.filter((tool) => rule.tools.includes(tool.name));
     if (rule.tools.includes("*") || about.length === 0 || !about.every(isClosed)) continue;
     const names = about.flatMap(({ input }) => [...argumentNames(input.jsonSchema)]);
-    const unknown = pathsOf(rule).find((path) => !names.some((each) => isAt(path, each)));
+    const shown = rule.show ?? [];
+    const unknown = [...pathsOf(rule), ...shown].find((path) => !names.some((each) => isAt(path, each)));
     if (unknown === undefined) continue;
-    const judged = unknown.split(".", 1)[0] ?? unknown;
+    const named = unknown.split(".", 1)[0] ?? unknown;
     const owners = [...new Set(about.map((tool) => JSON.stringify(tool.name)))];
     const lacking = `${owners.join(" and ")} ${owners.length === 1 ? "does" : "do"} not have`;
-    const reason = `its rule "${ruleName(rule, index)}" judges the argument "${judged}", which ${lacking}${didYouMean(judged, names) || "."}`;
+    const reason = `its rule "${ruleName(rule, index)}" names the argument "${named}", which ${lacking}${didYouMean(named, names) || "."}`;
     throw new WritError("definition-invalid", { where: `The policy "${name}" of agent "${agent}"`, reason });
   }
 }

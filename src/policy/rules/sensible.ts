@@ -23,7 +23,7 @@ const undeclared = allowed("it declares no effect", { flags: Object.freeze(["eff
  * ```
  */
 export function sensible(call: CallRequest): Decision {
-  if ((call as CallRequest | undefined) === undefined) throw called();
+  if ((call as Partial<CallRequest> | undefined | null)?.knows === undefined) throw called();
   const { effect, kind } = call;
   if (kind === "knowledge" || kind === "memory") return own;
   if (effect === "none" || effect === "read") return looks;

@@ -6,6 +6,8 @@ import { textLine } from "../rules/code.ts";
 
 const decisionShape = object({ verdict: oneOf("allow", "ask", "deny"), reason: string, rule: string });
 
+const readers = oneOf("model", "people");
+
 /** The reader of an explanation. */
 export type Audience = "model" | "people";
 
@@ -24,7 +26,7 @@ export type Audience = "model" | "people";
  * ```
  */
 export function explain(decision: Decision, audience: Audience): string {
-  checkArguments("explain()", { decision }, { decision: decisionShape });
+  checkArguments("explain()", { decision, audience }, { decision: decisionShape, audience: readers });
   const { verdict, reason, rule, remedy, evidence, flags = [] } = decision;
   const first = `${opening[verdict]}: ${textLine(reason)}`;
   if (audience === "model") return first;

@@ -52,7 +52,10 @@ describe("loadAgent", () => {
 
   it("tells a missing file and a folder from a broken file", async () => {
     await expect(loadAgent(join(folder, "nowhere.ts"))).rejects.toMatchObject({ code: "file-missing" });
-    await expect(loadAgent(folder)).rejects.toMatchObject({ code: "file-missing" });
+    await expect(loadAgent(folder)).rejects.toMatchObject({
+      code: "file-missing",
+      message: `There is no file "${folder}": it is a folder.`,
+    });
   });
 
   it("keeps the first line and the place of what a file throws, with the error as cause [Y25]", async () => {

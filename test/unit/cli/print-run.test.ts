@@ -250,7 +250,9 @@ describe("what strangers wrote", () => {
 describe("printFailure", () => {
   it("shows code, message, advice and page, and no stack [Y25]", async () => {
     const output = captureOutput();
-    expect(await printFailure(new WritError("file-missing", { path: "a.ts" }), { output })).toBe(2);
+    expect(
+      await printFailure(new WritError("file-missing", { instead: ".", path: "a.ts" }), { output }),
+    ).toBe(2);
     expect(output.told().replace(/:\d+\)/, ":LINE)")).toBe(
       'error[file-missing] There is no file "a.ts".\n  Give the path of a TypeScript or JavaScript file that exports an agent, or of a definition in Markdown or JSON.\n  npx writ errors file-missing (docs/errors.md:LINE)\n',
     );

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { agent, ask, deny, memoryBank, policy, skill } from "../../../src/index.ts";
+import { describe, expect, it, vi } from "vitest";
+import { agent, ask, deny, memoryBank, policy, skill, tool } from "../../../src/index.ts";
 import { pipe } from "../../../src/compose.ts";
 import { evaluate, type CaseReport, type EvalCase } from "../../../src/eval.ts";
 import type { Executor } from "../../../src/run/executor.ts";
@@ -334,6 +334,28 @@ describe("what was recorded", () => {
       passed: true,
       outdated: true,
     });
+  });
+
+  it("has no secret of the environment, and is played again without a difference", async () => {
+    vi.stubEnv("SHOP_TOKEN", "s3cret-of-the-shop");
+    const shop = tool({
+      name: "shop",
+      description: "",
+      inputSchema: { type: "object", properties: { at: { type: "string" } } },
+      effect: "read",
+      execute: () => "Use s3cret-of-the-shop.",
+    });
+    const model = scripted([call("shop", { at: "s3cret-of-the-shop" }), "It is s3cret-of-the-shop."]);
+    const subject = agent({ name: "keeper", model, tools: [shop] });
+    const expecting = { expect: { snapshot: true } };
+    const first = await evaluateOne(expecting, { agent: subject, record: true });
+    const recorded = [first.run.recorded ?? {}];
+    expect(JSON.stringify(recorded)).not.toContain("s3cret");
+    expect(JSON.stringify(recorded)).toContain("It is [secret SHOP_TOKEN].");
+    const again = await evaluateOne({ ...expecting, recorded }, { agent: subject });
+    expect(again.run).toMatchObject({ passed: true });
+    expect(again.run).not.toHaveProperty("outdated");
+    vi.unstubAllEnvs();
   });
 
   it("is a snapshot, where the case wants that: what the agent's code makes of the same replies [TEST-eval]", async () => {

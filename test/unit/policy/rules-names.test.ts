@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agent, allow, deny, policy, skill, tool } from "../../../src/index.ts";
+import { agent, allow, ask, deny, policy, skill, tool } from "../../../src/index.ts";
 import { absent, all, arg, boundToIntent, unknownLinks } from "../../../src/policy.ts";
 import type { RuleInput } from "../../../src/policy/rules/builders.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
@@ -20,19 +20,20 @@ function made(rule: RuleInput, inputSchema: JsonObject = closed): () => unknown 
   return () => agent({ name: "clerk", model: () => "", tools: [send, note], policy: rules });
 }
 
-describe("a rule that judges an argument which none of its tools has", () => {
+describe("a rule that names an argument which none of its tools has", () => {
   it.each([
     allow("send").when(arg("too").each(boundToIntent())),
     allow("send").when(arg("people[0].mail").is(boundToIntent())),
     deny("send").unless(arg("mail").is(boundToIntent())),
     deny("send", "note").when(unknownLinks("body")),
-  ])("is refused: $when $unless", (rule) => {
+    ask("send").show("to", "body"),
+  ])("is refused: $when $unless $show", (rule) => {
     expect(made(rule)).toThrow(/policy "mail" of agent "clerk".*rule 1.*argument/s);
   });
 
   it("says which argument is meant", () => {
     expect(made(allow("send").when(arg("too").each(boundToIntent())))).toThrow(
-      'its rule "allow send (rule 1)" judges the argument "too", which "send" does not have; did you mean "to"?',
+      'its rule "allow send (rule 1)" names the argument "too", which "send" does not have; did you mean "to"?',
     );
   });
 
@@ -43,7 +44,9 @@ describe("a rule that judges an argument which none of its tools has", () => {
     allow("note").when(arg("a.b").is(boundToIntent())),
     allow("send").when(all(arg("to").is(boundToIntent()), arg("bcc").is(absent()))),
     allow("*").when(arg("anything").is(boundToIntent())),
-  ])("is not $when", (rule) => {
+    ask("send", "note").show("people.mail", "text"),
+    ask("*").show("anything"),
+  ])("is not $when $show", (rule) => {
     expect(made(rule)).not.toThrow();
   });
 

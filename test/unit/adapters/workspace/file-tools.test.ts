@@ -398,7 +398,7 @@ describe("a file that calls of several runs change at once", () => {
 
 describe("a file that somebody else changes [C38]", () => {
   it("is not overwritten by an edit of what it was", async () => {
-    const edit = fileTools({ root: "/work", write: true }).find(({ name }) => name === "edit_file");
+    const edit = fileTools({ root, write: true }).find(({ name }) => name === "edit_file");
     const written: string[] = [];
     let looks = 0;
     const files = {
@@ -439,5 +439,18 @@ describe("file tools", () => {
     expect(() => fileTools({ root: "relative" })).toThrow("must be absolute");
     for (const bad of [{ outputChars: 0 }, { timeMs: Number.NaN }, { outputChars: -1 }])
       expect(() => fileTools({ root, ...bad })).toThrow("must be a number from 1 on");
+  });
+
+  it("are refused for a file, and for a folder that is not there", () => {
+    const file = join(root, "folder.txt");
+    writeFileSync(file, "");
+    const says = (path: string, there: string) =>
+      `fileTools(): \`root\` must be a folder, and ${there} is there: ${JSON.stringify(path)}.`;
+    for (const write of [false, true]) {
+      expect(() => fileTools({ root: file, write })).toThrow(says(file, "no folder"));
+      expect(() => fileTools({ root: join(root, "later"), write })).toThrow(
+        says(join(root, "later"), "nothing"),
+      );
+    }
   });
 });
