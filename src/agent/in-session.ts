@@ -6,6 +6,7 @@ import type { Frame } from "../run/frame.ts";
 import { effectIn } from "../policy/allow-list.ts";
 import type { LoadedSession, SessionHandle } from "../session/session.ts";
 import type { Journal } from "../journal/journal.ts";
+import { startKey } from "../journal/record-form.ts";
 import { fingerprint } from "../util/hash.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import type { Maybe } from "../util/maybe.ts";
@@ -13,6 +14,9 @@ import { finishing } from "./around-run.ts";
 import type { AgentPlan } from "./plan.ts";
 import type { PlannedSkill } from "./plan-skill.ts";
 import type { RunFrame } from "./runnable.ts";
+
+/** The key of the step that loads the session of a run. */
+export const sessionKey = "session";
 
 /** A run that may have been given a session. */
 interface SessionUser {
@@ -39,6 +43,14 @@ interface InSession extends Pick<Frame, "stop"> {
 export function inSession(handle: SessionHandle, run: SessionUser, doing: InSession): Promise<Finished> {
   const isDone = run.base.journal.mode === "replay" && handle.keepsReplay !== true;
   return isDone ? opened(handle, run, doing) : holding(handle, run, doing);
+}
+
+/**
+ * True of a run that began where no sessions were kept, and goes on, or is replayed, where they are: it was not told what was said before, and is not told in
+ * its middle. A session is loaded before the beginning of a run is kept.
+ */
+export function beganWithout({ find }: Journal): boolean {
+  return find?.(startKey) !== undefined && find(sessionKey) === undefined;
 }
 
 async function opened(

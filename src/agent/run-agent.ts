@@ -27,7 +27,7 @@ import {
   readInput,
 } from "./around-run.ts";
 import { type Choice, chooseSkill } from "./choose-skill.ts";
-import { inSession, keep, type OpenSession } from "./in-session.ts";
+import { beganWithout, inSession, keep, type OpenSession, sessionKey } from "./in-session.ts";
 import { answerPlainly } from "./plain.ts";
 import { forcedCall } from "./forced-call.ts";
 import type { AgenticPlan, PlannedSkill } from "./plan-skill.ts";
@@ -213,8 +213,8 @@ function carryOutSkill(
     const work = (session?: OpenSession): Maybe<Finished> =>
       ended(runSkill(skill, { run, session, spent }, inside), session, { run, skill, inside });
     const { session } = run.options;
-    if (session === undefined) return work();
-    return inSession(session, run, { key: "session", work, stop: inside.stop });
+    if (session === undefined || beganWithout(run.base.journal)) return work();
+    return inSession(session, run, { key: sessionKey, work, stop: inside.stop });
   });
 }
 

@@ -64,9 +64,9 @@ function addRuns(runs: Command, act: Act): void {
   withStore(
     runs
       .command("erase")
-      .description("forget a run, or all of a session, with all that was recorded")
+      .description("forget a run, or a session with all of its runs, with all that was recorded")
       .argument("[id]")
-      .option("--session <id>", "all runs of this session"),
+      .option("--session <id>", "this session, and all of its runs"),
   ).action((id: string | undefined, flags: StoreFlags & { readonly session?: string }) =>
     act(flags, async () => (await import("./runs.ts")).eraseRuns(id, flags)),
   );

@@ -6,7 +6,7 @@ import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { loadAgents } from "./load-agent.ts";
 import { listening, portOf } from "./listening.ts";
 import { oneLine, processOutput } from "./output.ts";
-import { knownStore, nameOfStore, openStore, type StoreFlags } from "./run-store.ts";
+import { knownStore, nameOfStore, openPlace, openStore, type StoreFlags } from "./run-store.ts";
 import { toldToEnd } from "./interrupts.ts";
 import { acceptedParts, type CheckFlags } from "./work.ts";
 
@@ -22,10 +22,11 @@ export async function inspect(files: readonly string[], flags: InspectFlags): Pr
   const port = portOf(flags.port);
   const agents = await loadAgents(files);
   await using listener = await listening(port, "127.0.0.1");
-  await using store = flags.work === true ? await openStore(flags) : await knownStore(flags);
+  await using place = await openPlace(flags, flags.work === true ? openStore : knownStore);
   const token = randomBytes(24).toString("base64url");
   await using inspector = await inspectorOf({
-    store,
+    store: place.store,
+    sessions: place.sessions,
     agents,
     token,
     place: nameOfStore(flags),

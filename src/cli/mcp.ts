@@ -1,6 +1,5 @@
 import { basename } from "node:path";
 import { agent } from "../adapters/node.ts";
-import { sqliteRuns } from "../adapters/sqlite/sqlite-runs.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { McpOffer } from "../server/mcp/options.ts";
 import { serveMcpStdio } from "../server/mcp/stdio.ts";
@@ -9,7 +8,7 @@ import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { type AnyAgent, checkAgentNames, loadAgent, loadAgentOrTools } from "./load-agent.ts";
 import { countOf, listOf, wordOf } from "./options.ts";
 import { oneLine, processOutput } from "./output.ts";
-import { openStore } from "./run-store.ts";
+import { openPlace, type OpenPlace } from "./run-store.ts";
 import { serveAgents, type ServeFlags } from "./serve.ts";
 import { toldToEnd } from "./interrupts.ts";
 import { acceptedParts } from "./work.ts";
@@ -32,11 +31,12 @@ export async function mcp(files: readonly string[], flags: McpFlags): Promise<Ex
   const agents = loaded.map(({ served }) => served);
   checkAgentNames(agents, files);
   if (port !== undefined) return serveAgents(agents, { ...flags, port }, { mcp: offer });
-  await using store = await storeOf(flags);
+  await using place = await placeOf(flags);
   const told = new AbortController();
   void toldToEnd().then(() => told.abort());
   await serveMcpStdio({
-    store,
+    store: place.store,
+    sessions: place.sessions,
     agents,
     offer,
     work: { concurrency },
@@ -76,10 +76,10 @@ function offerOf(flags: McpFlags, loaded: readonly Loaded[]): McpOffer {
 
 const namesOf = (names: string | true): readonly string[] | true => (names === true ? true : listOf(names));
 
-/** The store of the runs of one client: in memory, where nothing is to outlast it. @throws WritError `option-invalid` */
-async function storeOf(flags: McpFlags): Promise<Awaited<ReturnType<typeof openStore>>> {
-  if (flags.store !== undefined || process.env["WRIT_STORE"] !== undefined) return openStore(flags);
-  if (flags.approvals === "refuse") return sqliteRuns(":memory:");
+/** The place of the runs of one client: in memory, where nothing is to outlast it. @throws WritError `option-invalid` */
+async function placeOf(flags: McpFlags): Promise<OpenPlace> {
+  if (flags.store !== undefined || process.env["WRIT_STORE"] !== undefined) return openPlace(flags);
+  if (flags.approvals === "refuse") return openPlace({ ...flags, store: ":memory:" });
   const advice = "Name the store in which runs wait: `--store runs.db`; `writ approvals` answers there.";
   throw new WritError("option-invalid", { option: "--approvals", value: flags.approvals, advice });
 }

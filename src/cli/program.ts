@@ -100,7 +100,10 @@ function addRun(program: Command, act: Act): void {
         "with --durable: a SQLite file, or postgresql://…; default: WRIT_STORE, else runs.db",
       )
       .option("--id <id>", "the id of the run, with --durable: one that was begun before goes on")
-      .option("--session <id>", "the session that the run belongs to, with --durable")
+      .option(
+        "--session <id>",
+        "the conversation that the run goes on with, with --durable: kept in the same store",
+      )
       .option("--audit", "print each look of a tool at something of the world, granted or denied")
       .option("--audit-file <file>", "add each such look to this file, as a line of JSON"),
   )

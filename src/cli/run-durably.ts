@@ -1,6 +1,7 @@
 import { nodeHost } from "../adapters/clock.ts";
 import { durableRuns } from "../adapters/durable-runs.ts";
 import { carryOut } from "../durable/carry-out.ts";
+import type { DurableOptions } from "../durable/durable-options.ts";
 import type { StartOptions } from "../durable/new-run.ts";
 import type { RunEnd, RunStore, WaitingQuestion } from "../durable/run-store.ts";
 import { catalogue, type ErrorCode } from "../error/codes.ts";
@@ -21,7 +22,7 @@ import { printer } from "./printer.ts";
 import type { QuestionPart } from "./read-files.ts";
 
 /** A run that is to be kept in a store. */
-interface DurableWish {
+interface DurableWish extends Pick<DurableOptions, "sessions"> {
   readonly store: RunStore;
   /** The place that was named on the command line, for the commands that answer. */
   readonly place?: string;
@@ -40,7 +41,7 @@ interface DurableWish {
  */
 export async function runDurably(
   agent: AnyAgent,
-  { store, place, prompt, start, audit, format, verbose, isBrief }: DurableWish,
+  { store, sessions, place, prompt, start, audit, format, verbose, isBrief }: DurableWish,
 ): Promise<ExitCode> {
   const output = processOutput;
   const startedAt = performance.now();
@@ -52,12 +53,13 @@ export async function runDurably(
     reached.tell(event);
     return format === "stream-json" ? output.answer(jsonLine(event)) : print.tell(event);
   };
-  const runs = durableRuns({ store, agents: [agent] });
+  const around = { store, agents: [agent], ...(sessions === undefined ? {} : { sessions }) };
+  const runs = durableRuns(around);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an agent of a file takes what nobody knows; it checks its input itself
   const { id, end } = await runs.start(agent, prompt as never, start);
   if (end === undefined) {
     const interrupts = listenForInterrupts(output);
-    const carrying = carryOut(await store.open(id), { store, agents: [agent], host: nodeHost, onEvent });
+    const carrying = carryOut(await store.open(id), { ...around, host: nodeHost, onEvent });
     interrupts.signal.addEventListener("abort", () => carrying.leave());
     const unwatch = store.watch(() => carrying.look()); // somebody may cancel it elsewhere
     await carrying.done.finally(() => {

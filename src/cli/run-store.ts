@@ -1,6 +1,10 @@
 import { existsSync } from "node:fs";
+import type { DurableOptions } from "../durable/durable-options.ts";
 import type { RunStore } from "../durable/run-store.ts";
-import { WritError } from "../error/writ-error.ts";
+import { isWritError, WritError } from "../error/writ-error.ts";
+import { session } from "../session/session.ts";
+import type { SessionStore } from "../session/session-store.ts";
+import { lazy } from "../util/remembered.ts";
 import type { OutputFlags } from "./options.ts";
 
 /** The options of every command that has a store of runs. */
@@ -14,6 +18,8 @@ const defaultStore = "runs.db";
 
 /** A store that is closed at the end of its command. */
 export type OpenRuns = RunStore & (Disposable | AsyncDisposable);
+
+type OpenSessions = SessionStore & (Disposable | AsyncDisposable);
 
 const database = /^postgres(?:ql)?:/;
 
@@ -33,6 +39,48 @@ export async function openStore(flags: StoreFlags): Promise<OpenRuns> {
   const name = nameOf(flags);
   if (database.test(name)) return (await import("../adapters/postgres/postgres-runs.ts")).postgresRuns(name);
   return (await import("../adapters/sqlite/sqlite-runs.ts")).sqliteRuns(name);
+}
+
+/** Runs, and the sessions that are kept in the same place. */
+export interface OpenPlace extends AsyncDisposable, Required<Pick<DurableOptions, "sessions">> {
+  readonly store: OpenRuns;
+}
+
+/** Opens the place of runs that are carried out or replayed here. Sessions are looked for there when a run has one. */
+export async function openPlace(
+  flags: StoreFlags,
+  open: (flags: StoreFlags) => Promise<OpenRuns> = openStore,
+): Promise<OpenPlace> {
+  const openSessions = await sessionsOf(flags);
+  const opened = new AsyncDisposableStack();
+  const store = opened.use(await open(flags));
+  const sessions = lazy(() => opened.use(openSessions()));
+  return {
+    store,
+    sessions: (id) => session(sessions(), id),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+/** Finds out how the sessions beside the runs are opened. */
+async function sessionsOf(flags: StoreFlags): Promise<() => OpenSessions> {
+  const name = nameOf(flags);
+  if (database.test(name)) {
+    const { postgresSessions } = await import("../adapters/postgres/postgres-sessions.ts");
+    return () => postgresSessions(name);
+  }
+  const { sqliteSessions } = await import("../adapters/sqlite/sqlite-sessions.ts");
+  return () => sqliteSessions(name);
+}
+
+/** Forgets a session beside the runs, where there is one. */
+export async function eraseSession(id: string, flags: StoreFlags): Promise<void> {
+  await using sessions = (await sessionsOf(flags))();
+  try {
+    await sessions.delete(id);
+  } catch (error) {
+    if (!isWritError(error, "session-missing")) throw error;
+  }
 }
 
 /** Opens a store that is there already. @throws WritError `option-invalid` */

@@ -37,15 +37,16 @@ interface Durably {
 }
 
 async function durably(agent: AnyAgent, prompt: Question, { flags, options }: Durably): Promise<ExitCode> {
-  const [{ runDurably }, { nameOfStore, openStore }] = await Promise.all([
+  const [{ runDurably }, { nameOfStore, openPlace }] = await Promise.all([
     import("./run-durably.ts"),
     import("./run-store.ts"),
   ]);
   const { id, session, skill } = flags;
   const { ceiling, audit, format = "text", verbose = false } = options;
-  await using store = await openStore(flags);
+  await using opened = await openPlace(flags);
   return await runDurably(agent, {
-    store,
+    store: opened.store,
+    sessions: opened.sessions,
     place: flags.store === undefined ? undefined : nameOfStore(flags),
     prompt,
     start: { id, session, skill, ceiling },

@@ -6,7 +6,7 @@ import type { Outcome } from "../event/outcome.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { countOf, wordOf } from "./options.ts";
 import { countText, durationText, jsonLine, oneLine, printable, processOutput } from "./output.ts";
-import { knownStore, type StoreFlags } from "./run-store.ts";
+import { eraseSession, knownStore, type StoreFlags } from "./run-store.ts";
 import { table } from "./table.ts";
 
 /** The options of `writ runs list`. */
@@ -118,6 +118,7 @@ export async function eraseRuns(
 ): Promise<ExitCode> {
   await using store = await knownStore(flags);
   const count = await store.erase(erasedBy(id, session));
+  if (session !== undefined) await eraseSession(session, flags);
   await processOutput.answer(
     flags.json === true ? jsonLine({ type: "erased", count }) : `${countText(count, "run")} erased\n`,
   );

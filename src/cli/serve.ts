@@ -7,7 +7,7 @@ import { type AnyAgent, loadAgents } from "./load-agent.ts";
 import { listening, portOf } from "./listening.ts";
 import { countOf, listOf } from "./options.ts";
 import { oneLine, processOutput } from "./output.ts";
-import { openStore } from "./run-store.ts";
+import { openPlace } from "./run-store.ts";
 import { readPrincipals } from "./tokens.ts";
 import { toldToEnd } from "./interrupts.ts";
 import { acceptedParts, type WorkFlags } from "./work.ts";
@@ -42,10 +42,11 @@ export async function serveAgents(
   }
   const origins = flags.origin === undefined ? undefined : originsOf(flags.origin);
   await using listener = await listening(port, flags.host);
-  await using store = await openStore(flags);
+  await using place = await openPlace(flags);
   await using server = serverOf({
     ...more,
-    store,
+    store: place.store,
+    sessions: place.sessions,
     agents,
     work: { concurrency },
     ...(principals === undefined ? {} : { principals }),
@@ -55,8 +56,8 @@ export async function serveAgents(
   });
   listener.answer(server.fetch);
   const names = agents.map(({ name }) => name).join(", ");
-  const place = `${listener.address}${more.mcp === undefined ? "" : "/mcp"}`;
-  processOutput.progress(`Serving ${oneLine(names)} at ${place}. Ctrl-C hands over and ends.\n`);
+  const address = `${listener.address}${more.mcp === undefined ? "" : "/mcp"}`;
+  processOutput.progress(`Serving ${oneLine(names)} at ${address}. Ctrl-C hands over and ends.\n`);
   await toldToEnd();
   processOutput.progress("Handing over.\n");
   await listener.close(server.drain());

@@ -4,7 +4,7 @@ import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { toldToEnd } from "./interrupts.ts";
 import { countOf, wordOf } from "./options.ts";
 import { jsonLine, oneLine, processOutput } from "./output.ts";
-import { knownStore, openStore, type StoreFlags } from "./run-store.ts";
+import { knownStore, openPlace, type StoreFlags } from "./run-store.ts";
 import { table } from "./table.ts";
 import type { DurableOptions } from "../durable/durable-options.ts";
 import type { AgentEvent } from "../event/event.ts";
@@ -23,8 +23,9 @@ export interface WorkFlags extends CheckFlags {
 /** `writ runs check <file…>`: the runs that these agents cannot go on with. */
 export async function checkRuns(files: readonly string[], flags: CheckFlags): Promise<ExitCode> {
   const agents = await loadAgents(files);
-  await using store = await knownStore(flags);
-  const stranded = await durableRuns({ store, agents, ...acceptedParts(flags) }).check();
+  await using place = await openPlace(flags, knownStore);
+  const { store, sessions } = place;
+  const stranded = await durableRuns({ store, sessions, agents, ...acceptedParts(flags) }).check();
   const rows = stranded.map(({ run, error }) =>
     [run.id, run.status, run.agent, error.message].map((cell) => oneLine(cell, 200)),
   );
@@ -49,9 +50,12 @@ export function acceptedParts({ accept }: CheckFlags): Pick<DurableOptions, "acc
 export async function work(files: readonly string[], flags: WorkFlags): Promise<ExitCode> {
   const concurrency = countOf("--concurrency", flags.concurrency);
   const agents = await loadAgents(files);
-  await using store = await openStore(flags);
+  await using place = await openPlace(flags);
+  const { store, sessions } = place;
   const onEvent = flags.json === true ? tellJson : tell;
-  const worker = durableRuns({ store, agents, onEvent, ...acceptedParts(flags) }).work({ concurrency });
+  const worker = durableRuns({ store, sessions, agents, onEvent, ...acceptedParts(flags) }).work({
+    concurrency,
+  });
   const names = agents.map(({ name }) => name).join(", ");
   processOutput.progress(`Working for ${oneLine(names)}. Ctrl-C hands over and ends.\n`);
   await toldToEnd();

@@ -22,7 +22,7 @@ import { RunIndex } from "./run-index.ts";
 import { RunsBegunHere } from "./runs-begun-here.ts";
 
 /** The parts of an inspector. */
-export interface InspectorOptions extends Pick<DurableOptions, "accept"> {
+export interface InspectorOptions extends Pick<DurableOptions, "accept" | "sessions"> {
   readonly store: RunStore;
   readonly agents: readonly Agent[];
   /** The text that whoever uses it has to know. */
@@ -51,8 +51,13 @@ const pauseMs = 200;
 
 /** Makes an inspector. The list of the runs is there when it returns. */
 export async function inspectorOf(options: InspectorOptions): Promise<Inspector> {
-  const { store, agents, token, place, by, works, host, accept, onError } = options;
-  const durable = { store, agents, ...(accept === undefined ? {} : { accept }) };
+  const { store, agents, token, place, by, works, host, accept, sessions, onError } = options;
+  const durable = {
+    store,
+    agents,
+    ...(accept === undefined ? {} : { accept }),
+    ...(sessions === undefined ? {} : { sessions }),
+  };
   const { worker, ...served } = serveRuns(durable, { work: works ? {} : false, host });
   const around: RunsToInspect = { ...durable, host, known: await aboutAgents(agents) };
   const begunHere = new RunsBegunHere(around, works);

@@ -17,7 +17,7 @@ interface Kept extends StoredSession {
 }
 
 /**
- * Keeps sessions as long as the process lives. `sqliteSessions()` keeps them in a file.
+ * Keeps sessions as long as the process lives. `sqliteSessions()` keeps them in a file, `postgresSessions()` in a database.
  *
  * @example
  * ```ts

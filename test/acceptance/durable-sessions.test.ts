@@ -382,3 +382,47 @@ describe("a message while a question waits", () => {
     await expect(started).rejects.toMatchObject({ code: "definition-invalid" });
   });
 });
+
+describe("a run that began where no sessions were kept", () => {
+  const asks: Policy = () => ({ verdict: "ask", rule: "asks", reason: "" });
+
+  it("goes on, and replays, without one where they are kept by now: it was told nothing, and is told nothing in its middle", async () => {
+    const store = memoryRuns();
+    const sessions = inMemorySessions();
+    const one = agent({
+      name: "clerk",
+      tools: [fakeTool("pay", "paid", { effect: "irreversible" })],
+      policy: asks,
+      model: ({ messages }) => {
+        const last = messages.at(-1);
+        if (last?.role === "tool") return `Paid, told ${messages.length}`;
+        return JSON.stringify(last).includes("Pay")
+          ? { calls: [{ name: "pay" }] }
+          : `told ${messages.length}`;
+      },
+    });
+    const before = durableRuns({ store, agents: [one] });
+    const earlier = before.work();
+    await before.start(one, "Hi", { id: "ended", session: "kim" });
+    await before.start(one, "Pay", { id: "waits", session: "kim" });
+    await before.result("ended");
+    await expect.poll(async () => (await before.show("waits"))?.status).toBe("waiting");
+    await earlier.drain();
+
+    const runs = durableRuns({ store, agents: [one], sessions: (id) => session(sessions, id) });
+    await using _worker = runs.work();
+    await runs.start(one, "Hi", { id: "first", session: "kim" });
+    await runs.start(one, "Hi", { id: "second", session: "kim", whenWaiting: "keep" });
+    await runs.result("first");
+    expect((await runs.result("second")).output).toBe("told 4");
+    expect(await runs.check()).toEqual([]);
+    const [question] = await runs.waiting("waits");
+    await runs.answer("waits", question?.key ?? "", { approved: true, hash: question?.request.hash ?? "" });
+    expect(await runs.result("waits")).toMatchObject({ output: "Paid, told 4" });
+    for (const id of ["ended", "waits"]) {
+      const end = (await runs.show(id))?.end?.output;
+      expect([(await runs.replay(id)).text, end]).toEqual([end, expect.stringContaining("told")]);
+    }
+    expect((await sessions.read("kim")).runs.map(({ runId }) => runId)).toEqual(["first", "second"]);
+  });
+});

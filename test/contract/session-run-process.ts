@@ -1,15 +1,15 @@
 /**
- * A process that has runs in a session file, for the tests of several at once. For each line of its input it begins a run that pays, and says
+ * A process that has runs in the sessions of an address, for the tests of several at once. For each line of its input it begins a run that pays, and says
  * how it ended and whether its model was told of a payment before. Paying writes its beginning and its end to a ledger.
  */
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { agent, session, tool } from "../../src/index.ts";
-import { sqliteSessions } from "../../src/sqlite.ts";
+import { openSessions } from "./open-sessions.ts";
 
-const [, , file = "", ledger = "", name = ""] = process.argv;
-const store = sqliteSessions(file);
+const [, , address = "", ledger = "", name = ""] = process.argv;
+const store = openSessions(address);
 
 const pay = tool({
   name: "pay",
@@ -24,6 +24,7 @@ const pay = tool({
   },
 });
 
+await store.list(); // has its connection
 console.log("ready");
 for await (const line of createInterface({ input: process.stdin })) {
   const [ms, whenBusy = "wait"] = line.split(" ");
@@ -44,4 +45,4 @@ for await (const line of createInterface({ input: process.stdin })) {
   const told = requests[0]?.match(/paid by \w+/g) ?? [];
   console.log([end, ...told].join(" | "));
 }
-store.close();
+await store.close();

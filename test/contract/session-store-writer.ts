@@ -1,14 +1,14 @@
 /**
- * A process that writes to a session file, for the tests of several at once. For each line `append <run> <version>` of its input it says how
+ * A process that writes to the sessions of an address, for the tests of several at once. For each line `append <run> <version>` of its input it says how
  * that ended; `race <name> <runs>` appends so many runs, reading again whenever another process was faster, and tells how often that was.
  */
 import { createInterface } from "node:readline";
-import { sqliteSessions } from "../../src/adapters/sqlite/sqlite-sessions.ts";
 import { isWritError } from "../../src/error/writ-error.ts";
 import { userMessage } from "../../src/message/message.ts";
 import type { SessionRun } from "../../src/session/session-store.ts";
+import { openSessions } from "./open-sessions.ts";
 
-const store = sqliteSessions(process.argv[2] ?? "");
+const store = openSessions(process.argv[2] ?? "");
 
 function run(runId: string): SessionRun {
   const outcome = { type: "answered", content: runId, finishReason: "stop" } as const;
@@ -41,4 +41,4 @@ for await (const line of createInterface({ input: process.stdin })) {
   const [command, name = "", count = ""] = line.split(" ");
   console.log(await (command === "race" ? race(name, Number(count)) : append(name, Number(count))));
 }
-store.close();
+await store.close();

@@ -24,8 +24,11 @@ export interface PostgresDatabase {
   patiently<Result>(work: () => Promise<Result>): Promise<Result>;
   /** A connection of its own. `onEnd` is called when it has broken, or was ended. */
   connect(onEnd: () => void): Promise<Client>;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
+
+/** The clock of the server: processes of many machines share it. */
+export const nowMs = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /** The time for which a server may be away. */
 const patienceMs = 60_000;

@@ -1,9 +1,29 @@
+import { checkShape, closed, fromOne } from "../../error/check-shape.ts";
+import { optional, record, shapeOf, string } from "../../util/shape.ts";
+
 /** Settings of a store in PostgreSQL. */
 export interface PostgresOptions {
   /** The schema of the tables, made when it is absent. Default `writ`. */
   readonly schema?: string;
-  /** The most connections for statements. One more holds what this process has claimed. Default 10. */
+  /** The most connections for statements. A store of runs has one more, which holds what this process has claimed. Default 10. */
   readonly connections?: number;
   /** Other settings of the package `pg`, like `ssl`. What the address says comes first: a function as `password` needs `host` and so on beside it. */
   readonly client?: Readonly<Record<string, unknown>>;
+}
+
+const address = shapeOf(
+  "an address like postgresql://user@host/database",
+  (value): value is string => typeof value === "string" && /^(?:postgres|postgresql|socket):/.test(value),
+);
+const shape = closed({
+  url: optional(address),
+  options: closed({ schema: optional(string), connections: optional(fromOne), client: optional(record) }),
+});
+
+/** Holds what the function of a store was given against what it takes. @throws WritError `definition-invalid` */
+export function checkPostgres(
+  where: string,
+  given: { readonly url: string | undefined; readonly options: PostgresOptions },
+): void {
+  checkShape(where, given, shape);
 }

@@ -1,11 +1,9 @@
-import { checkShape, closed, fromOne } from "../../error/check-shape.ts";
-import { optional, record, shapeOf, string } from "../../util/shape.ts";
 import { protocol } from "../../durable/protocol.ts";
 import type { RunEnd, RunJournal, RunStore } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { type KeptQuestion, recordedJournal } from "../../journal/recorded-journal.ts";
 import { postgresDatabase } from "./database.ts";
-import type { PostgresOptions } from "./options.ts";
+import { checkPostgres, type PostgresOptions } from "./options.ts";
 import { quoted } from "./pool.ts";
 import { runChanges, type RunChanges } from "./run-changes.ts";
 import { runClaims, type Taken } from "./run-claims.ts";
@@ -43,7 +41,7 @@ export interface PostgresRuns extends RunStore, AsyncDisposable {
  * ```
  */
 export function postgresRuns(url?: string, options: PostgresOptions = {}): PostgresRuns {
-  checkShape("postgresRuns()", { url, options }, shape);
+  checkPostgres("postgresRuns()", { url, options });
   const schema = quoted(options.schema ?? "writ");
   const tables = runTables(schema);
   const database = postgresDatabase({ url, schema, tables, options });
@@ -100,15 +98,6 @@ export function postgresRuns(url?: string, options: PostgresOptions = {}): Postg
     [Symbol.asyncDispose]: close,
   };
 }
-
-const address = shapeOf(
-  "an address like postgresql://user@host/database",
-  (value): value is string => typeof value === "string" && /^(?:postgres|postgresql|socket):/.test(value),
-);
-const shape = closed({
-  url: optional(address),
-  options: closed({ schema: optional(string), connections: optional(fromOne), client: optional(record) }),
-});
 
 /** The parts of a store. */
 interface RunServer {

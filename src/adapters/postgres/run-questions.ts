@@ -5,9 +5,9 @@ import { isWaitFor, printOfSignal, signalAnswer, signalRecord, takenSignal } fro
 import type { KeptQuestion } from "../../journal/recorded-journal.ts";
 import { jsonColumn, questionIn } from "../stored-run.ts";
 import { fromKey, toKey } from "../stored-text.ts";
-import type { PostgresDatabase, Query } from "./database.ts";
+import { nowMs, type PostgresDatabase, type Query } from "./database.ts";
 import type { Claim } from "./run-steps.ts";
-import { changeOf, nowMs, type RunTables } from "./run-tables.ts";
+import { changeOf, type RunTables } from "./run-tables.ts";
 
 /** The questions of the runs in a database. */
 export interface RunQuestions {

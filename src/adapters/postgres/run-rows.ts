@@ -3,10 +3,10 @@ import { WritError } from "../../error/writ-error.ts";
 import { listStatement, type ListWords } from "../run-list.ts";
 import { runIn, startOf } from "../stored-run.ts";
 import { fromKey, toKey } from "../stored-text.ts";
-import type { PostgresDatabase, Query } from "./database.ts";
+import { nowMs, type PostgresDatabase, type Query } from "./database.ts";
 import { claimedBy } from "./run-claims.ts";
 import type { Claim } from "./run-steps.ts";
-import { changeOf, columns, nowMs, type RunTables } from "./run-tables.ts";
+import { changeOf, columns, type RunTables } from "./run-tables.ts";
 import { heldLocks } from "./session.ts";
 
 /** The rows of the runs in a database. */

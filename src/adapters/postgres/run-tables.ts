@@ -65,9 +65,6 @@ export function runTables(schema: string): RunTables {
 /** The columns of which a run is made. */
 export const columns = "id, status, begun, ended, start, finish, protocol";
 
-/** The clock of the server: processes of many machines share it. */
-export const nowMs = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-
 /** A message cannot be longer: of a run with such an id it only says that something happened. */
 const longestMessage = 7_999;
 

@@ -1,26 +1,19 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
-import type { Readable, Writable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sqliteMemory } from "../../../src/adapters/sqlite/sqlite-memory.ts";
 import { sqliteSessions } from "../../../src/adapters/sqlite/sqlite-sessions.ts";
 import { agent, session, tool } from "../../../src/index.ts";
 import { memoryBank } from "../../../src/session/memory-bank.ts";
 import { scripted } from "../../../src/testing.ts";
+import { endProcesses, payer, SessionProcess, writer } from "../../contract/session-process.ts";
 import { storedRun } from "../../contract/session-store.ts";
-
-const writer = join(import.meta.dirname, "../../contract/session-store-writer.ts");
-const payer = join(import.meta.dirname, "../../contract/session-run-process.ts");
 
 let folder = "";
 let file = "";
-const writers: Writer[] = [];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "writ-sqlite-"));
@@ -28,43 +21,9 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  await Promise.all(writers.splice(0).map((one) => one.end()));
+  await endProcesses();
   rmSync(folder, { recursive: true, force: true });
 });
-
-/** Another process with the same file open. */
-class Writer {
-  readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
-  private readonly lines: AsyncIterator<string>;
-  private errors = "";
-
-  constructor(program = writer, ...more: readonly string[]) {
-    const args = ["--disable-warning=ExperimentalWarning", program, file, ...more];
-    this.process = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "pipe"] });
-    this.process.stderr.on("data", (data: Buffer) => (this.errors += String(data)));
-    this.lines = createInterface({ input: this.process.stdout })[Symbol.asyncIterator]();
-    writers.push(this);
-  }
-
-  /** The next line that it says. */
-  async line(): Promise<string> {
-    const next = await this.lines.next();
-    if (next.done === true) throw new Error(`the writer ended: ${this.errors}`);
-    return next.value;
-  }
-
-  ask(command: string): Promise<string> {
-    this.process.stdin.write(`${command}\n`);
-    return this.line();
-  }
-
-  async end(): Promise<void> {
-    if (this.process.exitCode !== null || this.process.signalCode !== null) return;
-    const ended = once(this.process, "exit");
-    this.process.stdin.end();
-    await ended;
-  }
-}
 
 function integrity(): unknown {
   const database = new DatabaseSync(file, { readOnly: true });
@@ -100,7 +59,7 @@ describe("SQLite files", () => {
   it("are written by two processes at once: of two changes from one version one is refused [C42]", async () => {
     const store = sqliteSessions(file);
     await store.create("s");
-    const pair = [new Writer(), new Writer()];
+    const pair = [new SessionProcess(writer, file), new SessionProcess(writer, file)];
     expect(await Promise.all(pair.map((one) => one.line()))).toEqual(["ready", "ready"]);
     for (let version = 0; version < 20; version += 1) {
       const ends = await Promise.all(
@@ -116,7 +75,7 @@ describe("SQLite files", () => {
   it("lose nothing when two processes write as fast as they can, and are read whole meanwhile [C42]", async () => {
     const store = sqliteSessions(file);
     await store.create("s");
-    const pair = [new Writer(), new Writer()];
+    const pair = [new SessionProcess(writer, file), new SessionProcess(writer, file)];
     await Promise.all(pair.map((one) => one.line()));
     const ends = Promise.all(pair.map((one, index) => one.ask(`race p${index}_ 40`)));
     for (let read = 0; read < 80;) {
@@ -139,13 +98,11 @@ describe("SQLite files", () => {
   it("are whole after a process was killed while it wrote", async () => {
     const store = sqliteSessions(file);
     await store.create("s");
-    const killed = new Writer();
+    const killed = new SessionProcess(writer, file);
     await killed.line();
     killed.process.stdin.write("race p 100000\n");
     while ((await store.read("s")).version < 5) await sleep(2);
-    const gone = once(killed.process, "exit");
-    killed.process.kill("SIGKILL");
-    await gone;
+    await killed.kill();
     const { version, runs } = await store.read("s");
     expect(runs.map(({ runId }) => runId)).toEqual(
       Array.from({ length: version }, (_each, index) => `p${index}`),
@@ -156,7 +113,12 @@ describe("SQLite files", () => {
   });
 
   it("can be made by several processes at the same moment", async () => {
-    const four = [new Writer(), new Writer(), new Writer(), new Writer()];
+    const four = [
+      new SessionProcess(writer, file),
+      new SessionProcess(writer, file),
+      new SessionProcess(writer, file),
+      new SessionProcess(writer, file),
+    ];
     expect(await Promise.all(four.map((one) => one.line()))).toEqual(["ready", "ready", "ready", "ready"]);
   });
 
@@ -208,8 +170,11 @@ describe("runs of one session in two processes", () => {
   const ledger = (): string => join(folder, "ledger");
   const paid = (): string[] => readFileSync(ledger(), "utf8").trim().split("\n");
 
-  async function twoPayers(): Promise<readonly [Writer, Writer]> {
-    const pair = [new Writer(payer, ledger(), "a"), new Writer(payer, ledger(), "b")] as const;
+  async function twoPayers(): Promise<readonly [SessionProcess, SessionProcess]> {
+    const pair = [
+      new SessionProcess(payer, file, ledger(), "a"),
+      new SessionProcess(payer, file, ledger(), "b"),
+    ] as const;
     expect(await Promise.all(pair.map((one) => one.line()))).toEqual(["ready", "ready"]);
     return pair;
   }
@@ -235,9 +200,7 @@ describe("runs of one session in two processes", () => {
     const [a, b] = await twoPayers();
     void a.ask("60000").catch(() => undefined);
     await begins("a");
-    const killed = once(a.process, "exit");
-    a.process.kill("SIGKILL");
-    await killed;
+    await a.kill();
     setClaim(Date.now() + 600_000); // not because it has run out
     expect(await b.ask("0")).toBe("done");
     expect(paid()).toEqual(["a begins", "b begins", "b ends"]);

@@ -1,0 +1,27 @@
+import type { SessionClaims } from "../../session/session-store.ts";
+import { fromKey, toKey } from "../stored-text.ts";
+import { nowMs, type Query } from "./database.ts";
+import type { SessionTables } from "./session-tables.ts";
+
+/** Claims on sessions in a database, for a time by its clock: those of processes on machines that disagree about the time hold as long. */
+export function sessionClaims(query: Query, { claims }: SessionTables): SessionClaims {
+  // Whoever waits writes nothing, and asks again and again.
+  const take = `WITH clock AS MATERIALIZED (SELECT ${nowMs} AS now),
+    other AS MATERIALIZED (SELECT owner FROM ${claims}, clock WHERE id = $1 AND owner <> $2 AND until > now),
+    mine AS (INSERT INTO ${claims} AS held (id, owner, until) SELECT $1, $2, now + $3::bigint FROM clock WHERE NOT EXISTS (SELECT FROM other)
+      ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, until = excluded.until WHERE held.owner = excluded.owner OR held.until <= (SELECT now FROM clock)
+      RETURNING owner)
+    SELECT owner FROM other UNION ALL SELECT owner FROM mine`;
+  const release = `DELETE FROM ${claims} WHERE id = $1 AND owner = $2`;
+  return {
+    async take(id, owner, forMs) {
+      for (;;) {
+        const [holder] = await query(take, [toKey(id), toKey(owner), forMs]);
+        if (holder !== undefined) return fromKey(holder["owner"]); // else somebody took it in the same moment
+      }
+    },
+    async release(id, owner) {
+      await query(release, [toKey(id), toKey(owner)]);
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import type { SessionTables } from "./session-tables.ts";
+
+/** The statements of sessions. A change is one of them: it gives a row where it was made. */
+export function sessionStatements({ sessions, runs }: SessionTables) {
+  const putRuns = (ids: string, texts: string): string =>
+    `put AS (INSERT INTO ${runs} (session, run, json, change) SELECT place, run, json, $3 FROM changed,
+      unnest(${ids}::text[], ${texts}::text[]) WITH ORDINALITY AS given (run, json, nth) ORDER BY nth)`;
+  // The version is a number of the caller's: any one.
+  const changing = (what: string): string =>
+    `changed AS (UPDATE ${sessions} SET version = version + 1${what} WHERE id = $1 AND version = $2::float8 RETURNING place)`;
+  return {
+    create: `WITH changed AS (INSERT INTO ${sessions} (id, head, change) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING RETURNING place),
+      ${putRuns("$4", "$5")} SELECT place FROM changed`,
+    made: `SELECT FROM ${sessions} WHERE id = $1 AND change = $2`,
+    read: `SELECT version, head, ARRAY(SELECT json FROM ${runs} WHERE session = place ORDER BY number) AS runs FROM ${sessions} WHERE id = $1`,
+    append: `WITH ${changing("")}, gone AS (DELETE FROM ${runs} USING changed WHERE session = place AND run = $4),
+      put AS (INSERT INTO ${runs} (session, run, json, change) SELECT place, $4, $5, $3 FROM changed) SELECT place FROM changed`,
+    update: `WITH ${changing(", head = $4, change = $3")}, gone AS (DELETE FROM ${runs} USING changed WHERE session = place),
+      ${putRuns("$5", "$6")} SELECT place FROM changed`,
+    standing: `SELECT version, change = $2 OR EXISTS (SELECT FROM ${runs} AS kept WHERE session = place AND kept.change = $2) AS mine
+      FROM ${sessions} WHERE id = $1`,
+    find: `SELECT place FROM ${sessions} WHERE id = $1`,
+    remove: `DELETE FROM ${sessions} WHERE place = $1`,
+    list: `SELECT id FROM ${sessions} ORDER BY place`,
+  };
+}

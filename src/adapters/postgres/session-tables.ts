@@ -1,0 +1,38 @@
+import type { Tables } from "./pool.ts";
+
+/** The tables of sessions in a schema, as statements name them. */
+export interface SessionTables extends Tables {
+  readonly sessions: string;
+  readonly runs: string;
+  readonly claims: string;
+}
+
+/**
+ * The tables of sessions, beside those of runs where these are in the same schema. `change` is the mark of the statement that wrote a row: by it one whose end
+ * nobody saw knows its own work again.
+ *
+ * @param schema quoted
+ */
+export function sessionTables(schema: string): SessionTables {
+  const [sessions, runs, claims] = [
+    `${schema}.sessions`,
+    `${schema}.session_runs`,
+    `${schema}.session_claims`,
+  ];
+  return {
+    sessions,
+    runs,
+    claims,
+    last: claims,
+    make: `
+      CREATE TABLE ${sessions} (
+        place bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text COLLATE "C" NOT NULL UNIQUE,
+        version bigint NOT NULL DEFAULT 0, head text NOT NULL, change text NOT NULL
+      );
+      CREATE TABLE ${runs} (
+        number bigint GENERATED ALWAYS AS IDENTITY, session bigint NOT NULL REFERENCES ${sessions} (place) ON DELETE CASCADE,
+        run text NOT NULL, json text NOT NULL, change text NOT NULL, PRIMARY KEY (session, number)
+      );
+      CREATE TABLE ${claims} (id text COLLATE "C" PRIMARY KEY, owner text NOT NULL, until bigint NOT NULL);`,
+  };
+}
