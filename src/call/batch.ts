@@ -119,7 +119,8 @@ function judgeNext(proposed: ToolCall, batch: Batch, judging: BatchJudging): May
       return;
     }
     const { outer } = batch.run.scope;
-    const call = callAt(batch, { index, key, proposed, ledger: judging.ledger });
+    const narrowed = judging.gate === undefined ? batch : { ...batch, gate: judging.gate };
+    const call = callAt(narrowed, { index, key, proposed, ledger: judging.ledger });
     const answeredCall = judging.answered === undefined ? call : { ...call, answered: judging.answered };
     outer?.count(proposed.name); // before it is judged: what runs beside it must see it
     return after(judge(answeredCall), (fate) => {
@@ -151,14 +152,14 @@ export function callAt(
   return { batch, index, key, proposed, learned, uses, approved, spent, behind: questionsBehind };
 }
 
-/** Remembers what was decided: that the call runs, where that is counted, that a person approved it for the whole run, and what it ends. */
+/**
+ * Remembers what was decided: that the call runs, where that is counted, that a person approved it for the whole run, what it ends, and the tools that it takes
+ * away from those behind it.
+ */
 function note(fate: Fate, { gate, run }: Batch, judging: BatchJudging): void {
   judging.fates.push(fate);
   if (fate.answers !== undefined) judging.answered = [...(judging.answered ?? []), ...fate.answers];
-  if (fate.type === "ready") {
-    judging.ledger = withReady(judging.ledger, fate, gate);
-    return;
-  }
+  if (fate.type === "ready") return noteReady(fate, gate, judging);
   const { call, fatal, isUnknown, result } = fate;
   const halted = haltedBy(fate, run);
   if (halted !== undefined)
@@ -167,6 +168,12 @@ function note(fate: Fate, { gate, run }: Batch, judging: BatchJudging): void {
     judging.ended ??= { end: { unknown: call }, reason: "an earlier call stopped the batch" };
   else if (result.status === "denied" && run.endOn.includes("blocked-call"))
     judging.ended ??= { end: {}, reason: "an earlier call was blocked" };
+}
+
+function noteReady(fate: Ready, gate: Batch["gate"], judging: BatchJudging): void {
+  judging.ledger = withReady(judging.ledger, fate, gate);
+  const restrictTo = fate.tool.mode?.(fate.args)?.restrictTo;
+  if (restrictTo !== undefined) judging.gate = applyMode(judging.gate ?? gate, { restrictTo });
 }
 
 function withReady(

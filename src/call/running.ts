@@ -45,6 +45,8 @@ export interface BatchJudging {
   limits: Limits;
   /** The end of the batch, and what the calls after it are told. */
   ended?: { readonly end: BatchEnd; readonly reason: string };
+  /** The gate of the calls that are still to be decided about, where an earlier one takes tools away from the rest of the run. */
+  gate?: Batch["gate"];
   /** Answers that a person gave with those of earlier calls. */
   answered?: readonly SetAnswer[];
 }

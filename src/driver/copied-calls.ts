@@ -10,7 +10,7 @@ import { type Group, layers } from "./recognise/layers.ts";
 import { marks } from "./recognise/tagged.ts";
 
 /**
- * The name of the tool in whose result a call of the reply stands word for word, blanks, escapes and the tags around it aside. What a tool
+ * The name of the tool in whose result a call of the reply stands word for word, blanks, quotes, escapes and the tags around it aside. What a tool
  * gives is not to be trusted: a model that shows a page or a file must not call what is written there. Undefined when there is none.
  */
 export function copiedFrom({ message }: Reply, { transcript, allowed }: TurnInput): string | undefined {
@@ -76,9 +76,21 @@ function bareText(call: string): string {
   );
 }
 
-/** A text without its blanks, and without backslashes: in the JSON of a result stand escapes. */
+/** A character as JSON, programs and HTML escape it. */
+const escape =
+  /\\u(?<hex>[\da-f]{4})|\\x(?<hex>[\da-f]{2})|&#x(?<hex>[\da-f]{1,5});?|&#(?<decimal>\d{1,6});?|&(?<name>lt|gt|amp);?/gi;
+const named: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&" };
+
+function unescaped(...found: readonly unknown[]): string {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the last argument has the groups of the expression above
+  const { hex, decimal, name } = found.at(-1) as Readonly<Record<string, string | undefined>>;
+  if (name !== undefined) return named[name.toLowerCase()] ?? name;
+  return String.fromCodePoint(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
+}
+
+/** A text without its blanks, quotes and escapes: a page has a call in HTML, the JSON of a result has it in a text, and a model may write it as a program does. */
 function wordsOf(text: string): string {
-  return text.replaceAll(/\\[nrt]|[\\\s]+/g, "");
+  return text.replaceAll(escape, unescaped).replaceAll(/\\[nrt]|&(?:quot|apos);?|[\\\s"'`]+/g, "");
 }
 
 // Depends on: the message.

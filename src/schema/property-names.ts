@@ -1,5 +1,7 @@
-import { isJsonObject, type Json } from "../util/json.ts";
+import { isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
+import { type CheckedSchema, checkSchema } from "./check-schema.ts";
+import { childrenOf, mapAt } from "./keywords.ts";
 import type { JsonSchema } from "./schema.ts";
 
 /**
@@ -20,30 +22,63 @@ function readNames(schema: JsonSchema): ReadonlySet<string> {
   return names;
 }
 
-/** The keywords of a schema that speak of the same value: lists of schemas, one, or one by each name. */
-const besides = ["allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas"] as const;
+/**
+ * The names that a schema gives to the fields of the value itself, and not to those within them. References are followed; of a schema in which they lead
+ * nowhere all names count. Depends on: the schema.
+ */
+export const argumentNames: (schema: JsonSchema) => ReadonlySet<string> = remembered((schema: JsonSchema) => {
+  try {
+    return new Set(besides(schema, [schema]).flatMap((part) => Object.keys(mapAt(part, "properties"))));
+  } catch {
+    return propertyNames(schema);
+  }
+});
 
 /**
- * The names that a schema gives to the fields of the value itself, and not to those within them. Where another part of the schema is meant by `$ref`,
- * all its names count. Depends on: the schema.
+ * The names that stand where a path of names, through lists, has one that the schema does not have; undefined for a path that it has, or that leads where it
+ * says nothing of names.
  */
-export const argumentNames: (schema: JsonSchema) => ReadonlySet<string> = remembered(readArgumentNames);
+export function namesInstead(schema: JsonSchema, path: readonly string[]): readonly string[] | undefined {
+  let parts: readonly Json[] = [schema];
+  try {
+    for (const name of path) {
+      const here = besides(schema, parts, true);
+      if (here.some(isMap) || here.every((part) => own(part, "properties") === undefined)) return undefined;
+      parts = here.flatMap((part) => own(mapAt(part, "properties"), name) ?? []);
+      if (parts.length === 0) return here.flatMap((part) => Object.keys(mapAt(part, "properties")));
+    }
+  } catch {
+    // A reference of it leads nowhere.
+  }
+  return undefined;
+}
 
-function readArgumentNames(schema: JsonSchema): ReadonlySet<string> {
-  const names = new Set<string>();
-  const left: Json[] = [schema];
+/** True for a schema of objects whose names are not known beforehand. */
+function isMap(part: JsonObject): boolean {
+  return own(part, "properties") === undefined && (own(part, "additionalProperties") ?? false) !== false;
+}
+
+/** Keywords whose schemas speak of what stands in a list. */
+const ofLists: ReadonlySet<string | undefined> = new Set(["items", "prefixItems"]);
+
+/** All parts that speak of the same value as these, and with `inLists` of what stands in it where it is a list. @throws TypeError for a reference that leads nowhere */
+function besides(root: JsonSchema, parts: readonly Json[], inLists = false): readonly JsonObject[] {
+  const found = new Set<JsonObject>();
+  const left = [...parts];
+  let targets: CheckedSchema["targets"] | undefined;
   for (let part = left.pop(); part !== undefined; part = left.pop()) {
-    if (Array.isArray(part)) left.push(...part);
-    if (!isJsonObject(part)) continue;
-    if (Object.hasOwn(part, "$ref") || Object.hasOwn(part, "$dynamicRef")) return propertyNames(schema);
-    for (const name of Object.keys(part["properties"] ?? {})) names.add(name);
-    for (const keyword of besides) {
-      const beside = Object.hasOwn(part, keyword) ? part[keyword] : undefined;
-      if (keyword === "dependentSchemas") left.push(...Object.values(beside ?? {}));
-      else if (beside !== undefined) left.push(beside);
+    if (!isJsonObject(part) || found.has(part)) continue;
+    found.add(part);
+    if (own(part, "$ref") !== undefined || own(part, "$dynamicRef") !== undefined) {
+      targets ??= checkSchema(root).targets;
+      left.push(...(targets.get(part) ?? []));
+    }
+    for (const { path, judges, schema } of childrenOf(part)) {
+      const isBeside = judges === "same" && path[0] !== "not"; // which names what may not be there
+      if (isBeside || (inLists && ofLists.has(path[0]))) left.push(schema);
     }
   }
-  return names;
+  return [...found];
 }
 
 /** Both, as a call that a policy judges has them. */

@@ -1,7 +1,7 @@
 import { closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
+import { namesInstead } from "../schema/property-names.ts";
 import type { JsonSchema } from "../schema/schema.ts";
-import { isJsonObject } from "../util/json.ts";
 import {
   anything,
   either,
@@ -68,16 +68,14 @@ interface Said {
 }
 
 /** Checks that needs are capabilities, and that parameters are arguments. @throws WritError `definition-invalid`, `capability-invalid` */
-export function checkParameters(
-  { name, needs = [], parameters = {} }: Said,
-  { properties }: JsonSchema,
-): void {
+export function checkParameters({ name, needs = [], parameters = {} }: Said, schema: JsonSchema): void {
   for (const need of needs) readCapability(need);
-  const known = isJsonObject(properties) ? Object.keys(properties) : undefined;
-  const field = Object.keys(parameters).find((each) => known?.includes(firstOf(each)) === false);
-  if (field === undefined) return;
-  const reason = `\`parameters\` names "${field}", which it does not take; it takes ${known?.join(", ") || "nothing"}.`;
-  throw new WritError("definition-invalid", { where: `Tool "${name}"`, reason });
+  for (const field of Object.keys(parameters)) {
+    const instead = namesInstead(schema, field.split("."));
+    if (instead === undefined) continue;
+    const reason = `\`parameters\` names "${field}", which it does not take; it takes ${instead.join(", ") || "nothing"}.`;
+    throw new WritError("definition-invalid", { where: `Tool "${name}"`, reason });
+  }
 }
 
 /** The parameter in which a dotted path begins. */

@@ -193,7 +193,8 @@ function holdsUp({ tool, fate }: EarlyCheck, run: RunContext): boolean {
   if (tool === undefined) return run.endOn.includes("unknown-tool");
   if (isOrdered(tool, run)) return true;
   const isChecked = fate !== undefined && !(fate instanceof Promise) && fate.type === "ready";
-  return !isChecked && tool.recover?.invalidArguments !== undefined;
+  if (isChecked) return tool.mode?.(fate.args)?.restrictTo !== undefined; // what it leaves is known to the batch
+  return tool.recover?.invalidArguments !== undefined;
 }
 
 /** Calls that keep others waiting are left to the batch; so are planned acts, each of which is carried out once, and one whose key cannot be told. */

@@ -241,12 +241,13 @@ describe("a run whose tools change", () => {
     const step = { calls: [{ name: "calm" }, { name: "calm" }] };
     const model = scripted([step, { calls: [{ name: "calm" }] }, "Done."]);
     const { transcript, calls } = await agent({ name: "a", model, tools: [narrowing, read] }).run("Go");
-    expect(calls.map(({ status }) => status)).toEqual(["ok", "ok", "denied"]);
+    expect(calls.map(({ status }) => status)).toEqual(["ok", "denied", "denied"]);
     const texts = transcript.messages.flatMap((message) => (message.role === "tool" ? [message.text] : []));
+    const refused = "Tool 'calm' is not allowed for skill 'a'. Allowed: [read]";
     expect(texts).toEqual([
       "calm",
-      "calm\n[From now on only these tools can be called: read.]",
-      "Tool 'calm' is not allowed for skill 'a'. Allowed: [read]",
+      `${refused}\n[From now on only these tools can be called: read.]`,
+      refused,
     ]);
     expect(model.requests.map(({ tools }) => tools.length)).toEqual([2, 2, 2]);
     expect(model.requests.map(({ callable }) => callable)).toEqual([undefined, ["read"], ["read"]]);

@@ -163,6 +163,27 @@ describe("the tool of an agent that speaks A2A", () => {
     for (const { texts } of [gone, odd, huge]) expect(texts[0]).toMatch(/^error: /);
   });
 
+  it("has no more of a failure's words than a model can use, whoever says them", async () => {
+    const long = "x".repeat(50_000);
+    const error = { code: -32_603, message: long };
+    const url = await at(async (request) => {
+      if (request.method === "POST")
+        return Response.json({ jsonrpc: "2.0", id: Reflect.get(Object(await request.json()), "id"), error });
+      const supportedInterfaces = [{ url: `${url}/rpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }];
+      return Response.json({
+        name: "x",
+        description: "x",
+        version: "1",
+        capabilities: {},
+        skills: [],
+        supportedInterfaces,
+      });
+    });
+    const { texts } = await resultsOf(`${url}/`, [{ message: "Hi" }]);
+    expect(texts[0]).toMatch(/^error: .*xxx…$/);
+    expect(texts[0]?.length).toBeLessThan(2100);
+  });
+
   it.each([
     [{ url: "ftp://x" }, /http/],
     [{ url: "x" }, /http/],

@@ -6,6 +6,7 @@ import { tool, type Tool, type ToolContext } from "../../tool/tool.ts";
 import { map, object, optional, string } from "../../util/shape.ts";
 import { nodePowers } from "../capability/node-powers.ts";
 import { inTime } from "../mcp/in-time.ts";
+import { withBoundedWords } from "../mcp/remote-call.ts";
 import { type RemoteAgent, type Said, tell } from "./remote-agent.ts";
 
 /**
@@ -81,7 +82,9 @@ export function a2aTool(agent: A2aAgent): Tool {
           { message: String(message), ...(task === undefined ? {} : { task }) },
           { messageId: idempotencyKey, signal: stop },
         );
-      return asRuntime({ powers: nodePowers }, () => inTime(send, bounds));
+      return asRuntime({ powers: nodePowers }, () => inTime(send, bounds)).catch((error: unknown) => {
+        throw withBoundedWords(error);
+      });
     },
   });
   return { ...made, enforcement };

@@ -140,11 +140,8 @@ function resultOf(task: A2a.Task): string | WithFiles<string> {
   const text = textOf(words);
   if (stateOf(task) === states.inputRequired)
     return `The task ${JSON.stringify(id)} is not done: it wants input.\n${text}`;
-  throw new Error(bounded(text) || "the agent did not do it, and does not say why");
+  throw new Error(text || "the agent did not do it, and does not say why");
 }
-
-/** More of a failure than this helps no model, and a stranger wrote it. */
-const bounded = (text: string): string => text.slice(0, 2_000);
 
 /** The text of parts, with their files beside it; `otherwise` where there are none. */
 function given(parts: readonly A2a.Part[], otherwise: readonly A2a.Part[] = []): string | WithFiles<string> {

@@ -1,3 +1,5 @@
+import { mostSpelled, secretOver } from "./secrets.ts";
+
 /**
  * The bytes of a long output that are kept: its beginning and, three times as many, its end, where errors
  * stand.
@@ -7,42 +9,54 @@ export interface KeptEnds {
   readonly collected: () => { readonly text: string; readonly leftOut: number };
 }
 
-/** Keeps at most so many bytes, and a line that says how many stood between them. */
+/**
+ * Keeps at most so many bytes, and a line that says how many stood between them. What stands behind the cuts is kept as well until then: a secret that a cut would
+ * divide is left out as a whole.
+ */
 export function keepEnds(maxBytes: number): KeptEnds {
+  const most = Math.floor(maxBytes);
   const headBytes = Math.floor(maxBytes / 4);
-  const tailBytes = Math.floor(maxBytes) - headBytes;
+  const tailBytes = most - headBytes;
   const head: Buffer[] = [];
   let tail: Buffer[] = [];
   let headSize = 0;
   let tailSize = 0;
-  let leftOut = 0;
+  let dropped = 0;
 
   function shorten(): void {
     const all = Buffer.concat(tail);
-    const surplus = Math.max(0, all.length - tailBytes);
+    const surplus = Math.max(0, all.length - tailBytes - mostSpelled);
     tail = [all.subarray(surplus)];
     tailSize = all.length - surplus;
-    leftOut += surplus;
+    dropped += surplus;
   }
   return {
     add(chunk) {
-      const first = chunk.subarray(0, headBytes - headSize);
+      const first = chunk.subarray(0, headBytes + mostSpelled - headSize);
       if (first.length > 0) head.push(first);
       headSize += first.length;
       const rest = chunk.subarray(first.length);
       tail.push(rest);
       tailSize += rest.length;
-      if (tailSize > 2 * tailBytes) shorten();
+      if (tailSize > 2 * tailBytes + mostSpelled) shorten();
     },
     collected() {
       shorten();
-      if (leftOut === 0) return { text: Buffer.concat([...head, ...tail]).toString("utf8"), leftOut };
-      const beginning = Buffer.concat(head);
-      const [end = Buffer.alloc(0)] = tail;
-      const kept = [beginning.subarray(0, wholeEnd(beginning)), end.subarray(wholeStart(end))] as const;
-      leftOut += beginning.length - kept[0].length + end.length - kept[1].length;
+      const total = headSize + dropped + tailSize;
+      const whole = Buffer.concat([...head, ...tail]);
+      if (total <= most) return { text: whole.toString("utf8"), leftOut: 0 };
+      const isWhole = dropped === 0;
+      const beginning = isWhole ? whole : Buffer.concat(head);
+      const end = isWhole ? whole : Buffer.concat(tail);
+      const endAt = end.length - tailBytes;
+      const kept = [
+        beginning.subarray(0, secretOver(beginning, headBytes)?.start ?? headBytes),
+        end.subarray(secretOver(end, endAt)?.end ?? endAt),
+      ] as const;
+      const [first, last] = [kept[0].subarray(0, wholeEnd(kept[0])), kept[1].subarray(wholeStart(kept[1]))];
+      const leftOut = total - first.length - last.length;
       const mark = `\n[… ${leftOut} bytes are left out here …]\n`;
-      return { text: `${kept[0].toString("utf8")}${mark}${kept[1].toString("utf8")}`, leftOut };
+      return { text: `${first.toString("utf8")}${mark}${last.toString("utf8")}`, leftOut };
     },
   };
 }

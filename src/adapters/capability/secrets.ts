@@ -84,21 +84,41 @@ export function plain(text: string, resource: string): string {
 
 /** A text without the values of secrets that were used in this process, in every spelling of {@link spellingsOf}. */
 export function scrub(text: string): string {
-  if (beginnings === undefined) return text;
   const clean: string[] = [];
   let done = 0;
-  beginnings.lastIndex = 0;
-  for (let found = beginnings.exec(text); found !== null; found = beginnings.exec(text)) {
-    const { index } = found;
-    const secret = longestAt(text, index);
-    if (secret === undefined) {
-      beginnings.lastIndex = index + 1;
-      continue;
-    }
-    clean.push(text.slice(done, index), secret.mark);
-    done = beginnings.lastIndex = secret.end;
+  for (let found = nextIn(text, 0); found !== undefined; found = nextIn(text, done)) {
+    clean.push(text.slice(done, found.start), found.mark);
+    done = found.end;
   }
   return done === 0 ? text : clean.join("") + text.slice(done);
+}
+
+/** More bytes than the spellings of a secret take. */
+export const mostSpelled = 65_536;
+
+/** The place of the secret that a cut here would divide: nobody finds the half of one. */
+export function secretOver(bytes: Buffer, at: number): Pick<Found, "start" | "end"> | undefined {
+  if (beginnings === undefined) return undefined;
+  const from = Math.max(0, at - mostSpelled);
+  const text = bytes.toString("latin1", from, at + mostSpelled);
+  for (
+    let found = nextIn(text, 0);
+    found !== undefined && from + found.start < at;
+    found = nextIn(text, found.end)
+  )
+    if (from + found.end > at) return { start: from + found.start, end: from + found.end };
+  return undefined;
+}
+
+function nextIn(text: string, from: number): Found | undefined {
+  if (beginnings === undefined) return undefined;
+  beginnings.lastIndex = from;
+  for (let found = beginnings.exec(text); found !== null; found = beginnings.exec(text)) {
+    const secret = longestAt(text, found.index);
+    if (secret !== undefined) return secret;
+    beginnings.lastIndex = found.index + 1;
+  }
+  return undefined;
 }
 
 /** The same for bytes, whatever else stands among them: each is looked at as one character. */
@@ -121,6 +141,7 @@ export function toldOfSecrets<Told extends { holdsSecrets: boolean }>(object: To
 
 interface Found {
   readonly mark: string;
+  readonly start: number;
   readonly end: number;
 }
 
@@ -130,7 +151,8 @@ function longestAt(text: string, at: number): Found | undefined {
   for (const { mark, spellings } of hidden.values())
     for (const { endIn } of spellings) {
       const end = endIn(text, at);
-      if (end !== undefined && (longest === undefined || end > longest.end)) longest = { mark, end };
+      if (end !== undefined && (longest === undefined || end > longest.end))
+        longest = { mark, start: at, end };
     }
   return longest;
 }

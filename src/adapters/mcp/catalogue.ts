@@ -9,7 +9,7 @@ import { nodePowers } from "../capability/node-powers.ts";
 import { changesBetween, type McpChange } from "./changes.ts";
 import type { McpClient } from "./client.ts";
 import { tellingDigits } from "./digits.ts";
-import { boundedText, callRemote, enforcement, RemoteFailure } from "./remote-call.ts";
+import { boundedText, callRemote, enforcement, RemoteFailure, withBoundedWords } from "./remote-call.ts";
 import { visible } from "../../util/visible.ts";
 import { inTime } from "./in-time.ts";
 import { listTools } from "./list-tools.ts";
@@ -205,13 +205,6 @@ function remoteTool(each: Taken, { server, timeoutMs, call, page }: Remote): Too
 }
 
 const keyOf = ({ tool, type, after }: McpChange): string => JSON.stringify([tool, type, after?.sha256 ?? ""]);
-
-/** The error itself, or one with the beginning of its words: a server writes them, and a model reads them. */
-function withBoundedWords(error: unknown): unknown {
-  const words = messageOf(error);
-  const bounded = boundedText(words);
-  return bounded === words ? error : new RemoteFailure(bounded);
-}
 
 /** The short reason for a broken call: a server writes its own errors. */
 export function brokenReason(error: unknown): string {

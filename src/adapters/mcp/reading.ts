@@ -63,6 +63,7 @@ export async function takeReadings(link: Link, options: ReadingOptions): Promise
   if (resources === undefined && prompts === undefined) return { knowledge: [], prompts: [], ...none };
   const client = await link.client();
   const bounds = { timeoutMs, signal, what: "the lists of resources and prompts" };
+  const reading = { ...bounds, what: "reading resources and prompts" };
   const list = async (): Promise<readonly Listed[]> => [
     ...(resources === undefined ? [] : listed(await resourcesOf(client), resources)),
     ...(prompts === undefined ? [] : listed(await promptsOf(client), prompts)),
@@ -81,7 +82,10 @@ export async function takeReadings(link: Link, options: ReadingOptions): Promise
     const { pins, changes, isApproved } =
       options.pins === undefined
         ? { pins: undefined, changes: [], isApproved: false }
-        : await holdReadings(await pinsNow(client, all, { server, timeoutMs }), options);
+        : await holdReadings(
+            await inTime((stop) => pinsNow(client, all, { server, timeoutMs, signal: stop }), reading),
+            options,
+          );
     const isTaken = ({ key }: Readable): boolean => pins === undefined || pins.has(key);
     const made = all.map((each, index) => {
       const pin = pins?.get(each.key);
@@ -107,13 +111,18 @@ export async function takeReadings(link: Link, options: ReadingOptions): Promise
 async function pinsNow(
   client: Client,
   all: readonly Readable[],
-  { server, timeoutMs }: { readonly server: string; readonly timeoutMs: number },
+  {
+    server,
+    timeoutMs,
+    signal,
+  }: { readonly server: string; readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<ServerPins> {
   const pins = new Map<string, McpPin>();
   for (const each of all) {
+    signal.throwIfAborted();
     const words = each.needsArguments
       ? undefined
-      : await each.read(client, {}, { timeout: timeoutMs }).then(wordsOf, () => undefined);
+      : await each.read(client, {}, { timeout: timeoutMs, signal }).then(wordsOf, () => undefined);
     pins.set(each.key, readingPin(server, each, words));
   }
   return pins;

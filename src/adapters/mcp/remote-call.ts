@@ -1,3 +1,4 @@
+import { messageOf } from "../../error/writ-error.ts";
 import type { Enforcement } from "../../tool/enforcement.ts";
 import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { isAddress } from "../../util/media.ts";
@@ -121,6 +122,13 @@ const longestText = 2_000;
 /** A description with its end cut off where it is too long. */
 export function boundedText(text: string): string {
   return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
+}
+
+/** The error itself, or one with the beginning of its words: a stranger writes them, and a model reads them. */
+export function withBoundedWords(error: unknown): unknown {
+  const words = messageOf(error);
+  const bounded = boundedText(words);
+  return bounded === words ? error : new RemoteFailure(bounded);
 }
 
 /** The content of a result as text; undefined when there is none. Whatever else stands in it is named, and never makes this throw. */

@@ -46,10 +46,10 @@ export function shownForm(tool: Tool, { status, value, text, files }: ToolResult
   return hasForm(value ?? text, trustedForm) ? { ...tool, trustedForm: undefined } : tool;
 }
 
-/** A name that is one word, and no address: nothing in it can be read as a sentence. */
+/** A name without blanks that is not an address. Joined words in it can still be read. */
 const name = lazy(() => /^[\p{L}\p{N}][\p{L}\p{N}\p{M}_-]{0,63}$/u);
 
-/** True if a result holds nothing but values of one type, in lists and under plain names: whoever wrote one of them could not write a sentence. */
+/** True if a result holds nothing but values of one type, in lists and under plain names. */
 function hasForm(result: Json, type: ValueType): boolean {
   if (Array.isArray(result)) return result.every((item: Json) => hasForm(item, type));
   if (isJsonObject(result))

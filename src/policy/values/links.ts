@@ -11,8 +11,8 @@ const defaultLimit = 256;
  * links reads them. Found are
  * - addresses with any scheme and `://`, also `hxxp`, `https:x.y` whatever its ending, backslashes for slashes, and with a user in them;
  * - `data:`, `javascript:` and `vbscript:`; `mailto:`, `tel:` and `sms:` with somebody behind them;
- * - `//x.y` and `\\x.y`, `www.x.y`, and hosts with a known ending (`x.com`), with or without a path; an ending that files have as well (`x.py`)
- *   counts only with a path or a port behind it;
+ * - `//x.y` and `\\x.y`, `www.x.y`, and hosts with an ending of the list of IANA: of countries and the most used (`x.com`) with or without a path; of all others, and
+ *   of those that files have as well (`x.py`), only with a path, a query or a port behind it;
  * - all of these in the targets of Markdown (definitions of references too) and HTML, behind HTML entities and backslashes, in full-width letters, with
  *   invisible characters between, or as `x[.]com`. What a backslash escapes in Markdown is read with and without it.
  *
@@ -165,7 +165,9 @@ function hosted(text: string, dot: number): Link {
   const end = hostEnd(text, dot);
   if (start === dot || end - start > hostWindow || isPartOfMore(text, start, end)) return { end };
   const host = text.slice(start, end).replace(/[.\-]+$/v, "");
-  const follows = /^(?::\d|[\/?#\\])/v.test(text.slice(start + host.length, start + host.length + 2));
+  const follows = /^(?::\d|[\/\\]|[?#][\p{L}\p{N}%=_\-])/v.test(
+    text.slice(start + host.length, start + host.length + 2),
+  );
   if (!isBareLink(follows ? `${host}/` : host)) return { end };
   if (!follows) return { canonical: onHttps(host), end };
   const last = Math.max(linkEnd(text, start), end);

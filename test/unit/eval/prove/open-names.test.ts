@@ -59,13 +59,6 @@ const cases: Readonly<Record<string, Case>> = {
       deny("send").unless(arg("to").is(boundToIntent())),
     ],
   },
-  "the schema is a reference: fields within others count as declared": {
-    schema: {
-      $ref: "#/$defs/mail",
-      $defs: { mail: open({ to: text, event: closed({ cc: { enum: ["ada"] } }) }) },
-    },
-    rules: [toIsGiven],
-  },
 };
 
 describe("a call whose model chooses the name of a field", () => {
@@ -77,6 +70,18 @@ describe("a call whose model chooses the name of a field", () => {
     const sentence: Sentence = { type: "given", tools: ["send"], ...(names && { arguments: names }) };
     const [found] = (await prove(clerk, { sentences: [sentence] })).sentences;
     expect(found?.verdict).toBe("broken");
+  });
+
+  it("breaks nothing where the schema is a reference, and a field within another has the name", async () => {
+    const mail = open({ to: text, event: closed({ cc: { enum: ["ada"] } }) });
+    const send = fakeTool("send", "sent", {
+      effect: "write",
+      inputSchema: { $ref: "#/$defs/mail", $defs: { mail } },
+    });
+    const own = policy({ name: "own", rules: [toIsGiven] });
+    const clerk = agent({ name: "clerk", model: () => "", tools: [send], policy: own });
+    const [found] = (await prove(clerk, { sentences: [{ type: "given", tools: ["send"] }] })).sentences;
+    expect(found?.verdict).toBe("proved");
   });
 
   it("breaks a sentence about an argument that another one of its tools declares", async () => {
