@@ -1,7 +1,7 @@
 import type { AnswerHere } from "../run/approval.ts";
 import type { Call, QuestionBehind, SetAnswer } from "./call.ts";
 
-/** The calls behind that an answer is about too, each shown one once; or the fault in its `also`. */
+/** The later calls that an answer covers too, one for each shown hash; or the fault in its `also`. */
 export function answeredAlong(
   { also }: Pick<AnswerHere, "also">,
   behind: readonly QuestionBehind[],
@@ -20,7 +20,7 @@ export function answeredAlong(
   return along;
 }
 
-/** The answer that a person gave with that of an earlier call of the reply. Undefined where there is none, and for a call that is another one than was shown. */
+/** The answer that a person gave together with that of an earlier call of the reply. Undefined without one, and for a call that differs from the one shown. */
 export function answerAhead({ index, answered = [] }: Call, hash: string): SetAnswer | undefined {
   return answered.find((one) => one.index === index && one.hash === hash);
 }
