@@ -1,4 +1,4 @@
-/** The most times and durations of a text that are put together. */
+/** The most times and durations of a text that are combined. */
 const most = 16;
 
 const minutesOf: ReadonlyMap<string, number> = new Map([
@@ -10,11 +10,11 @@ const minutesOf: ReadonlyMap<string, number> = new Map([
   ["half an", 0.5],
 ]);
 
-/** "for one hour", "a 90-minute call"; no part of a longer one, and none that says how long before or after something. */
+/** "for one hour", "a 90-minute call"; not a part of a longer duration, and not one that says how long before or after something. */
 const duration =
   /(?<![\p{L}\p{N}.,\-])(\d{1,3}(?:\.5)?|half an|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)[ \-]?(hours?|hrs?|minutes?|mins?)\b(?![ \-](?:and|before|after|earlier|later|ago|from)\b)/giv;
 
-/** The times at which that ends which begins at one of these times (`T10:00`) and lasts as long as the text says, on the same day. Linear. */
+/** The end times, on the same day, of something that begins at one of these times (`T10:00`) and lasts as long as the text says. Linear. */
 export function endsIn(text: string, times: Iterable<string>): readonly string[] {
   const lasting = [...text.matchAll(duration).take(most)].map(([, count = "", unit = ""]) => {
     const many = minutesOf.get(count.toLowerCase()) ?? Number(count);
