@@ -24,7 +24,7 @@ it.each<[what: string, given: () => unknown, told: string]>([
   expect(error).toMatchObject({
     code: "reply-invalid",
     message: expect.stringContaining(told),
-    hint: expect.stringContaining("Correct what gives the replies, where it is yours: a function"),
+    hint: expect.stringContaining("Correct the function or the adapter that makes the replies, if it is yours"),
   });
 });
 
