@@ -7,14 +7,14 @@ export function answeredAlong(
   behind: readonly QuestionBehind[],
 ): readonly Pick<SetAnswer, "index" | "hash">[] | string {
   if (also === undefined) return [];
-  if (!Array.isArray(also)) return "`also` of the answer is no list of hashes";
+  if (!Array.isArray(also)) return "`also` of the answer is not a list of hashes";
   const left = [...behind];
   const along: Pick<SetAnswer, "index" | "hash">[] = [];
   for (const hash of also as readonly unknown[]) {
     const place = left.findIndex(({ request }) => request.hash === hash);
     const [shown] = place < 0 ? [] : left.splice(place, 1);
     if (shown === undefined)
-      return `\`also\` of the answer has ${JSON.stringify(String(hash).slice(0, 100))}, which none of the calls behind has that were shown with the question`;
+      return `\`also\` of the answer has ${JSON.stringify(String(hash).slice(0, 100))}, which is the hash of none of the later calls that were shown with the question`;
     along.push({ index: shown.index, hash: shown.request.hash });
   }
   return along;

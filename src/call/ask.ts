@@ -185,7 +185,7 @@ export function readAnswer(answer: Approval, { open }: Pick<ApprovalRequest, "op
     return { approved: true, ...why, ...(answer.for === "run" ? { for: "run", ...left } : {}) };
   const json = toJson(given);
   if (!json.ok || !isJsonObject(json.value))
-    return { approved: false, reason: "the edited arguments are no JSON object" };
+    return { approved: false, reason: "the edited arguments are not a JSON object" };
   return { approved: true, ...why, edited: json.value };
 }
 
@@ -195,7 +195,7 @@ export function wrongFree(
   open: readonly string[] = [],
 ): string | undefined {
   if (free === undefined) return undefined;
-  if (!Array.isArray(free)) return "`free` of the answer is no list of arguments";
+  if (!Array.isArray(free)) return "`free` of the answer is not a list of arguments";
   const wrong = free.find((name) => !open.includes(name));
   if (wrong !== undefined)
     return `the answer leaves ${JSON.stringify(String(wrong).slice(0, 100))} open, which the question does not list in \`open\``;

@@ -96,7 +96,7 @@ const kinds = ["value", "error", "skipped"] as const;
 
 function readEntry(entry: unknown, calls: ReadonlyMap<string, HandedCall>): ReadEntry {
   if (!fits(record, entry) || !fits(string, entry["callId"]))
-    return about("", "one of its results is no object with the `callId` of a call");
+    return about("", "one of its results is not an object with the `callId` of a call");
   const id = entry["callId"];
   const call = calls.get(id);
   if (call === undefined) return about(id, `it was given no call "${id}"`);

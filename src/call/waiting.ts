@@ -197,7 +197,7 @@ async function waitHere({ waitsFor, afterMs }: Wait, here: Here): Promise<KeptWa
 async function signalled(onWait: OnWait, wait: Parameters<OnWait>[0]): Promise<KeptWait> {
   const json = toJson(await onWait(wait));
   if (json.ok) return { value: json.value };
-  throw new WritError("signal-invalid", { name: wait.name, issues: `it is no JSON: ${json.reason}` });
+  throw new WritError("signal-invalid", { name: wait.name, issues: `it is not JSON: ${json.reason}` });
 }
 
 /** The time of day: a tool waits until then, whatever ran meanwhile. */

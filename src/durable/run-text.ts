@@ -55,7 +55,7 @@ function readLine(text: string, index: number): Line {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each line is checked before it is used
     return Object(JSON.parse(text)) as Line;
   } catch {
-    throw broken(index + 1, "it is no JSON");
+    throw broken(index + 1, "it is not JSON");
   }
 }
 

@@ -140,7 +140,7 @@ function readAnswer(
 ): Readonly<Record<string, Json>> {
   const { place } = about;
   if (typeof given !== "object" || given === null || Array.isArray(given))
-    throw new WritError("hook-failed", { ...about, reason: "it gave something that is no object" });
+    throw new WritError("hook-failed", { ...about, reason: "it returned something that is not an object" });
   const fields: Record<string, Json> = {};
   for (const [field, value] of entriesIn(given, about)) {
     if (!hookFields[place].some((known) => known === field))

@@ -97,6 +97,6 @@ function definitionOf({ type, function: inner, ...flat }: Fields, place: number)
   if (type === "function" && typeof name === "string") return { ...definition, name };
   return refuseForeign(
     "fromOpenAI()",
-    `definition ${place} is no function with a name: its type is ${JSON.stringify(type)}`,
+    `definition ${place} is not a function with a name: its type is ${JSON.stringify(type)}`,
   );
 }

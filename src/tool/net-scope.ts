@@ -50,7 +50,7 @@ export function placeOf(url: URL): NetPlace | string {
   if (url.username !== "" || url.password !== "")
     return "an address with a user name or password is refused.";
   const host = url.hostname.replace(/\.$/, "");
-  if (!isAddress(host) && !hostName.test(host)) return "the host is no name that can be judged.";
+  if (!isAddress(host) && !hostName.test(host)) return "the host is not a name that can be judged.";
   return { protocol, host, port: url.port === "" ? defaultPorts[protocol] : Number(url.port) };
 }
 

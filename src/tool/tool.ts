@@ -410,7 +410,7 @@ export function checkCallable(given: Tool): void {
   const { name, input, execute } = (given as Partial<Tool> | null | undefined) ?? {};
   if (typeof execute === "function" && typeof input?.parse === "function") return;
   const reason =
-    "it is no tool that can be called: make it with tool(), or give it to chat() and call it yourself.";
+    "it is not a tool that can be called: make it with tool(), or pass it to chat() and carry out its calls yourself.";
   throw new WritError("definition-invalid", { where: `Tool "${name ?? kindOf(given)}"`, reason });
 }
 

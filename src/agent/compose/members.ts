@@ -27,7 +27,7 @@ export function memberOf(agent: Runnable, where: string, name?: string): Member 
   const about = aboutOf(agent);
   if (about !== undefined) return { name: name ?? agent.name, agent, about };
   const found = typeof agent === "function" ? "a function" : String(agent);
-  const reason = `${found} is no agent. Give what \`agent()\` or another composition of this copy of the package made.`;
+  const reason = `${found} is not an agent. Pass the result of \`agent()\` or of another composition, from this copy of the package.`;
   throw new WritError("definition-invalid", { where, reason });
 }
 

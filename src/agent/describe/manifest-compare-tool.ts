@@ -149,7 +149,7 @@ function comparePins(
   if (before === undefined)
     return [note("widened", path, `it is a tool of the server ${after?.server ?? ""} now`)];
   if (after === undefined)
-    return [note("changed", path, `it is no tool of the server ${before.server} any more`)];
+    return [note("changed", path, `it is no longer a tool of the server ${before.server}`)];
   const what =
     before.server === after.server ? "says something else of it" : `is not ${before.server} any more`;
   return [note("widened", path, `the server ${after.server} ${what} (${after.pin.slice(0, 12)}…)`)];
