@@ -102,7 +102,7 @@ class ReplyAssembler implements Assembler {
     else if (delta.type === "call-end") return this.endCall(delta);
     else if (delta.type === "provider-part" || delta.type === "file") this.parts.push(delta.part);
     else if (delta.type === "end") this.end = delta;
-    else throw this.invalid(`a piece of it is no delta, but ${shownValue(delta)}`);
+    else throw this.invalid(`a piece of it is not a delta, but ${shownValue(delta)}`);
     return undefined;
   }
 

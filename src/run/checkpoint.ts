@@ -123,7 +123,7 @@ const checkpointShape = object({
     uses: optional(list(object({ tool: string, calls: count, inside: optional(count), succeeded: boolean }))),
   }),
   usage: object({ inputTokens: count, outputTokens: count }),
-  driver: refined(whole, "is no driver's: a run has two at most", (index) => index < 2),
+  driver: refined(whole, "does not name a driver: a run has at most two", (index) => index < 2),
   modes: list(mode),
   acts: optional(
     list(

@@ -153,7 +153,7 @@ export class StepsOfRun implements Journal {
     return results;
   }
 
-  /** Keeps records for people to read later, which no replay reads. They are no steps of the run: a hand-over does not keep them from beginning. */
+  /** Keeps records for people to read later, which no replay reads. They are not steps of the run: a hand-over does not keep them from beginning. */
   async keepBeside(kept: readonly { readonly key: string; readonly value: object }[]): Promise<void> {
     const { find, replay } = this;
     if (find === undefined || replay !== undefined) return;

@@ -213,7 +213,7 @@ export function parseCapabilities(text: string): readonly Capability[] {
  */
 export function readCapability(value: unknown): Capability {
   const { kind, scope } = fits(record, value) ? value : {};
-  if (kind === undefined) throw invalidCapability(shownOf(value), "it is no capability.");
+  if (kind === undefined) throw invalidCapability(shownOf(value), "it is not a capability.");
   if (!isKind(kind)) throw invalidCapability(rawText(shownOf(kind), scope), unknownKind(shownOf(kind)));
   return make(kind, scope);
 }
@@ -271,7 +271,7 @@ export function covers({ kind, scope }: Capability, resource: Resource): boolean
 }
 
 function unknownKind(kind: string): string {
-  return `"${kind}" is no kind of capability. There are ${capabilityKinds.join(", ")}.`;
+  return `"${kind}" is not a kind of capability. There are ${capabilityKinds.join(", ")}.`;
 }
 
 function shownOf(value: unknown): string {

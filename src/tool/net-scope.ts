@@ -67,7 +67,7 @@ function patternOf(text: string): NetPattern | string {
   if (!/^https?$/i.test(scheme)) return "only http and https can be granted.";
   if (/[/\\?#]/.test(rest)) return "a host is granted, not a path: leave out what comes after it.";
   const [, host, port] = form.exec(rest) ?? [];
-  if (host === undefined) return "it is no host; an IPv6 address stands in brackets.";
+  if (host === undefined) return "it is not a host; write an IPv6 address in brackets.";
   const canonical = hostOf(host);
   if (!canonical.ok) return canonical.reason;
   const protocol = scheme.toLowerCase() === "http" ? "http:" : "https:";
@@ -82,10 +82,10 @@ function hostOf(text: string): ScopeReading {
   const written = isWild ? text.slice(2) : text;
   if (written.includes("*")) return noScope("a `*` stands only before all of a name, as in *.weather.com.");
   const host = URL.parse(`https://${written}/`)?.hostname.replace(/\.$/, "");
-  if (host === undefined || host.length > 253) return noScope("it is no host.");
+  if (host === undefined || host.length > 253) return noScope("it is not a host.");
   if (isAddress(host)) return isWild ? noScope("there is nothing beneath an address.") : readScope(host);
   if (!hostName.test(host) || host.split(".").some((label) => label.length > 63))
-    return noScope("it is no host.");
+    return noScope("it is not a host.");
   if (!isWild) return readScope(host);
   return host.includes(".")
     ? readScope(`*.${host}`)

@@ -9,7 +9,7 @@ const resolved = /^(?:\/(?!\.{1,2}(?:\/|$))[^/\0]+)+$/;
 export function readPathScope(text: string): ScopeReading {
   if (text === "") return noScope("the path is missing.");
   const path = text.startsWith("file:") ? pathOfAddress(text) : text;
-  if (path === undefined) return noScope("it is no file: address of this machine.");
+  if (path === undefined) return noScope("it is not a file: URL of this machine.");
   if (path.includes("\0")) return noScope("a path has no NUL in it.");
   if (!path.startsWith("/")) return noScope("a path must be absolute, as in /data.");
   const parts = path.replace(/\/\*\*$/, "/").split("/");
