@@ -23,12 +23,12 @@ import { type Runnable, runnable, type RunResult, endOf } from "./runnable.ts";
 import type { RunOptions } from "./run-options.ts";
 import { walkTurns } from "./turns.ts";
 
-/** Makes the parts of a definition that are replaced of those that are there. */
+/** Makes the replaced parts of a definition from the current definition. */
 type DefinitionChange = (definition: AnyDefinition) => Partial<AnyDefinition>;
 
-/** An agent: a function from input to output, and the same run to look into. */
+/** An agent: a function from input to output, with ways to inspect its runs. */
 export interface Agent<Input = never, Output = unknown> extends Runnable<Input, Output> {
-  /** Provider and name of the model; undefined when all skills are plain. */
+  /** Provider and name of the model; undefined if all skills are plain. */
   readonly modelId?: string;
   /** The skills and the tools that each may call. */
   readonly skills: readonly {
@@ -37,41 +37,41 @@ export interface Agent<Input = never, Output = unknown> extends Runnable<Input, 
     readonly tools: readonly string[];
   }[];
   /**
-   * The agent for people, a line a thing: model, bounds, rules, and what each skill may call. Never a key.
+   * The agent in words for people, one fact per line: model, bounds, rules, and the tools of each skill. Never a key.
    */
   describe(): string;
   /**
-   * The powers of the agent, as data. The same agent gives the same manifest, and `writ manifest --check`
-   * fails when one is wider than another.
+   * The powers of the agent, as data. The same agent always has the same manifest, and `writ manifest --check`
+   * fails if one manifest is wider than another.
    */
   manifest(): Promise<AgentManifest>;
   /**
-   * Finds dangers in the definition: strangers' words, private data and a way out in one skill; effects that
-   * nobody declared; grants too wide. Runs nothing.
+   * Finds dangers in the definition: strangers' words, private data and a way out in one skill; undeclared
+   * effects; grants that are too wide. Runs nothing.
    */
   audit(): Audit;
   /**
-   * The means that hold each tool to its declaration on this machine: level, mechanism, and the ways out that
+   * The enforcement of each tool's declaration on this machine: level, mechanism, and the ways out that
    * were tried.
    */
   enforcement(): Promise<readonly ToolEnforcement[]>;
   /** Name and model: `agent "calculator" (ollama/qwen2.5:7b)`. */
   toString(): string;
   /**
-   * The same run, turn by turn: yields where it stands after each turn, as JSON, and waits there until the next is asked for. Leaving it before the
-   * last one cancels the run; whoever leaves waits for its end.
+   * The same run, turn by turn: yields the state after each turn, as JSON, and waits until the next one is asked for. Leaving the loop before the
+   * last turn cancels the run, and waits for its end.
    */
   turns(input: Input, options?: RunOptions): AsyncGenerator<Checkpoint, RunResult<Output>>;
   /**
-   * Goes on with a run that was suspended, or with any state of `turns`, as this agent is defined now.
+   * Continues a run that was suspended, or any state from `turns`, with the current definition of this agent.
    *
-   * @throws WritError `checkpoint-invalid` when it belongs to another agent, or is none.
+   * @throws WritError `checkpoint-invalid` if the value is not a checkpoint, or is one of another agent
    */
   resume(checkpoint: Checkpoint, options?: RunOptions): Promise<RunResult<Output>>;
-  /** The agent as a tool of others: a run inside theirs, which shares their bounds and may do no more than they. */
+  /** The agent as a tool of others: a run inside theirs, which shares their bounds and may do no more than they may. */
   asTool(options?: AsToolOptions): Tool;
   /**
-   * The same agent with parts of its definition replaced, which may be made of those that it has; bounds of the budget that are not named stay.
+   * The same agent with parts of its definition replaced, possibly computed from the current ones; bounds of the budget that are not named stay.
    *
    * @throws WritError as `agent()` does
    */
@@ -87,7 +87,7 @@ export interface Agent<Input = never, Output = unknown> extends Runnable<Input, 
   ): Agent<ChangedInput<OwnInput, In>, ChangedOutput<OwnOutput, Out, Driver>>;
 }
 
-/** The methods of an agent that tell of it and run nothing. */
+/** The methods of an agent that describe it and run nothing. */
 function lookingInto({
   plan,
   definition,
@@ -121,7 +121,7 @@ function heard(
 
 const changesShape = named("an object of what is other", record);
 
-/** Makes an agent for a host. `adapters/node.ts` has the one for Node, under the name `agent`. */
+/** Makes an agent for a host. `adapters/node.ts` makes those for Node, under the name `agent`. */
 export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiring): Agent<Input, Output> {
   const plan = planAgent(definition, wiring);
   const { name, description = "", grants } = definition;

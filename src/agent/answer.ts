@@ -6,20 +6,20 @@ import { describeIssues, type Issue, type Schema } from "../schema/schema.ts";
 import { type Json, parseJson } from "../util/json.ts";
 import { lenientJson, lenientValues } from "../util/lenient-json.ts";
 
-/** Makes the author's output of what the model answered, or says what is wrong with it. */
+/** Makes the author's output from the model's answer, or says what is wrong with it. */
 export type AnswerReader = (content: Json, finishReason: FinishReason) => ReadAnswer | Promise<ReadAnswer>;
 
-/** Options of reading answers, beside their schema. */
+/** Options of reading answers, apart from the schema. */
 export interface Answering {
   readonly parse?: (text: string) => unknown;
-  /** Without a schema an answer that is JSON stays what it is. Default: it becomes text. */
+  /** True: without a schema, a JSON answer stays JSON. Default: it becomes text. */
   readonly keepsJson?: boolean;
 }
 
 /**
- * Makes the reader of answers: what the author's own `parse` makes of the text, else the answer as it is without a schema, else what the schema
- * makes of the answer's JSON. That is read strictly first, then leniently (fences, prose around it, commas too many): of what stands in prose, the first that the schema takes. An answer that something
- * is made of must be whole: one that was cut off at the token limit is refused.
+ * Makes the reader of answers. The author's `parse` reads the text, if there is one. Without a schema the answer stays as it is. With a schema the JSON in
+ * the answer is parsed: strictly first, then leniently (fences, prose around it, extra commas); of several values in prose, the first that fits counts.
+ * An answer from which a value is made must be whole: one that was cut off at the token limit is refused.
  */
 export function answerReader(
   output: Schema | undefined,
@@ -46,15 +46,15 @@ export function answerReader(
   };
 }
 
-/** The faults of the first value that is of the kind that is wanted, with faults inside it alone; else those of the first. */
+/** The faults of the first value of the wanted kind, which has faults only inside it; otherwise the faults of the first value. */
 function nearest(faults: readonly (readonly Issue[])[]): readonly Issue[] {
   return faults.find((issues) => issues.every(({ path }) => path.length > 0)) ?? faults[0] ?? [];
 }
 
 interface Found {
-  /** The values that the answer may mean, the likeliest first. */
+  /** The values that the answer may mean, most likely first. */
   readonly values: Iterable<Json>;
-  /** The fault to tell the model when none of them fits. Left out where the schema tells it best. */
+  /** The fault that the model is told if none of them fits. Left out if the schema's own faults say it best. */
   readonly problem?: string;
 }
 
@@ -62,19 +62,19 @@ function valuesIn(content: Json, { jsonSchema }: Schema, finishReason: FinishRea
   if (typeof content !== "string") return { values: [content] };
   const isCut = finishReason === "length";
   const strict = parseJson(content);
-  // For a schema of text "1.50" is a text, not a number; some models put it in quotes.
+  // For a schema of text, "1.50" is text, not a number; some models put it in quotes.
   if (jsonSchema["type"] === "string" && !isCut)
     return { values: strict.ok && typeof strict.value === "string" ? [content, strict.value] : [content] };
-  // Only its closing bracket says that an answer is whole: 12 may be the beginning of 123.
+  // Only a closing bracket proves that an answer is whole: 12 may be the beginning of 123.
   if (strict.ok && (!isCut || typeof strict.value === "object")) return { values: [strict.value] };
   if (isCut) return { values: [], problem: cutOff };
   const lenient = lenientJson(content);
   if (lenient.ok) return { values: readable(content) };
-  // A text that is no JSON can still be what a schema of several types takes.
+  // Text that is not JSON can still fit a schema of several types.
   return { values: [content], problem: `it is not JSON (${lenient.reason})` };
 }
 
-/** The values that stand in a text, and the text itself. A schema may take much to judge one: of very many the first few are tried. */
+/** The values in a text, and the text itself. Checking a value can be expensive: of very many, only the first few are tried. */
 function* readable(content: string): Generator<Json> {
   let count = 0;
   for (const read of lenientValues(content)) {
@@ -86,7 +86,7 @@ function* readable(content: string): Generator<Json> {
 
 const mostTried = 32;
 
-/** After Agents.KT: the author's own function first, then the schema, then the model is told. */
+/** The order of Agents.KT: the author's function first, then the schema; the model is told of faults. */
 function parsedBy(parse: (text: string) => unknown, output: Schema | undefined): AnswerReader {
   return async (content, finishReason) => {
     const refused = (problem: string): ReadAnswer =>

@@ -21,23 +21,23 @@ export interface Around {
   readonly plan: AgentPlan;
   readonly base: RunFrame;
   readonly input: Json;
-  /** The parts of the input, or the conversation that it is; undefined for plain text and for what a schema takes. */
+  /** The parts of the input, or the conversation that it is; undefined for plain text, and for an input that a schema takes. */
   readonly asked?: ReadQuestion;
 }
 
 /** The input of a run, read. */
 export interface ReadInput extends Pick<Around, "input" | "asked"> {}
 
-/** A run that begins, with the input as its caller gave it. */
+/** A run that begins, with the input as its caller passed it. */
 interface Beginning extends Around {
   readonly given?: unknown;
   readonly host: Host;
 }
 
 /**
- * The input that the author's hooks put in the place of the one that they saw; undefined where they put none.
+ * The input that the author's hooks put in place of the original; undefined if they replaced nothing.
  *
- * @throws WritError `hook-failed`, and `input-invalid` for what a hook put in its place
+ * @throws WritError `hook-failed`, and `input-invalid` for a hook's invalid replacement
  */
 export async function askBeforeRun(
   { plan, base, ...begun }: Beginning,
@@ -50,7 +50,7 @@ export async function askBeforeRun(
   return readInput(answer.input, { name: plan.name, schema: plan.input });
 }
 
-/** The input as hooks see it: what they give back is read like the caller's, so that a schema which changes values would change once more what it had made. */
+/** The input as hooks see it: their replacement is read like the caller's input, so a schema that changes values would change a parsed value once more. */
 function shownInput(
   { input, asked, given, host }: Omit<Beginning, "plan" | "base">,
   { input: schema }: AgentPlan,
@@ -60,7 +60,7 @@ function shownInput(
   return json?.ok === true ? withoutSecrets(json.value, host) : input;
 }
 
-/** The skill after the author's hooks saw it, or the end that they brought. @throws WritError `hook-failed`, `skill-unknown` */
+/** The skill after the author's hooks were asked, or the end that they chose. @throws WritError `hook-failed`, `skill-unknown` */
 export async function askBeforeSkill(
   { skill, fact }: ChosenSkill,
   { plan, base, input }: Around,
@@ -77,7 +77,7 @@ export async function askBeforeSkill(
   throw new WritError("skill-unknown", { name: plan.name, skill: answer.skill, skills });
 }
 
-/** The end after the author's hooks saw it. A run that was stopped or broke asks nobody any more. */
+/** The end after the author's hooks were asked. A run that was stopped or broke asks no hooks any more. */
 export function askAfterRun(
   finished: Finished,
   { plan, base, skill }: Omit<Around, "input"> & { readonly skill?: PlannedSkill },
@@ -102,7 +102,7 @@ export function askAfterRun(
   });
 }
 
-/** An output of a hook, as its schema makes it. @throws WritError `hook-failed` where that changes once more what the hook was shown */
+/** An output from a hook, as the schema parses it. @throws WritError `hook-failed` if parsing changes once more what the hook was shown */
 async function readOutput(
   content: Json,
   schema: Schema | undefined,
@@ -114,7 +114,7 @@ async function readOutput(
   throw new WritError("hook-failed", { hook: "afterRun", place: "afterRun", reason });
 }
 
-/** A session has the conversation before a run: a second one cannot stand beside it. @throws WritError `input-invalid` */
+/** Checks that an input with a conversation comes without a session, which already has the conversation before the run. @throws WritError `input-invalid` */
 export function checkAlone(
   { before }: ReadQuestion,
   { session }: { readonly session?: unknown },
@@ -125,7 +125,7 @@ export function checkAlone(
   throw new WritError("input-invalid", { name, issues });
 }
 
-/** Does a part of a run. What it throws ends the run; what was said and spent before stands. */
+/** Does a part of a run. An error ends the run; what was said and spent before stays. */
 export function finishing(
   before: Omit<Finished, "end">,
   { plan, inside }: { readonly plan: Pick<AgentPlan, "name">; readonly inside: Frame },
@@ -144,10 +144,10 @@ function consulting(
   return { hooks: plan.hooks, journal: base.journal, stop, tell };
 }
 
-/** An input as JSON, as the schema makes it; without a schema a question in text or parts. @throws WritError `input-invalid` */
+/** An input as JSON, as its schema parses it; without a schema, a question in text or parts. @throws WritError `input-invalid` */
 export function readInput(given: unknown, { name, schema }: InputTaker): Maybe<ReadInput> {
   if (schema !== undefined) return after(schema.parse(given), (parsed) => ({ input: inputOf(parsed, name) }));
-  if (typeof given === "string") return { input: given, asked: undefined }; // a hook may put it in the place of parts
+  if (typeof given === "string") return { input: given, asked: undefined }; // a hook may replace parts with text
   const asked = readQuestion(given, name);
   return { input: asked?.text ?? inputOf({ ok: true, value: given }, name), asked };
 }
@@ -164,7 +164,7 @@ function inputOf(parsed: ParseResult<unknown>, name: string): Json {
   return json.value;
 }
 
-/** Holds a skill that somebody chose to what it takes. @throws WritError `input-invalid` */
+/** Checks that a skill which somebody chose takes the input. @throws WritError `input-invalid` */
 export function checkTakes(
   { name, input: schema }: PlannedSkill,
   { input }: Around,

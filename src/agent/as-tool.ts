@@ -17,22 +17,22 @@ export interface AsToolOptions {
   readonly name?: string;
   /** Default: the agent's description. */
   readonly description?: string;
-  /** The only tools of the agent that it may call inside. */
+  /** The only tools of the agent that it may call as this tool. */
   readonly allow?: readonly string[];
-  /** Tools that it may not call inside, whatever `allow` says. */
+  /** Tools that it may not call as this tool, even if `allow` names them. */
   readonly deny?: readonly string[];
   /** The effect of a call on the world. Default: undeclared. */
   readonly effect?: Exclude<Effect, "undeclared">;
   readonly timeoutMs?: number;
   /**
-   * Its answer says so little that what it read cannot speak through it: the output schema has room for 64 bits at most, in choices, truth values and
-   * bounded numbers. What was read inside then stays inside. Which of these values it is, a stranger may still have chosen. Default: the answer is as
-   * untrusted as what was read for it.
+   * Declares that its answer says too little for a stranger's text to pass through: the output schema has room for at most 64 bits, in choices, booleans and
+   * bounded numbers. The label of what was read inside then stays inside. A stranger may still have chosen which of these values it is. Default: the answer
+   * is as untrusted as what was read for it.
    */
   readonly fresh?: boolean;
 }
 
-/** The data of the agent behind the tool. */
+/** The facts about the agent behind the tool. */
 interface Behind {
   readonly input?: Schema;
   readonly skills: readonly { readonly tools: readonly string[] }[];
@@ -41,8 +41,8 @@ interface Behind {
 }
 
 /**
- * An agent as a tool. Each call is a run inside the one that calls: a conversation of its own, the caller's bounds and policy over it. What
- * the model is told is the answer alone; a run that does not answer is a failed call.
+ * An agent as a tool. Each call is a run inside the calling run: a conversation of its own, under the caller's bounds and policy. The model
+ * is told only the answer; a run that does not answer is a failed call.
  *
  * @throws WritError `name-invalid`, `tool-unknown`
  */
@@ -59,11 +59,11 @@ export function agentAsTool(agent: Runnable, options: AsToolOptions & Behind): T
     effect,
     timeoutMs,
     needs: options.grants,
-    trusted: true, // what the runs inside have seen is joined to it
+    trusted: true, // the labels of the runs inside are joined to it
     isFresh: options.fresh,
     exclusiveKey: () => undefined,
     isAgent: true,
-    retry: "always", // its own steps are recorded: those that may not happen twice do not
+    retry: "always", // its own steps are recorded, and those that may not happen twice do not
     async execute(args: JsonObject, { run: parent, signal }) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the input schema of the agent parses it
       const result = await agent.run(inputOf(args) as never, { parent, signal, tools });
@@ -82,7 +82,7 @@ export function agentAsTool(agent: Runnable, options: AsToolOptions & Behind): T
   );
 }
 
-/** The origin of the agent, with the options of the tool that it became. */
+/** The origin of the agent, with the options with which it became a tool. */
 function asMade({ madeOf }: AgentInside, options: AsToolOptions): Pick<AgentInside, "madeOf"> {
   if (madeOf === undefined) return {};
   const own = Object.entries(options).filter(([field]) => Object.hasOwn(fields, field));
@@ -101,7 +101,7 @@ const fields: { readonly [Field in keyof Required<AsToolOptions>]: Shape<unknown
 const shape = closed(fields);
 
 /**
- * Checks the options: a misspelt one would not narrow the powers of the agent.
+ * Checks the options: a misspelt one would leave the powers of the agent wide.
  *
  * @throws WritError `definition-invalid`
  */
@@ -109,10 +109,10 @@ export function checkAsTool(options: AsToolOptions, agent: string): void {
   checkShape(`asTool() of agent "${agent}"`, options, shape);
 }
 
-/** So much may come out of a fresh run in one answer: what eight letters say. */
+/** The most bits that one answer of a fresh run may carry: as much as eight letters. */
 const mostBits = 64;
 
-/** @throws WritError `definition-invalid` when an answer can say more than a little */
+/** @throws WritError `definition-invalid` if an answer can carry too much */
 function checkFresh(agent: string, outputs: Behind["outputs"]): void {
   const all = outputs.length === 0 ? [undefined] : outputs;
   const choice = { path: "the choice of who answers", bits: Math.log2(all.length) };
@@ -133,8 +133,8 @@ function roomText({ path, bits, wants }: Room): string {
 }
 
 /**
- * The tools that are left inside: those that `allow` names, without those that `deny` names. Undefined leaves
- * all.
+ * The tools that may be called inside: those that `allow` names, without those that `deny` names. Undefined: all
+ * tools.
  */
 function allowedInside(
   name: string,

@@ -4,11 +4,11 @@ import type { Json } from "../util/json.ts";
 import type { InputOf, OutputOf } from "./definition.ts";
 import type { AnyDefinition } from "./definition.ts";
 
-/** Stands for a field that a change leaves as it is. Nothing has this type. */
+/** The type that stands for a field that a change leaves as it is. No value has it. */
 export type Kept = { readonly [kept]: never };
 declare const kept: unique symbol;
 
-/** The parts of a definition that are replaced, as an object. Its types are those of the fields on which the agent's own depend. */
+/** The replaced parts of a definition, as an object. Its type parameters are the fields on which the agent's types depend. */
 export type Changes<
   In extends SchemaSource | Kept | undefined,
   Out extends SchemaSource | Kept | undefined,
@@ -22,7 +22,7 @@ export type Changes<
 /** The input of an agent after a change. */
 export type ChangedInput<Input, In> = [In] extends [Kept] ? Input : InputOf<In>;
 
-/** The output of an agent after a change. Without a schema it is in the form of the driver. */
+/** The output of an agent after a change. Without a schema, the driver decides its form. */
 export type ChangedOutput<Output, Out, Driver> = [Out] extends [Kept]
   ? [Driver] extends [DriverChoice]
     ? IsAnswer<Output> extends true
@@ -31,7 +31,7 @@ export type ChangedOutput<Output, Out, Driver> = [Out] extends [Kept]
     : Output
   : OutputOf<Out, readonly [], [Driver] extends [DriverChoice] ? Driver : "auto">;
 
-/** Text, or any JSON: what an agent gives that has no schema. */
+/** True for text or any JSON: the output of an agent without a schema. */
 type IsAnswer<Output> = [Output] extends [string]
   ? [string] extends [Output]
     ? true

@@ -207,10 +207,10 @@ const runShapes: Readonly<Record<string, Shape<unknown>>> = {
   accept: listOf(oneOf(...recordParts), `a list of ${recordParts.join(", ")}`),
   parent: named("the `run` of a tool's context", record),
   runId: string,
-  round: number, // what a repetition hands to its functions is given to agents as it is
+  round: number, // the functions of a repetition pass their second argument to agents as it is
 };
 
-/** Checks the fields of a definition: that each is known, and of its kind. @throws WritError `definition-invalid` */
+/** Checks that each field of a definition is known and of its kind. @throws WritError `definition-invalid` */
 export function checkDefinition(definition: AnyDefinition): void {
   if (!fits(record, definition))
     throw wrong(
@@ -222,17 +222,17 @@ export function checkDefinition(definition: AnyDefinition): void {
   if (definition.settings !== undefined) checkSettings(definition.settings, `agent "${definition.name}"`);
 }
 
-/** Checks the settings of a request outside of a run. @throws WritError `definition-invalid` */
+/** Checks the model settings of a request outside of a run. @throws WritError `definition-invalid` */
 export function checkSettings(settings: object, where: string): void {
   checkFields(settings, "settings", `The settings of ${where}`);
 }
 
-/** Tells a setting of the model from other fields. */
+/** Tells whether a field is a model setting. */
 export function isSetting(field: string): boolean {
   return Object.hasOwn(settings, field);
 }
 
-/** Checks the options of a run of what `has` these tools. @throws WritError `definition-invalid`, `tool-unknown` */
+/** Checks the options of a run of an agent that has these tools. @throws WritError `definition-invalid`, `tool-unknown` */
 export function checkRunOptions(given: RunOptions, name: string, has: ReadonlySet<string>): void {
   const options: object = given;
   if (!fits(record, options)) throw wrong(`The run of "${name}"`, "its options are an object.");
@@ -242,7 +242,7 @@ export function checkRunOptions(given: RunOptions, name: string, has: ReadonlySe
   checkRunTools(given, name, has);
 }
 
-/** Checks the only tools of a run: a name that is not there is a slip. @throws WritError `tool-unknown` */
+/** Checks the only tools of a run: an unknown name is a slip. @throws WritError `tool-unknown` */
 export function checkRunTools(
   { tools }: Pick<RunOptions, "tools">,
   name: string,
@@ -252,7 +252,7 @@ export function checkRunTools(
   if (unknown !== undefined) throw unknownTool(`\`tools\` of the run of "${name}"`, unknown, has);
 }
 
-/** Checks what the function of an agent named as the account of a run. @throws WritError `definition-invalid` */
+/** Checks the account that an agent's function named for a run. @throws WritError `definition-invalid` */
 export function checkAccount(given: unknown, name: string): void {
   const fault = misfitText(account, given, "account");
   if (fault !== undefined) throw wrong(`Agent "${name}"`, `${fault}.`);

@@ -4,7 +4,7 @@ import type { Tool } from "../tool/tool.ts";
 import { toolEnforcement } from "./describe/tool-enforcement.ts";
 import { reservedNames } from "../tool/builtins.ts";
 
-/** A skill, as far as what a model can start in it. */
+/** A skill, as far as a model can start something in it. */
 interface Startable {
   readonly name: string;
   /** Its tools; undefined for a function in this process. */
@@ -12,9 +12,9 @@ interface Startable {
 }
 
 /**
- * Holds an agent to its `enforce`: what a model can start is isolated, or a tool of the runtime itself.
+ * Checks an agent against its `enforce`: everything that a model can start is isolated, or is a tool of the runtime itself.
  *
- * @throws WritError `isolation-missing`, which names each tool and plain skill that is not.
+ * @throws WritError `isolation-missing`, which names each tool and plain skill that is neither
  */
 export function checkIsolation(name: string, skills: Iterable<Startable>): void {
   const loose = [...skills].flatMap(({ name: skill, gate }) =>
@@ -26,7 +26,7 @@ export function checkIsolation(name: string, skills: Iterable<Startable>): void 
   if (loose.length > 0) throw new WritError("isolation-missing", { name, tools });
 }
 
-/** Tools of the runtime reach nothing of the world; only a catalogue and a library of skills have a `mode`. */
+/** True of tools of the runtime, which reach nothing of the world; only a catalogue and a library of skills have a `mode`. */
 function isHeld(tool: Tool): boolean {
   return (
     reservedNames.has(tool.name) || tool.mode !== undefined || toolEnforcement(tool).level === "isolated"

@@ -23,14 +23,14 @@ import type { SafeLoopOptions } from "../turn/safe-loop.ts";
 import { checkSettings, isSetting } from "./check-definition.ts";
 import { renamedText } from "./renamed.ts";
 
-/** The model, as each door takes it. */
+/** The shape of a model, as each door takes it. */
 interface Asked {
   readonly model?: unknown;
 }
 
 type ChatDoor = ChatRequest & Patience & Asked;
 
-/** A door that takes one object: how its call is written, and the fields that it cannot do without. */
+/** A door that takes one object: the text of its call, and the required fields. */
 interface Door {
   readonly write: string;
   readonly takes: Shape<object>;
@@ -119,7 +119,7 @@ const doors: Readonly<Record<DoorName, Door>> = {
 };
 
 /**
- * Checks that a door is given one object with the fields that it needs, and none of an older name.
+ * Checks that a door was given one object with its required fields, and no field of an older name.
  *
  * @throws WritError `definition-invalid`, which says what to write
  */
@@ -133,12 +133,12 @@ export function checkRequest(door: DoorName, given: object): void {
   if ("settings" in given && fits(record, given.settings)) checkSettings(given.settings, where);
 }
 
-/** The name that was meant is enough; else the whole call. */
+/** The fault, with the text to write: the right name if it is known, otherwise the whole call. */
 function told(fault: string, write: string): string {
   return fault.endsWith("?") ? fault : `${fault}; write ${write}.`;
 }
 
-/** A setting of the model that stands beside the settings. */
+/** The text for a model setting that stands outside of `settings`. */
 function misplacedText(given: Readonly<Record<string, unknown>>, takes: Shape<object>): string | undefined {
   if (takes !== doors.chat.takes && takes !== doors.chatStream.takes) return undefined;
   const setting = Object.keys(given).find(isSetting);

@@ -19,8 +19,8 @@ import type { AgentPlan, ChosenSkill } from "./plan.ts";
 import type { PlannedSkill } from "./plan-skill.ts";
 
 /**
- * The result of choosing: a skill, an error, or a bound that forbids to ask the model; and the tokens that
- * the model took.
+ * The result of choosing: a skill, an error, or a bound that forbids asking the model; with the tokens that
+ * the model used.
  */
 export type Choice = { readonly usage?: Usage } & (
   | { readonly type: "chosen"; readonly chosen: ChosenSkill }
@@ -36,7 +36,7 @@ export interface Choosing {
   readonly journal: Journal;
   readonly stop: Interrupt<unknown>;
   readonly host: Host;
-  /** The bound that forbids to ask the model, if one does. */
+  /** The bound that forbids asking the model, if one does. */
   readonly excess: Excess | undefined;
   readonly bounds: AskingBounds;
   readonly retry: RetryPace | false;
@@ -44,9 +44,9 @@ export interface Choosing {
 
 /**
  * Chooses a skill: the one that the caller names, the one that `selectSkill` names, the only one that takes the input, the one that the model
- * chooses in one turn of its own, or the first.
+ * chooses in a turn of its own, or the first.
  *
- * @throws WritError `skill-unknown`, `skill-not-chosen` when no model was asked; `function-failed` where `selectSkill` throws; what the model's adapter throws
+ * @throws WritError `skill-unknown`, `skill-not-chosen` if no model was asked; `function-failed` if `selectSkill` throws; the errors of the model's adapter
  */
 export function chooseSkill(choosing: Choosing): Maybe<Choice> {
   const { plan, input, wanted } = choosing;
@@ -62,7 +62,7 @@ export function chooseSkill(choosing: Choosing): Maybe<Choice> {
 /** The skill that the author's function names. @throws WritError `function-failed` */
 function selectedBy({ name, selectSkill }: AgentPlan, input: Json): string | undefined {
   try {
-    return selectSkill?.(input) ?? undefined; // a program without types may say null
+    return selectSkill?.(input) ?? undefined; // plain JavaScript may return null
   } catch (cause) {
     throw new WritError(
       "function-failed",
@@ -109,17 +109,17 @@ function fittingSkills(plan: AgentPlan, input: Json): Maybe<readonly PlannedSkil
   return after(looking, () => fitting);
 }
 
-/** The choice that the model made. `isCall`: it called a tool instead. */
+/** The choice of the model. `isCall`: it called a tool instead. */
 interface Route {
   readonly isCall?: boolean;
   readonly skill: string;
-  /** Left out where the model said nothing of it. */
+  /** Left out if the model said nothing about it. */
   readonly confidence?: number;
   readonly rationale?: string;
   readonly usage: Usage;
 }
 
-/** One turn of the model, with nothing to do but to choose. */
+/** One turn of the model, only to choose. */
 async function route(
   fitting: readonly PlannedSkill[],
   model: Model,
@@ -149,7 +149,7 @@ async function route(
   return choiceBy(answer, fitting, plan);
 }
 
-/** The skill that the model chose, where it is one of those that fit and the model is sure enough. */
+/** The skill that the model chose, if it is one of the fitting ones and the model is sure enough. */
 function choiceBy(answer: Route, fitting: readonly PlannedSkill[], plan: AgentPlan): Choice {
   const { skill, confidence, rationale, usage, isCall = false } = answer;
   const names = fitting.map(({ name }) => name);
@@ -216,7 +216,7 @@ async function askRoute(
   return { ...readRoute(reply.text, names), usage };
 }
 
-/** A model that writes no JSON may write the name alone: then it is sure. */
+/** Reads a route. A model that writes no JSON may write the name alone: then it counts as sure. */
 function readRoute(text: string, names: readonly string[]): Omit<Route, "usage"> {
   const parsed = lenientObject(text);
   if (!parsed.ok || !isJsonObject(parsed.value)) {
@@ -232,8 +232,8 @@ function readRoute(text: string, names: readonly string[]): Omit<Route, "usage">
 }
 
 /**
- * The confidence that a model means. Weak models write a number as text, or percent: above 1 it is that. What says no number, and a number that can be
- * neither, says nothing that a threshold could be held against: 0.
+ * The confidence that a model means. Weak models write a number as text, or a percentage: values above 1 are read as that. Anything that is
+ * neither cannot be compared with a threshold, and is read as 0.
  */
 function sureness(given: Json): number {
   const text = typeof given === "string" || typeof given === "number" ? String(given).trim() : "";

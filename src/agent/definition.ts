@@ -25,17 +25,17 @@ import type { JsonObject } from "../util/json.ts";
 import type { AccountChoice } from "./run-options.ts";
 import type { Skill, ToolList } from "./skill.ts";
 
-/** The choice between several skills when a function does not choose. */
+/** The choice between several skills if a function does not choose. */
 export type Routing =
   | "first"
   | {
       /** The least confidence of the model, from 0 to 1. Default 0. */
       readonly threshold?: number;
-      /** The skill that is used when the model is less sure, or names none that there is. Without it the run fails then. */
+      /** The skill that is used if the model is less sure, or names an unknown one. Without it the run fails. */
       readonly otherwise?: string;
     };
 
-/** An AI SDK model object, as far as it is looked at here: any of its provider specifications V2, V3 and V4. */
+/** An AI SDK model object, as far as writ reads it: of any of its provider specifications V2, V3 and V4. */
 export interface AiSdkModelLike {
   readonly specificationVersion: string;
   readonly provider: string;
@@ -43,8 +43,8 @@ export interface AiSdkModelLike {
 }
 
 /**
- * A model as authors give it: a model, a function, an AI SDK model object, or a name like `openai/gpt-5` or
- * `ollama/qwen2.5:7b`. For a name from outside, `writ/models` has `modelNamed`.
+ * A model as authors pass it: a model, a function, an AI SDK model object, or a name such as `openai/gpt-5` or
+ * `ollama/qwen2.5:7b`. For a name that comes from outside, use `modelNamed` of `writ/models`.
  */
 export type ModelSource = Model | ModelFunction | AiSdkModelLike | ModelName;
 
@@ -53,7 +53,7 @@ export type InputOf<In> = In extends SchemaSource ? InferInput<In> : Question;
 
 /**
  * The question to an agent without an input schema: a text; a message, or its parts (texts, `image()`, `file()`); the messages of a
- * conversation, of which the last is the question; an object, which is told as JSON.
+ * conversation, the last of which is the question; or an object, which the model gets as JSON.
  *
  * @example
  * ```ts
@@ -72,8 +72,8 @@ export type Question =
   | readonly ConversationMessage[];
 
 /**
- * The output of an agent: that of its output schema, else that of its skills, else an answer in the form of
- * its driver: text, or JSON.
+ * The output of an agent: that of its output schema, otherwise that of its skills, otherwise an answer in the form of
+ * its driver: text or JSON.
  */
 export type OutputOf<
   Out,
@@ -88,7 +88,7 @@ export type OutputOf<
 type OwnOutput<Each, Answer> =
   Each extends Skill<infer Made> ? ([Made] extends [never] ? Answer : Made) : Answer;
 
-/** The values that a skill may make for an agent with this output: those that its schema takes, or gives. */
+/** The values that a skill may make for an agent with this output: its schema's input or output. */
 export type MadeFor<Out> = Out extends SchemaSource ? InferInput<Out> | InferOutput<Out> : never;
 
 /** The definition of an agent. */
@@ -100,65 +100,65 @@ export interface AgentDefinition<
 > {
   readonly name: string;
   readonly description?: string;
-  /** The first words to the model, before everything else. */
+  /** The author's instructions, which the model reads before everything else. */
   readonly instructions?: string;
   readonly model?: ModelSource;
   /**
-   * The form of calls between runtime and model. Default `auto`: native for models that can, the JSON
+   * The form of calls between runtime and model. Default `auto`: native calls for models that have them, the JSON
    * protocol for others.
    */
   readonly driver?: Driver;
-  /** The agent's tools. Without `skills` they are its one skill; with them, the tools that skills list by name, which is deprecated. */
+  /** The agent's tools. Without `skills` they make its only skill. With `skills` they are the tools that skills list by name, which is deprecated. */
   readonly tools?: ToolList;
-  /** Tools that belong to the agent, and not to one way of working: every agentic skill may call them, after its own. */
+  /** Tools of the agent that do not belong to one skill: every agentic skill may call them, listed after its own. */
   readonly autoTools?: Tools;
   readonly skills?: Skills;
-  /** Chooses one of several skills for an input; undefined leaves the choice to the others. */
+  /** Chooses one of several skills for an input; undefined leaves the choice to `routing`. */
   readonly selectSkill?: (input: unknown) => string | undefined;
   /**
-   * The choice between several skills that take the input, when a function does not choose. Default: by one
-   * turn of the model; without a model, the first.
+   * The choice between several skills that take the input, if a function does not choose. Default: one turn of
+   * the model chooses; without a model, the first skill.
    */
   readonly routing?: Routing;
   /**
-   * The memory that the agent reads and writes across runs, through the tools `memory_read`, `memory_write`
-   * and `memory_search`. Its slot is the name of the agent.
+   * The memory that the agent reads and writes across runs, with the tools `memory_read`, `memory_write`
+   * and `memory_search`. Its slot has the name of the agent.
    */
   readonly memory?: MemoryBank;
-  /** Takes the oldest turns out of what the model is sent when there is too much. Default: nothing is taken out. */
+  /** Takes the oldest turns out of what is sent to the model when there is too much. Default: nothing is taken out. */
   readonly compaction?: CompactionOptions;
   /**
-   * Told each event of every run of the agent, and of the runs inside them, before the run goes on. It changes nothing: its events are copies, and what
-   * it throws is a process warning (`WRIT_OBSERVER_FAILED`).
+   * Receives each event of every run of the agent, and of the runs inside them, before the run goes on. It changes nothing: its events are copies, and
+   * an error that it throws is a process warning (`WRIT_OBSERVER_FAILED`).
    */
   readonly onEvent?: (event: AgentEvent) => unknown;
-  /** Told as `onEvent` is, each of the events of one type. */
+  /** Receives, like `onEvent`, the events of one type each. */
   readonly on?: Listeners;
   /** Code that may change what happens in a run. */
   readonly hooks?: readonly Hook[];
   /** The recovery of calls that fail, for tools without rules of their own. */
   readonly recover?: RecoveryRules;
   readonly budget?: Budget;
-  /** The payer of all runs of this agent: an account, or the function that names one for the options of a run. */
+  /** The account that pays for all runs of this agent, or a function that names one for the options of a run. */
   readonly account?: AccountChoice;
-  /** Decides about each call that the allow-list lets pass. Default: it may run. */
+  /** Decides about each call that the allow-list permits. Default: it may run. */
   readonly policy?: Policy;
   /**
-   * The time for which a question of the policy stands, and who may answer it, in a run that waits in its journal: `{ within: "2d", by: ["kim"] }`, or a
-   * function of the question. Agents inside have those of the agent around them, unless they have their own. Default: it stands until anybody answers.
+   * The time that a question of the policy stands, and the people who may answer, in a run that waits in its journal: `{ within: "2d", by: ["kim"] }`, or a
+   * function of the question. Agents inside have the terms of the agent around them, unless they have their own. Default: it stands until anybody answers.
    */
   readonly approvals?: Approvals;
-  /** The capabilities that its tools may use, of those that they declare. Default: nothing. */
+  /** The capabilities, of those that its tools declare, that they may use. Default: none. */
   readonly grants?: readonly Capability[];
   /**
    * `isolated`: the agent takes only tools that {@link Agent.enforcement} calls `isolated`, and refuses all others when it is made: functions of this
-   * process, with needs or without, knowledge and plain skills among them; tools of servers; isolated tools that run unenforced on this machine;
+   * process, with or without needs, including knowledge and plain skills; tools of servers; isolated tools that run unenforced on this machine;
    * compositions, and agents that do not enforce it themselves. Tools of the runtime (`memory_read`, `escalate`, `find_tools`, `load_skill`, ...)
-   * are let in. Default: every tool is taken.
+   * are accepted. Default: every tool is accepted.
    */
   readonly enforce?: "isolated";
   /**
-   * True: results that are not trusted are marked as such for the model. A mark costs a few tokens and holds
+   * True: untrusted results are marked as such for the model. A mark costs a few tokens and enforces
    * nothing by itself. Default true.
    */
   readonly markResults?: boolean;
@@ -169,36 +169,36 @@ export interface AgentDefinition<
    * is left alone.
    */
   readonly retry?: RetryPace | false;
-  /** Bounds of the time for which the model may be silent, before its reply and in it. Past one it is asked again, as `retry` says. */
+  /** Bounds on the silence of the model, before its reply and in it. After that it is asked again, as `retry` says. */
   readonly timeout?: ModelTimeout;
   readonly toolChoice?: ToolChoice;
-  /** Tasks as they should go. Shown to weak models (driver `lines`), which learn more from them than from instructions. */
+  /** Examples of tasks done well. Shown to weak models (driver `lines`), which learn more from them than from instructions. */
   readonly examples?: readonly WorkedExample[];
-  /** `answer`: in the last turn of the budget the model may call no tools, so that it answers. Default `tools`. */
+  /** `answer`: in the last turn of the budget the model may not call tools, so that it answers. Default `tools`. */
   readonly lastTurn?: "tools" | "answer";
   /**
    * The number of calls of one turn that run at a time. Default: calls that change something (the effects
-   * `write` and `irreversible`) run in their order, after the calls before them and before those after them;
-   * all others run beside each other.
+   * `write` and `irreversible`) run in their order, after the calls before them and before the calls after them;
+   * all others run side by side.
    */
   readonly concurrency?: number;
   /**
-   * Carries out the calls of a reply in the place of the runtime, which still judges them before and holds their results to all that it
-   * holds a tool's to. No call starts while the model still writes. Default: the runtime runs them.
+   * Carries out the calls of a reply in place of the runtime, which still judges them before, and checks their results like
+   * those of a tool. No call starts while the model still writes. Default: the runtime runs the calls.
    */
   readonly executor?: Executor;
   /**
-   * The causes that end the run, each as {@link EndCause} says: `unknown-tool`, `tool-failure` and finish reasons
-   * like `length` end it; `blocked-call` skips the rest of a turn's calls, and the run goes on. Default: none, the
-   * model is told and goes on.
+   * The causes that end the run, as {@link EndCause} describes: `unknown-tool`, `tool-failure` and finish reasons
+   * such as `length` end it; `blocked-call` skips the rest of a turn's calls, and the run goes on. Default: none: the
+   * model is told, and goes on.
    */
   readonly endOn?: readonly EndCause[];
-  /** The author's own notes. Nothing here reads them. */
+  /** The author's own notes, which writ does not read. */
   readonly metadata?: JsonObject;
-  /** The schema of the input. Default: text. The model is given the input as JSON. */
+  /** The schema of the input. Default: text. The model gets the input as JSON. */
   readonly input?: In;
   /**
-   * The schema of the output, whichever skill made it. Default: that of its skills, else text. An answer that
+   * The schema of the output, whichever skill made it. Default: that of its skills, otherwise text. An answer that
    * does not match is sent back to the model.
    */
   readonly output?: Out;

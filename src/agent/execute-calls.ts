@@ -27,46 +27,46 @@ import { checkRecoveryRules, type RecoveryRules, withRecoveries } from "../tool/
 import { interruptBy } from "../util/interrupt.ts";
 import { checkRequest } from "./check-request.ts";
 
-/** The calls of one reply, and what they are carried out with. */
+/** The calls of one reply, with what is needed to carry them out. */
 export interface ExecuteRequest {
-  /** The calls, each with an id of its own. Their results come in this order. */
+  /** The calls, each with a unique id. Their results come in this order. */
   readonly calls: readonly ToolCall[];
-  /** All that may be called. */
+  /** The tools that may be called. */
   readonly tools: Tools;
   readonly policy?: Policy;
   readonly approve?: Approve;
-  /** The capabilities that the tools may use, of those that they declare. Default: nothing. */
+  /** The capabilities, of those that the tools declare, that they may use. Default: none. */
   readonly grants?: readonly Capability[];
   /**
-   * The wish of the user, in the user's own words: values that a policy compares with. Default: nothing is
+   * The wish of the user, in the user's own words: values that a policy compares with. Default: no value is
    * the user's choice.
    */
   readonly intent?: string;
   readonly hooks?: readonly Hook[];
   readonly recover?: RecoveryRules;
-  /** Of the budget of a run: what bounds calls. */
+  /** The bounds of a run's budget that concern calls. */
   readonly budget?: Pick<Budget, "toolCalls" | "toolMs" | "sameToolInARow" | "argumentBytes" | "resultBytes">;
   /**
    * The number of calls that run at a time. Default: calls that change something run in their order, all
-   * others beside each other.
+   * others side by side.
    */
   readonly concurrency?: number;
-  /** Carries out the calls in the place of the runtime, as in the definition of an agent. */
+  /** Carries out the calls in place of the runtime, as in the definition of an agent. */
   readonly executor?: Executor;
   /**
-   * The causes that skip the rest of the calls, as {@link EndCause} says of a reply. There is no run that they
-   * could end. Default: none.
+   * The causes that skip the rest of the calls, as {@link EndCause} describes for a reply. There is no run to
+   * end. Default: none.
    */
   readonly endOn?: readonly Exclude<EndCause, FinishReason>[];
   readonly journal?: Journal;
-  /** Told what happens. */
+  /** Receives the events. */
   readonly onEvent?: (event: RunEvent) => void;
   readonly signal?: AbortSignal;
 }
 
 const name = "execute";
 
-/** Carries out calls with the executor alone. `adapters/engine-doors.ts` has the one for Node, under the name `execute`. */
+/** Carries out calls with the executor alone. `adapters/engine-doors.ts` makes the one for Node, under the name `execute`. */
 export async function executeWith(options: ExecuteRequest, host: Host): Promise<ResultMessage[]> {
   checkRequest("execute", options);
   checkIds(options.calls);
@@ -119,7 +119,7 @@ function checkConcurrency(concurrency: number | undefined): void {
   throw new WritError("definition-invalid", { where: "execute()", reason });
 }
 
-/** Results go back by id: each call must have one of its own. */
+/** Checks that each call has an id of its own, because results are returned by id. */
 function checkIds(calls: readonly ToolCall[]): void {
   const ids = new Set(calls.map(({ id }) => id));
   if (ids.size === calls.length && !ids.has("")) return;

@@ -5,9 +5,9 @@ import type { AgenticPlan } from "./plan-skill.ts";
 import type { RunOptions } from "./run-options.ts";
 
 /**
- * The choice of tools that an agent forces, where its run has what it forces: a model cannot be made to call what there is not.
+ * The choice of tools that an agent forces, if its run has the forced tool: a model cannot be made to call a tool that is not there.
  *
- * @throws WritError `run-option-unusable` when the option `tools` takes it away, `definition-invalid` when the skill has none
+ * @throws WritError `run-option-unusable` if the option `tools` removes the tool, `definition-invalid` if the skill does not have it
  */
 export function forcedCall(
   choice: ToolChoice,
@@ -15,7 +15,7 @@ export function forcedCall(
   { options: { tools: only }, from }: Pick<LoopOptions, "from"> & { readonly options: RunOptions },
 ): ToolChoice {
   if (typeof choice === "string" && choice !== "required") return choice;
-  if (from !== undefined && from.ledger.toolCalls > 0) return choice; // it was made before
+  if (from !== undefined && from.ledger.toolCalls > 0) return choice; // the call was made before
   const { agent, allowed } = gate;
   const wanted = typeof choice === "object" ? [choice.tool] : allowed.tools.keys();
   const inSkill = [...wanted].filter((tool) => allowed.tools.has(tool));

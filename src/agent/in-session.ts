@@ -18,18 +18,18 @@ import type { RunFrame } from "./runnable.ts";
 /** The key of the step that loads the session of a run. */
 export const sessionKey = "session";
 
-/** A run that may have been given a session. */
+/** A run that may have a session. */
 interface SessionUser {
   readonly plan: AgentPlan;
   readonly host: Host;
   readonly base: RunFrame;
 }
 
-/** A session that a run has to itself. */
+/** A session that one run has for itself. */
 export interface OpenSession {
   readonly handle: SessionHandle;
   readonly loaded: LoadedSession;
-  /** Finds out once that the session has changed meanwhile, before the run changes anything. */
+  /** Checks once, before the run changes anything, that the session has not changed meanwhile. */
   readonly beforeEffect: () => Promise<void>;
 }
 
@@ -39,7 +39,7 @@ interface InSession extends Pick<Frame, "stop"> {
   readonly work: (session: OpenSession) => Maybe<Finished>;
 }
 
-/** Does the work of a run while it has its session to itself. One that can do nothing more needs no turn. */
+/** Does the work of a run while it has its session to itself. A run that can do nothing more does not wait for the session. */
 export function inSession(handle: SessionHandle, run: SessionUser, doing: InSession): Promise<Finished> {
   const isDone = run.base.journal.mode === "replay" && handle.keepsReplay !== true;
   return isDone ? opened(handle, run, doing) : holding(handle, run, doing);
@@ -78,7 +78,7 @@ async function holding(handle: SessionHandle, run: SessionUser, doing: InSession
   }
 }
 
-/** Reads the earlier conversation once: a replay goes on from the one that the first run was given. */
+/** Reads the earlier conversation once: a replay uses the one that the first run got. */
 async function loadSession(
   handle: SessionHandle,
   { base: { journal, runId } }: SessionUser,
@@ -106,8 +106,8 @@ interface Keeping {
 }
 
 /**
- * Keeps a run with those before it, once: a replay does not keep it again. The journal notes first that this begins, which tells a process that
- * has lost the run to another one: its words may be wrong by then. Keeping the same again does nothing, so a lost beginning is made up for.
+ * Saves a run in its session, once: a replay does not save it again. The journal first notes that the saving begins: that fails in a process that
+ * has lost the run to another one, because its transcript may be outdated. Saving the same run again does nothing, so a lost beginning is harmless.
  */
 export function keep(
   session: OpenSession | undefined,
@@ -131,25 +131,25 @@ export function keep(
     const step = { key, run: saving, lost: saving };
     const doing = session.handle.keepsReplay === true ? saving() : base.journal.step(step);
     const keeping = doing.catch((error: unknown) => {
-      if (isWritError(error, "run-ended")) return saving(); // it was cancelled, and nobody else has it: what it did is told all the same
+      if (isWritError(error, "run-ended")) return saving(); // the run was cancelled, and nobody else has it: its session is still told what it did
       throw error;
     });
-    // A run that was stopped is kept too: then nothing but the store itself can end the waiting.
+    // A stopped run is saved too: by then only the store itself can end the waiting.
     const kept = inside.stop.reason === undefined ? await untilStopped(keeping, inside.stop) : await keeping;
     if (kept === "stopped") throw new Error("the run was stopped while it was kept in its session");
     return ended;
   });
 }
 
-/** The end that a record says is kept. An answer is kept for good, and says nothing more. */
+/** The fingerprint of an end in the record that it was saved. An answer is saved for good, and needs none. */
 function printOf({ end: { outcome }, usage, transcript, acts }: Finished): string | null {
   if (outcome.type === "answered") return null;
   return fingerprint(JSON.stringify([outcome, usage, transcript.messages, acts]));
 }
 
 /**
- * The key under which an end is kept. A run that failed, and goes on at the same turn, in another process or because it is tried again, comes to
- * another end: that is kept behind the first one, and takes its place in the session.
+ * The key under which an end is saved. A run that failed and goes on at the same turn, in another process or because it is retried, comes to
+ * another end: that is saved under a later key, and replaces the first one in the session.
  */
 function keyOfSave({ find, mode }: Journal, first: string, print: string | null): string {
   let [key, next] = [first, first];

@@ -10,12 +10,12 @@ import { type Json, type JsonObject, toJson } from "../util/json.ts";
 import { questionJson, readQuestion } from "./question.ts";
 import type { RunOptions } from "./run-options.ts";
 
-/** The place of a run inside a call: by what it does, so that runs may begin in another order the next time. */
+/** The place of a run inside a call, named by its work, so that runs may begin in another order the next time. */
 export function placeOf(name: string, input: unknown): string {
   return `${name}~${fingerprint(canonicalJson(inputJson(input, name)))}`;
 }
 
-/** The fields that a run keeps with its beginning: all that it takes to begin it again, as far as it is JSON. */
+/** The fields that a run keeps with its beginning: everything needed to begin it again, as far as it is JSON. */
 export function beginningOf(
   agent: string,
   input: unknown,
@@ -27,7 +27,7 @@ export function beginningOf(
   return { form: recordForm, agent, ...withoutSecrets(said, host) };
 }
 
-/** An input as JSON. One that is neither JSON nor a question (an object of a class, for a schema to read) is null. */
+/** An input as JSON. An input that is neither JSON nor a question (an object of a class, for a schema to parse) becomes null. */
 function inputJson(input: unknown, name: string): Json {
   const json = toJson(input);
   if (json.ok) return json.value;
@@ -39,7 +39,7 @@ function inputJson(input: unknown, name: string): Json {
   }
 }
 
-/** The signal by which a run is handed over; undefined where it cannot be. @throws WritError `run-option-unusable` without a journal */
+/** The signal that hands a run over; undefined if it cannot be. @throws WritError `run-option-unusable` without a journal */
 export function leavingOf(
   { handOver }: RunOptions,
   { name, journal }: { readonly name: string; readonly journal: Journal },

@@ -1,6 +1,6 @@
 const watching = ["onStepFinish", "onStepEnd", "onFinish", "onEnd", "callbacks"];
 
-/** Names of fields in other libraries, and the field to write here: of an agent, and of one run. */
+/** Field names of other libraries, each with the field to use here: of an agent, and of one run. */
 const meant: Readonly<Record<"agent" | "run", Readonly<Record<string, string>>>> = {
   agent: {
     ...alike("instructions", "system", "systemPrompt", "prompt", "systemMessage"),
@@ -41,7 +41,7 @@ export interface KnownFields {
   readonly settings: object;
 }
 
-/** Says where a field belongs that is not one of those asked about; undefined where nothing says what was meant. */
+/** Says where an unknown field belongs; undefined if no such place is known. */
 export function meantText(of: "agent" | "run", field: string, known: KnownFields): string | undefined {
   const write = Object.hasOwn(meant[of], field) ? meant[of][field] : undefined;
   if (write !== undefined) return `write \`${write}\` in place of \`${field}\`.`;
@@ -57,10 +57,10 @@ export function meantText(of: "agent" | "run", field: string, known: KnownFields
   return `\`${field}\` is a setting of the model: write \`${of === "agent" ? own : `agent.with({ ${own} }).run(input)`}\`.`;
 }
 
-/** Settings as other libraries name them. */
+/** Settings under the names of other libraries. */
 const settingOf: Readonly<Record<string, string>> = alike("maxOutputTokens", "maxTokens", "max_tokens");
 
-/** Says what a setting is called here; undefined where nothing says what was meant. */
+/** Says what a setting is called here; undefined if it is not known. */
 export function settingText(field: string): string | undefined {
   const setting = settingOf[field];
   return setting === undefined

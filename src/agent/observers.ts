@@ -14,9 +14,9 @@ export interface Observed {
 }
 
 /**
- * Makes one observer of those of a definition; undefined where there is none. Each is given a copy that cannot be changed, unless it only reads. What
- * it does is no doing of the call in which it is told something. What one throws, at once or later, is a warning: it neither ends the run nor keeps
- * others from being told.
+ * Makes one observer of those of a definition; undefined without any. Each observer gets a copy of the event that it cannot change, unless it only reads.
+ * An observer does not act for the call whose event it gets. An error that it throws, at once or later, is a warning: it neither ends the run nor keeps
+ * other observers from the event.
  */
 export function observerOf(
   { name, onEvent, on }: Observed,
@@ -40,7 +40,7 @@ export function observerOf(
 type Listener = (event: AgentEvent) => unknown;
 
 /**
- * Makes the listener of one run of what its caller gave: what that throws, at once or later, is a warning. An audit alone may end the run by it.
+ * Makes the listener of one run from the caller's function: an error that it throws, at once or later, is a warning. Only an audit may end the run that way.
  */
 export function listenerOf(onEvent: Listener, name: string, { warn }: Host): (event: AgentEvent) => unknown {
   if (isNeeded(onEvent)) return onEvent;

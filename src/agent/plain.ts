@@ -21,14 +21,13 @@ interface PlainRun {
   readonly agent: string;
   readonly input: Json;
   readonly journal: Journal;
-  /** The conversation before it. */
+  /** The conversation before the run. */
   readonly said: ReadyTranscript;
   readonly asked: UserMessage;
-  /** The cost of choosing the skill. */
   readonly spent: Pick<Finished, "ledger" | "usage">;
 }
 
-/** Answers by a plain skill. What the function gives, or throws, is no better than where it looked. */
+/** Answers by a plain skill. The label of the function's value or error is no better than that of what it read. */
 export async function answerPlainly(skill: PlainPlan, run: PlainRun, frame: Frame): Promise<Finished> {
   const { said, asked, spent } = run;
   const end = await runPlain(skill, run, frame);
@@ -41,7 +40,7 @@ export async function answerPlainly(skill: PlainPlan, run: PlainRun, frame: Fram
   return { ...spent, end, label, transcript: addAnswer(transcript, reply) };
 }
 
-/** Runs a plain skill: one step, no turns; it ends by the same signal and time as any run. */
+/** Runs a plain skill: one step and no turns; it is ended by the same signal and time as any run. */
 async function runPlain(skill: PlainPlan, { agent, input, journal }: PlainRun, frame: Frame): Promise<End> {
   const step = {
     key: "skill",

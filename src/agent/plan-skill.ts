@@ -27,11 +27,11 @@ import type { AgenticSkill, PlainSkill, Skill, ToolList } from "./skill.ts";
 interface SkillBase {
   readonly name: string;
   readonly description: string;
-  /** The schema of its input. Undefined for anything. */
+  /** The schema of its input. Undefined: any input. */
   readonly input?: Schema;
 }
 
-/** An agentic skill with everything that does not change from run to run. */
+/** An agentic skill with everything that is the same for all runs. */
 export interface AgenticPlan extends SkillBase {
   readonly type: "agentic";
   readonly gate: PlannedGate;
@@ -46,7 +46,7 @@ export interface AgenticPlan extends SkillBase {
 export interface PlainPlan extends SkillBase {
   readonly type: "plain";
   readonly output?: Schema;
-  /** The label that it adds to that of its input. */
+  /** The label that the skill adds to that of its input. */
   readonly label: Label;
   readonly execute: (input: unknown) => unknown;
 }
@@ -54,7 +54,7 @@ export interface PlainPlan extends SkillBase {
 /** A skill that was checked. */
 export type PlannedSkill = AgenticPlan | PlainPlan;
 
-/** Plans the skills of an agent; one without any has one of its own name. */
+/** Plans the skills of an agent; an agent without skills gets one with its own name. */
 export function planSkills(
   definition: AnyDefinition,
   model: Model | undefined,
@@ -73,7 +73,7 @@ export function planSkills(
   return skills;
 }
 
-/** The input schema of an agent or a skill: it takes values as they are, and coerces none. */
+/** The input schema of an agent or a skill: it accepts values as they are, and coerces none. */
 export function inputSchema(source: SchemaSource | undefined, name: string): Schema | undefined {
   return source === undefined
     ? undefined
@@ -154,7 +154,7 @@ function planSkill(skill: AgenticSkill, { definition, pool, model, warn }: Plann
   };
 }
 
-/** The stand-in for the model of an agent that has none, for a driver that decides by itself. @throws WritError `model-missing` for others */
+/** The stand-in for the model of an agent without one, whose driver decides by itself. @throws WritError `model-missing` for other agents */
 function modelFor(
   driver: DriverChoice | undefined,
   where: { readonly name: string; readonly skill: string },
@@ -183,7 +183,7 @@ function checkTools({ tools }: AllowList, where: string): void {
   }
 }
 
-/** A tool that waits for one that is not there could never be called. */
+/** Checks the constraints of a tool: one that waits for a tool that is not there could never be called. */
 function checkOrder({ name, constraints }: Tool, { tools }: AllowList, where: string): void {
   checkConstraints(name, constraints);
   const unknown = constraints?.onlyAfter?.find((before) => !tools.has(before));
@@ -202,7 +202,7 @@ function namedTool(name: string, where: string): Warning {
   return { code: "WRIT_TOOL_BY_NAME", text, isDeprecation: true };
 }
 
-/** Puts tools in the place of their names. */
+/** Replaces names with the tools they stand for. */
 function withoutNames(tools: ToolList, from: Naming): Tools {
   return tools.map((entry) => {
     const tool = typeof entry === "string" ? from.pool.get(entry) : entry;

@@ -21,7 +21,7 @@ import { checkDefinition } from "./check-definition.ts";
 import { observerOf } from "./observers.ts";
 import type { AnyDefinition, ModelSource, Routing } from "./definition.ts";
 
-/** The skill that was chosen, and why. */
+/** The chosen skill, and the reason for it. */
 export interface ChosenSkill {
   readonly skill: PlannedSkill;
   readonly fact: Extract<Fact, { type: "skill-chosen" }>;
@@ -33,16 +33,15 @@ export interface AgentPlan {
   readonly skills: ReadonlyMap<string, PlannedSkill>;
   /** The names of the tools of all its skills. */
   readonly tools: ReadonlySet<string>;
-  /** The skill of an agent that has no other, and takes any input; undefined where something is to choose. */
+  /** The skill of an agent that has only one, which takes any input; undefined if there is a choice. */
   readonly only?: ChosenSkill;
   readonly selectSkill?: AnyDefinition["selectSkill"];
   readonly routing: Routing;
   readonly limits: Limits;
-  /** The capabilities that the agent gives its tools. */
+  /** The capabilities that the agent grants its tools. */
   readonly grants: readonly Capability[];
   readonly hooks: Hooks;
   readonly compact?: Compact;
-  /** The author's observers. */
   readonly observe?: (event: AgentEvent) => void;
   readonly settings: ModelSettings;
   readonly retry: RetryPace | false;
@@ -50,7 +49,7 @@ export interface AgentPlan {
   readonly model?: Model;
 }
 
-/** Makes a model of what the author gave. @throws WritError `model-invalid`, `model-name-invalid` */
+/** Makes a model from the author's source. @throws WritError `model-invalid`, `model-name-invalid` */
 export type ResolveModel = (source: ModelSource, agent: string) => Model;
 
 /** The parts that the core needs from outside to make agents. */
@@ -62,7 +61,7 @@ export interface Wiring {
 /**
  * Checks a definition and makes its plan.
  *
- * @throws WritError with the code and the name of the first thing that is wrong.
+ * @throws WritError with the code and the name of the first fault
  */
 export function planAgent(definition: AnyDefinition, { host, resolveModel }: Wiring): AgentPlan {
   checkDefinition(definition);
@@ -121,14 +120,14 @@ function checkOptions({ name, concurrency, driver, routing }: AnyDefinition): vo
     });
 }
 
-/** All tools of an agent's skills, of which two may have different ones of one name. */
+/** All tools of an agent's skills. Two skills may have different tools of one name. */
 function toolsOf(skills: ReadonlyMap<string, PlannedSkill>): readonly Tool[] {
   return [...skills.values()].flatMap((skill) =>
     skill.type === "agentic" ? [...skill.gate.allowed.tools.values()] : [],
   );
 }
 
-/** Names that a definition uses beside its lists of tools: each must mean something. */
+/** Checks the names that a definition uses outside its lists of tools: each must exist. */
 function checkNames(
   { name, toolChoice = "auto", recover = {}, routing, policy }: AnyDefinition,
   { skills, tools }: Pick<AgentPlan, "skills"> & { readonly tools: readonly Tool[] },

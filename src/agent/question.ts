@@ -5,22 +5,22 @@ import type { Message, UserMessage } from "../message/message.ts";
 import { type Json, jsonOrNull } from "../util/json.ts";
 import { fits, kindOf, record } from "../util/shape.ts";
 
-/** A question that is not a plain text: parts, or the messages of a conversation. */
+/** A question that is not plain text: parts, or the messages of a conversation. */
 export interface ReadQuestion {
   /** The question, for the model. */
   readonly message: UserMessage;
   /** The messages before it. */
   readonly before: readonly Message[];
-  /** The words of the question, without its files: those that the user said. */
+  /** The words of the question that the user wrote, without its files. */
   readonly said: string;
   /** The question as text, with its files in words. */
   readonly text: string;
 }
 
 /**
- * Reads what an agent without an input schema is asked. Undefined for text and for an object of JSON, which is told as JSON.
+ * Reads the question to an agent without an input schema. Undefined for text, and for a JSON object, which the model gets as JSON.
  *
- * @throws WritError `input-invalid` for what such an agent cannot be asked: nothing, a promise, a function, a message that is none
+ * @throws WritError `input-invalid` for anything that is not a question: nothing, a promise, a function, a malformed message
  */
 export function readQuestion(input: unknown, name: string): ReadQuestion | undefined {
   if (typeof input === "string") return undefined;
@@ -40,14 +40,14 @@ export function readQuestion(input: unknown, name: string): ReadQuestion | undef
   }
 }
 
-/** The question as hooks see it, and may give it back. */
+/** The question as hooks see it, and may return it. */
 export function questionJson({ before, message }: ReadQuestion): Json {
   return jsonOrNull(before.length === 0 ? message : [...before, message]);
 }
 
 const takes = "give a text, a list of texts and files, a message or a list of messages";
 
-/** The fields of requests to models, which are not what an agent is asked. */
+/** The fields of requests to models, which are not part of a question. */
 const requestFields: ReadonlySet<string> = new Set([
   "prompt",
   "messages",

@@ -1,4 +1,4 @@
-/** The causes of `endOn` that stand for a field of an older name and its value. */
+/** The causes of `endOn` that replace an older field with its value. */
 const causesOf: Readonly<Record<string, (value: unknown) => readonly unknown[]>> = {
   onUnknownTool: (value) => (value === "throw" ? ["unknown-tool"] : []),
   throwOnToolFailure: (value) => (value === true ? ["tool-failure"] : []),
@@ -6,7 +6,7 @@ const causesOf: Readonly<Record<string, (value: unknown) => readonly unknown[]>>
   stopOn: listed,
 };
 
-/** Says what to write in place of fields of older names; undefined where there are none. */
+/** Says what to write in place of fields with older names; undefined if there are none. */
 export function renamedText(given: Readonly<Record<string, unknown>>): string | undefined {
   if ("abortSignal" in given) return "write `signal` in place of `abortSignal`.";
   const old = Object.entries(given).filter(([field]) => Object.hasOwn(causesOf, field));

@@ -44,7 +44,7 @@ export interface AroundAgent {
   readonly host: Host;
 }
 
-/** One run that is wanted of it. */
+/** A run that a caller wants. */
 export interface Wanted {
   readonly input: unknown;
   readonly options: RunOptions;
@@ -52,9 +52,9 @@ export interface Wanted {
   readonly onTurn?: LoopOptions["onTurn"];
 }
 
-/** One run of an agent: what it works with from its beginning to its end. */
+/** One run of an agent, with everything that it works with from beginning to end. */
 interface AgentRun extends AroundAgent, Omit<Wanted, "input">, ReadInput {
-  /** The input as the caller gave it, before a schema read it. */
+  /** The input as the caller passed it, before a schema parsed it. */
   readonly given?: unknown;
   readonly base: RunFrame;
 }
@@ -84,7 +84,7 @@ export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
   });
 }
 
-/** Goes on with a run from a checkpoint. @throws WritError `checkpoint-invalid`, `transcript-invalid` */
+/** Continues a run from a checkpoint. @throws WritError `checkpoint-invalid`, `transcript-invalid` */
 export function resumeAgent(around: AroundAgent, checkpoint: Checkpoint, options: RunOptions): Begun {
   const { plan, host } = around;
   const fault = checkpointFault(checkpoint);
@@ -105,7 +105,7 @@ function unusable({ name }: AgentPlan, reason: string): WritError<"checkpoint-in
   return new WritError("checkpoint-invalid", { name, reason });
 }
 
-/** The beginning of a turn cycle whose skill is chosen. */
+/** The beginning of a turn cycle whose skill is already chosen. */
 export interface CycleBeginning {
   readonly skill: AgenticPlan;
   /** The conversation so far, with its system message. */
@@ -142,13 +142,13 @@ export function beginCycle(
   return { runId: base.runId, framed };
 }
 
-/** Runs the turn cycle; its intent is told from here on. */
+/** Runs the turn cycle; from here on events have its intent. */
 function runCycle(options: LoopOptions, inside: Frame): Promise<Finished> {
   inside.intent = options.gate.intent;
   return cycle(options, inside);
 }
 
-/** A run from its input to its end: hooks, the choice of a skill, what was said before, the skill itself. */
+/** A run from its input to its end: hooks, the choice of a skill, the earlier conversation, the skill itself. */
 function runAgent(begun: AgentRun, inside: Frame): Maybe<Finished> {
   const { plan, options } = begun;
   if (plan.hooks.beforeRun === undefined) return withSkill(begun, inside);
@@ -158,7 +158,7 @@ function runAgent(begun: AgentRun, inside: Frame): Maybe<Finished> {
   });
 }
 
-/** Runs the skill that is chosen. What the choice cost stands, whatever comes after it. */
+/** Runs the chosen skill. The cost of the choice is kept, however the run ends. */
 function withSkill(run: AgentRun, inside: Frame): Maybe<Finished> {
   const { definition, plan, options, base, host, input } = run;
   const { skill: wanted } = options;
@@ -183,7 +183,7 @@ function withSkill(run: AgentRun, inside: Frame): Maybe<Finished> {
   });
 }
 
-/** The end of a run that came before its first turn. */
+/** The end of a run before its first turn. */
 function endedBefore(end: End, { ledger, usage }: Spent): Finished {
   return { end, transcript: emptyTranscript(), ledger, usage };
 }
@@ -218,7 +218,7 @@ function carryOutSkill(
   });
 }
 
-/** Asks the author's hooks about the end of a run, and keeps it in its session. */
+/** Asks the author's hooks about the end of a run, and saves it in its session. */
 function ended(
   running: Maybe<Finished>,
   session: OpenSession | undefined,
@@ -258,7 +258,7 @@ function runSkill(skill: PlannedSkill, { run, session, spent }: Opened, inside: 
   return runCycle(loopOptions(skill, run, cycling), inside);
 }
 
-/** The system message of a run: the words of the agent's author, then those of this run alone. */
+/** The system message of a run: the agent's own instructions, then those of this run only. */
 function systemFor({ system }: AgenticPlan, { instructions = "" }: RunOptions): SystemMessage {
   if (instructions === "") return system;
   return { ...system, text: [system.text, instructions].filter((text) => text !== "").join("\n\n") };
@@ -271,7 +271,7 @@ interface Spent {
 
 const nothingSpent: Spent = { ledger: emptyLedger, usage: noUsage };
 
-/** A choice that the model made is paid for like any reply, though it is no turn. */
+/** Books the model's choice of a skill: it is paid for like any reply, but it is not a turn. */
 function bookChoice({ usage }: Choice, { plan, definition, base }: AgentRun, inside: Frame): Spent {
   if (usage === undefined || plan.model === undefined) return nothingSpent;
   const costUsd = priceOf(usage, { price: definition.budget?.price, model: plan.model });

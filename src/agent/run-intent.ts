@@ -32,14 +32,14 @@ export interface Declaring {
   readonly options: RunOptions;
   readonly input: Json;
   readonly asked?: ReadQuestion;
-  /** The intent of the run before this one in its session. */
+  /** The intent of the previous run of its session. */
   readonly previous?: string;
   readonly from?: Checkpoint;
 }
 
 /**
- * Declares the intent of a run: the words of the user, or those that the caller named as such. A run inside
- * another one has the intent of that one, whatever it is asked: a model wrote its input.
+ * Declares the intent of a run: the words of the user, or the words that the caller named as the user's. A run inside
+ * another one has that run's intent, whatever its input, because a model wrote that.
  *
  * @throws WritError `intent-redeclared`
  */
@@ -76,12 +76,12 @@ function wantedText({ base, options, input, asked, from }: Declaring): string {
   );
 }
 
-/** True when an intent that was kept still has the hash that was made of it. */
+/** True if a kept intent still has the hash that was made of it. */
 export function isWhole(intent: Intent, digest: Digest): boolean {
   return rehashed(intent, digest).hash === intent.hash;
 }
 
-/** A bound that was met is raised on purpose; anything else must be said to be meant. @throws WritError `intent-changed` */
+/** Checks that an intent is unchanged. A met bound may be raised; any other change must be declared. @throws WritError `intent-changed` */
 function checkUnchanged(
   intent: Intent,
   { intent: was, status }: Checkpoint,
@@ -97,10 +97,10 @@ function checkUnchanged(
   });
 }
 
-/** The hashes of what a run of a skill is held to, each made when somebody looks. Depends on: the agent's limits and grants; the skill's gate; the digest of the host. */
+/** The hashes of what binds a run of a skill, made on first use. Depends on: the agent's limits and grants; the skill's gate; the digest of the host. */
 const identityOf = remembered(({ limits, grants }: AgentPlan) =>
   remembered(({ gate: { policy, allowed } }: AgenticPlan) => {
-    // By name: a server may list its tools in another order each time.
+    // Sorted by name: a server may list its tools in another order each time.
     const tools = (): readonly object[] =>
       [...allowed.tools.values()]
         .map(({ input, output, needs = [], ...tool }) => ({
@@ -141,8 +141,8 @@ export function gateOf(
 }
 
 /**
- * The question as a message to the model. Its label tells where a model wrote it, or where the caller gave
- * the user's words apart.
+ * The question as a message to the model. Its label says whether a model wrote it, and whether the caller named
+ * the user's words separately.
  */
 export function askedMessage({ input, asked, base }: Questioned, { intent }: RunOptions): UserMessage {
   const message = asked?.message ?? userMessage(contentText(input));
@@ -158,8 +158,8 @@ interface Questioned {
 }
 
 /**
- * The label of a run's input. It comes from the user, from the run around it, or from the caller, beside the
- * user's words.
+ * The label of a run's input: from the user, from the run around it, or, if the caller named the user's words
+ * separately, from the caller.
  */
 export function inputLabel({ parent, around }: RunFrame, intent: string | undefined): Label {
   if (around !== undefined)

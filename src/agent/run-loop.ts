@@ -10,18 +10,18 @@ import { beginCycle } from "./run-agent.ts";
 import { type Begun, readerOf, type RunResult } from "./runnable.ts";
 import type { RunOptions } from "./run-options.ts";
 
-/** The fields of an agent in whose place a loop has its transcript, or one skill that asks a model. */
+/** The fields that only agents have: a loop has a transcript, or one skill that asks a model, in their place. */
 const agentsAlone = ["instructions", "skills", "selectSkill", "routing", "input"] as const;
 
-/** The definition of a loop: that of an agent, with one skill that asks a model. */
+/** The definition of a loop: that of an agent with one skill that asks a model. */
 export type LoopDefinition = Omit<AnyDefinition, "name" | (typeof agentsAlone)[number]> & {
-  /** Stands in events and errors. Default `loop`. */
+  /** The name in events and errors. Default `loop`. */
   readonly name?: string;
-  /** The conversation, with the question of the user at its end. Its system message is sent as it is. */
+  /** The conversation, ending with the user's question. Its system message is sent as it is. */
   readonly transcript: Transcript;
 };
 
-/** Runs the turn cycle alone, from a transcript. `adapters/engine-doors.ts` has the one for Node, under the name `loop`. */
+/** Runs the turn cycle alone, from a transcript. `adapters/engine-doors.ts` makes the one for Node, under the name `loop`. */
 export function loopWith(
   definition: LoopDefinition,
   options: RunOptions,

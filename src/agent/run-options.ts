@@ -9,57 +9,57 @@ import type { CallScope } from "../tool/call-scope.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { OnWait } from "../tool/waits.ts";
 
-/** Options of one run, beside its input. */
+/** Options of one run, apart from its input. */
 export interface RunOptions {
   /** Cancels the run. */
   readonly signal?: AbortSignal;
-  /** Asks a person about calls that the policy is not sure of. Without it they are denied. */
+  /** Asks a person about calls that the policy does not decide. Without it they are denied. */
   readonly approve?: Approve;
-  /** Gives the signals that tools wait for, in this process. Default: they wait in the journal, where the run can. */
+  /** Returns the signals that tools wait for, in this process. Default: they wait in the journal, if the run can. */
   readonly onWait?: OnWait;
   /** The journal that records the effects of the run, or replays them. Default: none. */
   readonly journal?: Journal;
   /**
-   * Hands the run over: effects at work end and are recorded, nothing else begins, and the run is `suspended` with the field `handover`. Another
-   * process goes on with its journal. For a worker that is told to go (SIGTERM). A journal is needed.
+   * Hands the run over: work under way ends and is recorded, no other begins, and the run is `suspended` with the field `handover`. Another
+   * process continues with its journal. For a worker that is told to stop (SIGTERM). It needs a journal.
    */
   readonly handOver?: AbortSignal;
-  /** Told each event while `run` goes on. What it throws is a process warning (`WRIT_OBSERVER_FAILED`). With `stream` the reader is told. */
+  /** Receives each event while `run` goes on. An error is a process warning (`WRIT_OBSERVER_FAILED`). With `stream` the reader gets the events. */
   readonly onEvent?: (event: AgentEvent) => unknown;
-  /** The pace at which failed requests to the model are made again, in place of the agent's. `false`: each is made once. */
+  /** The pace of retries of failed requests to the model, in place of the agent's. `false`: each request is made once. */
   readonly retry?: RetryPace | false;
   /** The skill to use, instead of choosing one. */
   readonly skill?: string;
   /**
-   * The session of the run: the conversation of earlier runs comes before the input, and this run is kept
+   * The session of the run: the conversation of earlier runs comes before the input, and this run is saved
    * with them.
    */
   readonly session?: SessionHandle;
-  /** The only tools of the skill that may be called in this run. A name that no skill has, and no member of a composition, is `tool-unknown`. */
+  /** The only tools of the skill that this run may call. A name that no skill and no member of a composition has is `tool-unknown`. */
   readonly tools?: readonly string[];
-  /** Told to the model after the agent's own instructions, in this run alone. A plain skill has nobody to tell it to. */
+  /** Instructions for the model after the agent's own, in this run only. A plain skill has no model to tell. */
   readonly instructions?: string;
   /**
-   * The wish of the user, in the user's own words, for an input that holds more than that (a document, a
-   * mail). The rest of the input is then nobody's choice. Default: the input. A run inside another one has
-   * the intent of that.
+   * The wish of the user, in the user's own words, if the input holds more than that (a document, a
+   * mail). The rest of the input is then not the user's choice. Default: the input. A run inside another one has
+   * the intent of that run.
    */
   readonly intent?: string;
-  /** The most capabilities that this run may use, whatever the agent grants. */
+  /** The most capabilities that this run may use, even if the agent grants more. */
   readonly ceiling?: readonly Capability[];
   /**
-   * The account of somebody over all their runs: this run is paid from it, with the runs inside it. It holds
-   * beside the budget and the agent's own account.
+   * The account of a user over all their runs: it pays for this run and the runs inside it, and holds
+   * in addition to the budget and the agent's own account.
    */
   readonly account?: Account;
   /**
-   * Parts of what the run is asked, and of its intent, that may differ from what they were when it goes on from a journal or a checkpoint. Bounds
-   * always may with a journal, and from a checkpoint when one was met.
+   * The parts of the run's requests, and of its intent, that may differ from before when it continues from a journal or a checkpoint. Bounds
+   * may always differ with a journal, and with a checkpoint if one was met.
    */
   readonly accept?: readonly RecordPart[];
-  /** The call that this run is part of (`context.run`): its bounds are shared, its policy holds too, its end ends this run. */
+  /** The call that this run is part of (`context.run`): the run shares its bounds, is held to its policy, and ends with it. */
   readonly parent?: CallScope;
-  /** Default: a new one; inside another run, one made of its place there. */
+  /** The id of the run. Default: a new one; inside another run, one made from its place there. */
   readonly runId?: string;
 }
 

@@ -36,49 +36,49 @@ import type { AccountChoice, RunOptions } from "./run-options.ts";
 export interface RunResult<Output> {
   readonly runId: string;
   readonly outcome: Outcome;
-  /** There when the outcome is `answered`. */
+  /** Present if the outcome is `answered`. */
   readonly output?: Output;
-  /** The answer as text; empty when there is none. */
+  /** The answer as text; empty if there is none. */
   readonly text: string;
-  /** The files of the answer: what a model drew or spoke. */
+  /** The files in the answer: what the model drew or spoke. */
   readonly files: readonly FilePart[];
   /** The error of a run that did not answer. */
   readonly error?: WritError;
   readonly transcript: ReadyTranscript;
-  /** The calls of this run with their ends, those that did not run among them; made when it is read. Calls of runs inside stand in theirs. */
+  /** The calls of this run with their ends, including those that did not run; made on first read. Calls of runs inside are in the results of those. */
   readonly calls: readonly MadeCall[];
   /** Tokens of this run and of the runs inside it. */
   readonly usage: Usage;
   readonly turns: number;
-  /** The label of the answer: the join of all that was read for it. */
+  /** The label of the answer: the join of the labels of everything read for it. */
   readonly label: Label;
-  /** There when the outcome is `suspended`: `agent.resume()` goes on from it. */
+  /** Present if the outcome is `suspended`: `agent.resume()` continues from it. */
   readonly checkpoint?: Checkpoint;
-  /** There when the outcome is `suspended` for want of answers: with them, another run with the same journal and id goes on. */
+  /** Present if the outcome is `suspended` for want of answers: once they are given, another run with the same journal and id goes on. */
   readonly questions?: readonly OpenQuestion[];
 }
 
-/** Whatever can be run: an agent, or agents put together. */
+/** Anything that can be run: an agent or a composition. */
 export interface Runnable<Input = never, Output = unknown> {
   /**
-   * Runs and gives the output.
+   * Runs and returns the output.
    *
-   * @throws WritError for anything but an answer; its code says what happened.
+   * @throws WritError for anything but an answer; its code says what happened
    */
   (input: Input, options?: RunOptions): Promise<Output>;
-  /** The name in events and errors: the agent's, or one that says what was put together, like `pipe(a, b)`. */
+  /** The name in events and errors: that of the agent, or of a composition, such as `pipe(a, b)`. */
   readonly name: string;
   readonly description: string;
   /**
-   * Runs to the end. The end of a run is data. What throws is the world's failure (a provider, the journal, a session's store) and a mistake of
-   * the caller: a wrong input, a skill that does not exist or that nothing chooses.
+   * Runs to the end, and returns the end as data. It throws only if the world fails (a provider, the journal, a session's store), or the
+   * caller made a mistake: a wrong input, or a skill that does not exist or that nothing chooses.
    */
   run(input: Input, options?: RunOptions): Promise<RunResult<Output>>;
-  /** The same run, event by event; what the generator returns is what `run` gives. Leaving it early cancels the run. */
+  /** The same run, event by event; the generator returns what `run` returns. Leaving it early cancels the run. */
   stream(input: Input, options?: RunOptions): AsyncGenerator<AgentEvent, RunResult<Output>>;
 }
 
-/** The frame that every run needs. The powers that a run inherits from the one around it are filled in. */
+/** The frame of every run, including the powers that it inherits from the run around it. */
 export interface RunFrame extends RunPowers {
   readonly runId: string;
   readonly host: Host;
@@ -86,16 +86,16 @@ export interface RunFrame extends RunPowers {
   readonly signal?: AbortSignal;
   readonly approve?: Approve;
   readonly onWait?: OnWait;
-  /** The terms of questions of the run around it. */
+  /** The terms of questions, from the run around it. */
   readonly approvals?: Approvals;
   /** Aborted when the run is to be handed over. */
   readonly leaving?: AbortSignal;
   readonly sessionId?: string;
   readonly parent?: Scope;
-  /** Its own level. */
+  /** The level of the run: its depth inside other runs, and the bound on it. */
   readonly level: Level;
   readonly accounts?: RunAccounts;
-  /** The call in whose code the run is begun, whether or not it was handed over as `parent`; its label is that of what the run is given. */
+  /** The call in whose code the run is begun, whether or not it was handed over as `parent`; its label is that of the run's input. */
   readonly around?: CallAround;
   readonly watched: boolean;
 }
@@ -106,28 +106,28 @@ export interface Begun {
   readonly framed: Framed;
 }
 
-/** Begins a run; what is wrong with its input or its options is thrown here. */
+/** Begins a run; throws the faults of its input and options. */
 export type Begin<Input> = (input: Input, options: RunOptions, watched: boolean) => Maybe<Begun>;
 
-/** The data of a runnable that is known without running it. */
+/** The facts about a runnable that are known without running it. */
 export interface About {
   readonly host: Host;
   /**
-   * The schema of its input. Undefined for text; `various` where agents with different schemas are given the
-   * same.
+   * The schema of its input. Undefined for text; `various` if agents with different schemas get the
+   * same input.
    */
   readonly input?: Schema | "various";
   /** The schemas of its answers, one for each way to an answer. Undefined for text. */
   readonly outputs: readonly (Schema | undefined)[];
   /** The names of all tools that may be called in it. */
   readonly tools: readonly string[];
-  /** The names of its skills. Left out for agents that are put together: each has its own. */
+  /** The names of its skills. Left out for a composition: each member has its own. */
   readonly skills?: readonly string[];
-  /** The capabilities that it gives its tools. */
+  /** The capabilities that it grants its tools. */
   readonly grants?: readonly Capability[];
-  /** The agents that run in it, as far as they can be looked into. */
+  /** The agents that run in it, as far as they are known. */
   readonly inside?: readonly AgentInside[];
-  /** It is put together of agents, and takes no session: durable runs of one are grouped by it alone. */
+  /** True for a composition: it takes no session, and its durable runs are only grouped by one. */
   readonly keepsNoConversation?: true;
 }
 
@@ -138,18 +138,18 @@ export interface RunnableParts<Input> {
   readonly about: About;
 }
 
-// Register: what was said of each runnable when it was made.
+// Register: the facts about each runnable, from when it was made.
 const known = new WeakMap<object, About>();
 
-/** The data of a runnable. Undefined for a value that none of this package's functions made. */
+/** The facts about a runnable. Undefined for a value that this package did not make. */
 export function aboutOf(value: unknown): About | undefined {
   return typeof value === "function" ? known.get(value) : undefined;
 }
 
-/** The options of a run that was given none. */
+/** The options of a run without any. */
 const noOptions: RunOptions = Object.freeze({});
 
-/** The three ways to run, made of one. */
+/** The three ways to run, made from one. */
 export function runnable<Input, Output>({
   name,
   description,
@@ -157,7 +157,7 @@ export function runnable<Input, Output>({
   about,
 }: RunnableParts<Input>): Runnable<Input, Output> {
   async function run(input: Input, options: RunOptions = noOptions): Promise<RunResult<Output>> {
-    const { onEvent }: RunOptions = Object(options); // null is told of where the run begins
+    const { onEvent }: RunOptions = Object(options); // null is reported where the run begins
     const listen = onEvent && listenerOf(onEvent, name, about.host);
     const begun = begin(input, options, listen !== undefined);
     const { runId, framed } = begun instanceof Promise ? await begun : begun;
@@ -178,11 +178,11 @@ export function runnable<Input, Output>({
     return outputOf(result, name);
   }
   known.set(call, about);
-  Object.defineProperty(call, "name", { value: name }); // a function has one of its own, which cannot be assigned
+  Object.defineProperty(call, "name", { value: name }); // a function has a name of its own, which cannot be assigned
   return Object.assign(call, { description, run, stream });
 }
 
-/** Whoever is only given the answer does not see that it ends in the middle. */
+/** Warns of an answer that was cut off: a caller that only gets the answer cannot see it. */
 function tellCut({ outcome, output }: RunResult<unknown>, name: string, { warn }: Host): void {
   if (outcome.type !== "answered" || outcome.finishReason !== "length" || typeof output !== "string") return;
   const text =
@@ -200,7 +200,7 @@ function outputOf<Output>(result: RunResult<Output>, name: string): Output {
     : withRun(result.error, result);
 }
 
-/** Runs to the end, and tells each event on the way. */
+/** Runs to the end, and passes on each event. */
 export async function endOf<Output>(
   { runId, framed }: Begun,
   listen?: (event: AgentEvent) => unknown,
@@ -210,7 +210,7 @@ export async function endOf<Output>(
   return drain(reader, listen);
 }
 
-/** Reads a run event by event; it is begun with the first. */
+/** The reader of a run's events; the run begins with the first. */
 export function readerOf<Output>(
   begin: () => Maybe<Begun>,
   onAwaited?: () => () => void,
@@ -237,7 +237,7 @@ function resultOf<Output>(runId: string, result: LoopResult): RunResult<Output> 
   return Object.defineProperties(ended, madeWhenRead) as RunResult<Output>;
 }
 
-/** The calls and the files of a result stand in its transcript: they are made for who reads them, and stay out of copies and of JSON. */
+/** The calls and files of a result, which its transcript has: they are made on first read, and left out of copies and of JSON. */
 const madeWhenRead: PropertyDescriptorMap & ThisType<LoopResult> = {
   calls: {
     get() {
@@ -252,9 +252,9 @@ const madeWhenRead: PropertyDescriptorMap & ThisType<LoopResult> = {
 };
 
 /**
- * Frames a run of `name`: its own options, and the powers that it inherits from the run around it.
+ * Makes the frame of a run of `name` from its own options, and the powers that it inherits from the run around it.
  *
- * @throws WritError `definition-invalid`, `tool-unknown` for the options, `delegation-too-deep` when agents call agents deeper than the outermost one allows.
+ * @throws WritError `definition-invalid`, `tool-unknown` for the options, `delegation-too-deep` if agents call agents deeper than the outermost one allows
  */
 export function frameOf(name: string, options: RunOptions, around: Surrounding): RunFrame {
   const { host, watched, tools } = around;
@@ -285,7 +285,7 @@ export function frameOf(name: string, options: RunOptions, around: Surrounding):
 interface Stepping {
   readonly runId: string;
   readonly steps: Journal;
-  /** The signal by which it is handed over. */
+  /** The signal that hands it over. */
   readonly leaving: AbortSignal | undefined;
 }
 
@@ -311,11 +311,11 @@ function stepsOf(
   };
 }
 
-/** The beginning of a run beside its options. */
+/** The facts of a run's beginning that are not options. */
 interface Surrounding {
   readonly host: Host;
   readonly watched: boolean;
-  /** The input as it was given. */
+  /** The input as the caller passed it. */
   readonly input: unknown;
   /** The names of the tools that may be called in it. */
   readonly tools: ReadonlySet<string>;
@@ -340,7 +340,7 @@ function accountsOf(
   return new RunAccounts(outer, given, { agent, host });
 }
 
-/** The surroundings as they are now, without the labels that runs beside this one add later. */
+/** The surroundings as they are now, without the labels that other runs inside the call add later. */
 function asOfNow(around: CallAround | undefined): CallAround | undefined {
   if (around === undefined) return undefined;
   const { intent, label, saw, depth, maxDepth } = around;
@@ -359,10 +359,10 @@ function levelOf(name: string, ...around: readonly (Level | undefined)[]): Level
   return { depth, maxDepth };
 }
 
-/** So many milliseconds after it was awaited somebody should be reading a stream. */
+/** The milliseconds, after a stream was awaited, within which somebody should read it. */
 const unreadMs = 1000;
 
-/** Warns of a stream that was awaited, and that nobody reads. What it gives takes the sign back. */
+/** Warns of a stream that was awaited and that nobody reads. Returns a function that cancels the warning. */
 function unreadSign(name: string, host: Host): () => void {
   const text = `\`await ${name}.stream(...)\` has begun no run: a stream runs while it is read. Write \`for await (const event of ${name}.stream(...))\`, or \`await ${name}.run(...)\`.`;
   return host.timer(unreadMs, () => host.warn?.({ code: "WRIT_STREAM_UNREAD", text, isDeprecation: false }));

@@ -1,47 +1,47 @@
 import { WritError } from "../error/writ-error.ts";
 import { tool, type Mode, type Tool } from "../tool/tool.ts";
 
-/** A skill of a library: what a SKILL.md says. */
+/** A skill of a library, from its SKILL.md. */
 export interface LibrarySkill {
   readonly name: string;
   readonly description: string;
-  /** The body of the file. Nothing in it is executed, whatever it looks like. */
+  /** The body of the file. It is text only: nothing in it is executed. */
   readonly instructions: string;
-  /** The path of the SKILL.md, as people are told it. */
+  /** The path of the SKILL.md, as shown to people. */
   readonly file: string;
   readonly license?: string;
   readonly compatibility?: string;
   readonly metadata: Readonly<Record<string, string>>;
-  /** The arguments in words, for the model or person that loads the skill. */
+  /** The arguments in words, for the model or the person that loads the skill. */
   readonly argumentHint?: string;
-  /** The model is neither told of the skill nor given it. */
+  /** True: the model is not told of the skill and cannot load it. */
   readonly hidden: boolean;
-  /** `allowed-tools`: what the skill's author approves beforehand. No restriction; honoured only where the program says so. */
+  /** `allowed-tools`: the tools that the skill's author preapproves. It restricts nothing, and counts only if the program says so. */
   readonly preapproved: readonly string[];
-  /** The only tools that may be called once the skill is loaded. Undefined: all that could be called before. */
+  /** The only tools that may be called once the skill is loaded. Undefined: all tools that could be called before. */
   readonly restrictTo?: readonly string[];
-  /** The other files of the folder, as paths in it. */
+  /** The other files of the folder, as relative paths. */
   readonly files: readonly string[];
-  /** Reads one of them, up to a bound. @throws WritError `file-unreadable`, for every path outside the folder too */
+  /** Reads one of the files, up to a bound. @throws WritError `file-unreadable`, also for every path outside the folder */
   readonly readFile: (path: string, options: { readonly signal: AbortSignal }) => Promise<string>;
 }
 
 /** The parts of a library. */
 export interface LibraryParts {
   readonly skills: ReadonlyMap<string, LibrarySkill>;
-  /** Calls of preapproved tools need no person once their skill is loaded. */
+  /** True: calls of preapproved tools need no person once their skill is loaded. */
   readonly honourPreapproval: boolean;
-  /** The parts of the files that were ignored, a line each. */
+  /** The parts of the files that were ignored, one per line. */
   readonly notes: readonly string[];
 }
 
-/** Skills that a model can load while it works: an agent that lists `library.tools` has them. */
+/** Skills that a model can load while it works: an agent gets them by listing `library.tools`. */
 export interface SkillLibrary extends LibraryParts {
   /**
-   * `load_skill`, whose description lists the skills and whose result is the instructions of one, and `read_skill_file` where skills have other
-   * files. None where there is no skill to load.
+   * `load_skill`, whose description lists the skills and whose result is the instructions of one; and `read_skill_file`, if skills have other
+   * files. Empty if there is no skill to load.
    *
-   * Loading a skill that is restricted leaves, for the rest of the run, only the tools it names and these two; loading a second one can only
+   * Loading a restricted skill leaves, for the rest of the run, only the tools that it names and these two; loading a second one can only
    * narrow that further. `$ARGUMENTS`, `$ARGUMENTS[0]` and `$0` in the instructions stand for the arguments of the call. No shell is ever run.
    */
   readonly tools: readonly Tool[];
@@ -50,7 +50,7 @@ export interface SkillLibrary extends LibraryParts {
 const loadName = "load_skill";
 const readName = "read_skill_file";
 
-/** Makes the library and its tools. */
+/** Makes a library with its tools. */
 export function makeLibrary(parts: LibraryParts): SkillLibrary {
   const skills = [...parts.skills.values()].filter(({ hidden }) => !hidden);
   const withFiles = skills.filter(({ files }) => files.length > 0);
@@ -61,12 +61,12 @@ export function makeLibrary(parts: LibraryParts): SkillLibrary {
   return { ...parts, tools };
 }
 
-/** The tool that loads skills, with what it loads from. */
+/** The tool that loads skills, with its library. */
 interface LoadSkillTool extends Tool {
   readonly library: LibraryParts;
 }
 
-/** The library behind a tool, for those who check an agent; undefined for every other tool. */
+/** The library behind a tool, for checks of an agent; undefined for every other tool. */
 export function libraryOf(tool: Tool): LibraryParts | undefined {
   return tool.name === loadName && tool.kind === "knowledge" && "library" in tool
     ? // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `loadTool` makes such a tool
@@ -75,7 +75,7 @@ export function libraryOf(tool: Tool): LibraryParts | undefined {
 }
 
 /**
- * Checks that every tool exists to which a skill of the library is restricted.
+ * Checks that every tool to which a skill of the library is restricted exists.
  *
  * @throws WritError `skill-restriction-unknown` with the file, the skill and the name
  */
@@ -155,12 +155,12 @@ function readTool(skills: readonly LibrarySkill[]): Tool {
   return { ...made, kind: "knowledge" };
 }
 
-/** The tool that reads the files of one skill; undefined where it has none. */
+/** The tool that reads the files of one skill; undefined if it has none. */
 export function skillFileTool(skill: LibrarySkill): Tool | undefined {
   return skill.files.length === 0 ? undefined : readTool([skill]);
 }
 
-/** @throws WritError `skill-not-found` for a call past the tool's schema */
+/** @throws WritError `skill-not-found` for a call that evaded the tool's schema */
 function skillNamed({ skills }: Pick<LibraryParts, "skills">, name: string): LibrarySkill {
   const skill = skills.get(name);
   if (skill !== undefined && !skill.hidden) return skill;
@@ -185,9 +185,9 @@ function shownTo({ instructions, files }: LibrarySkill, given = ""): string {
 const placeholder = /\$ARGUMENTS(?:\[(\d{1,3})\])?|(?<![\w\\$])\$(\d)(?![\w.,]*\d)/g;
 
 /**
- * Puts arguments into instructions, all at once: what an argument says is never read as a placeholder. An argument that is not there leaves
- * nothing in the place of `$ARGUMENTS[N]`; a `$5` without a sixth argument is taken for money and stays. Arguments that the instructions
- * have no place for stand at their end.
+ * Puts arguments into instructions, all at once: the text of an argument is never read as a placeholder. A missing argument leaves
+ * `$ARGUMENTS[N]` empty; a `$5` without a sixth argument is taken for money and stays. Arguments without a placeholder in the instructions
+ * are appended.
  */
 export function withArguments(instructions: string, given: string): string {
   const words = wordsOf(given);
@@ -204,7 +204,7 @@ export function withArguments(instructions: string, given: string): string {
   return used || given.trim() === "" ? text : `${text}\n\nARGUMENTS: ${given}`;
 }
 
-/** Words, where quotes keep several together. */
+/** The words of a text; quotes keep several together. */
 function wordsOf(text: string): string[] {
   return Array.from(
     text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g),

@@ -7,10 +7,10 @@ import { after } from "../util/maybe.ts";
 import type { Skill } from "./skill.ts";
 
 /**
- * The schema of what a skill answers: its own, behind which the agent's stands, so that an agent never gives what its type does not say. What a model
- * writes is described and parsed as what goes in, like arguments; what the function of a plain skill gives, as a result of a tool.
+ * The schema of a skill's answer: its own, followed by the agent's, so that an agent never returns a value that its type forbids. A model's
+ * answer is described and parsed as input, like arguments; the value of a plain skill's function as output, like a result of a tool.
  *
- * @throws WritError `definition-invalid` where no answer of the skill could be the agent's, `schema-invalid`, `schema-without-json-schema`
+ * @throws WritError `definition-invalid` if no answer of the skill could be the agent's, `schema-invalid`, `schema-without-json-schema`
  */
 export function skillOutput(
   { type, name, output }: Pick<Skill<unknown>, "type" | "name" | "output">,
@@ -32,7 +32,7 @@ export function skillOutput(
   return { ...made, parse };
 }
 
-/** A schema of answers, also where it is read as what goes in. @throws WritError `schema-invalid` and `schema-without-json-schema`, which call it the output schema */
+/** A schema of answers, even if it is parsed as input. @throws WritError `schema-invalid` and `schema-without-json-schema`, which call it the output schema */
 function answerSchema(source: SchemaSource, options: SchemaOptions): Schema {
   try {
     return toSchema(source, { ...options, refusesSlips: true });
@@ -45,7 +45,7 @@ function answerSchema(source: SchemaSource, options: SchemaOptions): Schema {
 }
 
 /**
- * The JSON Schema of the values that a schema makes. Empty for a schema that cannot describe them: it has
+ * The JSON Schema of the values that a schema makes. Empty for a schema that cannot describe them because it has
  * functions (`transform`).
  */
 function madeBy(source: SchemaSource, name: string): Json {

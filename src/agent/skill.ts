@@ -18,27 +18,27 @@ import {
 } from "../util/shape.ts";
 
 /**
- * Tools as a skill lists them: what `tool()` gave, and collections of it. A name of a tool that the agent has is deprecated: it works, and a process
- * warning (`WRIT_TOOL_BY_NAME`) says once what to list in its place.
+ * Tools as a skill lists them: values from `tool()`, and collections of them. The name of a tool of the agent is deprecated: it works, and a process
+ * warning (`WRIT_TOOL_BY_NAME`) says once what to list instead.
  */
 export type ToolList = readonly (Tool | Tools | string)[];
 
 /**
- * The type that a skill makes, for TypeScript alone and never there. A method, so that a skill fits an agent
- * when its values can be those of the agent.
+ * The type that a skill makes, for TypeScript only: the field never exists. It is a method so that a skill fits an agent
+ * if its values can be the agent's.
  */
 interface Making<Made> {
   readonly types?: { makes(value: Made): void };
 }
 
-/** A skill that the model carries out with the tools it lists, and no others. */
+/** A skill that the model carries out with the listed tools, and no others. */
 export interface AgenticSkill<Made = never> extends Making<Made> {
   readonly type: "agentic";
   readonly name: string;
   readonly description: string;
   readonly instructions?: string;
   readonly tools: ToolList;
-  /** The knowledge that the model may read. It calls each by name like a tool, and only then is it loaded. */
+  /** The knowledge that the model may read. The model calls each by name like a tool, and only then is it loaded. */
   readonly knowledge?: readonly Knowledge[];
   readonly output?: SchemaSource;
   readonly parse?: (text: string) => unknown;
@@ -47,12 +47,12 @@ export interface AgenticSkill<Made = never> extends Making<Made> {
   readonly modelDescription?: string;
 }
 
-/** A skill that is a function: no model is asked. */
+/** A skill that is a function and asks no model. */
 export interface PlainSkill<Made = never> extends Making<Made> {
   readonly type: "plain";
   readonly name: string;
   readonly description: string;
-  /** The knowledge of the skill. `skillContext()` gives all of it, since there is not a model to call it. */
+  /** The knowledge of the skill. `skillContext()` loads all of it, because there is no model to call it. */
   readonly knowledge?: readonly Knowledge[];
   readonly input?: SchemaSource;
   readonly output?: SchemaSource;
@@ -61,11 +61,11 @@ export interface PlainSkill<Made = never> extends Making<Made> {
   readonly execute: (input: unknown) => unknown;
 }
 
-/** A named way of working. `Made` is what it makes; `never` for one that gives what its agent gives. */
+/** A named way of working. `Made` is the type of its output; `never` for a skill with the output of its agent. */
 export type Skill<Made = never> = AgenticSkill<Made> | PlainSkill<Made>;
 
 /**
- * The type that a skill makes: that of its output schema, else that of its `parse` or `execute`. `never`
+ * The type that a skill makes: that of its output schema, otherwise that of its `parse` or `execute`. `never`
  * stands for that of its agent.
  */
 export type MadeBy<Output extends SchemaSource | undefined, Result> = Output extends SchemaSource
@@ -78,25 +78,25 @@ export type SkillDefinition<
   Result = unknown,
 > =
   | (SkillAbout & {
-      /** Words to the model beside the agent's instructions, while it works this way. */
+      /** Instructions for the model, added to the agent's, while it works this way. */
       readonly instructions?: string;
-      /** All that the model may call. An empty list: it works without tools. */
+      /** The tools that the model may call. An empty list: it works without tools. */
       readonly tools: ToolList;
       /**
        * The schema of the answer. Its values must fit the agent's `output`. Default: the agent's `output`,
-       * else text.
+       * otherwise text.
        */
       readonly output?: Output;
-      /** Makes the output of the answer's text; what it throws is told to the model, which answers again. With `output`, that is checked after it. */
+      /** Makes the output from the answer's text; the model is told an error that it throws, and answers again. `output`, if given, checks the result. */
       readonly parse?: (text: string) => Result;
       /** True: the agent's memory tools may be called. Default: true for an agent with a memory. */
       readonly memory?: boolean;
     })
   | (SkillAbout & {
       execute(input: unknown): Result;
-      /** The schema of what it gives, which must fit the agent's `output`; a result that does not match ends the run. Default: the agent's `output`. */
+      /** The schema of its output, which must fit the agent's `output`; a result that does not match ends the run. Default: the agent's `output`. */
       readonly output?: Output;
-      /** Is what it gives the author's own, as far as its input is? Default: no; a function can fetch what strangers wrote, and its answer counts as theirs. */
+      /** True: its output is as trusted as its input. Default false: a function can fetch what strangers wrote, and its answer counts as theirs. */
       readonly trusted?: boolean;
     });
 
@@ -105,12 +105,12 @@ interface SkillAbout {
   readonly name: string;
   readonly description: string;
   /**
-   * The knowledge to read. A model calls it by name and gets it as it is then; `skillContext()` gives all of
-   * it to a plain function.
+   * The knowledge to read. A model calls it by name and gets its current content; `skillContext()` loads all of
+   * it for a plain function.
    */
   readonly knowledge?: readonly Knowledge[];
   /**
-   * The schema of its input. Of several skills, those that do not take an input are not chosen for it.
+   * The schema of its input. A skill that does not take an input is not chosen for it.
    * Default: anything.
    */
   readonly input?: SchemaSource;
@@ -119,7 +119,7 @@ interface SkillAbout {
 }
 
 /**
- * Defines a skill. What it lists is enforced when a call is made, whatever the model was told.
+ * Defines a skill. Its list of tools is enforced when a call is made, whatever the model was told.
  *
  * @throws WritError `name-invalid`, `name-taken`, `definition-invalid`
  * @example
@@ -165,7 +165,7 @@ const agenticAlone = ["instructions", "parse", "memory"];
 
 const definitionLike = named("an object like { name, description, tools }", record);
 
-/** The fields of both kinds. What stands in them is looked at one by one. */
+/** The fields of both kinds; their contents are checked one by one. */
 const fields: { readonly [Field in SkillField]: Shape<unknown> } = {
   name: anything,
   description: anything,
@@ -183,7 +183,7 @@ const fields: { readonly [Field in SkillField]: Shape<unknown> } = {
 type SkillField = SkillDefinition extends infer Kind ? (Kind extends unknown ? keyof Kind : never) : never;
 const known = closed(fields);
 
-/** Other tools have arguments and effects: they stand under `tools`, where the allow-list is read. */
+/** The shape of knowledge. Other tools have arguments and effects: they belong in `tools`, which makes the allow-list. */
 const knowledgeShape = object({
   knowledge: list(object({ name: string }), "a list of what knowledge() gives"),
 });

@@ -7,14 +7,14 @@ import type { Agent } from "./agent.ts";
 import { insideOf, setInside } from "./describe/manifest-origin.ts";
 import { aboutOf } from "./runnable.ts";
 
-/** One of several agents: an agent, or a composition that was given a name. */
+/** One of several agents: an agent, or a composition with a name. */
 export type Subagent = Pick<Agent, "name" | "asTool">;
 
-/** Options of the tool that starts them. */
+/** Options of the tool that starts agents. */
 export interface SubagentsOptions {
   /** Default: `spawn_subagent`. */
   readonly name?: string;
-  /** The words before the list of the agents. Default: that each answers a prompt and sees nothing else. */
+  /** The text before the list of the agents. Default: it says that each answers a prompt and sees nothing else. */
   readonly description?: string;
   /** The effect of a call on the world. Default: undeclared. */
   readonly effect?: Exclude<Effect, "undeclared">;
@@ -22,10 +22,10 @@ export interface SubagentsOptions {
 }
 
 /**
- * Several agents as one tool, of which the model picks one by its name and gives it a prompt. Each call is a run inside the one that calls, as
- * with `agent.asTool()`: the caller's bounds and policy hold, the model is told the answer alone, and a run that does not answer is a failed call.
+ * Several agents as one tool: the model picks one by its name and gives it a prompt. Each call is a run inside the calling run, as
+ * with `agent.asTool()`: the caller's bounds and policy hold, the model is told only the answer, and a run that does not answer is a failed call.
  *
- * @throws WritError `name-taken`, `name-invalid`, `definition-invalid` for no agents, an unknown option, and for one that takes something else than text.
+ * @throws WritError `name-taken`, `name-invalid`, `definition-invalid` for an empty list, an unknown option, or an agent with another input than text
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -53,10 +53,10 @@ export function subagents(agents: readonly Subagent[], options: SubagentsOptions
     effect,
     timeoutMs,
     needs: [...tools.values()].flatMap(({ needs = [] }) => needs),
-    trusted: true, // what the runs inside have seen is joined to it
+    trusted: true, // the labels of the runs inside are joined to it
     exclusiveKey: () => undefined,
     isAgent: true,
-    retry: "always", // its own steps are recorded: those that may not happen twice do not
+    retry: "always", // its own steps are recorded, and those that may not happen twice do not
     execute: startOne(tools),
   };
   return setInside(made, [...tools.values()].flatMap(insideOf), (changed) =>

@@ -9,23 +9,23 @@ import { anything, list, optional, string } from "../util/shape.ts";
 
 /** The settings of a catalogue. */
 export interface ToolCatalogueDefinition {
-  /** The tools that can be found, in lists as deep as one likes. */
+  /** The tools that can be found, in lists of any depth. */
   readonly tools: Tools;
   /** The name of the tool that finds them. Default `find_tools`. */
   readonly name?: string;
-  /** The most tools that one search finds. Default 5. */
+  /** The most tools that one search returns. Default 5. */
   readonly limit?: number;
 }
 
 /**
- * Makes a catalogue of many tools: the model is told of one tool, with which it looks for others. What it
- * found is offered to it from then on, in all turns of the run. The allow-list has all of them from the
- * beginning: it, and not what was found, decides what a call may do, so that a call of a tool that the model
+ * Makes a catalogue of many tools: the model is told of one tool, with which it searches for others. The tools
+ * that it found are offered to it in all later turns of the run. The allow-list has all tools from the
+ * beginning and alone decides what a call may do, so that a call of a tool that the model
  * knows from elsewhere runs like any other.
  *
  * The tool takes `query` (words: the best tools come first), `names` (exact names: their arguments too), or
- * neither: then it lists all names, from `offset` on. Give the result to a list of tools; those beside it are
- * offered always.
+ * neither: then it lists all names, from `offset` on. Put the result into a list of tools; other tools in that list are
+ * always offered.
  *
  * @throws WritError `definition-invalid`, `name-invalid`, `name-taken`
  * @example
@@ -64,8 +64,8 @@ export function toolCatalogue(definition: ToolCatalogueDefinition): readonly Too
 const shape = closed({ tools: list(anything, "a list of tools"), name: optional(string), limit: anything });
 
 /**
- * Looks for tools by words, the best first. The name says most, then the description, then what the arguments
- * are called.
+ * Searches tools by words, best first. The name counts most, then the description, then the names of the
+ * arguments.
  */
 function searchIn(entries: readonly Tool[]): (query: string) => readonly Tool[] {
   const search = wordIndex(
@@ -115,7 +115,7 @@ function finderTool(finder: Finder): Tool {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above parsed them
     execute: (args: unknown) => answerTo(finder, args as FindArguments),
   });
-  // The same search again: an offer has to follow from the arguments, as in a run that is played again.
+  // The search is repeated: an offer has to follow from the arguments, as in a replay.
   const mode = (args: unknown): Mode | undefined => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above parsed them
     const offer = foundBy(finder, args as FindArguments).map((each) => each.name);

@@ -5,7 +5,7 @@ import { refusingUnknown } from "../schema/unknown-fields.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 import { after, type Maybe } from "../util/maybe.ts";
 
-/** The arguments of a tool behind which an agent is, and what the agent is given of them. */
+/** The arguments of a tool that runs an agent, and the function that makes the agent's input of them. */
 export interface ToolInput {
   readonly jsonSchema: JsonSchema;
   readonly inputOf: (args: JsonObject) => Json;
@@ -17,7 +17,7 @@ const textInput = { ...fieldOnly, properties: { input: { type: "string", ...aske
 
 const inputOf = ({ input: value }: JsonObject): Json => value ?? null;
 
-/** The arguments are the agent's input where its schema is one of an object, else they have it as `input`: text, where there is no schema. */
+/** The arguments are the agent's input if its schema takes an object. Otherwise they have it as `input`, which is text if there is no schema. */
 export function toolInput(input: Schema | undefined): ToolInput {
   if (input === undefined) return { jsonSchema: textInput, inputOf };
   if (takesObject(input)) return { jsonSchema: input.jsonSchema, inputOf: (args) => args };
@@ -28,7 +28,7 @@ export function toolInput(input: Schema | undefined): ToolInput {
   };
 }
 
-/** The schema of those arguments. It hands them on as they are: the run of the agent parses its input, and may change it only once. */
+/** The schema of those arguments. It passes them on unchanged: the run of the agent parses its input, and parsing may change it only once. */
 export function toolInputSchema(input: Schema | undefined, name: string): Schema {
   const { jsonSchema } = toolInput(input);
   if (input === undefined) return toSchema(jsonSchema, { name, role: "input" });

@@ -10,8 +10,8 @@ export interface Walking {
 }
 
 /**
- * Walks through a run turn by turn: the run waits after each turn until its reader asks for the next; the last state says how it ended.
- * Leaving before that cancels it. Whoever leaves waits until the run has ended: then it stands in its session.
+ * Walks through a run turn by turn: after each turn the run waits until its reader asks for the next; the last state says how it ended.
+ * Leaving before that cancels the run, and waits until it has ended and is in its session.
  */
 export async function* walkTurns<Output>(
   options: RunOptions,

@@ -5,8 +5,8 @@ import { checkCall, constraintAgainst, startedEarly } from "./judge.ts";
 import { questionAbout } from "./question.ts";
 
 /**
- * Finds the questions of the calls behind one, as far as they can be told before its answer: hooks and mending can still make other calls of them. A
- * schema that checks asynchronously is not waited for: its call is asked about by itself.
+ * Finds the questions of the calls after one, as far as they are known before its answer: hooks and mending can still change those calls. A
+ * schema that checks asynchronously is not waited for: its call is asked about separately.
  */
 export function questionsBehind({ at }: Ready): readonly QuestionBehind[] {
   return at.batch.calls.flatMap((proposed, index) => {
@@ -29,7 +29,7 @@ export function questionsBehind({ at }: Ready): readonly QuestionBehind[] {
   });
 }
 
-/** True for a call that was answered with an earlier one, or by whoever was asked before this process. */
+/** True for a call that was answered together with an earlier one, or in an earlier process. */
 function isSettled({ batch: { run, turn }, answered = [] }: Call, index: number): boolean {
   const isAnswered = answered.some((one) => one.index === index);
   return isAnswered || run.journal.find?.(`turn/${turn}/approval/${index}`) !== undefined;

@@ -4,14 +4,14 @@ import { canonicalJson } from "../util/canonical-json.ts";
 import { isJsonObject, type Json, parseJson } from "../util/json.ts";
 import type { Ready } from "./call.ts";
 
-/** An approval for the rest of a run, as the ledger keeps it: the hash of a call, or that of a set with the names of what is open in it. */
+/** An approval for the rest of a run, as the ledger keeps it: the hash of a call, or the hash of a set with the names of its open arguments. */
 export function approvedAs(fate: Ready, hash: string, free: readonly string[] = []): string {
   if (free.length === 0) return hash;
   const names = [...new Set(free)].toSorted();
   return `${setHash(fate, names)} ${JSON.stringify(names)}`;
 }
 
-/** True if a person approved the very call for the rest of the run, or a set that it is in. */
+/** True if a person approved exactly this call for the rest of the run, or a set that it is in. */
 export function isApproved(approved: readonly string[], fate: Ready, hash: string): boolean {
   return approved.some((entry) => entry === hash || isIn(entry, fate));
 }
@@ -25,8 +25,8 @@ function isIn(entry: string, fate: Ready): boolean {
 }
 
 /**
- * The hash of all calls that differ from one in open arguments alone, while no more was read that not everybody may know: what a model puts into them
- * may be that.
+ * The hash of all calls that differ from one in open arguments only. It changes once the run has read more that is not for everybody: a model may put
+ * that into the open arguments.
  */
 function setHash({ at, call, request }: Ready, free: readonly string[]): string {
   const { arguments: args, knows } = request;

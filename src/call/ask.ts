@@ -18,24 +18,23 @@ import { cancelled, deniedByPerson } from "./refused.ts";
 import { withArguments } from "./readable-call.ts";
 import { fingerprintOf } from "./step.ts";
 
-/** The answer of a person. */
 export type PersonsAnswer = Pick<Approval, "approved" | "reason" | "for" | "free"> & {
   readonly edited?: JsonObject;
   readonly by?: string;
-  /** Nobody answered in time. */
+  /** True if nobody answered in time. */
   readonly expired?: true;
-  /** The calls behind it, by their places in the reply, that have the same answer once. */
+  /** The later calls, by their places in the reply, that get the same answer once. */
   readonly also?: readonly Pick<SetAnswer, "index" | "hash">[];
 };
 
-/** The call as a person changed it: it has yet to be judged like any other. */
+/** The call as a person changed it: it is still to be judged like any other. */
 export interface Edited {
   readonly type: "edited";
   readonly call: ToolCall;
   readonly answers?: readonly SetAnswer[];
 }
 
-/** The answer as the journal keeps it: with the hash of the call that it is about, and since when it waited and when it came, in milliseconds since 1970. */
+/** The answer as the journal keeps it: with the hash of its call, and the times of the question and the answer, in milliseconds since 1970. */
 export type KeptAnswer = PersonsAnswer & {
   readonly hash?: string;
   readonly since?: number;
@@ -43,7 +42,7 @@ export type KeptAnswer = PersonsAnswer & {
 };
 
 /**
- * Asks a person about a call that the policy is not sure of. Nobody to ask means no; when the run is stopped meanwhile, the call is
+ * Asks a person about a call that the policy does not decide. With nobody to ask the answer is no; if the run is stopped meanwhile, the call is
  * cancelled.
  */
 export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
@@ -56,7 +55,7 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
   const { hash } = question;
   if (isAgreed(fate, hash)) return fate;
   const place = { key: `turn/${turn}/approval/${at.index}`, fingerprint: () => fingerprintOf(call) };
-  if (at.before !== undefined && run.journal.find?.(place.key) === undefined) return fate; // nobody was asked when it began
+  if (at.before !== undefined && run.journal.find?.(place.key) === undefined) return fate; // nobody was asked when the call began
   run.tell?.({ type: "approval-request", turn, callId, name, arguments: args, request: question });
   const refusedBecause = (reason: string): void =>
     run.tell?.({ type: "approval-answer", turn, callId, approved: false, reason });
@@ -73,8 +72,8 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
     return cancelled(call);
   }
   if ("waitsAt" in asked) return { ...fate, waits: { key: asked.waitsAt, request: question } };
-  const { hash: meant = hash, since: _since, at: _at, also = [], ...answer } = asked; // no fact has a time of day
-  if (meant !== hash) throw mismatch(place.key, run.runId, ["arguments"]); // whatever the caller accepts
+  const { hash: meant = hash, since: _since, at: _at, also = [], ...answer } = asked; // facts carry no time of day
+  if (meant !== hash) throw mismatch(place.key, run.runId, ["arguments"]); // whatever differences the caller accepts
   run.tell?.({ type: "approval-answer", turn, callId, ...answer });
   const answered = fateAfter(answer, fate, question);
   return also.length === 0
@@ -82,12 +81,12 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
     : { ...answered, answers: also.map((one) => ({ ...one, ...onceAs(answer) })) };
 }
 
-/** An answer for a call beside the one that it was given for: yes or no, once. */
+/** An answer for another call than the one it was given for: yes or no, once. */
 function onceAs({ approved, reason }: PersonsAnswer): Pick<SetAnswer, "approved" | "reason"> {
   return reason === undefined ? { approved } : { approved, reason };
 }
 
-/** The fate of a call that a person was asked about. */
+/** The fate of a call after a person was asked about it. */
 function fateAfter(answer: PersonsAnswer, fate: Ready, { hash }: ApprovalRequest): Fate | Edited {
   const { call } = fate;
   if (!answer.approved) {
@@ -97,7 +96,7 @@ function fateAfter(answer: PersonsAnswer, fate: Ready, { hash }: ApprovalRequest
   return answer.for === "run" ? { ...fate, approvedAs: approvedAs(fate, hash, answer.free) } : fate;
 }
 
-/** A person said yes to the very call before: for the rest of the run, or in a plan. */
+/** True if a person already said yes to exactly this call: for the rest of the run, or in a plan. */
 function isAgreed(fate: Ready, hash: string): boolean {
   const { approved = [], batch } = fate.at;
   if (isApproved(approved, fate, hash)) return true;
@@ -108,7 +107,7 @@ function handedOver(): RunWaits {
   return new RunWaits([], true);
 }
 
-/** Asks a person of this process, or of any where nobody here answers and the run can wait in its journal. */
+/** Asks a person of this process, or, if nobody here answers and the run can wait in its journal, a person anywhere. */
 async function answerAt(
   place: Pick<Step<KeptAnswer>, "key" | "fingerprint">,
   request: ApprovalRequest,
@@ -127,7 +126,7 @@ async function answerAt(
   return "answer" in asked ? asked.answer : asked;
 }
 
-/** @throws when the run was stopped or handed over before the answer came: nobody may find it in the journal */
+/** @throws if the run was stopped or handed over before the answer came: the journal may not keep one then */
 async function answerInTime(request: ApprovalRequest, fate: Ready): Promise<KeptAnswer> {
   const { run } = fate.at.batch;
   const since = run.host.now();
@@ -147,7 +146,7 @@ async function answerOf(request: ApprovalRequest, fate: Ready): Promise<PersonsA
   try {
     const behind = fate.at.behind?.(fate) ?? [];
     const others = behind.map((one) => one.request);
-    const answer = (await approve(request, others)) as boolean | AnswerHere | undefined | null; // plain JavaScript can answer with nothing
+    const answer = (await approve(request, others)) as boolean | AnswerHere | undefined | null; // plain JavaScript can return nothing
     if (typeof answer === "boolean") return { approved: answer };
     if (answer === undefined || answer === null)
       return { approved: false, reason: "the answer was nothing at all" };
@@ -165,15 +164,15 @@ async function answerOf(request: ApprovalRequest, fate: Ready): Promise<PersonsA
   }
 }
 
-/** The run may well answer as if the call had been made: its author has to hear of it elsewhere than in the transcript. */
+/** The warning that a call was denied for want of a person: the run may answer as if the call had been made, so its author must hear of it. */
 function nobodyToAsk({ agent, tool, reason }: ApprovalRequest): Warning {
   const text = `Agent "${agent}" was denied the call of "${tool}": ${reason}, which needs an approval, and the run has no \`approve\`. Give it one, \`run(input, { approve })\`, or a policy that allows the call; \`result.calls\` says what was denied.`;
   return { code: "WRIT_NO_APPROVER", text, isDeprecation: false };
 }
 
 /**
- * Plain JavaScript can answer with anything: only `true` is a yes, only an object is other arguments, and only what the question lists can be left
- * open.
+ * Reads the answer of a plain JavaScript function, which can be anything: only `true` is a yes, only an object replaces arguments, and only arguments that
+ * the question lists can be left open.
  */
 export function readAnswer(answer: Approval, { open }: Pick<ApprovalRequest, "open"> = {}): PersonsAnswer {
   const { approved, reason, arguments: given, free } = answer;
@@ -186,17 +185,17 @@ export function readAnswer(answer: Approval, { open }: Pick<ApprovalRequest, "op
     return { approved: true, ...why, ...(answer.for === "run" ? { for: "run", ...left } : {}) };
   const json = toJson(given);
   if (!json.ok || !isJsonObject(json.value))
-    return { approved: false, reason: "the edited arguments are no JSON object" };
+    return { approved: false, reason: "the edited arguments are not a JSON object" };
   return { approved: true, ...why, edited: json.value };
 }
 
-/** The fault in an answer that leaves arguments open. Undefined where there is none. */
+/** The fault in an answer that leaves arguments open; undefined if it has none. */
 export function wrongFree(
   { free, for: covers, arguments: edited }: Approval,
   open: readonly string[] = [],
 ): string | undefined {
   if (free === undefined) return undefined;
-  if (!Array.isArray(free)) return "`free` of the answer is no list of arguments";
+  if (!Array.isArray(free)) return "`free` of the answer is not a list of arguments";
   const wrong = free.find((name) => !open.includes(name));
   if (wrong !== undefined)
     return `the answer leaves ${JSON.stringify(String(wrong).slice(0, 100))} open, which the question does not list in \`open\``;
@@ -205,7 +204,7 @@ export function wrongFree(
   return undefined;
 }
 
-/** The fact of a decision: also that the tool is code of strangers which nothing holds, and why the author lets it run. */
+/** The fact of a decision. It also says if the tool runs code of strangers without isolation, and why the author lets it. */
 export function decidedFact(fate: Fate, decision: Decision, turn: number): Fact {
   const { id: callId, name, arguments: args } = fate.call;
   const fact = { type: "call-decided", turn, callId, name, arguments: args, decision } as const;
@@ -218,7 +217,7 @@ export function decidedFact(fate: Fate, decision: Decision, turn: number): Fact 
   };
 }
 
-/** A person agrees to nothing that cannot be shown. */
+/** The decision about a call that cannot be shown: nobody can agree to it. */
 export function unseenIn(request: CallRequest): Decision | undefined {
   try {
     void request.arguments;

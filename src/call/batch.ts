@@ -29,27 +29,27 @@ import { brokenRecord, skipped } from "./refused.ts";
 import { type BatchEnd, type BatchJudging, groupsOf, RunningBatch } from "./running.ts";
 import { haltedBy, tellEnd } from "./settle.ts";
 
-/** The end of a batch: one result for each call, in the order of the calls. */
+/** The end of a batch: one result for each call, in order. */
 export interface Executed extends BatchEnd {
   readonly results: readonly ToolResult[];
   readonly ledger: Ledger;
   readonly limits: Limits;
-  /** The changes that successful calls make to the rest of the run. */
+  /** The changes that successful calls made for the rest of the run. */
   readonly modes: readonly Mode[];
-  /** The spending of what ran inside the calls. */
+  /** The runs inside the calls, with their spending. */
   readonly inside: readonly Inside[];
-  /** The reason why the run cannot go on, where something in its world failed. */
+  /** The reason why the run cannot go on, if something in its world failed. */
   readonly brokenBy?: { readonly cause: unknown };
-  /** The failures that end no run, by their place: the author's recovery chose to tell the model. Undefined where there are none. */
+  /** The failures that do not end the run, by place: the author's recovery chose to tell the model. Undefined if there are none. */
   readonly escalated?: ReadonlySet<number>;
-  /** The end of the last call, in milliseconds since 1970; 0 when none ran. */
+  /** The end of the last call, in milliseconds since 1970; 0 if none ran. */
   readonly endedAt: number;
-  /** The milliseconds in which at least one of the calls was at work. */
+  /** The milliseconds during which at least one of the calls was running. */
   readonly activeMs: number;
 }
 
 /**
- * Carries out the calls of one reply: decides about each in order, then runs those that may run beside each other, and gives one result
+ * Carries out the calls of one reply: decides about each in order, runs side by side those that may, and returns one result
  * for each call. Facts come in the order of the calls, whichever tool is faster.
  */
 export function execute(batch: Batch): Maybe<Executed> {
@@ -69,15 +69,15 @@ export function execute(batch: Batch): Maybe<Executed> {
   );
 }
 
-/** The ledger with all calls of a reply: those are not for runs inside calls that began early, while a person is asked about the others. */
+/** The ledger with all calls of a reply: while a person is asked about the others, runs inside calls that began early cannot take their share. */
 function withAll(ledger: Ledger, calls: readonly ToolCall[]): Ledger {
   return { ...ledger, toolCalls: ledger.toolCalls + calls.length };
 }
 
 /**
- * The end of a batch where something failed while it was decided about: none of its calls has begun, but for those that began with the reply.
+ * The end of a batch in which something failed while it was decided about: none of its calls has begun, except those that began with the reply.
  *
- * @throws RunWaits where the run was handed over meanwhile
+ * @throws RunWaits if the run was handed over meanwhile
  */
 function notBegun(cause: unknown, batch: Batch, { fates, ledger, limits }: BatchJudging): Executed {
   if (cause instanceof RunWaits) throw cause;
@@ -102,7 +102,7 @@ function notBegun(cause: unknown, batch: Batch, { fates, ledger, limits }: Batch
   };
 }
 
-/** Reserves and decides one call; after a bound or a block that ends the batch the rest is skipped, but for calls that have begun. */
+/** Reserves and decides one call. After a bound or a block that ends the batch, the later calls are skipped, except those that have begun. */
 function judgeNext(proposed: ToolCall, batch: Batch, judging: BatchJudging): Maybe<void> {
   const index = judging.fates.length;
   const isBooked = startedEarly(batch, proposed) !== undefined;
@@ -122,7 +122,7 @@ function judgeNext(proposed: ToolCall, batch: Batch, judging: BatchJudging): May
     const narrowed = judging.gate === undefined ? batch : { ...batch, gate: judging.gate };
     const call = callAt(narrowed, { index, key, proposed, ledger: judging.ledger });
     const answeredCall = judging.answered === undefined ? call : { ...call, answered: judging.answered };
-    outer?.count(proposed.name); // before it is judged: what runs beside it must see it
+    outer?.count(proposed.name); // before it is judged: work beside it must see the count
     return after(judge(answeredCall), (fate) => {
       if (fate.type === "refused") outer?.count(proposed.name, -1);
       note(fate, batch, judging);
@@ -131,18 +131,18 @@ function judgeNext(proposed: ToolCall, batch: Batch, judging: BatchJudging): May
 }
 
 /**
- * True of a call that an earlier process began or refused: what runs beside it may have come further now, and met a bound of the runs around both;
- * a bound that was lowered since, and a cause that ends batches, say nothing of it either.
+ * True of a call that an earlier process began or refused. Three things do not concern such a call: a bound of the runs around, which work beside this run
+ * may meet earlier now; a bound that was lowered since; and a cause that ends batches.
  */
 function wasDecided(key: string, { run }: Batch): boolean {
   const { find, hasBegun } = run.journal;
   if (find === undefined) return false;
   if (find(key) !== undefined || hasBegun?.(key) === true) return true;
   const refused = refusalIn(key, find);
-  return refused !== undefined && refused.result.status !== "skipped"; // nobody decided about one that was left out
+  return refused !== undefined && refused.result.status !== "skipped"; // nobody decided about a skipped call
 }
 
-/** A call of a batch, as the model wrote it; the ledger has the calls before it. */
+/** A call of a batch, as the model wrote it; the ledger holds the calls before it. */
 export function callAt(
   batch: Batch,
   { index, key, proposed, ledger }: Pick<Call, "index" | "key" | "proposed"> & Pick<Batch, "ledger">,
@@ -153,8 +153,8 @@ export function callAt(
 }
 
 /**
- * Remembers what was decided: that the call runs, where that is counted, that a person approved it for the whole run, what it ends, and the tools that it takes
- * away from those behind it.
+ * Notes what was decided: that the call runs, for tools whose uses are counted; that a person approved it for the whole run; whether it ends the
+ * batch; and the tools that it takes away from the calls behind it.
  */
 function note(fate: Fate, { gate, run }: Batch, judging: BatchJudging): void {
   judging.fates.push(fate);
@@ -196,17 +196,17 @@ function withReady(
 interface Reserving {
   readonly proposed: ToolCall;
   readonly index: number;
-  /** The bounds that hold now do not concern it: it began while its reply was read, or an earlier process decided about it. */
+  /** True if the current bounds do not concern it: it began while its reply was read, or an earlier process decided about it. */
   readonly hasBegun: boolean;
-  /** It began while its reply was read, and is booked with them. */
+  /** True if it began while its reply was read, and was booked then. */
   readonly isBooked: boolean;
 }
 
-/** Reserves a call, and asks the author about a bound that forbids it. Gives the end of the batch when it is not raised. */
+/** Reserves a call, and asks the author about a bound that forbids it. Returns the end of the batch if the bound is not raised. */
 function reserve(wanted: Reserving, batch: Batch, judging: BatchJudging): Maybe<BatchEnd | undefined> {
   const { outer } = batch.run.scope;
   const outerExcess = outer === undefined || wanted.hasBegun ? undefined : boundOf(wanted, batch, outer);
-  if (outerExcess !== undefined) return after(outerExcess, (excess) => ({ excess })); // which only the run around this one can raise
+  if (outerExcess !== undefined) return after(outerExcess, (excess) => ({ excess })); // only the run around this one can raise it
   const { ledger, limits } = judging;
   const reservation = reserveCall(ledger, limits, sizeOf(wanted.proposed, limits));
   if (!reservation.ok) return extend(reservation.excess, wanted, { batch, judging });
@@ -234,7 +234,7 @@ async function extend(
   return reserve(wanted, batch, judging);
 }
 
-/** Reserves a call that has begun: a bound that was lowered takes nothing back. */
+/** Reserves a call that has begun: a bound that was lowered since does not stop it. */
 async function reserveBegun(
   { field }: Excess<BudgetField>,
   wanted: Reserving,
@@ -247,7 +247,7 @@ async function reserveBegun(
   return end;
 }
 
-/** The size by which a call is reserved. That of its arguments is only taken when it is bounded. */
+/** The size that is reserved for a call. The size of its arguments is computed only if it is bounded. */
 export function sizeOf(
   call: ToolCall,
   limits: Limits,
@@ -257,14 +257,14 @@ export function sizeOf(
   return { tool: call.name, argumentBytes: new TextEncoder().encode(text).length };
 }
 
-/** Runs the calls that are ready, group by group, through the journal. Their ends are told in the order of the calls. */
+/** Runs the ready calls, group by group, through the journal. Their ends are told in the order of the calls. */
 function runAll(judging: BatchJudging, batch: Batch): Maybe<Executed> {
   const { fates } = judging;
   const { run } = batch;
   run.scope.balance.now = judging;
   const running = new RunningBatch(batch, judging);
   const { executor } = run;
-  if (executor !== undefined && running.waiting !== undefined) return collect(undefined, running); // it is given its calls together
+  if (executor !== undefined && running.waiting !== undefined) return collect(undefined, running); // the executor gets its calls together
   const isHanded = executor !== undefined && fates.some(({ type }) => type === "ready");
   if (isHanded) running.tellStarts([...fates.keys()]);
   const done = isHanded
@@ -273,7 +273,7 @@ function runAll(judging: BatchJudging, batch: Batch): Maybe<Executed> {
   return after(run.journal === directJournal ? done : after(done, keepRefusals, running), collect, running);
 }
 
-/** Hands the calls to the author's executor. */
+/** Hands the ready calls to the author's executor. */
 async function handOver(executor: Executor, running: RunningBatch): Promise<void> {
   const broken = await carryOutBy(executor, running).catch((error) => running.leaveOff(error));
   if (broken === undefined) return;
@@ -328,13 +328,13 @@ function collect(_done: unknown, running: RunningBatch): Executed {
   return ended === undefined ? executed : { ...ended.end, ...executed };
 }
 
-/** The acts of a plan with who planned them: a person who was asked, else the model, which had read nothing of strangers then. */
+/** The acts of a plan with their planner: the person who was asked, or the model, which had read nothing of strangers by then. */
 function agreed(acts: NonNullable<Mode["plan"]>, { decision }: Fate): Mode["plan"] {
   const by = decision?.verdict === "allow" ? "model" : "person";
   return acts.map((act) => ({ ...act, by }));
 }
 
-/** The ledger with the successes that constraints of other tools wait for. */
+/** The ledger with the successes that constraints of other tools need. */
 function afterCalls(ledger: Ledger, { gate, calls }: Batch, results: readonly ToolResult[]): Ledger {
   const { counted } = gate.allowed;
   if (counted === undefined) return ledger;

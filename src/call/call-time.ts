@@ -1,16 +1,16 @@
 import type { RunContext } from "../run/context.ts";
 
-/** The time of a call that has a bound, and the signal that tells its tool that the call is over. Other calls are over when their run is. */
+/** The time of a call that has a bound, and the signal that tells its tool that the call is over. A call without a bound is over when its run is. */
 export class CallTime {
   readonly timeoutMs: number;
   /** The end of the call's time, in milliseconds since 1970. */
   private deadline: number;
   private readonly run: Pick<RunContext, "host" | "stop">;
-  /** The call's own signal; made when somebody looks at it. */
+  /** The call's own signal, made on first use. */
   private controller: AbortController | undefined;
-  /** Begins the timer anew; there while somebody waits for the call within its time. */
+  /** Starts the timer again; set while somebody waits for the call within its time. */
   private rearm: (() => void) | undefined;
-  /** The waits of its tool that stand now, and the time that was left when they began. */
+  /** The number of waits of the tool that are open, and the time that was left when they began. */
   private paused: { count: number; readonly left: number } | undefined;
 
   constructor(timeoutMs: number, run: Pick<RunContext, "host" | "stop">) {
@@ -23,12 +23,12 @@ export class CallTime {
     return (this.controller ??= new AbortController()).signal;
   }
 
-  /** True when the time is over, also where the tool held up the thread. */
+  /** True if the time is over, even if the tool blocked the thread. */
   get isOver(): boolean {
     return this.run.host.now() > this.deadline;
   }
 
-  /** The first of: the tool's result, its time-out, the end of the run. The tool's signal is aborted by the latter two. */
+  /** The first of: the tool's result, its time-out, the end of the run. The last two abort the tool's signal. */
   within<Settled>(work: Promise<Settled>): Promise<Settled | "timeout" | "stopped"> {
     const { run } = this;
     return new Promise((resolve, reject) => {
@@ -42,7 +42,7 @@ export class CallTime {
         resolve(early);
         this.abort(early);
       };
-      let stopTimer: (() => void) | undefined; // there is none where its tool waited from the beginning
+      let stopTimer: (() => void) | undefined; // undefined if the tool waited from the beginning
       const rearm = (): void => {
         stopTimer?.();
         if (this.deadline !== Infinity)
@@ -56,7 +56,7 @@ export class CallTime {
     });
   }
 
-  /** Stops its clock, which goes on with what it gives. Waits of a tool can stand beside each other. */
+  /** Stops the clock; the returned function starts it again. Several waits of a tool can be open at once. */
   pause(): () => void {
     const { host } = this.run;
     const paused = (this.paused ??= { count: 0, left: this.deadline - host.now() });

@@ -31,18 +31,18 @@ import { readableCall } from "./readable-call.ts";
 
 /** The bounds and powers of one call. */
 export interface CallToolOptions {
-  /** Aborted: the call ends as `cancelled`. */
+  /** Ends the call as `cancelled` when aborted. */
   readonly signal?: AbortSignal;
-  /** The time of a tool that has no `timeoutMs` of its own, in milliseconds. Default: no bound. */
+  /** The time of a tool without a `timeoutMs` of its own, in milliseconds. Default: no bound. */
   readonly timeoutMs?: number;
   /**
-   * The capabilities that the tool may use, of those it declares. A call inside another tool has at most
+   * The capabilities, of those the tool declares, that it may use. A call inside another tool has at most
    * those of that tool. Default: none.
    */
   readonly grants?: readonly Capability[];
 }
 
-/** A call as a model or a program wrote it: a whole {@link ToolCall}, or only the name and the arguments. */
+/** A call as a model or a program wrote it: a whole {@link ToolCall}, or just the name and the arguments. */
 export type CallInput = Partial<ToolCall> & Pick<ToolCall, "name">;
 
 /** The machine behind the call. */
@@ -50,7 +50,7 @@ interface Machine {
   readonly host: Host;
 }
 
-/** Carries out one call of one tool. Never throws for what the tool does: every end is a result. */
+/** Carries out one call of one tool. It never throws because of the tool: every end is a result. */
 export async function callOneWith(
   tool: Tool,
   args: Json,
@@ -59,7 +59,7 @@ export async function callOneWith(
   return resultIn(allowList(tool.name, [tool]), wholeCall({ name: tool.name, arguments: args }), options);
 }
 
-/** Carries out the call with the tool of its name. A name that no tool has is a result, not an error: the model needs it. */
+/** Carries out a call with the tool of its name. An unknown name is a result, not an error: the model needs to read it. */
 export async function callAmongWith(
   tools: Tools,
   input: CallInput,
@@ -103,7 +103,7 @@ async function resultIn(
   }
 }
 
-/** Carries out calls of no run. The call in whose code they are made has seen what the runs inside them have seen. */
+/** Carries out calls outside of any run. The call whose code makes them counts as having seen everything the runs inside them saw. */
 export async function executeAlone(
   given: Pick<Batch, "run" | "turn" | "calls" | "gate" | "limits">,
 ): Promise<Executed> {
@@ -119,16 +119,16 @@ export async function executeAlone(
 interface Passing {
   readonly allowed: AllowList;
   readonly powers: Powers;
-  /** The call in whose code the program makes this one. */
+  /** The call in whose code the program makes this call. */
   readonly around: CallAround | undefined;
 }
 
-/** The gate of a call that a program makes: its only bound is the powers that the program gives. */
+/** The gate of a call that a program makes: only the powers that the program gives bound it. */
 function directGate(agent: string, { allowed, powers, around }: Passing): Gate {
   return { agent, allowed, policy: allowListed, intent: { ...noIntent(agent), ...around?.intent }, powers };
 }
 
-/** Calls the tool as the ordinary function that it is, with arguments by their names; only they and its result are checked. */
+/** Calls the tool as an ordinary function, with arguments by name; only the arguments and the result are checked. */
 export async function callWith<Sent, Given>(
   tool: TypedTool<never, unknown, Sent, Given>,
   args: Sent,

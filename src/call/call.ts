@@ -22,7 +22,7 @@ import type { Fatal } from "./fatal.ts";
 import type { CallTime } from "./call-time.ts";
 import type { JudgedTimes, JudgingTimes } from "./judging-times.ts";
 
-/** The calls of one reply, and the run that they stand in. */
+/** The calls of one reply, with the run that made them. */
 export interface Batch {
   readonly run: RunContext;
   readonly turn: number;
@@ -30,48 +30,48 @@ export interface Batch {
   readonly gate: Gate;
   readonly ledger: Ledger;
   readonly limits: Limits;
-  /** Everything before the reply that made the calls. */
+  /** The conversation before the reply that made the calls. */
   readonly transcript: ReadyTranscript;
-  /** The knowledge that the run has from it. */
+  /** The knowledge that the run has gained from the transcript. */
   readonly learned: Learned;
   /** Calls that were started while the model wrote, by id. */
   readonly early?: ReadonlyMap<string, EarlyCall>;
-  /** The reason why none of the calls may run; undefined when they may. */
+  /** The reason why none of the calls may run; undefined if they may. */
   readonly refuse?: string;
 }
 
-/** A call at its place in its batch. Hooks, mending and people can put another call in the place of the model's. */
+/** A call at its place in its batch. Hooks, mending and people can replace the model's call with another. */
 export interface Call {
   readonly batch: Batch;
   readonly index: number;
-  /** Its key in the journal. */
+  /** The key of the call in the journal. */
   readonly key: string;
   readonly proposed: ToolCall;
-  /** The knowledge of the run, joined with what was read while the call was mended. */
+  /** The knowledge of the run, joined with what was read to mend the call. */
   readonly learned: Learned;
-  /** Earlier uses of the tools that constraints speak of, the earlier calls of the batch included. */
+  /** Earlier uses of the tools that constraints name, including earlier calls of the batch. */
   readonly uses?: readonly ToolUse[];
   /** Hashes of the calls that a person approved for the whole run. */
   readonly approved?: readonly string[];
-  /** The record of an earlier process, of which there is the decision alone; none where it began the call and left no result. */
+  /** The decision in the record of an earlier process; left out if that process began the call and recorded no result. */
   readonly before?: { readonly decision?: Decision; readonly hasRun: boolean };
-  /** The record of an earlier process by which the call did not run. Without a result where the run went on and has no record of the call. */
+  /** The record of a call that an earlier process did not run. It has no result if the run went on without a record of the call. */
   readonly refusal?: Partial<Pick<CallRecord, "result" | "decision">>;
-  /** The answer of a person stands in the journal. */
+  /** True if the journal has a person's answer to the call. */
   readonly isAnswered?: boolean;
-  /** Planned acts that were carried out. */
+  /** The planned acts that were carried out. */
   readonly spent?: readonly number[];
-  /** The times of judging it. Left out where no journal keeps them. */
+  /** The times of judging it. Left out if no journal keeps them. */
   readonly times?: JudgingTimes;
-  /** Answers that a person gave with those of earlier calls of the batch. */
+  /** The answers that a person gave together with those of earlier calls of the batch. */
   readonly answered?: readonly SetAnswer[];
-  /** It is looked at before its turn, to show it with an earlier call: nothing is told of it. */
+  /** True if the call is judged before its turn, to show it together with an earlier call: no event tells of it. */
   readonly isAhead?: true;
-  /** Finds the questions of the calls behind it. Left out where it is asked about alone. */
+  /** Finds the questions of the calls after it. Left out if the call is asked about alone. */
   readonly behind?: (ready: Ready) => readonly QuestionBehind[];
 }
 
-/** An answer about a call, by its place in its batch, which a person gave with that of an earlier call. It counts for a call of the same hash alone. */
+/** An answer about a call, by its place in its batch, given together with that of an earlier call. It holds only for a call with the same hash. */
 export interface SetAnswer {
   readonly index: number;
   readonly hash: string;
@@ -79,7 +79,7 @@ export interface SetAnswer {
   readonly reason?: string;
 }
 
-/** A call behind the one that a person is asked about, in the same reply, and the question that it would bring. */
+/** A later call of the reply of which a person is asked about one, and the question that it would bring. */
 export interface QuestionBehind {
   readonly index: number;
   readonly request: ApprovalRequest;
@@ -88,28 +88,28 @@ export interface QuestionBehind {
 /** The fate of a call: refused with its result, or ready to run. */
 export type Fate = Refused | Ready;
 
-/** A call that does not run: its result is there already. */
+/** A call that does not run: it already has a result. */
 export interface Refused {
   readonly type: "refused";
   readonly call: ToolCall;
   readonly result: ToolResult;
-  /** Undefined where nobody decided: the run was stopped, or an earlier call ended the batch. */
+  /** Undefined if nobody decided: the run was stopped, or an earlier call ended the batch. */
   readonly decision?: Decision;
-  /** The decision by which a person was asked, who said no. */
+  /** The decision to ask the person who then said no. */
   readonly askedBy?: Decision;
-  /** The allow-list does not have its tool. */
+  /** True if the allow-list does not have its tool. */
   readonly isUnknown?: boolean;
-  /** The fault of its arguments, and the tool that would have run. */
+  /** The fault of its arguments, and the tool they were meant for. */
   readonly wrong?: { readonly tool: Tool; readonly problem: string; readonly issues: readonly Issue[] };
-  /** It ends the run, though it never ran. */
+  /** The failure by which the call ends the run, although its tool did not run. */
   readonly fatal?: Fatal;
-  /** The author's recovery chose to tell the model. */
+  /** True if the author's recovery chose to tell the model. */
   readonly escalated?: boolean;
-  /** Answers that a person gave with this one, for later calls of the batch. */
+  /** The answers that the person gave with this one, for later calls of the batch. */
   readonly answers?: readonly SetAnswer[];
-  /** The policy said no, just now. */
+  /** True if the policy of this process denied the call. */
   readonly isDenied?: true;
-  /** The times of its judging, where a journal keeps them. */
+  /** The times of judging it, if a journal keeps them. */
   readonly judged?: JudgedTimes;
   /** The runs inside its mending. */
   readonly inside?: Inside;
@@ -118,28 +118,28 @@ export interface Refused {
 /** A call that may run: its arguments are parsed. */
 export interface Ready {
   readonly type: "ready";
-  /** The call as it was judged: hooks, mending and people may have made another one of the model's. */
+  /** The call as it was judged, which hooks, mending and people may have changed. */
   readonly at: Call;
   readonly call: ToolCall;
   readonly tool: Tool;
   readonly args: unknown;
   readonly decision: Decision;
-  /** The call as policy and people are asked about it. */
+  /** The call as policies and people see it. */
   readonly request: CallRequest;
   readonly coerced?: readonly string[];
-  /** A person put other arguments in the place of the model's. */
+  /** True if a person replaced the model's arguments. */
   readonly isEdited?: boolean;
-  /** The decision by which that person was asked. */
+  /** The decision to ask that person. */
   readonly askedBy?: Decision;
-  /** The hash under which a person approved it for the rest of the run too. */
+  /** The hash under which a person approved it for the rest of the run as well. */
   readonly approvedAs?: string;
   /** The runs inside its mending. */
   readonly inside?: Inside;
-  /** Answers that a person gave with this one, for later calls of the batch. */
+  /** The answers that the person gave with this one, for later calls of the batch. */
   readonly answers?: readonly SetAnswer[];
-  /** It was started while its reply was read. */
+  /** The call as it was started while its reply was read. */
   readonly early?: EarlyCall;
-  /** It may not run before this is answered. */
+  /** The question that must be answered before the call may run. */
   readonly waits?: OpenQuestion;
 }
 
@@ -147,45 +147,44 @@ export interface Ready {
 export interface EarlyCall {
   readonly ready: Ready;
   readonly record: Promise<CallRecord>;
-  /** Lets it and the runs inside it tell, and those be recorded: the reply that made the call is, and this is the key of the call in it. */
+  /** Lets the call and the runs inside it send events, and lets those runs be recorded: the reply is recorded by now, and `key` is the call's key in it. */
   readonly release: (key: string) => void;
-  /** Ends it, if it still goes on: nobody asks for it any more. Waits until it has ended, and gives its record, if it has one. */
+  /** Ends a call that nobody asks for any more, waits until it has ended, and returns its record, if it has one. */
   readonly giveUp: () => Promise<CallRecord | undefined>;
 }
 
-/** The capabilities that a tool declares, and of these kinds those that the run grants, as far as a record keeps them. */
+/** The capabilities that the tool of a call declares, and the run's grants of the same kinds: of each at most as many as a record keeps. */
 export interface KeptPowers {
   readonly needs?: readonly string[];
   readonly granted?: readonly string[];
 }
 
-/** The end of one call, as the journal keeps it. Times are milliseconds since 1970. */
+/** The end of one call, as the journal keeps it. Times are in milliseconds since 1970. */
 export interface CallRecord extends KeptPowers {
   readonly result: ToolResult;
   readonly startedAt: number;
   readonly endedAt: number;
-  /** The call ends the run. */
+  /** The failure by which the call ends the run. */
   readonly fatal?: Fatal;
-  /** The run was stopped before the call could begin: no beginning was told. */
+  /** True if the run was stopped before the call could begin: no event told of its beginning. */
   readonly held?: true;
-  /** The decision of the policy about it, and the times at which it was judged. Left out where no journal keeps them; a call that started early has no such times. */
+  /** The policy's decision about it, and the times of judging it. Left out if no journal keeps them; a call that started early has no such times. */
   readonly decision?: Decision;
   readonly judged?: JudgedTimes;
-  /** The author's recovery chose to tell the model: the failure ends no run. */
+  /** True if the author's recovery chose to tell the model: the failure does not end the run. */
   readonly escalated?: boolean;
-  /** The runs inside the call. */
   readonly inside?: Inside;
-  /** The hooks that changed its result. */
+  /** The names of the hooks that changed its result, by field. */
   readonly by?: Readonly<Record<string, string>>;
-  /** The result was cut after so many bytes, and the model may read on. */
+  /** The bytes after which the result was cut, if the model may read on. */
   readonly cut?: number;
-  /** Its looks at the world, and whether it might. */
+  /** The call's uses of its powers, and whether each was granted. */
   readonly access?: readonly AccessRecord[];
 }
 
-/** The end of a call as its tool left it; what the tool threw is kept until the author's rules for failures were asked. */
+/** The end of a call as its tool left it. A thrown error is kept until the author's rules for failures were asked. */
 export type Settled = Pick<CallRecord, "result" | "fatal" | "escalated"> & {
-  /** Its end came while it was at work. */
+  /** True if the end came while the call was running. */
   readonly isOvertaken?: boolean;
 };
 
@@ -193,33 +192,33 @@ export type Settled = Pick<CallRecord, "result" | "fatal" | "escalated"> & {
 export interface OngoingCall {
   readonly at: Call;
   readonly ready: Ready;
-  /** Told to the runs inside. */
+  /** The facts about the call that the runs inside it see. */
   readonly around: OpenCall;
-  /** The powers around all that the tool calls. */
+  /** The powers around all code that the tool calls. */
   readonly within: PowerScope;
-  /** Ends the call: what its code still does has no powers. */
+  /** Ends the call: code of it that still runs has no powers. */
   readonly end: () => void;
   /** The run as the tool sees it. */
   readonly run: CallScope;
-  /** The scope of the runs inside; undefined while none has begun. */
+  /** The scope of the runs inside; undefined until one begins. */
   readonly scope: OpenScope | undefined;
-  /** Its time; counts from when its tool begins. */
+  /** The time of the call, counted from when its tool begins. */
   time?: CallTime | undefined;
-  /** Its handles to the world; opened when its tool declared something. */
+  /** The handles to the world; opened if its tool declares needs. */
   powers?: CallPowers;
   /** The label that the tool itself gave its result. */
   label?: Partial<Label>;
-  /** The tool threw: fixers are given what it said. */
+  /** True if the tool threw: fixers get its message. */
   threw?: boolean;
-  /** Something else stands in the place of what the tool gives. */
+  /** True if another value replaced that of the tool. */
   isMended?: boolean;
 }
 
-/** The reason why the calls of a batch that have not begun do not begin any more. */
+/** The reason why calls of a batch that have not begun do not begin any more. */
 export interface Halt {
   reason?: string;
-  /** The journal failed inside a call: nothing that begins now could be recorded. */
+  /** The error of a journal that failed inside a call: nothing that begins now could be recorded. */
   lost?: { readonly error: unknown };
-  /** The runs inside calls in which the journal failed, by the keys of these. */
+  /** The runs inside those calls in which the journal failed, by the keys of the calls. */
   inside?: Map<string, Inside>;
 }

@@ -4,11 +4,11 @@ import { defaultFileBytes, defaultResultBytes } from "../policy/account/budget.t
 import { beginning, isReader, readResult, restText } from "../tool/read-result.ts";
 import type { CallRecord, OngoingCall } from "./call.ts";
 
-/** A result as a model is shown it, and the number of bytes after which it was cut where the model can read on. */
+/** A result as a model sees it, and the number of bytes after which it was cut, if the model can read on. */
 type Cut = Pick<CallRecord, "result" | "cut">;
 
 /**
- * A result within its bytes: as much of its text as fits, then the files for which there is room. By default the files have a room of their own.
+ * A result within its bytes: as much of its text as fits, then the files that fit. By default files have a limit of their own.
  */
 export function cutResult(result: ToolResult, work: OngoingCall): Cut {
   const { resultBytes } = work.at.batch.run.limits;
@@ -19,7 +19,7 @@ export function cutResult(result: ToolResult, work: OngoingCall): Cut {
   return { ...shown, result: cutFiles(shown.result, files, fileBytes) };
 }
 
-/** The value stays whole: of that the rest can be read. */
+/** Cuts the text. The value stays whole: the model reads the rest from it. */
 function cutText(result: ToolResult, { at, ready }: OngoingCall): Cut {
   const { run, gate } = at.batch;
   const { resultBytes } = run.limits;

@@ -3,8 +3,8 @@ import { sameJson } from "../util/same-json.ts";
 import type { Schema } from "../schema/schema.ts";
 
 /**
- * Tells whether a schema can have changed what a person or a hook wrote, of which it made this value. They are shown what the schema made, and write the
- * like of it: one that changes values (`transform`) makes others of those once more.
+ * Tells whether a schema may have changed a value that a person or a hook wrote. They are shown what the schema made, and write values of that
+ * form: a schema that changes values (`transform`) would change those once more.
  */
 export async function isChangedAgain(schema: Schema, value: unknown): Promise<boolean> {
   const got = plainJson(value);
@@ -14,6 +14,6 @@ export async function isChangedAgain(schema: Schema, value: unknown): Promise<bo
   return !then.ok || !sameJson(then.value, got.value);
 }
 
-/** The reason for which its call does not run. */
+/** The reason why such a call does not run. */
 export const changedAgain =
   "its schema changes values, and would change once more what a person wrote who was shown the changed ones";

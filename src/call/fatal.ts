@@ -5,7 +5,7 @@ import type { Excess } from "../policy/account/budget.ts";
 import { excessOf } from "../run/end.ts";
 
 /**
- * The reason for which a call ends its run, whatever the model would do with the result. Plain data: a
+ * The reason why a call ends its run, whatever the model would do with the result. Plain data, since a
  * journal keeps it.
  */
 export type Fatal =
@@ -16,8 +16,8 @@ export type Fatal =
 export type FatalCode = Extract<ErrorCode, "tool-failed" | "tool-escalated" | "tool-unrecoverable">;
 
 /**
- * Tells whether what a tool threw ends the run: the budget of a run inside it ran out, or a tool of a fixer gave up. Looks into causes, since
- * code between wraps what it catches.
+ * Tells whether a thrown error ends the run: a run inside the tool ran out of budget, or a fixer's tool gave up. It looks into causes, since
+ * code in between wraps the errors that it catches.
  */
 export function fatalOf(thrown: unknown): Fatal | undefined {
   for (const error of causesOf(thrown)) {
@@ -37,7 +37,7 @@ export function fatalOf(thrown: unknown): Fatal | undefined {
 }
 
 /**
- * Tells whether what a tool threw says that a bound on runs inside runs was met: no recovery may swallow it, though the model is told and the
+ * Tells whether a thrown error says that a bound on nested runs was met: no recovery may swallow it, but the model is told and the
  * run goes on.
  */
 export function isDelegationBound(thrown: unknown): boolean {

@@ -12,7 +12,7 @@ import type { CallRecord, Ready, Settled } from "./call.ts";
 import { cancelledResult, skippedResult } from "./refused.ts";
 
 /**
- * The end of a call that the runtime did not run: an executor's value or error in the place of what the tool gives or throws, or a result
+ * The end of a call that the runtime did not run: an executor's value or error in place of the tool's, or a result
  * that the runtime makes.
  */
 export type GivenEnd = { readonly value: unknown } | { readonly error: unknown } | Settled;
@@ -20,13 +20,13 @@ export type GivenEnd = { readonly value: unknown } | { readonly error: unknown }
 interface NotRun {
   readonly ready: Ready;
   readonly startedAt: number;
-  /** The label of all that the executor had read by then. */
+  /** The label of everything that the executor had read by then. */
   readonly label: Label;
 }
 
 /**
- * The record of a call that an executor ended in the place of the runtime: what it gave is held to all that a tool's own is held to, but for
- * its time and its recovery. @throws only the error of a journal
+ * The record of a call that an executor ended in place of the runtime. Its value passes every check that a tool's value passes, except
+ * time and recovery. @throws only the error of a journal
  */
 export function settleGiven({ ready, startedAt, label }: NotRun, given: GivenEnd): Maybe<CallRecord> {
   const work = workOf(ready);
@@ -49,24 +49,24 @@ export function settleGiven({ ready, startedAt, label }: NotRun, given: GivenEnd
 /** A call that an executor was given. */
 export interface HandedCall {
   readonly name: string;
-  /** It was run; what `run` gave for it, when it has ended. */
+  /** True if it was run. `token` is what `run` returned for it, once it has ended. */
   readonly wasRun: boolean;
   readonly token?: CallRun;
 }
 
-/** The first thing that is wrong with the results of an executor, and the call that it is about. */
+/** The first fault in the results of an executor, and the call that it concerns. */
 export interface ResultFault {
   readonly call: string;
   readonly reason: string;
 }
 
-/** The results of an executor that count, by the ids of the calls that it did not have run. */
+/** The valid results of an executor, by the ids of the calls that it did not have run. */
 export interface ReadGiven {
   readonly own: ReadonlyMap<string, GivenEnd>;
   readonly fault?: ResultFault;
 }
 
-/** Reads the results of an executor: one for each call, and none of another. */
+/** Reads the results of an executor: exactly one for each call. */
 export function readGiven(results: unknown, calls: ReadonlyMap<string, HandedCall>): ReadGiven {
   if (!Array.isArray(results)) return { own: new Map(), fault: about("", "it gave no list of results") };
   const own = new Map<string, GivenEnd>();
@@ -96,7 +96,7 @@ const kinds = ["value", "error", "skipped"] as const;
 
 function readEntry(entry: unknown, calls: ReadonlyMap<string, HandedCall>): ReadEntry {
   if (!fits(record, entry) || !fits(string, entry["callId"]))
-    return about("", "one of its results is no object with the `callId` of a call");
+    return about("", "one of its results is not an object with the `callId` of a call");
   const id = entry["callId"];
   const call = calls.get(id);
   if (call === undefined) return about(id, `it was given no call "${id}"`);
@@ -122,7 +122,7 @@ function named(id: string, calls: ReadonlyMap<string, HandedCall>): string {
   return `the call "${id}" of "${calls.get(id)?.name ?? ""}"`;
 }
 
-/** The end of a call for which the executor gave nothing that counts: what it did with it meanwhile nobody knows. */
+/** The end of a call for which the executor returned nothing valid: nobody knows what the executor did with it. */
 export function notGiven(name: string, wasStopped: boolean): GivenEnd {
   const result = wasStopped
     ? cancelledResult(name)

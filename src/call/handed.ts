@@ -11,7 +11,7 @@ import { type BrokenContract, isOrdered, type RunningBatch } from "./running.ts"
 import { asTold } from "./settle.ts";
 import { idempotencyKeyOf, stepOf } from "./step.ts";
 
-/** A broken contract as the error of the run. */
+/** The error of a run whose executor broke its contract. */
 export function executorError({ code, reason, call, cause }: BrokenContract, name: string): WritError {
   const options = cause === undefined ? {} : { cause };
   return code === "executor-failed"
@@ -19,15 +19,15 @@ export function executorError({ code, reason, call, cause }: BrokenContract, nam
     : new WritError(code, { name, reason, call }, options);
 }
 
-/** The record of an executor's work in the journal. A call without a record here was run, and has a record of its own. */
+/** The record of an executor's work in the journal. A call that is missing here was run, and has a record of its own. */
 interface HandedRecord {
   readonly ends: readonly { readonly index: number; readonly record?: CallRecord }[];
   readonly broken?: BrokenContract;
 }
 
 /**
- * Has the author's executor carry out the calls that are ready, as one step of the journal; the calls that it has the runtime run are steps
- * of their own inside it. Each call gets one end. Gives what was wrong with the executor's results.
+ * Has the author's executor carry out the ready calls, as one step of the journal; calls that it has the runtime run are steps
+ * of their own inside it. Each call gets exactly one end. Returns the fault in the executor's results, if any.
  *
  * @throws only the error of a journal that failed
  */
@@ -50,7 +50,7 @@ export async function carryOutBy(
 interface AskedExecutor {
   readonly read: ReadGiven;
   readonly broken?: BrokenContract;
-  /** The run ended meanwhile. */
+  /** True if the run ended meanwhile. */
   readonly wasStopped?: boolean;
 }
 
@@ -59,13 +59,13 @@ class HandedWork {
   /** The error that the executor threw. */
   thrown: unknown;
   private readonly handed: RunningBatch;
-  /** The places of the calls, by id. */
+  /** The places of the calls, by call id. */
   private readonly places = new Map<string, number>();
-  /** The calls that were begun here, in this order. */
+  /** The calls that were begun here, in order. */
   private readonly begun = new Map<number, Promise<CallRecord>>();
-  /** The results that the executor was given for those that have ended. */
+  /** The results that the executor got for the calls that have ended. */
   private readonly tokens = new Map<number, CallRun>();
-  /** The last call that others wait for. */
+  /** The last call that later calls wait for. */
   private alone: readonly Promise<CallRecord>[] = [];
   private isOver = false;
 
@@ -86,7 +86,7 @@ class HandedWork {
     const { read, broken, wasStopped = false } = await this.ask(executor);
     this.isOver = true;
     await Promise.allSettled(this.begun.values());
-    const records = await Promise.all(this.begun.values()); // throws what a journal threw, and nothing else
+    const records = await Promise.all(this.begun.values()); // throws only what a journal threw
     const seen = records.map(({ result }) => labelOf({ role: "tool", callId: "", name: "", ...result }));
     const ends: HandedRecord["ends"][number][] = [];
     for (const [id, index] of this.places) {
@@ -99,13 +99,13 @@ class HandedWork {
     return broken === undefined ? { ends } : { ends, broken };
   }
 
-  /** The record of a call that the runtime runs. It runs once. */
+  /** The record of a call that the runtime runs. The call runs once. */
   recordOf(index: number): Promise<CallRecord> {
     const known = this.begun.get(index);
     if (known !== undefined) return known;
     const isAlone = isOrdered(this.readyAt(index).tool, this.handed.batch.run);
     const running = this.begin(index, isAlone ? [...this.begun.values()] : this.alone);
-    running.catch(() => undefined); // thrown where the batch waits for it
+    running.catch(() => undefined); // the batch throws it when it waits for the call
     this.begun.set(index, running);
     if (isAlone) this.alone = [running];
     return running;
@@ -139,7 +139,6 @@ class HandedWork {
     }
   }
 
-  /** Runs a call for the executor. */
   private async runFor(id: string): Promise<CallRun> {
     const index = this.places.get(id);
     if (index === undefined || this.isOver) {
@@ -154,7 +153,7 @@ class HandedWork {
     return token;
   }
 
-  /** The calls as the results are held against them. */
+  /** The calls to check the results against. */
   private calls(): ReadonlyMap<string, HandedCall> {
     return new Map(
       [...this.places].map(([id, index]) => {
@@ -164,7 +163,7 @@ class HandedWork {
     );
   }
 
-  /** A call as the executor sees it: it can change nothing of what was judged. */
+  /** A call as the executor sees it: a copy, so that the judged call cannot be changed. */
   private shown(index: number): ReadyCall {
     const { batch } = this.handed;
     const { at, call, args, tool } = this.readyAt(index);

@@ -9,7 +9,7 @@ import { cancelled, denied, refused } from "./refused.ts";
 import { withArguments } from "./readable-call.ts";
 import { isHeard } from "./standing-call.ts";
 
-/** The hooks are asked about the call of the model, about it once its arguments were mended, and about what a person made of it. */
+/** The occasion on which hooks are asked about a call: as the model wrote it, after its arguments were mended, or after a person edited it. */
 type HookedPart = "" | "/mended" | "/edited";
 
 /** Tells whether the hooks are asked about a call. */
@@ -19,12 +19,12 @@ export function isHooked(call: Call, part: HookedPart = ""): boolean {
   return isHeard(call, key, run.hooks.beforeToolCall !== undefined);
 }
 
-/** Asks the author's hooks about a call that the allow-list has. A hook that fails denies the call. */
+/** Asks the author's hooks about a call of an allowed tool. A hook that fails denies the call. */
 export async function askHooksBefore(call: Call, part: HookedPart = ""): Promise<Call | Fate> {
   const { proposed, batch, index } = call;
   const { run, turn, gate } = batch;
   const { journal, stop, tell } = run;
-  const { beforeToolCall = [] } = run.hooks; // what those that are gone said of a call that has run stands in the journal
+  const { beforeToolCall = [] } = run.hooks; // for a call that has run, the journal keeps the answers of hooks that the agent no longer has
   const { id: callId, name: tool } = proposed;
   if (!gate.allowed.tools.has(tool) && call.before?.hasRun !== true) return call;
   const at = { turn, callId, tool, arguments: proposed.arguments };
@@ -37,7 +37,7 @@ export async function askHooksBefore(call: Call, part: HookedPart = ""): Promise
     return { ...call, proposed: withArguments(proposed, answer.arguments) };
   } catch (error) {
     if (run.stop.reason !== undefined) return cancelled(proposed);
-    if (hookFailure(error) === undefined) throw error; // the journal failed, which says nothing of the call
+    if (hookFailure(error) === undefined) throw error; // the journal failed, not a hook
     const text = `A \`beforeToolCall\` hook of agent "${gate.agent}" failed, and the call of "${tool}" was denied: ${messageOf(error)}`;
     run.host.warn?.({ code: "WRIT_HOOK_FAILED", text, isDeprecation: false });
     return denied(proposed, "hook-failed", messageOf(error));

@@ -32,19 +32,19 @@ import { fingerprintOf } from "./step.ts";
 import { brokenPolicy, unguarded } from "./warnings.ts";
 
 /**
- * Decides about one call: constraints of its tool, hooks, allow-list, arguments (mended where the author says how), policy, and a person
- * where the policy asks.
+ * Decides about one call: constraints of its tool, hooks, allow-list, arguments (mended if the author says how), policy, and a person
+ * if the policy asks.
  */
 export function judge(call: Call): Maybe<Fate> {
   const { journal, host } = call.batch.run;
   if (journal === directJournal) return judgeAnew(call);
   const standing = standingOf(call, journal);
-  const times = standing.before?.decision === undefined ? new JudgingTimes(host) : undefined; // a record has those of then
+  const times = standing.before?.decision === undefined ? new JudgingTimes(host) : undefined; // a record has its own times
   const judged = { ...call, ...standing, times };
   return after(judgeAnew(judged), keepDenial, judged);
 }
 
-/** Keeps a no of the policy, since a call that does not run has no other record: the policy may say yes the next time. */
+/** Keeps a denial of the policy, because a call that does not run has no other record: the policy may allow it the next time. */
 function keepDenial(fate: Fate, { batch, key, times }: Call): Maybe<Fate> {
   if (fate.type === "ready") return fate;
   const judged = times?.kept;
@@ -72,7 +72,7 @@ async function judgeHooked(call: Call): Promise<Fate> {
   return "type" in hooked ? decided(hooked, call) : settled(checkCall(hooked), hooked);
 }
 
-/** Has wrong arguments mended where the author says how, then tells what was decided. */
+/** Has wrong arguments mended if the author says how, then tells the decision. */
 function settled(checked: Maybe<Fate>, call: Call): Maybe<Fate> {
   if (checked instanceof Promise) return mendedOr(checked, call);
   const stands = call.before ?? call.refusal;
@@ -92,7 +92,7 @@ async function mendedOr(checking: Maybe<Fate>, call: Call): Promise<Fate> {
   return inside === undefined ? final : { ...final, inside };
 }
 
-/** A mended call is another one than the hooks saw. */
+/** Judges a mended call anew: the hooks have not seen it. */
 async function judgeMended(call: Call): Promise<Fate> {
   const fate = await checkCall(call);
   if (fate.type === "refused" || !isHooked(call, "/mended")) return fate;
@@ -101,7 +101,7 @@ async function judgeMended(call: Call): Promise<Fate> {
   return hooked.proposed === fate.call ? fate : checkCall(hooked);
 }
 
-/** Tells the decision, and asks a person where the policy does not decide. */
+/** Tells the decision, and asks a person if the policy does not decide. */
 function decided(today: Fate, call: Call): Maybe<Fate> {
   const { run, turn } = call.batch;
   const fate = call.refusal === undefined && call.before === undefined ? today : standing(today, call);
@@ -114,14 +114,14 @@ function decided(today: Fate, call: Call): Maybe<Fate> {
   return refusal === undefined ? asking : asking.then((answered) => asAnswered(answered, refusal));
 }
 
-/** The fate of a call that has a record: it stays refused, and one that has run took its arguments, whatever the schema says today. */
+/** The fate of a call that has a record: a refused call stays refused, and a call that has run keeps its arguments, whatever the schema says today. */
 function standing(today: Fate, at: Call): Fate {
   if (at.refusal !== undefined) return stillRefused(today, at, at.refusal);
   if (at.before?.hasRun !== true || today.type === "ready" || today.wrong === undefined) return today;
   return weighed({ value: today.call.arguments }, { at, tool: today.wrong.tool });
 }
 
-/** A person's arguments make another call than the hooks saw: hooks may deny it, and change nothing that a person decided. */
+/** Asks a person. Their arguments make another call than the hooks saw: hooks may deny it, but change nothing that the person decided. */
 async function askAbout(fate: Ready, call: Call): Promise<Fate> {
   const answered = await askPerson(fate, call);
   if (answered.type !== "edited") return answered;
@@ -131,11 +131,11 @@ async function askAbout(fate: Ready, call: Call): Promise<Fate> {
   const { answers } = answered;
   const edited = answers === undefined ? judged : { ...judged, answers };
   if (edited.type === "refused") return edited;
-  const at = times === undefined ? edited.at : { ...edited.at, times }; // of the model's call, before the person was asked
+  const at = times === undefined ? edited.at : { ...edited.at, times }; // the times of judging the model's call, before the person was asked
   return { ...edited, at, askedBy: fate.decision };
 }
 
-/** A call with a person's arguments is judged like any other; asking again is not needed, since it is the person's own. */
+/** Judges a call with a person's arguments like any other, without asking again: the person wrote it. */
 async function judgeEdited(call: Call): Promise<Fate> {
   const { run, turn } = call.batch;
   const fate = await checkCall(call);
@@ -158,8 +158,8 @@ export function constraintAgainst({ proposed: { name }, batch, uses = [] }: Call
 }
 
 /**
- * The call as it was started while the reply was read. A reply that was given up can have started another call under the same id: that one
- * is nobody's any more.
+ * The call as it was started while the reply was read. An abandoned reply may have started another call under the same id: that call
+ * belongs to nobody now.
  */
 export function startedEarly({ early }: Pick<Batch, "early">, call: ToolCall): EarlyCall | undefined {
   const begun = call.malformed === undefined ? early?.get(call.id) : undefined;
@@ -169,8 +169,8 @@ export function startedEarly({ early }: Pick<Batch, "early">, call: ToolCall): E
 }
 
 /**
- * Checks one call: allow-list, then arguments, then policy. Gives a promise only where a schema checks asynchronously. Never throws for what
- * a model wrote.
+ * Checks one call: allow-list, then arguments, then policy. Returns a promise only if a schema checks asynchronously. It never throws because of
+ * what a model wrote.
  */
 export function checkCall(call: Call): Maybe<Fate> {
   const { proposed } = call;
@@ -188,7 +188,7 @@ export function checkCall(call: Call): Maybe<Fate> {
   return after(tool.input.parse(copyOf(proposed.arguments)), weigh, { at: call, tool });
 }
 
-/** Copies what the model sent: changes by a schema or a tool must not reach the transcript. */
+/** Copies the model's arguments: changes by a schema or a tool must not reach the transcript. */
 function copyOf(value: Json): Json {
   if (Array.isArray(value)) return value.map(copyOf);
   if (!isJsonObject(value)) return value;
@@ -203,7 +203,7 @@ interface Read {
   readonly tool: Tool;
 }
 
-/** Judges a call whose arguments were looked at. */
+/** Judges a call after its arguments were parsed. */
 function weigh(parsed: ParseResult<unknown>, { at, tool }: Read): Fate {
   const { proposed: call } = at;
   at.times?.checked();
@@ -212,7 +212,7 @@ function weigh(parsed: ParseResult<unknown>, { at, tool }: Read): Fate {
   return invalid(call, tool, { problem: argumentProblem(tool.input, call.arguments, issues), issues });
 }
 
-/** Asks the policy about a call whose arguments were read. */
+/** Asks the policy about a call whose arguments match. */
 function weighed(
   { value: args, coerced }: { readonly value: unknown; readonly coerced?: readonly string[] },
   { at, tool }: Read,
@@ -230,7 +230,7 @@ function weighed(
   return { type: "ready", at, call, tool, args, decision, request, coerced };
 }
 
-/** Decides as the record of the call says, else as the policy does. No denial of today's counts for a call that has begun. */
+/** The decision in the record of the call, or else that of the policy. A denial of today does not count for a call that has begun. */
 function decisionAbout(
   request: CallRequest,
   { at: { batch, before }, tool, args }: Read & { readonly args: unknown },
@@ -243,15 +243,15 @@ function decisionAbout(
   return before !== undefined && decision.verdict === "deny" ? begunBefore : decision;
 }
 
-/** A plan is judged as its acts are. */
+/** The policy that judges a plan: by its acts. */
 function planPolicy(policy: Policy, { allowed: { tools } }: Call["batch"]["gate"], args: unknown): Policy {
   return (request) => judgePlan(request, actsOf(args), { policy, tools });
 }
 
-/** An earlier process began the call, and left no result: what it decided then, nobody can take back. */
+/** The decision about a call that an earlier process began without leaving a result: the earlier decision cannot be taken back. */
 const begunBefore: Decision = { verdict: "allow", rule: "begun", reason: "an earlier process began it" };
 
-/** Reading on shows a run what a call of it gave already: whoever allowed that call allowed this. */
+/** The decision about reading on: it shows a run more of a call's result, so whoever allowed that call allowed this. */
 const readingOn: Decision = {
   verdict: "allow",
   rule: "read-on",
@@ -259,9 +259,9 @@ const readingOn: Decision = {
 };
 
 /**
- * A call as policies and people see it: what the tool would get, not what the model wrote. Its arguments are made JSON whenever somebody
- * looks; what JSON cannot show in full (an object of a class, a function) throws then, which allows nothing. A class, since every call has
- * one: what is costly to make and rarely looked at stays behind getters of the prototype, which a spread does not copy.
+ * A call as policies and people see it: the arguments the tool would get, not those the model wrote. They become JSON whenever somebody
+ * looks; arguments that JSON cannot show in full (an object of a class, a function) throw then, which allows nothing. A class because every call makes
+ * one: what is costly and rarely looked at is behind getters of the prototype, which a spread does not copy.
  */
 class JudgedCall implements CallRequest {
   readonly agent: string;
@@ -325,10 +325,10 @@ class JudgedCall implements CallRequest {
 
 const noParameters = {};
 
-/** The rule of a policy that gives nothing that can be a decision. */
+/** The rule in the decision about a policy that returned something other than a decision. */
 const policyError = "policy-error";
 
-/** The decision of a function in plain JavaScript that does not say why: people and models are told both. */
+/** The decision of a plain JavaScript function that gave no rule or reason: people and models are told both. */
 function wordless(decision: Decision): Decision {
   const { rule, reason }: { readonly rule?: unknown; readonly reason?: unknown } = decision;
   return {
@@ -338,7 +338,7 @@ function wordless(decision: Decision): Decision {
   };
 }
 
-/** Whatever is not clearly a decision is a no: a policy that throws, and one that gives something else. */
+/** The decision of a policy. A policy that throws, or returns anything but a decision, denies. */
 function decisionOf(policy: Policy, request: CallRequest): Decision {
   try {
     const decision: Decision | undefined = policy(request);

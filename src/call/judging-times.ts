@@ -2,8 +2,8 @@ import type { Host } from "../journal/host.ts";
 
 /**
  * The times of judging a call, in milliseconds since 1970, as its record keeps them. Each part ends where the next begins: hooks are asked from `from`,
- * arguments are checked from `checking`, and the policy is asked from `authorising` until `decided`. A part that took no millisecond has no time of its own:
- * the one before it is that.
+ * arguments are checked from `checking`, and the policy is asked from `authorising` until `decided`. A part that took less than a millisecond has no time
+ * of its own: the part before it has the same.
  */
 export interface JudgedTimes {
   readonly from: number;
@@ -12,7 +12,7 @@ export interface JudgedTimes {
   readonly decided?: number;
 }
 
-/** Takes down the times of judging one call: of a part that is done again, as where arguments are mended, its first beginning and its last end. */
+/** Notes the times of judging one call. A part that is repeated, as after mending, has its first beginning and its last end. */
 export class JudgingTimes {
   private readonly host: Pick<Host, "now">;
   private readonly from: number;
@@ -37,7 +37,7 @@ export class JudgingTimes {
     this.to = this.host.now();
   }
 
-  /** The times as a record keeps them. Undefined for a call that was not decided about. */
+  /** The times as a record keeps them; undefined for a call that was not decided about. */
   get kept(): JudgedTimes | undefined {
     const { from, checkedFrom = from, to } = this;
     if (to === undefined) return undefined;

@@ -9,38 +9,38 @@ import type { RunningBatch } from "./running.ts";
 import type { Maybe } from "../util/maybe.ts";
 import { powersOf } from "./step.ts";
 
-/** The decision about a call that did not run, and what the model is told. It stands: code that would run the call today does not. */
+/** The decision about a call that did not run, and the result that the model read. It stands, even if today's code would run the call. */
 export interface RefusalRecord extends KeptPowers {
   readonly result: ToolResult;
-  /** Left out where nobody decided: something before it ended the calls of its turn. */
+  /** Left out if nobody decided: something before it ended the calls of its turn. */
   readonly decision?: Decision;
   readonly judged?: JudgedTimes;
-  /** The places at which its arguments do not fit the schema of its tool. Left out where they do, or are no JSON. */
+  /** The places at which its arguments do not fit the schema of its tool. Left out if they fit or are not JSON. */
   readonly faults?: readonly ArgumentFault[];
 }
 
-/** One thing that is wrong with arguments. */
+/** One fault in arguments. */
 export interface ArgumentFault {
-  /** The place, as a JSON Pointer: `/items/3/qty`; empty for all of them. */
+  /** The place, as a JSON Pointer: `/items/3/qty`; empty for the arguments as a whole. */
   readonly at: string;
   readonly message: string;
 }
 
-/** The longest text of such a record: a reason may name every tool, or repeat a schema. */
+/** The longest text that such a record keeps: a reason may name every tool, or repeat a schema. */
 const longest = 300;
 
-/** The key of the record of a call that did not run, in the place of its own. */
+/** The key of the record of a call that did not run, in place of the call's own key. */
 function refusalKey(call: string): string {
   return `${call}/refused`;
 }
 
-/** The record of a call that did not run, and has none of its own. */
+/** The record of a call that did not run and has no record of its own. */
 export function refusalIn(key: string, find: NonNullable<Journal["find"]>): RefusalRecord | undefined {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its batch wrote it
   return find(refusalKey(key)) as RefusalRecord | undefined;
 }
 
-/** Keeps why calls did not run, all at once. A call that a policy refused has a record of its own. */
+/** Keeps why calls did not run, all at once. A call that a policy denied has a record of its own. */
 export function keepRefusals(_done: unknown, running: RunningBatch): Maybe<unknown> {
   const { batch, fates, records } = running;
   const { run, turn } = batch;
@@ -69,7 +69,7 @@ function recordOf(fate: Fate, result: ToolResult, { gate }: Batch): RefusalRecor
   };
 }
 
-/** A result as such a record keeps it: whole where it is short. */
+/** A result as such a record keeps it: whole if it is short. */
 export function keptResult(result: ToolResult): ToolResult {
   const { status, text } = result;
   return JSON.stringify(result).length <= 2 * longest ? result : { status, text: cut(text) };

@@ -10,7 +10,7 @@ import { settledByPerson } from "./settled-by-person.ts";
 import { EndKnown } from "./thrown.ts";
 
 /**
- * The record of a call that an earlier process began, and that may not run twice: what the tool's `reconcile` or a person says of it, else `unknown`.
+ * The record of a call that an earlier process began and that may not run twice: the answer of the tool's `reconcile` or of a person, otherwise `unknown`.
  *
  * @throws only the error of a journal that failed inside the call
  */
@@ -27,7 +27,7 @@ export function runLost(ready: Ready, halt: Halt): Maybe<CallRecord> {
   );
 }
 
-/** Ends that say nothing of what the earlier process did. */
+/** Ends that do not tell what the earlier process did. */
 const mayHaveHappened: ReadonlySet<ToolResult["status"]> = new Set(["skipped", "cancelled", "timeout"]);
 
 function unknownResult(name: string): ToolResult {
@@ -37,7 +37,7 @@ function unknownResult(name: string): ToolResult {
 
 type Lookup = Reconcile<unknown, ToolContext>;
 
-/** The tool, which looks up first whether it has done its work. */
+/** The tool with a lookup in place of its function: whether it has done its work. */
 function reconciling(tool: Tool, reconcile: Lookup): Tool {
   return {
     ...tool,
@@ -62,7 +62,7 @@ async function lookUp(name: string, look: () => ReturnType<Lookup>): Promise<Non
   throw new EndKnown(unknownResult(name));
 }
 
-/** Plain JavaScript can answer with anything: only `true` and `false` say whether it happened. */
+/** True of a usable answer. Plain JavaScript can return anything: only `true` and `false` say whether it happened. */
 function isReconciled(said: unknown): said is NonNullable<Reconciled> {
   return (
     typeof said === "object" && said !== null && "happened" in said && typeof said.happened === "boolean"

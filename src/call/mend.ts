@@ -11,7 +11,7 @@ import { isHeard } from "./standing-call.ts";
 import { fingerprintOf } from "./step.ts";
 import { repairArguments, type RepairedArguments } from "./recovery.ts";
 
-/** Tells whether the author says what to do about wrong arguments of this call, or said so of one that stands, whatever is wrong with them today. */
+/** Tells whether the author mends wrong arguments of this call. For a call with a record, the record decides, whatever is wrong with them today. */
 export function isMendable(checked: Fate, call: Call): boolean {
   const recovery = checked.type === "refused" ? checked.wrong?.tool.recover : undefined;
   return isHeard(call, () => keyOf(call), recovery?.invalidArguments !== undefined);
@@ -19,10 +19,10 @@ export function isMendable(checked: Fate, call: Call): boolean {
 
 const keyOf = ({ key }: Call): string => `${key}/repair`;
 
-/** A call after its mending: it is no better than what was read for that. */
+/** A call after its mending: its label is no better than that of what was read to mend it. */
 export interface Mended {
   readonly call: Call;
-  /** The fate of a call that could not be mended. Undefined for one with other arguments, which is judged like any other. */
+  /** The fate of a call that could not be mended. Undefined for a call with new arguments, which is judged like any other. */
   readonly fate?: Fate;
   /** The runs inside its mending. */
   readonly inside?: Inside;
@@ -43,7 +43,7 @@ export async function mend(at: Call, checked: Fate): Promise<Mended> {
 }
 
 function unmended(repaired: Exclude<RepairedArguments, { readonly type: "repaired" }>, checked: Fate): Fate {
-  if (checked.type === "ready") return checked; // its record says what the model was told
+  if (checked.type === "ready") return checked; // its record has what the model was told
   switch (repaired.type) {
     case "unhandled":
       return checked;

@@ -3,7 +3,7 @@ import { approvalRequest, type ApprovalRequest } from "../policy/rules/approval-
 import { canonicalJson } from "../util/canonical-json.ts";
 import type { Ready } from "./call.ts";
 
-/** The question about a call. Its hash is that of one tool with exactly these arguments. */
+/** The question about a call. Its hash covers the tool and exactly these arguments. */
 export function questionAbout({ at, call, request }: Ready, decision: Decision): ApprovalRequest {
   const { gate, run } = at.batch;
   const hash = run.host.digest(`${call.name} ${canonicalJson(request.arguments)}`);

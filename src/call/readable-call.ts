@@ -1,14 +1,14 @@
 import type { ToolCall } from "../message/message.ts";
 import { toJson } from "../util/json.ts";
 
-/** A call that a program hands over, as one that was read from a model is: arguments that no reader gets through are malformed. */
+/** A call from a program, in the form of one that was read from a model: arguments that cannot be read are malformed. */
 export function readableCall(call: ToolCall): ToolCall {
   if (call.malformed !== undefined) return call;
   const json = toJson(call.arguments);
   return json.ok ? call : { ...call, arguments: "", malformed: json.reason };
 }
 
-/** A call with other arguments, which can be read. */
+/** The call with other arguments, which can be read. */
 export function withArguments(
   { malformed: _malformed, ...call }: ToolCall,
   args: ToolCall["arguments"],

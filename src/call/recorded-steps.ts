@@ -2,7 +2,7 @@ import { type Journal, type Step, withWork } from "../journal/journal.ts";
 import { RunWaits } from "../run/waits.ts";
 import type { CallRecord } from "./call.ts";
 
-/** Runs steps beside each other. When one cannot be recorded, those that have begun end first, and are recorded if they can be. */
+/** Runs steps side by side. If one cannot be recorded, the others that have begun end first, and are recorded if possible. */
 export async function recorded(
   steps: readonly Step<CallRecord>[],
   journal: Journal,
@@ -25,12 +25,12 @@ export async function recorded(
   }
 }
 
-/** True of a call that the journal kept nothing of any more. */
+/** True of a call that the journal could not record. */
 function isBroken(ended: PromiseSettledResult<unknown>): ended is PromiseRejectedResult {
   return ended.status === "rejected" && !(ended.reason instanceof RunWaits);
 }
 
-/** The questions of a call that has no end for their sake. */
+/** This wait, combined with that of another call. */
 function alsoWaiting(waits: RunWaits, ended: PromiseSettledResult<unknown>): RunWaits {
   const isOther = ended.status === "rejected" && ended.reason instanceof RunWaits && ended.reason !== waits;
   return isOther ? waits.and(ended.reason) : waits;

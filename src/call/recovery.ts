@@ -26,28 +26,28 @@ import { EndKnown } from "./thrown.ts";
 interface RecoveryPlace {
   readonly tool: Tool;
   readonly recovery: Recovery;
-  /** No fixer is asked, and no tool is run, after this is true. */
+  /** True once neither a fixer nor a tool may be run any more. */
   readonly stopped: () => boolean;
-  /** The context of fixers, beside the text. */
+  /** The context that fixers get beside the text. */
   readonly context: FixerContext;
-  /** Told the cause of the run's error when the recovery ends the run. */
+  /** Receives the cause of the run's error if the recovery ends the run. */
   readonly onThrow: (error: unknown) => void;
 }
 
-/** A call whose arguments are malformed or do not match. */
+/** A call whose arguments are malformed or do not match the schema. */
 export interface ArgumentRepair extends RecoveryPlace {
   readonly call: ToolCall;
 }
 
-/** The fate of the arguments. Plain data: a journal keeps it. */
+/** The fate of the arguments. Plain data, since a journal keeps it. */
 export type RepairedArguments =
-  /** `arguments` match the schema of the tool, which has yet to parse them; they were mended so many times. */
+  /** `arguments` match the schema of the tool, which has still to parse them; they were mended `rounds` times. */
   | { readonly type: "repaired"; readonly arguments: Json; readonly rounds: number }
   /** The model is told. */
   | { readonly type: "escalated"; readonly result: ToolResult }
   /** The run ends. */
   | { readonly type: "failed"; readonly result: ToolResult; readonly fatal: Fatal }
-  /** Nobody says what to do, or the run was stopped meanwhile. */
+  /** The author said nothing about it, or the run was stopped meanwhile. */
   | { readonly type: "unhandled" };
 
 /** A call whose tool threw. */
@@ -60,23 +60,23 @@ export interface ExecutionRecovery<Value> extends RecoveryPlace {
 
 /** The fate of the call. */
 export type RecoveredExecution<Value> =
-  /** The value that `again` gave. */
+  /** The value that `again` returned. */
   | { readonly type: "succeeded"; readonly value: Value }
-  /** The value in the place of what the tool gives. It must still match the output schema of the tool. */
+  /** The value in place of the tool's. It must still match the tool's output schema. */
   | { readonly type: "fixed"; readonly value: Json }
   /** The model is told. */
   | { readonly type: "escalated"; readonly result: ToolResult }
   /** The run ends. */
   | { readonly type: "failed"; readonly result: ToolResult; readonly fatal: Fatal }
-  /** The error stands: nobody says what to do, it is not for a recovery, or the run was stopped meanwhile. */
+  /** The error stands: the author said nothing about it, it is not for a recovery, or the run was stopped meanwhile. */
   | { readonly type: "unhandled"; readonly error: unknown };
 
-/** A handler that gives nothing but wrong arguments would be asked for ever. */
+/** The most rounds of mending: a handler that keeps returning wrong arguments would be asked for ever. */
 const mostRounds = 8;
 
 /**
- * Has the arguments of a call mended. What is mended is read and checked like the model's own arguments, and asked about again when it is
- * still wrong, at most 8 times. Never throws.
+ * Has the arguments of a call mended. Mended arguments are read and checked like the model's own; while they are
+ * still wrong they are asked about again, at most 8 times. Never throws.
  */
 export async function repairArguments(options: ArgumentRepair): Promise<RepairedArguments> {
   const { call, tool, recovery, stopped } = options;
@@ -106,8 +106,8 @@ export async function repairArguments(options: ArgumentRepair): Promise<Repaired
 }
 
 /**
- * Does what the author says about a tool that threw. An exhausted budget, and an error that says itself that the run ends, are not for a
- * recovery: they come back as they are, whoever threw them. Never throws.
+ * Does what the author says about a tool that threw. An exhausted budget, and an error that itself says that the run ends, are not for a
+ * recovery: they are returned as they are, whoever threw them. Never throws.
  */
 export async function recoverExecution<Value>(
   options: ExecutionRecovery<Value>,
@@ -158,7 +158,7 @@ async function runAgain<Value>(
   return failed("error", `Tool '${tool.name}' failed after ${count}: ${messageOf(last)}`);
 }
 
-/** A decision of the author, or of a fixer in the author's name. */
+/** A decision of the author, or of a fixer on the author's behalf. */
 type RecoveryDecision =
   | Fixed
   | Retry
@@ -166,13 +166,13 @@ type RecoveryDecision =
   | (Unrecoverable & { readonly cause?: unknown })
   | { readonly type: "exhausted"; readonly fatal: Fatal; readonly cause: unknown };
 
-/** The default input of a fixer. With `asText` its answer stays a text even if it is JSON. */
+/** The default input of a fixer. With `asText` its answer stays text even if it is JSON. */
 interface FixerInput {
   readonly input: string;
   readonly asText?: boolean;
 }
 
-/** Asks a handler, and the fixer that it names. Undefined: it says nothing, or the run was stopped. */
+/** Asks a handler, and the fixer that it names. Undefined: the handler said nothing, or the run was stopped. */
 async function decide(
   ask: () => Repair | undefined | Promise<Repair | undefined>,
   reading: FixerInput,
@@ -202,7 +202,7 @@ async function decide(
   }
 }
 
-/** The decision of an error that was thrown on purpose, or because a budget ran out. */
+/** The decision behind an error that was thrown on purpose, or because a budget ran out. */
 function decisionOf(cause: unknown, by: string): RecoveryDecision | undefined {
   const fatal = fatalOf(cause);
   if (fatal === undefined) return undefined;
@@ -235,7 +235,7 @@ async function askFixer(
   return { type: "unrecoverable", reason: `the fixer '${name}' failed ${count}: ${messageOf(cause)}`, cause };
 }
 
-/** A fixer of plain JavaScript, or an agent with an output schema, may give a value instead of a text. */
+/** The answer of a fixer: a plain JavaScript function, or an agent with an output schema, may return a value rather than a text. */
 function readAnswer(answer: unknown, { asText = false }: FixerInput): Json {
   if (answer === undefined) throw new TypeError("it gave nothing");
   const read = typeof answer === "string" && !asText ? parseJson(answer) : toJson(answer);
@@ -244,7 +244,7 @@ function readAnswer(answer: unknown, { asText = false }: FixerInput): Json {
   throw new TypeError(`its answer is not JSON: ${read.reason}`);
 }
 
-/** Arguments that match, or what is wrong with them. */
+/** Arguments that match, or their fault. */
 type CheckedArguments =
   | { readonly ok: true; readonly value: Json }
   | {
@@ -283,7 +283,7 @@ async function checkValue(value: Json, tool: Tool): Promise<CheckedArguments> {
   };
 }
 
-/** The result that tells the model of a failure that was escalated. The model may try again. */
+/** The result that tells the model of an escalated failure. The model may try again. */
 function told(
   status: "invalid" | "error",
   { reason, severity, by }: Escalated & { readonly by: string },
@@ -301,7 +301,7 @@ function failed(
   return { type: "failed", result: { status, text }, fatal };
 }
 
-/** A call that is carried out, and the means to run its tool. */
+/** A call that is being carried out, and the means to run its tool. */
 interface RunningTool {
   readonly work: OngoingCall;
   readonly context: ToolContext;
@@ -310,7 +310,7 @@ interface RunningTool {
   readonly again: () => Maybe<Settled>;
 }
 
-/** Runs the tool; when it throws, does what the author says about that. */
+/** Runs the tool; if it throws, does what the author says about that. */
 export async function runWithRecovery({ work, context, recovery, again }: RunningTool): Promise<Settled> {
   const { tool, args, call } = work.ready;
   const { stop, onThrow } = work.at.batch.run;

@@ -11,18 +11,18 @@ export function refused(call: ToolCall, decision: Decision, result: ToolResult):
   return { type: "refused", call, decision, result };
 }
 
-/** A call that a decision says no to. */
+/** A call that a decision denied. */
 export function deniedBy(decision: Decision, call: ToolCall): Refused {
   const text = `Tool '${call.name}' was denied: ${decision.reason}`;
   return refused(call, decision, { status: "denied", text, note: decision.rule });
 }
 
-/** A call that a rule, a hook or the runtime says no to. */
+/** A call that a rule, a hook or the runtime denied. */
 export function denied(call: ToolCall, rule: string, reason: string): Refused {
   return deniedBy({ verdict: "deny", rule, reason }, call);
 }
 
-/** The result of a call that a person said no to. */
+/** The result of a call that a person denied. */
 export function deniedByPerson(
   { name }: ToolCall,
   { reason = "a person said no" }: { readonly reason?: string },
@@ -35,7 +35,7 @@ export function skipped(call: ToolCall, reason: string): Refused {
   return { type: "refused", call, result: skippedResult(reason) };
 }
 
-/** A call that the end of the run overtook before it began. */
+/** A call that was cancelled by the end of the run before it began. */
 export function cancelled(call: ToolCall): Refused {
   return { type: "refused", call, result: cancelledResult(call.name) };
 }
@@ -50,22 +50,22 @@ export function cancelledResult(name: string): ToolResult {
   return { status: "cancelled", text: `Tool '${name}' was cancelled.` };
 }
 
-/** The result of a call that was at work when its end came: of one that changes something nobody knows whether it did. */
+/** The result of a call that was running when its end came: if it changes something, nobody knows whether it did. */
 export function overtakenResult(tool: Pick<Tool, "effect">, result: ToolResult, changed = false): ToolResult {
   if (tool.effect !== "write" && tool.effect !== "irreversible" && !changed) return result;
   const { text } = result;
   return { status: "unknown", text: `${text} It was at work by then: its effect may have happened.` };
 }
 
-/** The result of a call that was at work when its run could not go on. */
+/** The result of a call that was running when its run could not go on. */
 export const unfinishedResult: ToolResult = {
   status: "unknown",
   text: "Not known: the run ended while the call was carried out.",
 };
 
 /**
- * The record of a call of which this process has none when its run cannot go on: the one that an earlier process kept, where one did. Of a run that was stopped
- * nobody says that the call was left out: an earlier process can have made it, and kept nothing of it.
+ * The record of a call that has none in this process when its run cannot go on: the record of an earlier process, if there is one. In a run that was stopped
+ * the call is not called skipped: an earlier process may have made it without a record.
  */
 export function brokenRecord(
   { key, name }: { readonly key: string; readonly name: string },
@@ -81,16 +81,16 @@ export function brokenRecord(
   return { result: isOpen ? unfinishedResult : notMade, startedAt: 0, endedAt: 0 };
 }
 
-/** The result of a call that the run lost sight of. */
+/** The result of a call that the run lost track of. */
 export const lostResult: ToolResult = { status: "unknown", text: "No result." };
 
-/** The fault of arguments in words, and the places at which they do not fit; none where they are no JSON. */
+/** The fault of arguments in words, and the places that do not fit; no places for arguments that are not JSON. */
 interface WrongInput {
   readonly problem: string;
   readonly issues?: readonly Issue[];
 }
 
-/** A call whose arguments the tool cannot be given. */
+/** A call with arguments that its tool cannot take. */
 export function invalid(call: ToolCall, tool: Tool, { problem, issues = [] }: WrongInput): Refused {
   const decision: Decision = {
     verdict: "deny",
@@ -103,7 +103,7 @@ export function invalid(call: ToolCall, tool: Tool, { problem, issues = [] }: Wr
   return { ...refused(call, decision, result), wrong: { tool, problem, issues } };
 }
 
-/** The arguments as the model wrote them, as far as that is known. */
+/** The arguments as the model wrote them, as far as they are known. */
 function rawArguments({ arguments: sent }: ToolCall): string {
   return typeof sent === "string" ? sent : JSON.stringify(sent);
 }

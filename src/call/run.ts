@@ -29,9 +29,9 @@ import { forgetWaits, waitsBegun } from "./waiting.ts";
 
 /**
  * Runs one call: waits for its slot, runs the tool within its time, checks the result. Every end is a result. A value that comes after the
- * time-out or after the run was stopped is ignored.
+ * time-out, or after the run was stopped, is ignored.
  *
- * @throws only the error of a journal that failed inside the call: then it has no result
+ * @throws only the error of a journal that failed inside the call: the call then has no result
  */
 export function runCall(ready: Ready, halt: Halt): Maybe<CallRecord> {
   const { at, tool, args } = ready;
@@ -54,7 +54,7 @@ export function runCall(ready: Ready, halt: Halt): Maybe<CallRecord> {
   });
 }
 
-/** Does the run of an agent inside a call again, in a replay, for what it tells: the end of the call is recorded, so that of the agent counts for nothing. */
+/** Runs the agent of a call again, in a replay, for its events only: the recorded end of the call counts. */
 export async function retell(ready: Ready): Promise<void> {
   const { tool, args, at } = ready;
   const work = workOf(ready);
@@ -66,15 +66,15 @@ export async function retell(ready: Ready): Promise<void> {
   await close().catch(ignored);
 }
 
-/** It was stopped, it failed, or its records end: what is known of it is told. */
+/** The agent was stopped, failed, or reached the end of its records: its events so far are told. */
 function ignored(): void {}
 
-/** The work of a call that is carried out. */
+/** A call, ready to be carried out. */
 export function workOf(ready: Ready): OngoingCall {
   return new CallAtWork(ready);
 }
 
-/** A class, since every call has one: the scope of the runs inside it is opened when the first of them asks for it. */
+/** A class because every call makes one: the scope of the runs inside it is opened when the first of them asks for it. */
 class CallAtWork implements OngoingCall {
   readonly at: Call;
   readonly ready: Ready;
@@ -117,8 +117,8 @@ class CallAtWork implements OngoingCall {
 }
 
 /**
- * The label of what the call hands to runs inside it: that of the result of its tool. Words that the tool
- * threw may be anybody's.
+ * The label of what the call hands to the runs inside it: the label of its tool's result. An error that the tool
+ * threw may hold anybody's words.
  */
 function handedOver({ ready: { tool }, threw }: OngoingCall): Label {
   return threw ? untrustedFrom(`tool/${tool.name}`) : addedLabel(tool);
@@ -136,7 +136,7 @@ function carryOut(work: OngoingCall, halt: Halt): Maybe<CallRecord> {
   return ended instanceof Promise ? closedLater(ended, begun) : closed(inTime(work, ended), begun);
 }
 
-/** The end of a tool, or what came before it. */
+/** The end of a tool, or the reason it was not waited for. */
 type ToolEnd = Settled | "timeout" | "stopped";
 
 /** A call that has begun. */
@@ -146,7 +146,7 @@ interface BegunCall {
   readonly startedAt: number;
 }
 
-/** One function for all that comes after a tool that is waited for: each call at work holds on to it. */
+/** One function for everything after a tool that is waited for: every running call holds on to its closure. */
 async function closedLater(ending: Promise<ToolEnd>, begun: BegunCall): Promise<CallRecord> {
   const { work } = begun;
   let settled: Settled;
@@ -158,7 +158,7 @@ async function closedLater(ending: Promise<ToolEnd>, begun: BegunCall): Promise<
   return closed(settled, begun);
 }
 
-/** The record of a call that has ended. The journal may have failed inside it: then no other call begins. */
+/** The record of a call that has ended. If the journal failed inside it, no other call begins. */
 function closed(settled: Settled, { work, halt, startedAt }: BegunCall): Maybe<CallRecord> {
   try {
     const record = settle(work, settled, startedAt);
@@ -188,7 +188,7 @@ function lost(error: unknown, { at, scope }: OngoingCall, halt: Halt): never {
   throw error;
 }
 
-/** The end of a call as it counts: what comes too late is no result. */
+/** The end that counts: a result that comes too late is none. */
 function inTime(work: OngoingCall, ended: ToolEnd): Settled {
   const { tool } = work.ready;
   if (ended === "stopped") return { result: cancelledResult(tool.name), isOvertaken: true };
@@ -207,16 +207,16 @@ function late({ ready: { tool }, time }: OngoingCall): Settled {
   return { result: { status: "timeout", text }, isOvertaken: true };
 }
 
-/** The end of a call that cannot begin any more, now that it is its turn. */
+/** The end of a call that may not begin now that it is its turn. */
 function notBegun({ at, ready }: OngoingCall, halt: Halt): Settled | undefined {
   if (at.batch.run.stop.reason !== undefined) return { result: cancelledResult(ready.tool.name) };
   return halt.reason === undefined ? undefined : { result: skippedResult(halt.reason) };
 }
 
-/** The key of the record that a call which waits has been booked: it begins again when the run goes on. */
+/** The key of the record that a waiting call was booked: the call begins again when the run goes on. */
 export const paidKey = (call: string): string => `${call}/paid`;
 
-/** Runs the tool when the accounts of the run let it; a bound of theirs ends the run. */
+/** Runs the tool if the accounts of the run allow it; a bound of an account ends the run. */
 function runPaid(work: OngoingCall, halt: Halt): Maybe<ToolEnd> {
   const { key, batch } = work.at;
   const { run } = batch;
@@ -232,7 +232,7 @@ function runPaid(work: OngoingCall, halt: Halt): Maybe<ToolEnd> {
     );
 }
 
-/** Checking the result is part of the tool's time, and so is mending a failure: an output schema can be slow too. */
+/** Runs the tool within its time. Checking the result and mending a failure count too: an output schema can also be slow. */
 function runTool(work: OngoingCall): Maybe<ToolEnd> {
   const { tool } = work.ready;
   const { run } = work.at.batch;
@@ -247,7 +247,7 @@ function runTool(work: OngoingCall): Maybe<ToolEnd> {
   return work.time === undefined ? untilStopped(settling, run.stop) : work.time.within(settling);
 }
 
-/** The context of a call, with the handles of what its tool declared. */
+/** The context of a call, with handles for the needs of its tool. */
 function contextOf(work: OngoingCall): ToolContext {
   const { tool } = work.ready;
   const { host, ask } = work.at.batch.run;
@@ -259,8 +259,8 @@ function contextOf(work: OngoingCall): ToolContext {
 }
 
 /**
- * The context of a call. A class, since every call has one: what is costly to make and rarely looked at, the signal and the copy of the
- * call, stays behind getters of the prototype.
+ * The context of a call. A class because every call makes one: the signal and the copy of the call, costly and rarely looked at,
+ * are behind getters of the prototype.
  */
 class CallContext implements ToolContext {
   readonly callId: string;
@@ -310,13 +310,13 @@ class CallContext implements ToolContext {
   }
 }
 
-/** Runs the tool from its beginning: what it waited for it is given at once. */
+/** Runs the tool from its beginning: waits that have already ended give their results at once. */
 function runAnew(work: OngoingCall, context: ToolContext): Maybe<Settled> {
   forgetWaits(work);
   return runOnce(work, context);
 }
 
-/** Runs the tool once. Throws what it throws, but for secrets: recoveries, fixers and the run's own error are told of it. */
+/** Runs the tool once. Rethrows its error without secrets: recoveries, fixers and the run's own error see it. */
 function runOnce(work: OngoingCall, context: ToolContext): Maybe<Settled> {
   const { tool, args } = work.ready;
   const { host } = work.at.batch.run;
@@ -336,14 +336,14 @@ function checkedLater(work: OngoingCall, value: Promise<unknown>): Promise<Settl
   return value.then((given) => rescue(() => check(given), clean), clean);
 }
 
-/** Throws what was thrown, but for secrets. */
+/** Rethrows an error without secrets. */
 function cleaner(host: Host): (error: unknown) => never {
   return (error) => {
     throw errorWithoutSecrets(error, host);
   };
 }
 
-/** Takes a value out of the label that the tool gave it. */
+/** The value inside the label that the tool gave it. */
 export function unlabelled(work: OngoingCall, value: unknown): unknown {
   if (!(value instanceof Labelled)) return value;
   work.label = value.label;

@@ -18,21 +18,21 @@ import { brokenRecord, cancelledResult, overtakenResult, skippedResult } from ".
 import { asTold, haltedBy, notRun, tellEnd } from "./settle.ts";
 import { stepOf } from "./step.ts";
 
-/** The way in which the author's executor broke its contract. All but the cause is plain data: a journal keeps it. */
+/** The way in which the author's executor broke its contract. All but the cause is plain data, since a journal keeps it. */
 export interface BrokenContract extends ResultFault {
   readonly code: "executor-failed" | "executor-result-invalid";
-  /** The error that it threw; undefined at a replay. */
+  /** The error that the executor threw; undefined in a replay. */
   readonly cause?: unknown;
 }
 
-/** The reason why a batch ended before its last call, and why the rest of it is skipped. */
+/** The reason why a batch ended before its last call and the rest of it is skipped. */
 export interface BatchEnd {
-  /** The bound that forbade a call, and whether the run waits there to be resumed. */
+  /** The bound that forbade a call. With `checkpoint` the run waits there to be resumed. */
   readonly excess?: Excess;
   readonly checkpoint?: boolean;
   /** The call of an unknown tool. */
   readonly unknown?: ToolCall;
-  /** The call that ends the run, and how. */
+  /** The call that ends the run, and its failure. */
   readonly fatal?: { readonly call: ToolCall; readonly fatal: Fatal };
   /** The fault of the author's executor. */
   readonly broken?: BrokenContract;
@@ -43,7 +43,7 @@ export interface BatchJudging {
   readonly fates: Fate[];
   ledger: Ledger;
   limits: Limits;
-  /** The end of the batch, and what the calls after it are told. */
+  /** The end of the batch, and the reason that the calls after it are given. */
   ended?: { readonly end: BatchEnd; readonly reason: string };
   /** The gate of the calls that are still to be decided about, where an earlier one takes tools away from the rest of the run. */
   gate?: Batch["gate"];
@@ -54,18 +54,18 @@ export interface BatchJudging {
 /** The calls of a batch while they run. */
 export class RunningBatch {
   readonly records: (CallRecord | undefined)[];
-  /** The questions that calls wait for: their own, and those of runs inside. */
+  /** The questions that calls wait for: their own, and those of the runs inside them. */
   waiting: RunWaits | undefined;
-  /** The reason why the run cannot go on behind the batch, such as a journal that keeps nothing any more. */
+  /** The reason why the run cannot go on after the batch, such as a journal that no longer keeps anything. */
   brokenBy: { readonly cause: unknown } | undefined;
   private hasWaited = false;
-  /** The runs inside calls that wait or have no record, by the places of these. */
+  /** The runs inside calls that wait or have no record, by the places of the calls. */
   private readonly left = new Map<number, RunWaits["inside"]>();
   readonly batch: Batch;
   readonly judging: BatchJudging;
   readonly fates: readonly Fate[];
   private readonly halt: Halt = {};
-  /** The calls that were told to begin. */
+  /** The calls whose beginning was told. */
   private begun: Set<number> | undefined;
   /** The calls that a stop kept from beginning. */
   private held: Set<number> | undefined;
@@ -83,7 +83,7 @@ export class RunningBatch {
     this.tellEnds();
   }
 
-  /** Runs calls beside each other. After a group in which one waits none begins: they may depend on it. */
+  /** Runs calls side by side. After a group with a waiting call no other group begins: it may depend on that call. */
   runGroup(group: readonly number[]): Maybe<unknown> {
     if (this.hasWaited) return undefined;
     const free =
@@ -102,7 +102,7 @@ export class RunningBatch {
     return waiting?.length === 1 ? waiting[0] : waiting && Promise.all(waiting);
   }
 
-  /** Tells that calls begin, in their order: those that wait for a person or were stopped before do not. Knowledge is told when it was read. */
+  /** Tells the beginnings of calls, in order, except of those that wait for a person or were stopped before. Knowledge was told when it was read. */
   tellStarts(group: readonly number[]): void {
     const { run, turn } = this.batch;
     const isNoted = run.tell !== undefined || run.stop.reason !== undefined || run.journal !== directJournal;
@@ -121,7 +121,7 @@ export class RunningBatch {
     }
   }
 
-  /** Skips the calls that have not begun; gives the others. */
+  /** Skips the calls that have not begun; returns the others. */
   private skip(group: readonly number[], reason: string): readonly number[] {
     return group.filter((index) => {
       const { early, at } = this.readyAt(index);
@@ -155,7 +155,7 @@ export class RunningBatch {
     return after(kept, (records) => this.endKept(records, group));
   }
 
-  /** Forgets that calls were told to begin which the journal of a cancelled run refused, but for those that an earlier process began. */
+  /** Forgets the told beginnings of calls that the journal of a cancelled run refused, except those that an earlier process began. */
   private neverBegan(group: readonly number[]): void {
     const { journal } = this.batch.run;
     for (const index of group)
@@ -170,7 +170,7 @@ export class RunningBatch {
     }
   }
 
-  /** Books what runs inside calls spent that an earlier process carried out: those of the calls beside and after them share what is left. */
+  /** Books the spending of runs inside calls that an earlier process carried out: the runs inside other calls share the rest. */
   private spendAgain(group: readonly number[]): void {
     const { journal, scope } = this.batch.run;
     if (journal.mode === "replay") return;
@@ -180,7 +180,7 @@ export class RunningBatch {
     }
   }
 
-  /** Ends the calls of a group that have a record, where others have none: those that an earlier process ended told of it there too. */
+  /** Ends the calls of a group that have a record, when others have none: the earlier process that ended them told it at this place too. */
   private endRecorded(group: readonly number[]): void {
     for (const index of group) {
       const record = this.keptAt(index);
@@ -194,7 +194,7 @@ export class RunningBatch {
     return this.batch.run.journal.find?.(this.readyAt(index).at.key) as CallRecord | undefined;
   }
 
-  /** Gives the questions that the batch waits for, and the run with it. A run that was stopped meanwhile ends by that, and so do its calls. */
+  /** Returns the questions that the batch, and so the run, waits for. If the run was stopped meanwhile, its calls end by that. */
   waits(): RunWaits | undefined {
     if (this.waiting === undefined) return undefined;
     if (this.batch.run.stop.reason === undefined)
@@ -205,7 +205,7 @@ export class RunningBatch {
     return undefined;
   }
 
-  /** Ends the calls that a stop left without a record: nobody knows what became of one that had begun to change something. */
+  /** Ends the calls that a stop left without a record: for a call that had begun to change something, nobody knows the outcome. */
   private endStopped(): void {
     this.eachOpen(({ tool }, index) => {
       const result = cancelledResult(tool.name);
@@ -215,7 +215,7 @@ export class RunningBatch {
     });
   }
 
-  /** Gives the calls without a record one, where the run cannot go on. Where it may go on later, or in another process, nothing is told: they are told of then. */
+  /** Gives each call without a record one, if the run cannot go on. If it may go on later or elsewhere, their ends are told there, not here. */
   breakOff(cause: unknown): void {
     this.brokenBy ??= { cause };
     const { run } = this.batch;
@@ -237,14 +237,14 @@ export class RunningBatch {
     });
   }
 
-  /** Takes down why calls have no record: a run inside one waits, or the run cannot go on. Those beside it have ended. */
+  /** Notes why calls have no record: a run inside one waits, or the run cannot go on. The calls beside them have ended. */
   leaveOff(error: unknown): void {
     this.hasWaited = true;
     if (error instanceof RunWaits) return this.wait(error);
     const { stop, journal } = this.batch.run;
     if (stop.reason !== undefined) return this.endStopped();
     const isLeft = journal.mode === "replay" && StepsOfRun.of(journal)?.isOver === true;
-    if (isLeft) return this.wait(new RunWaits([], true)); // a part of it waited when its time ended: no record says so of the calls that had not begun
+    if (isLeft) return this.wait(new RunWaits([], true)); // part of the batch waited when its time ended, and no record says so of calls that had not begun
     this.breakOff(error);
   }
 
@@ -252,7 +252,7 @@ export class RunningBatch {
     this.waiting = this.waiting === undefined ? waits : this.waiting.and(waits);
   }
 
-  /** Runs one call, and takes down what happened inside it where it waits, or has no record. */
+  /** Runs one call, and notes what happened inside it if it waits or has no record. */
   private performNoted(index: number, isLost: boolean): Maybe<CallRecord> {
     return rescue<CallRecord>(
       () => this.perform(index, isLost),
@@ -265,7 +265,7 @@ export class RunningBatch {
     );
   }
 
-  /** Takes down what is known of a call that waits, or is handed over: it begins again when the run goes on. */
+  /** Notes what is known of a call that waits or is handed over: it begins again when the run goes on. */
   private async leave(index: number, { inside }: RunWaits): Promise<void> {
     this.left.set(index, inside);
     const { journal, scope } = this.batch.run;
@@ -274,7 +274,7 @@ export class RunningBatch {
     await StepsOfRun.of(journal)?.keepBeside([{ key, value: {} }]);
   }
 
-  /** Runs one call, or finds out about one that an earlier process began. */
+  /** Runs one call, or finds the outcome of one that an earlier process began. */
   perform(index: number, isLost = false): Maybe<CallRecord> {
     const ready = this.readyAt(index);
     const carryOut = isLost ? runLost : runCall;
@@ -290,7 +290,7 @@ export class RunningBatch {
     return this.fates[index] as Ready;
   }
 
-  /** Takes down how a call ended, and tells it when those before it have ended. */
+  /** Notes the end of a call, and tells it once the calls before it have ended. */
   end(index: number, ended: CallRecord): CallRecord {
     const record: CallRecord = this.held?.has(index) === true ? { ...ended, held: true } : ended;
     this.halt.reason ??= haltedBy(record, this.batch.run);
@@ -301,7 +301,7 @@ export class RunningBatch {
     return record;
   }
 
-  /** Tells live of a call that ended before one in front of it. */
+  /** Tells live watchers of a call that ended before an earlier one. */
   private tellEnded(index: number, { result, startedAt, endedAt }: CallRecord): void {
     const { run, turn } = this.batch;
     const { id: callId } = this.readyAt(index).call;
@@ -327,7 +327,7 @@ function isHeldBack({ at: { key }, early }: Ready, { journal, stop }: Batch["run
   return isStopped && early === undefined && steps?.hadBegun(key) !== true;
 }
 
-/** The calls that are to run, by their places, in groups that run one after another; the calls of a group run beside each other. */
+/** The calls to run, by place, in groups that run one after another; the calls of a group run side by side. */
 export function groupsOf(fates: readonly Fate[], ordering: Ordering): readonly (readonly number[])[] {
   const groups: number[][] = [];
   let isOpen = false;
@@ -342,8 +342,8 @@ export function groupsOf(fates: readonly Fate[], ordering: Ordering): readonly (
 }
 
 /**
- * Tells whether a call of the tool waits for the calls before it, and the calls after it wait for it: by default when the tool changes
- * something. Where a failure ends the run, a tool that does not say what it does may change something too.
+ * Tells whether a call of the tool waits for the calls before it, and later calls wait for it: by default if the tool changes
+ * something. If a failure ends the run, a tool that does not declare its effect counts as one that may change something.
  */
 export function isOrdered({ effect }: Tool, { concurrency, endOn }: Ordering): boolean {
   if (concurrency !== undefined) return concurrency === 1;

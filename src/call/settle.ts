@@ -21,7 +21,7 @@ import { cutResult } from "./cut-result.ts";
 import { overtakenResult } from "./refused.ts";
 import type { Batch, CallRecord, Fate, Ready, Refused, Settled, OngoingCall } from "./call.ts";
 
-/** Closes a call and makes its record: without secrets, after the author's hooks, not too long, and labelled. */
+/** Closes a call and makes its record: without secrets, after the author's hooks, within its size, and labelled. */
 export function settle(work: OngoingCall, given: Settled, startedAt: number): Maybe<CallRecord> {
   const { run } = work.at.batch;
   work.end();
@@ -41,7 +41,7 @@ export function settle(work: OngoingCall, given: Settled, startedAt: number): Ma
   });
 }
 
-/** Ends the runs inside a call; what its own questions to the model cost is counted with them. */
+/** Ends the runs inside a call; the cost of its own questions to the model is added to theirs. */
 function closeScope({ scope, powers, around }: OngoingCall): Maybe<Inside | undefined> {
   return after(scope?.close(), (inside) =>
     after(powers?.spent(), (spent) => {
@@ -54,7 +54,7 @@ function closeScope({ scope, powers, around }: OngoingCall): Maybe<Inside | unde
   );
 }
 
-/** A call that did not end well says what the runs inside it changed: the model would do it again. */
+/** The result of a call that did not end well, with the changes that runs inside it made: the model would make them again. */
 function toldOfChanges(result: ToolResult, inside: Inside | undefined): ToolResult {
   const note = result.status === "ok" ? undefined : actsMessage(inside?.acts ?? []);
   if (note === undefined || inside === undefined) return result;
@@ -62,10 +62,13 @@ function toldOfChanges(result: ToolResult, inside: Inside | undefined): ToolResu
   return { ...result, text: `${result.text}\n${textOf(note)}`, ...(isPlain(label) ? {} : { label }) };
 }
 
-/** A result as hooks left it, and who changed it. */
+/** A result as hooks left it, and the hooks that changed it. */
 type Changed = Pick<CallRecord, "result" | "by">;
 
-/** Asks the author's hooks about a result. Part of the call's own step: at a replay they are not asked. A hook that fails makes the call fail. A run that is stopped does not wait for them, and tells nothing that they have not seen. */
+/**
+ * Asks the author's hooks about a result, as part of the call's own step: a replay does not ask them. A hook that fails makes the call fail. A stopped run
+ * does not wait for hooks, and tells nothing that they have not seen.
+ */
 async function askAfter({ at, ready }: OngoingCall, result: ToolResult): Promise<Changed> {
   const { run, turn } = at.batch;
   const { id: callId, name: tool, arguments: args } = ready.call;
@@ -82,10 +85,10 @@ async function askAfter({ at, ready }: OngoingCall, result: ToolResult): Promise
   }
 }
 
-/** The ends of which the runtime tells in words of its own. */
+/** The statuses for which the runtime writes the text itself. */
 const ownWords: ReadonlySet<ToolResult["status"]> = new Set(["cancelled", "skipped", "timeout", "unknown"]);
 
-/** The result of a call whose run was stopped before hooks had seen it: they may have masked what its tool said. */
+/** The result of a call whose run was stopped before hooks had seen it: they might have masked what its tool returned. */
 function unseenResult(tool: string, result: ToolResult): ToolResult {
   const { status } = result;
   if (ownWords.has(status)) return result;
@@ -95,7 +98,7 @@ function unseenResult(tool: string, result: ToolResult): ToolResult {
   };
 }
 
-/** A hook that changed the text alone has masked something: the value behind it must not stay. */
+/** A hook that changed only the text has masked something: the old value must not stay. */
 function withoutOldValue(changed: ToolResult, before: ToolResult): ToolResult {
   const { value, ...rest } = changed;
   const isOld = value !== undefined && before.value !== undefined && sameJson(value, before.value);
@@ -122,8 +125,8 @@ function recordOf(
 }
 
 /**
- * Labels a result. One that has its label keeps it, and what the runtime says is its own. The label of a tool's result is joined with those
- * of its arguments and of all that was read inside the call; one that a hook made is the tool's, whatever it calls it: the hook was shown that.
+ * Labels a result. A result with a label keeps it, and a text of the runtime has the runtime's own. The label of a tool's result is joined with those
+ * of its arguments and of everything read inside the call. A result from a hook is labelled as the tool's, whatever its status: the hook saw the tool's result.
  */
 function withLabel(result: ToolResult, work: OngoingCall, isHooked: boolean): ToolResult {
   const { status } = result;
@@ -131,14 +134,14 @@ function withLabel(result: ToolResult, work: OngoingCall, isHooked: boolean): To
   if (result.label !== undefined || (!isOfTool && !isHooked)) return result;
   const { tool } = work.ready;
   if (status === "ok" && tool.name === readResult && isReader(tool))
-    return { ...result, label: { ...trustedLabel, ...work.label } }; // that of what it reads
+    return { ...result, label: { ...trustedLabel, ...work.label } }; // the label of what it reads
   const isFresh = tool.isFresh === true && work.isMended !== true && !isHooked && status === "ok";
   const own = ownLabel(work, result);
   const label = isFresh ? own : joinLabels(own, work.around.seen);
   return isOfTool && isDefaultLabel(label, tool.name) ? result : { ...result, label };
 }
 
-/** The label of a tool's own result, with what the tool itself says of it. The arguments are looked at only where they can change it. */
+/** The label of a tool's own result, with what the tool says of it. The arguments are looked at only if they can change it. */
 function ownLabel({ at, ready, label }: OngoingCall, result: ToolResult): Label {
   const { call } = ready;
   const tool = ready.tool.trustedForm === undefined ? ready.tool : shownForm(ready.tool, result);
@@ -158,7 +161,7 @@ function aboutOf({ integrity, secrecy }: Partial<Label>): Partial<Tool> {
   };
 }
 
-/** The record of a call that does not run. What is said of wrong arguments repeats the schema: it is no better than who wrote that. */
+/** The record of a call that does not run. A message about wrong arguments repeats the schema: its label is that of the schema's author. */
 export function notRun({ call, fatal, escalated, inside, ...fate }: Refused): CallRecord {
   const label = fate.wrong === undefined ? trustedLabel : describedLabel(fate.wrong.tool);
   const result = isPlain(label) ? fate.result : { ...fate.result, label };
@@ -166,7 +169,7 @@ export function notRun({ call, fatal, escalated, inside, ...fate }: Refused): Ca
   return toldOfMending(call, inside, fatal === undefined ? record : { ...record, fatal });
 }
 
-/** The record as the model is told of it: which arguments a person changed, and what was read while the call was mended. */
+/** The record as the model is told of it: with the arguments that a person changed, and the label of what was read to mend the call. */
 export function asTold({ call, isEdited = false, inside }: Ready, record: CallRecord): CallRecord {
   const mended = toldOfMending(call, inside, record);
   if (!isEdited) return mended;
@@ -177,7 +180,7 @@ export function asTold({ call, isEdited = false, inside }: Ready, record: CallRe
 
 /**
  * Labels the name and the result of a call whose arguments an agent mended. They are no better than what that
- * agent has seen, since it may repeat it in any words.
+ * agent has seen, since it may repeat that in any words.
  */
 function toldOfMending({ id, name }: ToolCall, inside: Inside | undefined, record: CallRecord): CallRecord {
   if (inside === undefined) return record;
@@ -188,12 +191,12 @@ function toldOfMending({ id, name }: ToolCall, inside: Inside | undefined, recor
 
 const failures: ReadonlySet<ToolResult["status"]> = new Set(["error", "invalid", "timeout", "unknown"]);
 
-/** Tells whether a call failed, and nobody said that the model is told. */
+/** Tells whether a call failed and nobody chose to tell the model. */
 export function isFailure({ result, escalated = false }: Pick<CallRecord, "result" | "escalated">): boolean {
   return failures.has(result.status) && !escalated;
 }
 
-/** The reason why a call that ended so keeps the calls after it from beginning; undefined when it does not. */
+/** The reason why a call that ended this way keeps later calls from beginning; undefined if it does not. */
 export function haltedBy(
   ended: Pick<CallRecord, "result" | "escalated" | "fatal">,
   { endOn }: Ordering,
@@ -202,7 +205,7 @@ export function haltedBy(
   return endOn.includes("tool-failure") && isFailure(ended) ? "an earlier call failed" : undefined;
 }
 
-/** Tells the end of a call, after what happened inside it. */
+/** Tells the end of a call, after the events inside it. */
 export function tellEnd({ run, turn }: Batch, fate: Fate, record: CallRecord): void {
   const { tell } = run;
   if (tell === undefined) return;
@@ -216,7 +219,7 @@ export function tellEnd({ run, turn }: Batch, fate: Fate, record: CallRecord): v
   tell(endFact(fate, record, { turn, runStartedAt: run.startedAt }));
 }
 
-/** Tells the end of a call that was not begun, and about which nothing was decided to the end. */
+/** Tells the end of a call that was neither begun nor fully decided about. */
 export function tellNotBegun(
   { run, turn }: Pick<Batch, "run" | "turn">,
   { id: callId, name, arguments: args }: ToolCall,
@@ -239,7 +242,7 @@ function endFact(
   return { type: "tool-end", ...about, startedMs: endedAt === 0 ? 0 : startedAt - runStartedAt };
 }
 
-/** The cost of a call's own questions to the model. A price that is unknown is none: JSON has no endless number. */
+/** The cost of a call's own questions to the model. An unknown price is left out: JSON has no infinity. */
 function spentIn(asked: Inside["asked"]): { readonly usage?: Usage; readonly costUsd?: number } {
   if (asked === undefined) return {};
   const { usage, costUsd } = asked;

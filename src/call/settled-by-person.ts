@@ -11,12 +11,12 @@ import { type GivenEnd, settleGiven } from "./given.ts";
 import { runCall } from "./run.ts";
 import { fingerprintOf } from "./step.ts";
 
-/** The settlement of a call, as the journal keeps it, and the hash of the call. */
+/** The settlement of a call, as the journal keeps it, with the hash of the call. */
 export type KeptSettlement = Settlement & { readonly hash: string; readonly by?: string };
 
 /**
- * The record of a call of which a person says whether it happened; the run waits for that. One that did not happen runs now, and is a step of its own:
- * where its process dies too, the person is asked again.
+ * The record of a call after a person has said whether it happened; the run waits for that. A call that did not happen runs now, as a step of its own:
+ * if its process dies too, the person is asked again.
  *
  * @throws RunWaits before it is answered
  */

@@ -9,7 +9,7 @@ import type { Tool } from "../tool/tool.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { CallRecord, KeptPowers, Ready } from "./call.ts";
 
-/** The capabilities of a call as its record keeps them: those that its tool declares, and of these kinds those that the run grants. */
+/** The capabilities of a call as its record keeps them: those that its tool declares, and the run's grants of the same kinds. */
 export function powersOf({ needs }: Pick<Tool, "needs">, { powers }: Gate): KeptPowers {
   if (needs === undefined) return {};
   const kinds = new Set(needs.map(({ kind }) => kind));
@@ -20,7 +20,7 @@ export function powersOf({ needs }: Pick<Tool, "needs">, { powers }: Gate): Kept
 
 const mostGrants = 8;
 
-/** A call as a step of the journal. One that may not run twice is `lost` where an earlier process began it and left no result. */
+/** A call as a step of the journal. A call that may not run twice is `lost` if an earlier process began it and left no result. */
 export function stepOf(
   ready: Ready,
   perform: (isLost: boolean) => Maybe<CallRecord>,
@@ -41,12 +41,12 @@ export function stepOf(
   if (known !== undefined) return { ...step, run: async () => ({ ...known, ...judgementOf(ready) }) };
   if (tool.isAgent === true || early !== undefined)
     return { ...step, isOuter: true, ...(retell === undefined ? {} : { retell }) };
-  const isOver = stop.reason !== undefined && journal.hasBegun?.(key) !== true; // it will not begin: a process that dies now leaves nobody in doubt
+  const isOver = stop.reason !== undefined && journal.hasBegun?.(key) !== true; // the call will not begin, so a process that dies now leaves no doubt about it
   if (mayRunAgain(tool) || isOver) return step;
   return { ...step, lost: async () => ({ ...(await perform(true)), ...judgementOf(ready) }) };
 }
 
-/** The judgement about a call as its record keeps it. */
+/** The judgement about a call, as its record keeps it. */
 function judgementOf({
   at,
   tool,
@@ -61,7 +61,7 @@ function judgementOf({
   };
 }
 
-/** The key by which a service knows a call again: a hash of fixed length, the same at every attempt. */
+/** The key by which a service recognises the call: a hash of fixed length, the same at every attempt. */
 export function idempotencyKeyOf({ host, runId }: Pick<RunContext, "host" | "runId">, key: string): string {
   return host.digest(`${runId}/${key}`);
 }

@@ -6,7 +6,7 @@ import { isBuiltin } from "../tool/builtins.ts";
 import type { OngoingCall, Settled } from "./call.ts";
 import { fatalOf } from "./fatal.ts";
 
-/** Thrown in the place of a tool's value: the call has this result, whatever the author's recovery says. */
+/** Thrown in place of a tool's value: the call has this result, whatever the author's recovery says. */
 export class EndKnown extends Error {
   readonly result: ToolResult;
 
@@ -28,17 +28,17 @@ export function thrownResult({ at, ready }: OngoingCall, error: unknown): Settle
         status: "denied",
         text: `Tool '${tool.name}' was denied: ${denied}`,
         note: "capability",
-        label: untrustedFrom(`tool/${tool.name}`), // what was to be reached may have been chosen by a stranger
+        label: untrustedFrom(`tool/${tool.name}`), // a stranger may have chosen the thing to be reached
       },
     };
   const result: ToolResult = { status: "error", text: `Tool '${tool.name}' failed: ${messageOf(error)}` };
   const fatal = fatalOf(error);
-  // Escalating is for fixers to say; what an agent inside a tool escalates is a failure of that tool.
+  // Escalating is for fixers: an agent inside a tool that escalates is a failure of that tool.
   const isSoft = fatal?.type === "failed" && fatal.code === "tool-escalated" && !isBuiltin(tool);
   return fatal === undefined || isSoft ? { result } : { result, fatal };
 }
 
-/** The capability that was missing, if that is why a tool failed; looks into causes, since code between wraps what it catches. */
+/** The capability that was missing, if that is why a tool failed. It looks into causes, since code in between wraps the errors that it catches. */
 function capabilityDenied(thrown: unknown): string | undefined {
   return causesOf(thrown).find((error) => isWritError(error, "capability-denied"))?.message;
 }

@@ -24,7 +24,7 @@ export type KeptWait = { readonly value: Json } | { readonly isOver: true };
 
 /** A wait of a call. */
 interface Wait {
-  /** Its place in the call: that of another one of the same name has another number. */
+  /** The place of the wait in its call. Waits of the same name have different numbers. */
   readonly place: string;
   readonly waitsFor: WaitedFor;
   readonly afterMs?: number;
@@ -33,12 +33,12 @@ interface Wait {
 /** The call that waits. */
 interface PatientCall {
   readonly tool: Tool;
-  /** Waits for a signal, or for a time where the name is left out. */
+  /** Waits for a signal, or for a time if the name is left out. */
   readonly until: (wait: Wait) => Promise<KeptWait>;
   readonly now: () => number;
 }
 
-/** The last time that a date can be, in milliseconds since 1970. */
+/** The latest time that a date can be, in milliseconds since 1970. */
 const lastMs = 8.64e15;
 
 const waitShape = closed({ schema: anything, within: optional(duration) });
@@ -46,7 +46,7 @@ const waitShape = closed({ schema: anything, within: optional(duration) });
 /** The waits of a call. */
 function waitsOf({ tool, until, now }: PatientCall): Waits {
   const counts = new Map<string, number>();
-  /** The place of the next wait of a kind: the same whenever the tool begins again, if it waits in the same order then. */
+  /** The place of the next wait of a kind: the same each time the tool begins again, if it waits in the same order. */
   function placeOf(kind: string): string {
     if (!mayRunAgain(tool)) throw new WritError("wait-not-repeatable", { tool: tool.name });
     const count = (counts.get(kind) ?? 0) + 1;
@@ -88,17 +88,17 @@ function waitsOf({ tool, until, now }: PatientCall): Waits {
   };
 }
 
-/** Register: the waits of each call whose tool waited, while the call lives. */
+/** Register: the waits of each call whose tool has waited, while the call lives. */
 const begun = new WeakMap<OngoingCall, Waits>();
 
-/** The waits of a call of a run, in its journal where it can wait there. `pause` stops the clock of the call. */
+/** The waits of a call of a run, kept in its journal if it can wait there. `pause` stops the clock of the call. */
 export function waitsBegun(work: OngoingCall, pause: () => () => void): Waits {
   let waits = begun.get(work);
   if (waits === undefined) begun.set(work, (waits = waitsOfCall(work, pause)));
   return waits;
 }
 
-/** The tool of a call begins again in this process, from its first wait. */
+/** Forgets the waits of a call whose tool begins again in this process, from its first wait. */
 export function forgetWaits(work: OngoingCall): void {
   begun.delete(work);
 }
@@ -106,7 +106,7 @@ export function forgetWaits(work: OngoingCall): void {
 function waitsOfCall(work: OngoingCall, pause: () => () => void): Waits {
   const { run, gate } = work.at.batch;
   const { call, tool } = work.ready;
-  /** One after another: signals of one name come to the waits in the order of these. */
+  /** Asks one after another: signals of one name go to the waits in their order. */
   let asking: Promise<unknown> = Promise.resolve();
   async function inJournal(wait: Wait, ask: (question: Question) => Promise<unknown>): Promise<KeptWait> {
     const question = questionOf(work, wait);
@@ -117,7 +117,7 @@ function waitsOfCall(work: OngoingCall, pause: () => () => void): Waits {
     if ("answer" in found) return found.answer;
     const waits = new RunWaits([{ key: found.waitsAt, request: requestOf(work, wait) }]);
     scopeOf(work.run).waits(waits);
-    await asking; // what the tool waits for beside this is kept too
+    await asking; // other waits of the tool are kept as well
     throw waits;
   }
   return waitsOf({
@@ -132,7 +132,7 @@ function waitsOfCall(work: OngoingCall, pause: () => () => void): Waits {
   });
 }
 
-/** The waits of a call that a program makes by itself. */
+/** The waits of a call that a program makes outside of a run. */
 export function waitsOfProgram(tool: Tool, run: RunContext, callId: string): Waits {
   const about = { run, agent: "call", tool: tool.name, callId, pause: () => () => undefined };
   return waitsOf({ tool, now: () => timeOfDay(run.host), until: (wait) => waitHere(wait, about) });
@@ -197,13 +197,13 @@ async function waitHere({ waitsFor, afterMs }: Wait, here: Here): Promise<KeptWa
 async function signalled(onWait: OnWait, wait: Parameters<OnWait>[0]): Promise<KeptWait> {
   const json = toJson(await onWait(wait));
   if (json.ok) return { value: json.value };
-  throw new WritError("signal-invalid", { name: wait.name, issues: `it is no JSON: ${json.reason}` });
+  throw new WritError("signal-invalid", { name: wait.name, issues: `it is not JSON: ${json.reason}` });
 }
 
-/** The time by which people say when: a tool waits until then, whatever was at work meanwhile. */
+/** The time of day: a tool waits until then, whatever ran meanwhile. */
 const timeOfDay = (host: RunContext["host"]): number => (host.day ?? host).now();
 
-/** The end of a time, which may be longer than a timer can be. */
+/** Waits for the end of a time, which may be longer than a timer can be. */
 async function timeUp(afterMs: number, host: RunContext["host"], over: AbortSignal): Promise<KeptWait> {
   for (const end = timeOfDay(host) + afterMs; timeOfDay(host) < end && !over.aborted;)
     await new Promise<void>((resolve) => {

@@ -1,17 +1,17 @@
 import { mapAt } from "../schema/keywords.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 
-/** Schemas that stand inside a larger one, by their names. */
+/** Schemas inside a larger one, by name. */
 export interface Bundle {
-  /** The schema of the name as it is written in its place. */
+  /** The schema with this name, as it is written in its place. */
   at(name: string): JsonObject;
-  /** The definitions that the root of the larger schema needs beside itself. */
+  /** The definitions that the root of the larger schema needs. */
   readonly root: { readonly $defs?: JsonObject };
 }
 
 /**
- * Makes parts of one schema out of whole ones. A schema with references means places in itself: it moves to the `$defs` of the new root, its
- * references go with it, and in its place stands a reference. A reference to an anchor is left as it is: it finds its anchor there too.
+ * Makes whole schemas parts of a larger one. References in a schema point to places inside it, so a schema with references moves to the `$defs` of the new root
+ * together with them, and a reference takes its place. A reference to an anchor is left as it is: the anchor is found there too.
  */
 export function bundleSchemas(schemas: Readonly<Record<string, JsonObject>>): Bundle {
   const defs = Object.entries(schemas)
@@ -24,7 +24,7 @@ export function bundleSchemas(schemas: Readonly<Record<string, JsonObject>>): Bu
   };
 }
 
-/** The schema of the property at a path, which holds without the rest of the schema that it stands in. */
+/** The schema of the property at a path, complete without the schema around it. */
 export function propertySchema(schema: JsonObject, path: readonly string[]): JsonObject {
   let property: Json | undefined = schema;
   let pointer = pointerTo("whole");
@@ -37,7 +37,7 @@ export function propertySchema(schema: JsonObject, path: readonly string[]): Jso
   return { $ref: pointer, ...bundleSchemas({ whole: schema }).root };
 }
 
-/** Names of tools may have a slash. */
+/** A pointer to a name. Names of tools may have a slash. */
 function pointerTo(name: string): string {
   return `#/$defs/${escaped(name)}`;
 }
@@ -46,7 +46,7 @@ function escaped(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** The schema as it stands under another root: its references go to where it is now. */
+/** The schema under another root: its references point to its new place. */
 function rebase(value: Json, base: string): Json {
   if (Array.isArray(value)) return value.map((item: Json) => rebase(item, base));
   if (!isJsonObject(value)) return value;

@@ -11,12 +11,12 @@ import { pythonicDriver } from "./pythonic.ts";
 import { reactDriver } from "./react.ts";
 import { selectDriver } from "./select.ts";
 
-/** An author's word for a driver: its name, the driver itself, or `auto`. */
+/** The author's choice of a driver: its name, the driver itself, or `auto`. */
 export type DriverChoice = "auto" | DriverName | Driver;
 
 /**
- * The answer of an agent without a schema: any JSON if its program chose a driver whose answers are JSON,
- * else text. A choice that TypeScript does not know counts as the default.
+ * The answer of an agent without a schema: any JSON if its program chose a driver with JSON answers,
+ * otherwise text. A choice that TypeScript does not know counts as the default.
  */
 export type AnswerIn<Choice> = DriverChoice extends Choice
   ? string
@@ -25,7 +25,7 @@ export type AnswerIn<Choice> = DriverChoice extends Choice
     : string;
 
 /**
- * True if a program chose a driver whose answers are JSON. With `auto` an agent gives text, whichever driver
+ * True if a program chose a driver with JSON answers. With `auto` an agent returns text, whichever driver
  * its model gets.
  */
 export function answersJson(choice: DriverChoice = "auto"): boolean {
@@ -33,7 +33,7 @@ export function answersJson(choice: DriverChoice = "auto"): boolean {
   return (typeof choice === "string" ? driverNamed(choice) : choice).answers === "json";
 }
 
-/** The drivers to try, the best first. The next one is tried when the provider says that the model has no native tools. */
+/** The drivers to try, best first. The next one is tried if the provider says that the model has no native tools. */
 export type Drivers = readonly [Driver, ...Driver[]];
 
 /** Each is made when it is first asked for: few programs use more than one. */

@@ -14,17 +14,17 @@ import { textDriver } from "./text-driver.ts";
 /** Options of {@link commandDriver}. */
 export interface CommandDriverOptions extends TextDriverOptions {
   /**
-   * Treatment of a reply with commands and other text: `refuse` (default) sends it back, `keep` runs the
-   * commands that begin a line. A command in a code block is quoted, and never runs.
+   * The treatment of a reply with commands and other text: `refuse` (default) sends it back, `keep` runs the
+   * commands that begin a line. A command in a code block is a quotation, and never runs.
    */
   readonly prose?: "refuse" | "keep";
 }
 
 /**
  * Makes the driver for models that get a line right, but not a whole object: a call is `@tool <name> {arguments}`, several calls are several
- * commands, and a reply without a command is the answer. Arguments may stand on more lines. After metal-kompanion's command DSL.
+ * commands, and a reply without a command is the answer. Arguments may span lines. After metal-kompanion's command DSL.
  *
- * @throws WritError `definition-invalid` for an option that there is not.
+ * @throws WritError `definition-invalid` for an unknown option
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -78,10 +78,10 @@ function commandGrammar(shape: ReplyShape): string {
   });
 }
 
-/** A line that may begin or end a code block, or one that is a command, with what stands before its arguments. */
+/** A line that may begin or end a code block, or a command line, up to its arguments. */
 const line = /^([ \t]*)(?:(`{3,}|~{3,})(.*)|@tool\b[ \t]*(?:([^\s{]+)[ \t]*)?)/gm;
 
-/** Reads a reply whose commands stand each on a line; a reply without a command is the answer. Never throws. */
+/** Reads a reply with commands, each on its line; a reply without a command is the answer. Never throws. */
 function readCommands(text: string, prose: "refuse" | "keep"): TextReading {
   const calls: TextCall[] = [];
   const around: string[] = [];
@@ -115,12 +115,12 @@ function readCommands(text: string, prose: "refuse" | "keep"): TextReading {
   return { type: "final", content: text, plain: true };
 }
 
-/** Four blanks make a code block in Markdown. */
+/** True for an indent of four blanks, which makes a code block in Markdown. */
 function isIndented(indent: string): boolean {
   return indent.length > 3 || indent.includes("\t");
 }
 
-/** The fence that is open behind a line of fence marks: a block ends with the marks that it began with, or more of them, and nothing else. */
+/** The open fence after a line of fence marks: a block ends with at least the marks that it began with, and nothing else on the line. */
 function fenceAfter(fence: string, marks: string, behind: string): string {
   if (fence === "") return marks.startsWith("`") && behind.includes("`") ? "" : marks;
   return marks.startsWith(fence) && behind === "" ? "" : fence;
@@ -128,7 +128,7 @@ function fenceAfter(fence: string, marks: string, behind: string): string {
 
 type ReadCommand = { readonly call: TextCall; readonly end: number } | { readonly reason: string };
 
-/** The arguments are the object behind the name, however many lines it has; without one there are none. Behind it the line must end. */
+/** Reads a command. The object after the name, over any number of lines, is its arguments; without an object it has none. The line must end after that. */
 function readCommand(
   text: string,
   { name, from }: { readonly name: string | undefined; readonly from: number },

@@ -10,8 +10,8 @@ import { type Group, layers } from "./recognise/layers.ts";
 import { marks } from "./recognise/tagged.ts";
 
 /**
- * The name of the tool in whose result a call of the reply stands word for word, blanks, quotes, escapes and the tags around it aside. What a tool
- * gives is not to be trusted: a model that shows a page or a file must not call what is written there. Undefined when there is none.
+ * The name of the tool whose result contains a call of the reply word for word, apart from blanks, quotes, escapes and the tags around it. The content of
+ * results is not trusted: a model that shows a page or a file must not make the calls written there. Undefined if there is none.
  */
 export function copiedFrom({ message }: Reply, { transcript, allowed }: TurnInput): string | undefined {
   const results = transcript.messages.filter(({ role }) => role === "tool");
@@ -21,7 +21,7 @@ export function copiedFrom({ message }: Reply, { transcript, allowed }: TurnInpu
   return source?.role === "tool" ? source.name : undefined;
 }
 
-/** True if a call of the text stands word for word in anything that was read or said to the model. */
+/** True if a call in the text occurs word for word in anything that the model has read or was told. */
 export function isQuoted(text: string, { transcript, allowed }: TurnInput): boolean {
   const written = writtenCalls(text, allowed);
   return transcript.messages.some(({ role }, index, messages) => {
@@ -33,7 +33,7 @@ export function isQuoted(text: string, { transcript, allowed }: TurnInput): bool
 // Depends on: the tools.
 const knownIn = remembered(({ tools }: AllowList) => knownTools([...tools.values()]));
 
-/** The calls as they stand in a text, without what stands around them: the text as a whole where they stand in no known format. */
+/** The calls as they are written in a text, without the text around them: the whole text if they have no known format. */
 function writtenCalls(text: string, allowed: AllowList): readonly string[] {
   const tools = knownIn(allowed);
   const cursor = cursorOf(text);
@@ -50,10 +50,10 @@ function each(calls: readonly string[]): readonly string[] {
   return [...new Set(calls.map(bareText))];
 }
 
-/** A command without arguments: no other format reads it. */
+/** A command without arguments, which no other format reads. */
 const bareCommand = /^[ \t]*@tool[ \t]+\S+[ \t]*$/gm;
 
-/** The text of each call of a group: of expressions, and of the items of a list. */
+/** The text of each call of a group: of each expression, or of each item of a list. */
 function textsOf({ start, end, places }: Group, text: string): readonly string[] {
   if (places !== undefined) return places.map(([from, to]) => text.slice(from, to));
   const whole = text.slice(start, end);
@@ -66,7 +66,7 @@ const opening = /^(?:\s*```[ \t]*[\w-]*(?=\s))?[\s"'`*]+/;
 
 const mark = new RegExp(marks.source, "gmy");
 
-/** Quotes and tags that a reader passed over behind a call are no part of it. */
+/** The text of a call, without the quotes and tags after it that a reader skipped. */
 function bareText(call: string): string {
   return wordsOf(
     call

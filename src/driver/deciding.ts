@@ -7,15 +7,15 @@ import { matchTool } from "./match-tool.ts";
 
 /** A driver that decides by itself, from which {@link decidingDriver} makes a {@link Driver}. */
 export interface Deciding extends Pick<Driver, "name" | "maxViolations" | "plainResults"> {
-  /** Decides what the turn does; see `decide` of {@link Driver}. */
+  /** Decides about the turn; see `decide` of {@link Driver}. */
   decide(turn: TurnInput, ask: AskModel): DriverDecision | Promise<DriverDecision>;
 }
 
 /**
- * Makes a driver of a function that decides what a turn does: without a model, with several questions to it, or by another driver
- * ({@link decideBy}). An agent with such a driver needs no `model`, as long as the function asks none.
+ * Makes a driver from a function that decides about a turn: without a model, with several questions to it, or by another driver
+ * ({@link decideBy}). An agent with such a driver needs no `model`, as long as the function does not ask one.
  *
- * Its `request` makes a plain request of a turn (the conversation as it stands, without tools), and its `read` takes the text of a reply for
+ * Its `request` makes a plain request from a turn (the conversation as it is, without tools), and its `read` takes the text of a reply as
  * the answer: for functions that ask for words.
  *
  * @example
@@ -59,7 +59,7 @@ export function decidingDriver(deciding: Deciding): Driver {
 const drives = having("a driver", "request", "read");
 
 /**
- * Has a driver decide a turn for another one: by its own `decide`, or with one question to the model in its way.
+ * Has one driver decide a turn for another: by its own `decide`, or with one question to the model in its form.
  *
  * @example
  * ```ts

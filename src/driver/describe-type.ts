@@ -3,7 +3,7 @@ import { listAt, mapAt } from "../schema/keywords.ts";
 import type { Schema } from "../schema/schema.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 
-/** Deeper schemas are shown as `any`: a prompt is no place for more. */
+/** The depth below which schemas are shown as `any`, to keep prompts short. */
 const maxDepth = 5;
 
 /**
@@ -27,7 +27,7 @@ export function describeType(schema: Json | undefined, depth = 0): string {
 
 const choosing = ["enum", "anyOf", "oneOf", "type"];
 
-/** The type of the items of a list. One of several stands in brackets: `"a" | "b"[]` is the one, or a list of the other. */
+/** The type of the items of a list. A union is in brackets: `"a" | "b"[]` would be the one, or a list of the other. */
 function itemType(schema: Json | undefined, depth: number): string {
   const type = describeType(schema, depth);
   const choices = isJsonObject(schema) ? choosing.map((keyword) => schema[keyword]) : [];
@@ -35,12 +35,12 @@ function itemType(schema: Json | undefined, depth: number): string {
   return isOneOfSeveral && type !== "any" ? `(${type})` : type;
 }
 
-/** The place of an answer in a form that a prompt shows: `<the answer>`, `<the answer: string[]>`. */
+/** The placeholder of an answer in a prompt: `<the answer>`, `<the answer: string[]>`. */
 export function answerPlace(output: Schema | undefined, noun = "the answer"): string {
   return output === undefined ? `<${noun}>` : `<${noun}: ${describeType(output.jsonSchema)}>`;
 }
 
-/** The form of an answer that stands in no frame. */
+/** The form of an answer without a frame around it. */
 export function answerForm(output: Schema | undefined): string {
   return output === undefined ? "in words" : `with JSON and nothing else: ${describeType(output.jsonSchema)}`;
 }
@@ -59,7 +59,7 @@ function describeObject(schema: JsonObject, depth: number): string {
   return all.length === 0 ? "{}" : `{ ${all.join(", ")} }`;
 }
 
-/** The fields whose names the model chooses: `[name: string]: number`. */
+/** The fields with names that the model chooses: `[name: string]: number`. */
 function freeFields(schema: JsonObject, depth: number): readonly string[] {
   const patterns = Object.entries(mapAt(schema, "patternProperties")).map(
     ([pattern, property]) => `[name: /${pattern}/]: ${describeType(property, depth + 1)}`,
@@ -71,17 +71,17 @@ function freeFields(schema: JsonObject, depth: number): readonly string[] {
 }
 
 /**
- * The form in which a prompt shows what tools take: `types`, a short notation that models read well and that
- * leaves bounds and patterns to validation; or `schemas`, their JSON Schemas to the letter.
+ * The form in which a prompt shows the arguments of tools: `types`, a short notation that models read well and that
+ * leaves bounds and patterns to validation; or `schemas`, their exact JSON Schemas.
  */
 export type ShownTools = "types" | "schemas";
 
-/** The characters of schemas that a prompt has room for by default: about a quarter of the smallest contexts in use. */
+/** The characters of schemas that fit into a prompt by default: about a quarter of the smallest contexts in use. */
 const roomForSchemas = 4000;
 
 /**
- * The block of a prompt that lists the tools; no block when there are none. Where the author does not choose, schemas are
- * shown as long as all of them fit into a bounded part of the prompt, else types.
+ * The part of a prompt that lists the tools; empty if there are none. If the author does not choose, schemas are
+ * shown as long as all of them fit into a bounded part of the prompt, otherwise types.
  */
 export function toolList(allowed: AllowList, label: string, show?: ShownTools): readonly string[] {
   const tools = offeredTools(allowed);

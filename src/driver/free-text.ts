@@ -1,17 +1,17 @@
 import { terminal } from "./grammar/grammar.ts";
 
-/** Blanks inside a class of signs: what begins with one can be nothing but blanks, and a text of blanks says nothing. */
+/** Blanks inside a character class: text that begins with one could be only blanks, which says nothing. */
 export const blanks: string = String.raw`\x00-\x20\x7F-\xA0\u1680\u2000-\u200F\u2028\u2029\u202F\u205F\u3000\uFEFF`;
 
-/** The right side of a rule, and the rules that it needs beside itself. */
+/** The right side of a rule, and the other rules that it needs. */
 export interface GrammarPart {
   readonly expression: string;
   readonly rules: readonly string[];
 }
 
 /**
- * The grammar of text that is not empty and nowhere has `literal` in it: the answer of a protocol whose calls begin with it. The rules count
- * how much of the literal stands behind what was written, as a search for it would.
+ * The grammar of non-empty text without `literal` in it: the answer of a protocol whose calls begin with the literal. The rules track
+ * how much of the literal was just written, like a search for it.
  *
  * The names of the rules begin with `text-`.
  */
@@ -34,7 +34,7 @@ export function textWithout(literal: string): GrammarPart {
   return { expression: `(${[...first, `${firstOthers} text-0`].join(" | ")})`, rules: states };
 }
 
-/** The grammar of text that is not empty and begins with none of these signs. */
+/** The grammar of non-empty text that begins with none of these characters. */
 export function textNotBeginningWith(signs: string): GrammarPart {
   return {
     expression: `[^${blanks}${Array.from(signs).map(inClass).join("")}] text-0`,
@@ -42,7 +42,7 @@ export function textNotBeginningWith(signs: string): GrammarPart {
   };
 }
 
-/** Length of the longest beginning of the literal that stands at the end of a text. */
+/** The length of the longest beginning of the literal at the end of a text. */
 function matched(text: string, literal: string): number {
   for (let length = Math.min(text.length, literal.length); length > 0; length -= 1)
     if (text.endsWith(literal.slice(0, length))) return length;

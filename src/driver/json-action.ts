@@ -15,7 +15,7 @@ import { insideFence, oneObject } from "./one-object.ts";
 import { asChat, inWords, resend } from "./text-chat.ts";
 import type { TextProtocol, TextReading } from "./text-protocol.ts";
 
-/** The dialect `action`: one object a reply, a call or the answer. */
+/** The dialect `action`: one object per reply, a call or the answer. */
 export function actionProtocol({ show, resultRole, maxRetries, ...bounds }: JsonSettings): TextProtocol {
   return {
     name: "json",
@@ -43,14 +43,14 @@ export function actionProtocol({ show, resultRole, maxRetries, ...bounds }: Json
   };
 }
 
-/** The calls of a reply that another driver read. */
+/** The text for the calls of a reply that another driver read. */
 function actionCalls(calls: readonly ToolCall[]): string {
   return calls
     .map(({ name, arguments: args }) => JSON.stringify({ action: { tool: name, args } }))
     .join("\n");
 }
 
-/** A reply as the model is shown it again: a thought is no longer there than one may be. */
+/** A reply as the model is shown it again: with its thought cut to the bound. */
 function withShortThought(raw: string, maxThought: number): string {
   const read = oneObject(insideFence(raw) ?? raw);
   const thought = read.ok ? read.value["thought"] : undefined;
@@ -58,7 +58,7 @@ function withShortThought(raw: string, maxThought: number): string {
   return JSON.stringify({ ...read.value, thought: shortThought(thought, maxThought) });
 }
 
-/** The result of a call as one JSON object, so that the model sees the form it is asked to keep. */
+/** The result of a call as one JSON object, so that the model sees the form that it has to keep. */
 export function resultObject(message: ResultMessage): string {
   const { mark, value } = toldResult(message);
   const told = message.status === "ok" ? { result: value } : { error: value };
@@ -66,8 +66,8 @@ export function resultObject(message: ResultMessage): string {
 }
 
 /**
- * Reads what is left when a reply says no call in any form: an object of the protocol in other text, or an answer in words. Words with braces
- * in them are no answer: they may be a call that could not be read.
+ * Reads the rest if a reply has no call in any form: an object of the protocol inside other text, or an answer in words. Words with braces
+ * are not an answer: they may be an unreadable call.
  */
 export function mendAction(bounds: JsonSettings): (text: string) => TextReading | undefined {
   return (text) => {

@@ -13,8 +13,8 @@ import { asChat, inWords, resend } from "./text-chat.ts";
 import { type TextCall, type TextProtocol, type TextReading, violation } from "./text-protocol.ts";
 
 /**
- * The dialect `hermes`, which Nous Hermes, Qwen and many others were trained on: each call in `<tool_call>` tags. A reply without a tag is the
- * answer. The tools are always shown as schemas, as in that training.
+ * The dialect `hermes`, which Nous Hermes, Qwen and many others were trained on: each call is in `<tool_call>` tags. A reply without a tag is the
+ * answer. Tools are always shown as schemas, as in that training.
  */
 export function hermesProtocol({ resultRole, maxRetries }: JsonSettings): TextProtocol {
   return {
@@ -49,10 +49,10 @@ function readHermes(text: string): TextReading {
   return { type: "calls", calls };
 }
 
-/** Signs of a reply that was to be a call. In an answer the tags may be spoken of. */
+/** A sign that a reply was meant to be a call. An answer may mention the tags. */
 const signOfCall = /^<tool_call|<tool_call>\s*\{|<\/tool_call>$/;
 
-/** The index of the tag that closes a call: behind the object, in whose texts it may stand too. */
+/** The index of the tag that closes a call: after the object, whose texts may contain the tag too. */
 function endOfCall(text: string, start: number): number | undefined {
   const object = text.indexOf("{", start);
   const isObject = object !== -1 && text.slice(start, object).trim() === "";

@@ -12,7 +12,7 @@ import { type ReplyShape, type Shaping } from "./reply-shape.ts";
 import { asChat, inWords, resend } from "./text-chat.ts";
 import { type TextProtocol, type TextReading, violation } from "./text-protocol.ts";
 
-/** The dialect `inline`: a reply is `{"tool", "arguments"}` and nothing else, or it is the answer. After Agents.KT's inline fallback. */
+/** The dialect `inline`: a reply is either `{"tool", "arguments"}` alone, or the answer. After Agents.KT's inline fallback. */
 export function inlineProtocol({ show, resultRole, maxRetries }: JsonSettings): TextProtocol {
   return {
     name: "inline",
@@ -53,7 +53,7 @@ function readInline(text: string, turn: TurnInput): TextReading {
   return { type: "calls", calls: [{ name: tool, arguments: args }] };
 }
 
-/** An answer can be an object with a `tool` in it too. Arguments can be left out in a call of a tool that there is. */
+/** True if an object is a call: an answer can be an object with a `tool` too. A call of a known tool may leave out the arguments. */
 function isCall(reply: JsonObject, tool: string, { allowed }: TurnInput): boolean {
   if (Object.keys(reply).some((key) => key !== "tool" && key !== "arguments")) return false;
   return Object.hasOwn(reply, "arguments") || allowed.tools.has(matchTool(tool, allowed));
@@ -80,7 +80,7 @@ function instructions({ allowed, output, model }: Shaping, show: ShownTools | un
   ].join("\n\n");
 }
 
-/** No schema says plain text: a model that is held to one answers in an object. */
+/** The schema of replies. No schema allows plain text, so a model that is held to one answers in an object. */
 function inlineSchema(shape: ReplyShape): JsonObject {
   return objectReplies(shape, {
     call: (name, args) => closedObject({ tool: { const: name }, arguments: args }),

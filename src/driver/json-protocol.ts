@@ -8,7 +8,7 @@ import { inputsOf, objectCalls } from "./plain-answer.ts";
 import type { ReplyShape } from "./reply-shape.ts";
 import { type TextReading, violation } from "./text-protocol.ts";
 
-/** Treatment of a thought that is longer than it may be: it is cut, or the reply is refused. */
+/** The treatment of a thought beyond the bound: it is cut, or the reply is refused. */
 export type LongThought = "cut" | "refuse";
 
 /** Bounds of a thought. */
@@ -18,7 +18,7 @@ export interface ThoughtBounds {
 }
 
 /**
- * Reads a reply of the strict protocol: one JSON object and nothing else, `{"thought"?, "action": {"tool", "args"}}` or
+ * Reads a reply of the strict protocol: exactly one JSON object, `{"thought"?, "action": {"tool", "args"}}` or
  * `{"final": {"content"}}`. After metal-kompanion's "Tool calling without native support". Prose around the object, fences, two objects or
  * unknown fields are violations. Never throws.
  */
@@ -47,7 +47,7 @@ export function readProtocolObject(
   return violation('it has neither "action" nor "final"');
 }
 
-/** The beginning of a thought. No character of two halves is cut in the middle. */
+/** The beginning of a thought. No surrogate pair is cut in the middle. */
 export function shortThought(thought: string, maxThought: number): string {
   return thought.slice(0, maxThought).replace(/[\ud800-\udbff]$/, "");
 }

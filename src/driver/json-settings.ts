@@ -9,7 +9,7 @@ import type { ShownTools } from "./describe-type.ts";
 /**
  * The JSON that a model writes. `action`: `{"thought", "action": {"tool", "args"}}` or `{"final":
  * {"content"}}`, always one object. `inline`: `{"tool", "arguments"}`, or the answer as plain text. `hermes`:
- * `<tool_call>{"name", "arguments"}</tool_call>`, several if need be, or the answer as plain text.
+ * `<tool_call>{"name", "arguments"}</tool_call>`, any number of them, or the answer as plain text.
  */
 export type JsonDialect = "action" | "inline" | "hermes";
 
@@ -18,17 +18,17 @@ export interface JsonDriverOptions extends TextDriverOptions {
   /** Default `action`. */
   readonly dialect?: JsonDialect;
   /**
-   * `strict` (default) refuses every reply that is not the dialect to the letter, says what is wrong, and asks again. `safe` and
-   * `lenient` also take calls in other formats, as {@link recogniser} does, and the event `message-end` says what was mended.
+   * `strict` (default) refuses every reply that does not follow the dialect exactly, says what is wrong, and asks again. `safe` and
+   * `lenient` also accept calls in other formats, like {@link recogniser}, and the event `message-end` says what was repaired.
    */
   readonly mode?: RecogniserMode;
-  /** Most characters of a thought. Default 200. The dialect `action` alone has thoughts. */
+  /** The most characters of a thought. Default 200. Only the dialect `action` has thoughts. */
   readonly maxThought?: number;
-  /** Treatment of a thought that is longer: `cut` (default), or `refuse` the reply. */
+  /** The treatment of a longer thought: `cut` (default), or `refuse` the reply. */
   readonly longThought?: LongThought;
   /**
-   * The tools in the prompt: as `types`, a short notation, or as their JSON `schemas` to the letter. Default: schemas
-   * when all of them have 4,000 characters at most, else types.
+   * The form of the tools in the prompt: `types`, a short notation, or their exact JSON `schemas`. Default: schemas
+   * if all of them together have at most 4,000 characters, otherwise types.
    */
   readonly show?: ShownTools;
 }
@@ -37,7 +37,7 @@ export interface JsonDriverOptions extends TextDriverOptions {
 export type JsonSettings = Readonly<Required<Omit<JsonDriverOptions, "show">>> &
   Pick<JsonDriverOptions, "show">;
 
-/** @throws WritError `definition-invalid` for what is no such option. */
+/** @throws WritError `definition-invalid` for an invalid option */
 export function jsonSettings(options: JsonDriverOptions): JsonSettings {
   checkOptions("jsonDriver()", options, {
     dialect: oneOf("action", "inline", "hermes"),
@@ -52,7 +52,7 @@ export function jsonSettings(options: JsonDriverOptions): JsonSettings {
   return { dialect, mode, resultRole, longThought, show, maxThought, maxRetries };
 }
 
-/** Reads an answer that is the whole reply. An object that may still become a call is not one. */
+/** Reads an answer that is the whole reply. An object that may still become a call is not an answer. */
 export const wholeAnswers: Pick<TextProtocol, "plainAnswers" | "partialAnswer"> = {
   plainAnswers: true,
   partialAnswer: (partial) =>

@@ -7,13 +7,13 @@ import { readBeyond } from "./read-beyond.ts";
 import { textDriver } from "./text-driver.ts";
 
 /**
- * Makes the driver for models without native calls: calls are JSON in the text of a reply, held by a grammar or a schema where the model can be
+ * Makes the driver for models without native calls: calls are JSON in the text of a reply, enforced by a grammar or a schema if the model can be
  * constrained while it writes.
  *
- * A reply that is not accepted goes back to the model with what is wrong with it; after `maxRetries` more the run fails with
+ * A refused reply goes back to the model with its fault; after `maxRetries` retries the run fails with
  * `protocol-violated`. A call in a reply that was cut off at the token limit never runs.
  *
- * @throws WritError `definition-invalid` for an option that there is not, and for counts that are no whole numbers from 0 on.
+ * @throws WritError `definition-invalid` for an unknown option, and for counts that are not whole numbers of at least 0
  * @example
  * ```ts
  * import { agent } from "writ";

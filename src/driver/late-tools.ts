@@ -9,20 +9,20 @@ import { isJsonObject } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 
 /**
- * One tool through which a model calls all that it is told of after its run has begun: another list of tools would have its provider read all
- * messages anew. Only the provider sees it. In the transcript each call has its own tool, to which allow-list, policy and schema hold.
+ * One tool through which a model calls every tool that it is told of after its run began: another list of tools would make its provider read all
+ * messages anew. Only the provider sees it. In the transcript each call has its own tool, to which allow-list, policy and schema apply.
  */
 export interface Caller {
   readonly description: ToolDescription;
-  /** True for a tool that is called through it. */
+  /** True for a tool that is called through the caller. */
   calls(this: void, name: string): boolean;
-  /** The message as the provider is told it; the same object for the same message. */
+  /** The message as the provider gets it; the same object for the same message. */
   toWire(this: void, message: Message): Message;
-  /** The call that the model means by one that it made; the same object for one that was not made through the caller. */
+  /** The call that the model means by one that it made; the same object for a call that was not made through the caller. */
   meant(this: void, call: ToolCall): ToolCall;
 }
 
-/** The caller for a list; undefined for one that tells of all its tools when the run begins. */
+/** The caller for a list of tools; undefined for a list that is described completely when the run begins. */
 export function callerFor(allowed: AllowList, names: WireNames): Caller | undefined {
   const { tools, before = tools } = allowed;
   const first = new Set(toldFirst(allowed).map((tool) => tool.name));
@@ -70,7 +70,7 @@ interface Naming {
   readonly late: ReadonlyMap<string, Tool>;
 }
 
-/** A result that tells of tools says what they take. */
+/** The result with the arguments of the tools that it introduces. */
 function told(message: ResultMessage, { name, late }: Naming): ResultMessage {
   const { offers = [] } = message;
   const lines = offers.flatMap((offered) => {
@@ -93,7 +93,7 @@ interface InnerCall extends Partial<Pick<ToolCall, "arguments" | "malformed">> {
   readonly tool?: string;
 }
 
-/** The call inside one of the caller. A model that leaves out `arguments` wrote them beside the name. */
+/** The call inside a call of the caller. A model that leaves out `arguments` wrote them beside the name. */
 function innerCall({ arguments: written }: ToolCall): InnerCall {
   if (typeof written === "string") return { tool: /^\s*\{\s*"tool"\s*:\s*"([^"\\]+)"/.exec(written)?.[1] };
   if (!isJsonObject(written)) return {};

@@ -13,15 +13,15 @@ const step = "Step: ";
 const answer = "Answer: ";
 
 /**
- * For models too weak to plan in JSON (about a hundred million parameters): a task is a question, one line for each step, and an answer.
- * A line says exactly one call or the answer, so nothing is lost against the JSON protocol.
+ * For models too weak to plan in JSON (about a hundred million parameters): a task is a question, one line per step, and an answer.
+ * A line is exactly one call or the answer, so nothing is lost compared with the JSON protocol.
  *
  *     Q: What is 30 - 21?
  *     Step: 30 - 21 = 9
  *     Answer: 9
  *
- * The model writes up to the `=`; the runtime runs the call and writes its result. Where the model can be constrained, a grammar fixes the
- * tools and the types of their arguments. The prompt only grows, so that a model's cache of it holds. An answer is one line of text: an
+ * The model writes up to the `=`; the runtime runs the call and writes its result. If the model can be constrained, a grammar fixes the
+ * tools and the types of their arguments. The prompt only grows, so that the model's prompt cache holds. An answer is one line of text: an
  * output schema does not bind it while it is written, and only checks it afterwards.
  */
 export const linesDriver: Driver = textDriver({
@@ -68,7 +68,7 @@ function lineGrammar({ tools, mayAnswer }: ReplyShape): string {
   });
 }
 
-/** The whole conversation as text. Everything but the last lines was in the request before. */
+/** The whole conversation as text. All but the last lines were in the previous request. */
 function promptOf({ transcript, allowed, examples }: TurnInput): string {
   const { messages } = transcript;
   const instructions = messages[0]?.role === "system" ? messages[0].text : "";
@@ -79,7 +79,7 @@ function promptOf({ transcript, allowed, examples }: TurnInput): string {
 }
 
 function written(message: Message, allowed: AllowList): string {
-  if (message.role === "system") return ""; // it stands in the head
+  if (message.role === "system") return ""; // it is in the head
   if (message.role === "user") return `Q: ${oneLine(textOf(message))}\n`;
   if (message.role === "tool")
     return ` ${message.status === "ok" ? "" : "error: "}${oneLine(message.text)}\n`;

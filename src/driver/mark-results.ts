@@ -8,8 +8,8 @@ import { remembered } from "../util/remembered.ts";
 import type { Driver, TurnInput } from "./driver.ts";
 
 /**
- * The turn as a model is shown it: results that are not trusted stand as JSON that says so, and the system message says what that means. In a JSON
- * string each quote is escaped, so no words in a result can end it. It is hygiene: what holds is the policy.
+ * The turn as a model is shown it: untrusted results are JSON that says so, and the system message says what that means. In a JSON
+ * string each quote is escaped, so no words in a result can end it. The mark is hygiene: the policy is what enforces.
  */
 export function withMarks(input: TurnInput, { plainResults = false, passthrough }: Driver): TurnInput {
   const marks = input.marks === true && !plainResults && mayMark(input.allowed);
@@ -26,14 +26,14 @@ function hasFiles(message: Message): boolean {
   return message.role === "tool" && message.files !== undefined;
 }
 
-/** Protocols that are text show no files. */
+/** The message with files in words, for protocols of text. */
 function shownInWords(message: Message): Message {
   return shown(inWords(message));
 }
 
 /**
- * True where results of any of the tools may be untrusted. The rule then stands in every turn, so that all
- * prompts begin alike, also once a call has left the run fewer tools. Depends on: the tools.
+ * True if results of any of the tools may be untrusted. The rule is then part of every turn, so that all
+ * prompts begin alike, even after a call has left the run fewer tools. Depends on: the tools.
  */
 const mayMark = remembered(({ tools, before = tools }: AllowList) => [...before.values()].some(isStranger));
 
@@ -54,7 +54,7 @@ function withRule(system: SystemMessage): SystemMessage {
   return { ...system, text: system.text === "" ? rule : `${system.text}\n\n${rule}` };
 }
 
-// Register: what stands in the mark of a message, for protocols whose results are JSON objects themselves.
+// Register: the values in the marks of messages, for protocols whose results are JSON objects themselves.
 const marked = new WeakMap<ResultMessage, Json>();
 
 function withMark(message: ResultMessage): ResultMessage {
@@ -67,14 +67,14 @@ function withMark(message: ResultMessage): ResultMessage {
   return shown;
 }
 
-/** The text of a tool, as data of a stranger. */
+/** The text of a tool, marked as a stranger's data. */
 export function markedText(tool: string, value: Json): string {
   return visibleJson(JSON.stringify({ tool, trusted: false, value }));
 }
 
 /**
- * A result for a protocol that writes results as JSON: its value, and where it is marked `trusted: false`
- * beside it, not a mark inside.
+ * A result for a protocol that writes results as JSON: its value, with `trusted: false`
+ * beside it, rather than a mark inside, if it is marked.
  */
 export function toldResult(message: ResultMessage): {
   readonly mark: { readonly trusted?: false };

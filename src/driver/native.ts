@@ -16,13 +16,13 @@ import { answerFormat, heldToShape, shapeOf } from "./reply-shape.ts";
 import { withoutThinking } from "./thinking.ts";
 
 /**
- * Native function calling: tools go to the provider as tools and nowhere else, calls come back as calls. A tool that a run was told of stays in
- * its requests when a call takes it away, so that they begin alike; a call of it is refused.
+ * Native function calling: tools go to the provider as tools only, and calls come back as calls. A tool that a run was told of stays in
+ * its requests after a call removed it, so that they begin alike; a call of it is refused.
  *
- * A reply without calls whose whole text is calls in a model's own tags is read as these calls, which the event `message-end` tells as a repair;
- * not calls that stand word for word in a message before it. Blocks of thinking in the text become reasoning.
+ * A reply without calls whose whole text is calls in a model's own tags is read as these calls, which the event `message-end` reports as a repair,
+ * unless they occur word for word in an earlier message. Blocks of thinking in the text become reasoning.
  *
- * An output schema binds the answer while it is written wherever it does not bind the calls too; elsewhere it is only checked afterwards.
+ * An output schema binds the answer while it is written, unless it would bind the calls too; then it is only checked afterwards.
  *
  * @example
  * ```ts
@@ -98,9 +98,9 @@ function readMessage({ message, finishReason }: Reply, turn: TurnInput): Reading
 }
 
 /**
- * Calls in the tags that a model was trained on, when the provider did not read them: servers do so whose parser does not fit the model. Only
- * a reply that is such calls and nothing else counts, and none that stands in what was said or read before, so that an answer that quotes one
- * stays an answer. Undefined when there are none.
+ * Calls in the tags that a model was trained on, if the provider did not read them, because its parser does not fit the model. Only
+ * a reply that consists of such calls counts, and no call that occurs in an earlier message, so that an answer that quotes one
+ * stays an answer. Undefined if there are none.
  */
 function unparsedCalls(text: string, turn: TurnInput): readonly ToolCall[] | undefined {
   const { allowed, model } = turn;
@@ -119,7 +119,7 @@ function unparsedCalls(text: string, turn: TurnInput): readonly ToolCall[] | und
 
 const unparsedText = "the provider gave the calls as text: they were read from their tags";
 
-/** Some models write the arguments of a call as text too. Such a text says nothing, and teaches the model to do it again. */
+/** The reply without a text that only repeats the arguments of a call. Such a text says nothing, and teaches the model to do it again. */
 function withoutLeak(message: ReplyMessage, calls: readonly ToolCall[]): ReplyMessage {
   if (calls.length === message.parts.length) return message;
   const parts = message.parts.filter((part) => part.type !== "text" || !isLeaked(part.text, calls));
@@ -134,12 +134,12 @@ function isLeaked(text: string, calls: readonly ToolCall[]): boolean {
 
 const emptyFeedback = "Your last reply was empty. Call a tool or answer in words.";
 
-/** A reply that says nothing cannot stand in a transcript: providers refuse empty messages. */
+/** The reply with a placeholder if it says nothing: providers refuse empty messages. */
 function withPlaceholder(message: ReplyMessage): ReplyMessage {
   return { ...message, parts: [...message.parts, { type: "text", text: "(empty)" }] };
 }
 
-/** The one tool through which the model of a turn calls those that it was told of later; undefined where each is called by its name. */
+/** The one tool through which the model of a turn calls tools that it was told of later; undefined if each is called by its name. */
 export function callerIn(turn: TurnInput): Caller | undefined {
   return turn.model.features.fixedTools === true ? toldIn(turn).caller : undefined;
 }
@@ -152,16 +152,16 @@ function requestMessages({ transcript }: TurnInput, { names, caller }: Ways): re
   return names.identity ? told : told.map((message) => names.message(message));
 }
 
-/** The rule of a provider that takes no other names than all do. */
+/** A rule that accepts no names beyond those that every provider takes. */
 const noNames = /(?!)/;
 
-/** The names of tools as a provider knows them, and the one through which it calls some of them. */
+/** The names of tools as a provider knows them, and the tool through which it calls some of them. */
 interface Ways {
   readonly names: WireNames;
   readonly caller?: Caller;
 }
 
-/** The tools as a provider is told of them, and which of them may be called. */
+/** The tools as they are described to a provider, and those that may be called. */
 interface Described extends Ways {
   readonly told: Pick<ModelRequest, "tools" | "callable">;
 }
@@ -175,14 +175,14 @@ function toldIn({ allowed, model: { features } }: TurnInput): Described {
   return describe(allowed)(features.toolNames ?? noNames);
 }
 
-/** The tools that a list tells of, behind each other in the order of telling, made once for each. Depends on: the tools; the names that the provider takes. */
+/** The described tools of a list, in the order of telling, made once for each. Depends on: the tools; the names that the provider takes. */
 const growing = remembered((allowed: AllowList) =>
   remembered((accepted: RegExp) =>
     describedAs(toldTools(allowed), offeredTools(allowed), { names: wireNames(allowed, accepted) }),
   ),
 );
 
-/** Those of which a run told when it began, with the one through which the others are called. Depends on: the same. */
+/** The tools that were described when the run began, and the one through which others are called. Depends on: the same. */
 const fixed = remembered((allowed: AllowList) =>
   remembered((accepted: RegExp) => {
     const names = wireNames(allowed, accepted);

@@ -9,7 +9,7 @@ import { matchTool } from "./match-tool.ts";
 import { endOfObject, oneObject } from "./one-object.ts";
 
 /**
- * Calls on one line. A tool with a notation, `{a} + {b}`, is written that way; any other as its name and its arguments as JSON.
+ * A call on one line. A tool with a notation, `{a} + {b}`, is written that way; any other as its name and its arguments as JSON.
  */
 export function callLine(name: string, args: Json, allowed: AllowList): string {
   const notation = allowed.tools.get(name)?.notation;
@@ -20,7 +20,7 @@ export function callLine(name: string, args: Json, allowed: AllowList): string {
     .join("");
 }
 
-/** A call on one line up to where the value of a field stands, with the values that are known already. */
+/** A call on one line up to the value of a field, with the values that are already known. */
 export function callBeginning({ name, notation = "" }: Tool, known: JsonObject, field: string): string {
   const pieces = piecesOf(notation);
   const at = pieces.findIndex((piece) => piece.field === field);
@@ -43,7 +43,7 @@ export function headLine(tool: Tool): string {
   return `${shape}  (${tool.name}: ${tool.description})`;
 }
 
-/** The schemas of what a line of the tool leaves open: each argument in its notation, or its arguments as a whole. */
+/** The schemas of the open parts of a tool's line: each argument in its notation, or its arguments as a whole. */
 export function argumentSchemas(tool: Tool): readonly JsonObject[] {
   if (tool.notation === undefined) return [tool.input.jsonSchema];
   const { jsonSchema } = tool.input;
@@ -62,8 +62,8 @@ export function lineExpression(tool: Tool, expressions: readonly string[]): stri
 }
 
 /**
- * The call that a line says, or undefined when it says none. A model without a grammar goes on behind a `=` with a result of its own, which is
- * passed over: the runtime gives the result. Never throws.
+ * The call in a line, or undefined if it has none. A model without a grammar may go on after a `=` with a result of its own, which is
+ * ignored: the runtime gives the result. Never throws.
  */
 export function readCallLine(
   line: string,
@@ -93,7 +93,7 @@ function piecesOf(notation: string): readonly Piece[] {
     .map((text) => (/^\{\w+\}$/.test(text) ? { text, field: text.slice(1, -1) } : { text }));
 }
 
-/** Longer calls are none in a notation. */
+/** The most characters of a call in a notation. */
 const longestCall = 2000;
 
 function readNotation(notation: string, line: string): JsonObject | undefined {
@@ -114,7 +114,7 @@ function readNotation(notation: string, line: string): JsonObject | undefined {
 
 /**
  * The pattern of an argument: a text in quotes, or a word that ends where the notation goes on. The word
- * cannot hold the sign that ends it, so there is one way to read a line, and reading is linear.
+ * cannot contain the sign that ends it, so a line can be read in only one way, and reading is linear.
  */
 function valuePattern(next: Piece | undefined): string {
   const [sign = " "] = next?.text.trimStart() ?? "";
@@ -122,13 +122,13 @@ function valuePattern(next: Piece | undefined): string {
   return String.raw`("(?:[^"\\]|\\.)*"|-?[^\s"${end}]+)`;
 }
 
-/** A word that is no JSON is a text: the schema decides whether that will do. */
+/** The value of a word. A word that is not JSON is text: the schema decides whether it fits. */
 function valueOf(text: string): Json {
   const parsed = parseJson(text);
   return parsed.ok ? parsed.value : text;
 }
 
-/** The text as a pattern; blanks may be doubled. */
+/** The text as a pattern in which blanks may be repeated. */
 function escaped(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(/\s+/g, String.raw`\s+`);
 }

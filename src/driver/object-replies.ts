@@ -5,10 +5,10 @@ import type { ReplyShape } from "./reply-shape.ts";
 /** Any answer in words. */
 export const anyAnswer: JsonObject = { type: "string", minLength: 1 };
 
-/** An answer in words that is not blank. Not every provider of schemas knows patterns; our own grammar does. */
+/** An answer in words that is not blank. Not every provider of schemas supports patterns; our own grammar does. */
 export const writtenAnswer: JsonObject = { type: "string", pattern: String.raw`\S` };
 
-/** An object of these fields and of no others, all of them required unless `required` says which are. */
+/** An object with exactly these fields, all required unless `required` names those that are. */
 export function closedObject(
   properties: JsonObject,
   required: readonly string[] = Object.keys(properties),
@@ -25,7 +25,7 @@ interface ReplyObjects {
   readonly answer: (content: JsonObject) => JsonObject;
 }
 
-/** The JSON Schema of replies that are one object: a call of one of the tools, made of its name and its arguments, or the answer. */
+/** The JSON Schema of replies that are one object: a call of one of the tools, made from its name and its arguments, or the answer. */
 export function objectReplies(
   { tools, mayAnswer, output = {} }: ReplyShape,
   { call, answer }: ReplyObjects,
@@ -36,7 +36,7 @@ export function objectReplies(
   return { ...oneOf([...calls, ...(mayAnswer ? [answer(bundle.at(answerName))] : [])]), ...bundle.root };
 }
 
-/** A schema of what any of these allow. */
+/** A schema of everything that one of these allows. */
 export function oneOf(schemas: readonly JsonObject[]): JsonObject {
   const [only = {}] = schemas;
   return schemas.length === 1 ? only : { anyOf: schemas };

@@ -5,7 +5,7 @@ export type OneObject =
   | { readonly ok: true; readonly value: JsonObject }
   | { readonly ok: false; readonly reason: string };
 
-/** Reads a text that must be one JSON object. What is wrong with another is said as exactly as can be. Never throws. */
+/** Reads a text that must be one JSON object. The fault of another text is described as exactly as possible. Never throws. */
 export function oneObject(text: string): OneObject {
   const trimmed = text.trim();
   const parsed = parseJson(trimmed);
@@ -32,10 +32,10 @@ function wrong(reason: string): OneObject {
   return { ok: false, reason };
 }
 
-/** Depth of the keys of a protocol. Of keys behind them the last of two is meant, as everywhere in JSON. */
+/** The depth of a protocol's own keys. Of deeper keys the last of two counts, as everywhere in JSON. */
 const protocolDepth = 2;
 
-/** A key that a text of JSON has twice in one object of a protocol: which of the two is meant nobody can say. */
+/** A key that occurs twice in one object of a protocol: it is unclear which one is meant. */
 function repeatedKey(text: string): string | undefined {
   const tokens = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g;
   const open: Set<string>[] = [];
@@ -52,7 +52,7 @@ function repeatedKey(text: string): string | undefined {
   return undefined;
 }
 
-/** The index behind the object that begins at `start`; undefined when it is not closed. */
+/** The index after the object that begins at `start`; undefined if it is not closed. */
 export function endOfObject(text: string, start = 0): number | undefined {
   const marks = /["{}[\]]/g;
   marks.lastIndex = start;
@@ -79,7 +79,7 @@ function endOfString(text: string, start: number): number | undefined {
   return undefined;
 }
 
-/** The content of a text that is one code block of Markdown and nothing else; else undefined. */
+/** The content of a text that is exactly one code block of Markdown; otherwise undefined. */
 export function insideFence(text: string): string | undefined {
   const block = text.trim();
   const start = block.indexOf("\n") + 1;

@@ -3,8 +3,8 @@ import { partialJson } from "../util/partial-json.ts";
 import type { Driver, TurnInput } from "./driver.ts";
 
 /**
- * Follows the answer of a reply while the model writes it. What it makes is given each piece of the reply's text, and gives back a snapshot of
- * the answer when the piece added to it, else undefined. Undefined where the answer is held to no schema, or the driver's replies are no JSON.
+ * Follows the answer of a reply while the model writes it. The returned function takes each piece of the reply's text, and returns a snapshot of
+ * the answer if the piece added to it, otherwise undefined. Undefined if the answer is held to no schema, or the driver's replies are not JSON.
  */
 export function followAnswer(
   driver: Driver,

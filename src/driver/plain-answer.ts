@@ -6,17 +6,17 @@ import type { GrammarPart } from "./free-text.ts";
 import { grammarFor, terminal } from "./grammar/grammar.ts";
 import type { ReplyShape, Shaping } from "./reply-shape.ts";
 
-/** The words that explain a protocol of calls or plain answers. */
+/** The text that explains a protocol of calls or plain answers. */
 export interface CallForm {
   /** The protocol's word for a tool. */
   readonly noun: string;
-  /** The lines that show a tool. */
+  /** The lines that describe a tool. */
   readonly tool: (tool: Tool) => string;
   /** The lines that say how to call. */
   readonly calling: readonly string[];
 }
 
-/** Makes the instructions of a protocol in which a reply is calls or else the answer as it stands. */
+/** Makes the instructions of a protocol in which a reply is either calls or a plain answer. */
 export function callsOrAnswer({ noun, tool, calling }: CallForm): (shaping: Shaping) => string {
   return ({ allowed, output }) => {
     const form = answerForm(output);
@@ -30,15 +30,15 @@ export function callsOrAnswer({ noun, tool, calling }: CallForm): (shaping: Shap
   };
 }
 
-/** The schemas of what the tools take. */
+/** The input schemas of the tools. */
 export function inputsOf(tools: readonly Tool[]): readonly JsonObject[] {
   return tools.map(({ input }) => input.jsonSchema);
 }
 
-/** Most calls behind the first one in a reply that is held: small models repeat one call for ever. */
+/** The most calls after the first in a constrained reply: small models repeat one call for ever. */
 export const moreCalls = "{0,7}";
 
-/** The expression of one of the calls, each an object: what `head` writes up to the arguments, the arguments, and the end. */
+/** The expression of one of the calls, each an object: the text of `head` up to the arguments, the arguments, and the end. */
 export function objectCalls(
   tools: readonly Tool[],
   args: readonly string[],
@@ -50,9 +50,9 @@ export function objectCalls(
 }
 
 /**
- * The grammar of a protocol in which a reply is a call or else the answer as it stands: JSON where it is held to a schema, `text` elsewhere.
- * `callsOf` makes the grammar of calls from the expressions of the `schemas`, which are the inputs of the tools where nothing else is said; it is
- * not asked when there is nothing to call.
+ * The grammar of a protocol in which a reply is either a call or a plain answer: JSON if the answer has a schema, otherwise `text`.
+ * `callsOf` makes the grammar of calls from the expressions of the `schemas`, by default the inputs of the tools; it is
+ * not called if there is nothing to call.
  */
 export function plainAnswer(
   { tools, mayAnswer, output }: ReplyShape,

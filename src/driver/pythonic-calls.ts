@@ -7,13 +7,13 @@ import { readCallExpression, type WrittenCall } from "./recognise/call-expressio
 import { type Cursor, cursorOf, skipBlanks, takeSign } from "./recognise/cursor.ts";
 import { type TextCall, type TextReading, violation } from "./text-protocol.ts";
 
-/** The beginning of a list of calls; and that of a call by itself. */
+/** The beginning of a list of calls, and of a single call. */
 const beginsList = /^\[\s*([A-Za-z_][\w.\-/:]*)\s*\(/;
 const beginsCall = /^([A-Za-z_][\w.\-/:]*)\(/;
 
 /**
- * Reads a reply that is `[f(a=1), g()]`, or one call without the brackets; any other text is the answer. So is what only begins like a list of
- * calls, `[Smith (2020)] says so`, when no tool has that name. Calls of tools in a code block are no answer, and do not run. Never throws.
+ * Reads a reply of the form `[f(a=1), g()]`, or one call without the brackets; any other text is the answer. So is a text that only begins like a list of
+ * calls, `[Smith (2020)] says so`, if no tool has that name. A call in a code block is not an answer, and does not run. Never throws.
  */
 export function readPythonic(text: string, turn: TurnInput): TextReading {
   const inside = insideFence(text);
@@ -72,7 +72,7 @@ function isAtEnd(cursor: Cursor): boolean {
   return cursor.at >= cursor.text.length;
 }
 
-/** Arguments without a name get the names that the tool has at their places. */
+/** A call. Arguments without a name get the names that the tool has at their places. */
 function callOf(
   { name, named, placed }: WrittenCall,
   { allowed }: TurnInput,

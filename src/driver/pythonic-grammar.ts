@@ -6,7 +6,7 @@ import { terminal } from "./grammar/grammar.ts";
 import { moreCalls, plainAnswer } from "./plain-answer.ts";
 import type { ReplyShape } from "./reply-shape.ts";
 
-/** A value as Python writes it. */
+/** A value in Python's notation. */
 export function literalOf(value: Json): string {
   if (value === null) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
@@ -22,10 +22,10 @@ interface Parameter {
   readonly isRequired: boolean;
 }
 
-/** Keywords that say of arguments what their properties do not. */
+/** Keywords that restrict arguments beyond their single properties. */
 const sayMore = ["$ref", "allOf", "anyOf", "oneOf", "patternProperties", "propertyNames", "minProperties"];
 
-/** True if a tool says of its arguments more than what each is, or in terms of the whole: they stand in one object then. */
+/** True if a tool restricts its arguments as a whole, or in terms of the whole schema: they are then written as one object. */
 function takesObject({ input: { jsonSchema } }: Tool): boolean {
   const named = mapAt(jsonSchema, "properties");
   const isUnnamed = (name: Json): boolean => typeof name === "string" && !Object.hasOwn(named, name);
@@ -34,7 +34,7 @@ function takesObject({ input: { jsonSchema } }: Tool): boolean {
   return saysMore || leadsToRoot || listAt(jsonSchema, "required").some(isUnnamed);
 }
 
-/** The object of the arguments that an open tool does not name; undefined where it takes no others. */
+/** The object of the unnamed arguments of an open tool; undefined if it takes no others. */
 function unnamedOf({ input: { jsonSchema } }: Tool): JsonObject | undefined {
   const named = mapAt(jsonSchema, "properties");
   const others = own(jsonSchema, "additionalProperties") ?? !Object.hasOwn(jsonSchema, "properties");
@@ -43,14 +43,14 @@ function unnamedOf({ input: { jsonSchema } }: Tool): JsonObject | undefined {
   return { ...definitionsOf(jsonSchema), type: "object", properties, additionalProperties: others };
 }
 
-/** The schemas of what a call leaves open: all arguments as one object, or each, and the object of others. */
+/** The schemas of the open parts of a call: all arguments as one object, or each argument, and the object of others. */
 function schemasOf(tool: Tool): readonly JsonObject[] {
   if (takesObject(tool)) return [tool.input.jsonSchema];
   const others = unnamedOf(tool);
   return [...parametersOf(tool).map(({ schema }) => schema), ...(others === undefined ? [] : [others])];
 }
 
-/** The definitions to which references lead. */
+/** The definitions that references point to. */
 function definitionsOf({ $defs, definitions }: JsonObject): JsonObject {
   return {
     ...($defs === undefined ? {} : { $defs }),
@@ -58,7 +58,7 @@ function definitionsOf({ $defs, definitions }: JsonObject): JsonObject {
   };
 }
 
-/** The arguments that a tool names, those that it needs first. References still lead to the definitions of the whole schema. */
+/** The arguments that a tool names, required ones first. References still point to the definitions of the whole schema. */
 function parametersOf({ input: { jsonSchema } }: Tool): readonly Parameter[] {
   const needed = listAt(jsonSchema, "required");
   const around = definitionsOf(jsonSchema);
@@ -74,8 +74,8 @@ function parametersOf({ input: { jsonSchema } }: Tool): readonly Parameter[] {
 }
 
 /**
- * The grammar of lists of calls, or an answer that begins with no bracket. Arguments have names. A tool that names none of its own is called
- * without.
+ * The grammar of lists of calls, or of an answer that does not begin with a bracket. Arguments have names. A tool that names no arguments is called
+ * without any.
  */
 export function pythonicGrammar(shape: ReplyShape): string {
   const { tools } = shape;
@@ -101,7 +101,7 @@ export function pythonicGrammar(shape: ReplyShape): string {
   return shape.output === undefined ? inPython(grammar) : grammar; // an answer with a schema is JSON
 }
 
-/** A name that Python takes for an argument; others stand in an object, `**{"user id": 7}`. */
+/** A name that Python accepts for an argument; others are in an object, `**{"user id": 7}`. */
 export const argumentName: RegExp = /^[A-Za-z_]\w*$/;
 
 interface Rules {
@@ -111,11 +111,11 @@ interface Rules {
 
 interface CallValues {
   readonly given: readonly (Parameter & { readonly value: string })[];
-  /** Writes the object of the arguments that the tool does not name. */
+  /** The rule that writes the object of unnamed arguments. */
   readonly others: string | undefined;
 }
 
-/** The arguments of a call: those that have names of Python, then an object of those that have other names, then one of those that have none. */
+/** The arguments of a call: first those with Python names, then an object of those with other names, then one of unnamed arguments. */
 function callRules({ given, others }: CallValues, name: string): Rules {
   const plain = given.filter((parameter) => argumentName.test(parameter.name));
   const strange = given.filter((parameter) => !argumentName.test(parameter.name));
@@ -143,7 +143,7 @@ interface Given {
   readonly expression: string;
 }
 
-/** Those that are needed, then any of the others in their order: a rule for each place says what may still come there. */
+/** The required arguments, then any of the others in order: a rule for each place says which may still follow. */
 function argumentRules(given: readonly Given[], name: string): Rules {
   const needed = given.filter(({ isRequired }) => isRequired).map(({ expression }) => expression);
   const others = given.filter(({ isRequired }) => !isRequired).map(({ expression }) => expression);
@@ -157,7 +157,7 @@ function argumentRules(given: readonly Given[], name: string): Rules {
   return { expression: `(${first.join(" | ")})?`, rules };
 }
 
-/** The same grammar with the words of Python for those of JSON. What stands in quotes keeps its words. */
+/** The same grammar with Python's words in place of JSON's. Text in quotes is not changed. */
 function inPython(grammar: string): string {
   return grammar.replaceAll(
     /^(true|false|null) ::= .*$/gm,

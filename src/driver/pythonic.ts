@@ -14,15 +14,15 @@ import type { TextProtocol } from "./text-protocol.ts";
 
 /** Options of {@link pythonicDriver}. */
 export interface PythonicDriverOptions extends TextDriverOptions {
-  /** `strict` (default) takes lists of calls alone. `safe` and `lenient` also take calls in other formats, as {@link recogniser} does. */
+  /** `strict` (default) accepts only lists of calls. `safe` and `lenient` also accept calls in other formats, like {@link recogniser}. */
   readonly mode?: RecogniserMode;
 }
 
 /**
- * Makes the driver for models that were trained on calls as Python writes them (Llama, LFM2, Gemma, most that write code): a reply is a list of
+ * Makes the driver for models that were trained on calls in Python's notation (Llama, LFM2, Gemma, most that write code): a reply is a list of
  * calls, `[weather(city="Lima", days=3)]`, or any other text, which is the answer.
  *
- * @throws WritError `definition-invalid` when `maxRetries` is no whole number from 0 on.
+ * @throws WritError `definition-invalid` unless `maxRetries` is a whole number of at least 0
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -52,7 +52,7 @@ export function pythonicDriver(options: PythonicDriverOptions = {}): Driver {
       "To call tools, reply with [name(argument=value, …)] and nothing else; otherwise answer in words.",
     ),
     plainAnswers: true,
-    partialAnswer: (partial) => (isJsonObject(partial) ? partial : undefined), // a list may become calls
+    partialAnswer: (partial) => (isJsonObject(partial) ? partial : undefined), // a list may still become calls
   };
   return textDriver(readBeyond(protocol, mode));
 }
@@ -68,7 +68,7 @@ const instructions = callsOrAnswer({
   ],
 });
 
-/** Names that Python takes for no arguments stand in an object, as Python would have it. */
+/** The arguments. Names that Python does not accept for arguments are in an object, as in Python. */
 function argumentsOf(args: Json): string {
   if (!isJsonObject(args)) return literalOf(args);
   const entries = Object.entries(args);

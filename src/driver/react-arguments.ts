@@ -2,7 +2,7 @@ import { resolved } from "../schema/check-schema.ts";
 import { own, isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 
-/** Arguments as they may be, with what was left out of them, and what they have that their schema forbids. Both are paths of keys. */
+/** Arguments in their normal form, with the paths of what was removed, and of what their schema forbids. Both are paths of keys. */
 export interface NormalArguments {
   readonly args: JsonObject;
   readonly dropped: readonly string[];
@@ -10,9 +10,9 @@ export interface NormalArguments {
 }
 
 /**
- * Takes out of arguments what small models add to them: keys that the schema does not name, and null for "not given" where the schema takes no
- * null; in nested objects and lists too. What the schema leaves open stays, and so does what it forbids by `additionalProperties: false`: an
- * argument that is not there (`dry_run`) may be meant. Defaults are filled afterwards, where the schema parses.
+ * Removes from arguments what small models add: keys that the schema does not name, and null for "not given" if the schema does not take
+ * null; in nested objects and lists too. Anything that an open schema permits stays, and so does anything forbidden by `additionalProperties: false`: an
+ * unknown argument (`dry_run`) may be meant. Defaults are filled in later, when the schema parses.
  */
 export function normalizeArguments(args: JsonObject, schema: JsonSchema): NormalArguments {
   const found = { dropped: new Set<string>(), forbidden: new Set<string>() };
@@ -32,7 +32,7 @@ interface Place {
   readonly forbidden: Set<string>;
 }
 
-/** References can lead in a circle without a value to follow. */
+/** The most references to follow: they can form a circle without a value. */
 const maxDepth = 64;
 
 function normalize(value: Json, given: Json | undefined, place: Place): Json {
@@ -68,11 +68,11 @@ function normalize(value: Json, given: Json | undefined, place: Place): Json {
   return Object.fromEntries(entries);
 }
 
-/** True if null may be meant: a schema that does not say which types it takes may take it. */
+/** True if null may be meant: a schema that does not list its types may take it. */
 function takesNull(given: Json, root: JsonSchema, seen: Set<JsonObject> = new Set()): boolean {
   const schema = resolved(given, root);
   if (schema === undefined) return given !== false;
-  if (seen.has(schema)) return false; // what it takes was found where it stood first
+  if (seen.has(schema)) return false; // its answer was found at its first occurrence
   seen.add(schema);
   const choices = own(schema, "enum");
   if (Array.isArray(choices)) return choices.includes(null);

@@ -5,18 +5,18 @@ import { asObject, isJsonObject, type JsonObject } from "../util/json.ts";
 import { lenientObject } from "../util/lenient-json.ts";
 import { insideFence, oneObject } from "./one-object.ts";
 
-/** The fields that an author wants of each decision, beside those of the protocol. */
+/** The author's own fields of each decision, beside those of the protocol. */
 export interface OwnFields {
   readonly properties: JsonObject;
   readonly required: readonly string[];
-  /** The fault of these fields in the text of a reply; undefined when they fit. */
+  /** The fault of these fields in the text of a reply; undefined if they fit. */
   faultIn(text: string): string | undefined;
 }
 
 const protocolFields = ["thought", "type", "tool", "args", "answer"];
 
 /**
- * Reads an author's schema of decisions: an object whose fields come before those of the protocol.
+ * Reads an author's schema of decisions: an object with fields that come before those of the protocol.
  *
  * @throws WritError `definition-invalid`, `schema-invalid`
  */

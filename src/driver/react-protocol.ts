@@ -15,9 +15,9 @@ import type { OwnFields } from "./react-decision.ts";
 import type { ReplyShape } from "./reply-shape.ts";
 
 /**
- * The decision of a reply. After instructor-php's ReAct driver: `{"thought", "type": "call_tool", "tool",
- * "args"}` or `{"thought", "type": "final_answer", "answer"}`. An invalid decision has what the model is told
- * of it, and the stage that refused it.
+ * The decision in a reply. After instructor-php's ReAct driver: `{"thought", "type": "call_tool", "tool",
+ * "args"}` or `{"thought", "type": "final_answer", "answer"}`. An invalid decision has the message to the model,
+ * and the stage that refused it.
  */
 export type Decision =
   | {
@@ -25,7 +25,7 @@ export type Decision =
       readonly thought?: string;
       readonly tool: string;
       readonly args: JsonObject;
-      /** The parts that were left out of the arguments, in words for people. */
+      /** The removed parts of the arguments, in words for people. */
       readonly repairs: readonly string[];
     }
   | { readonly type: "final_answer"; readonly thought?: string; readonly answer: Json }
@@ -36,8 +36,8 @@ export type Decision =
     };
 
 /**
- * Reads a decision, and checks it against the tools. A call must be all that the reply says: one object, in a code block or not, or the form in
- * which calls are shown. A call with words around it may be one that is only talked about; an answer is read out of them. Never throws.
+ * Reads a decision, and checks it against the tools. A call must be the whole reply: one object, with or without a code block, or the form in
+ * which calls are shown. A call with words around it may only be mentioned; an answer is extracted from them. Never throws.
  */
 export function readDecision(
   text: string,
@@ -58,13 +58,13 @@ export function readDecision(
   return invalid("Decision type must be call_tool or final_answer.");
 }
 
-/** True if more than one decision stands in words. */
+/** True if words contain more than one decision. */
 function saysMore(text: string): boolean {
   return (text.match(/"type"\s*:/g)?.length ?? 0) > 1;
 }
 
 /**
- * Reads the form in which a call stands in the conversation that the model is shown: some write their next one the same way. Undefined when the
+ * Reads the form in which the conversation shows calls to the model: some models write their next call the same way. Undefined if the
  * text is something else.
  */
 export function readWritten(text: string): JsonObject | undefined {
@@ -103,7 +103,7 @@ function toolsThere(allowed: AllowList): string {
   return names.length === 0 ? "There is none." : `Available: ${names.join(", ")}.`;
 }
 
-/** An answer that is held to a schema may be empty or null, as the schema says. */
+/** Reads an answer. With a schema, it may be empty or null if the schema permits that. */
 function readAnswer({ thought, answer }: JsonObject, output: Schema | undefined): Decision {
   const isEmpty = answer === null || (typeof answer === "string" && answer.trim() === "");
   return answer === undefined || (isEmpty && output === undefined)
@@ -115,14 +115,14 @@ function noteOf(thought: Json | undefined): { readonly thought?: string } {
   return typeof thought === "string" && thought.trim() !== "" ? { thought: thought.trim() } : {};
 }
 
-/** No arguments are written as nothing, null or an empty list; and some models write the object as a text. */
+/** The arguments without wrapping: none may be written as nothing, null or an empty list, and some models write the object as text. */
 function unwrapped(args: Json | undefined): Json | undefined {
   if (args === null || args === "" || (Array.isArray(args) && args.length === 0)) return undefined;
   const parsed = typeof args === "string" ? parseJson(args) : undefined;
   return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : args;
 }
 
-/** A schema that does not say here what it takes may want something. */
+/** True if a tool may need arguments: its schema requires some, or does not say at this level what it takes. */
 function wantsArguments({ input }: Tool): boolean {
   const { required, properties } = input.jsonSchema;
   if (Array.isArray(required)) return required.length > 0;
@@ -138,13 +138,13 @@ function invalid(problem: string): Decision {
   return { type: "invalid", stage: "decision_validation", problem };
 }
 
-/** The author's wishes for answers, and of each decision. */
+/** The author's requirements for answers, and for each decision. */
 interface Wanted {
   readonly output?: Schema | undefined;
   readonly own?: OwnFields | undefined;
 }
 
-/** Tells the model the protocol: the rules, the catalogue of tools, and their schemas. */
+/** Tells the model the protocol: the rules, the list of tools, and their schemas. */
 export function reactInstructions(allowed: AllowList, { output, own }: Wanted = {}): string {
   const tools = offeredTools(allowed);
   const answer = answerPlace(output);
@@ -177,7 +177,7 @@ function ownFieldsRule({ properties, required }: OwnFields): string {
   return `Each object, call or answer, also has these fields beside the others, given here as JSON Schema: ${schema}`;
 }
 
-/** A model that is held to the form may think no longer than this: small ones come to no end. */
+/** The most characters of a thought in a constrained reply: small models do not come to an end. */
 const longestThought = 200;
 
 const noFields = { properties: {}, required: [] };

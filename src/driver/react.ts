@@ -29,13 +29,13 @@ import type { Exchanged, TextQuestion, TextReading, TextRefusal } from "./text-p
 
 /** Options of {@link reactDriver}. */
 export interface ReactDriverOptions {
-  /** Most retries in a row for a decision that counts, before the run fails. Default 2. */
+  /** The most retries in a row for a valid decision, before the run fails. Default 2. */
   readonly maxRetries?: number;
-  /** Asks once more for the answer, as plain text, when the model has decided that it is done: one more turn. Default false. */
+  /** True: asks once more for the answer, as plain text, after the model has decided that it is done: one more turn. Default false. */
   readonly finalViaInference?: boolean;
   /**
-   * Fields of the author's own that each decision must have beside `thought`, `type`, `tool`, `args` and `answer`: the schema of an object, without
-   * references. A model that can be constrained writes them first; a decision without them is told to the model and does not count. They stand in
+   * The author's own fields of each decision, beside `thought`, `type`, `tool`, `args` and `answer`: the schema of an object, without
+   * references. A model that can be constrained writes them first; the model is told of a decision without them, which does not count. They are in
    * `raw` of the reply.
    */
   readonly decision?: SchemaSource;
@@ -43,12 +43,12 @@ export interface ReactDriverOptions {
 
 /**
  * Makes the driver that lets the model think, act and observe: each reply is a decision in JSON, with a thought before it. For models without
- * native calls that need to think aloud; it needs nothing of the model but JSON, and is held to that where the model can be constrained.
+ * native calls that need to think aloud; it needs nothing of the model but JSON, and enforces that if the model can be constrained.
  *
- * A decision that does not count (no JSON, no such tool, no arguments) is told to the model as an observation, and the run fails with
- * `protocol-violated` after `maxRetries` more. What is wrong with arguments beyond that, the tool's own schema says.
+ * An invalid decision (not JSON, no such tool, no arguments) is told to the model as an observation, and the run fails with
+ * `protocol-violated` after `maxRetries` retries. Other faults of arguments are left to the tool's own schema.
  *
- * @throws WritError `definition-invalid` when `maxRetries` is no whole number from 0 on, or `decision` no such schema; `schema-invalid`
+ * @throws WritError `definition-invalid` unless `maxRetries` is a whole number of at least 0 and `decision` such a schema; `schema-invalid`
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -108,7 +108,7 @@ function readReply(text: string, turn: TurnInput): TextReading {
   return { type: "calls", calls: [{ name, arguments: args }], ...thought, repairs: [...taken, ...repairs] };
 }
 
-/** A decision counts when the author's own fields are in it. */
+/** The reading, if the author's own fields are in the decision; otherwise a violation. */
 function withOwnFields(reading: TextReading, text: string, own: OwnFields | undefined): TextReading {
   const fault = reading.type === "violation" ? undefined : own?.faultIn(text);
   return fault === undefined ? reading : { type: "violation", ...refusal("decision_validation", fault) };
@@ -123,8 +123,8 @@ function observedError(text: string): string {
 }
 
 /**
- * A reply with its results, each an observation. Of a decision that was restated stands there only that it was made, and the question: the
- * reply after it says the answer.
+ * A reply with its results, each as an observation. A decision whose answer was asked for again is shown only as made, with that question: the
+ * next reply has the answer.
  */
 function exchange({ reply, results, next, turn }: Exchanged): readonly Message[] {
   const mayBeHalf = callsOf(reply).length === 0;
@@ -141,7 +141,7 @@ const encoded = remembered((message: ReplyMessage | ResultMessage): Message => {
   return userMessage(`Observation: ${parseJson(text).ok ? text : JSON.stringify(text)}`);
 });
 
-/** A call in the form of this protocol, with the thought and the arguments as the model wrote them. */
+/** A call in the form of this protocol, with the thought and the arguments that the model wrote. */
 function wordsOf(message: ReplyMessage): string {
   const calls = callsOf(message);
   if (calls.length === 0) return textOf(message);
@@ -152,7 +152,7 @@ function wordsOf(message: ReplyMessage): string {
   return [...(thought === "" ? [] : [`Thought: ${thought}`]), ...actions].join("\n");
 }
 
-/** The thought and the arguments of a decision. Thinking that a provider shows apart is not sent back. */
+/** The thought and the arguments of a decision. Thinking that a provider reports separately is not sent back. */
 function writtenIn(message: ReplyMessage): { readonly thought: string; readonly args?: JsonObject } {
   const raw = message.raw ?? "";
   const read = oneObject(insideFence(raw) ?? raw);
@@ -163,7 +163,7 @@ function writtenIn(message: ReplyMessage): { readonly thought: string; readonly 
   };
 }
 
-/** Asks for the answer in words: nothing of what was said before changes. */
+/** Asks for the answer in words; the earlier conversation does not change. */
 function answerQuestion(turn: TurnInput): TextQuestion {
   return {
     asked: endsWithReply(turn) ? [decided, wanted(turn)] : [wanted(turn)],
@@ -186,7 +186,7 @@ function wanted({ output }: TurnInput): Message {
   return userMessage(`Return only the final answer as ${output === undefined ? "plain text" : "JSON"}.`);
 }
 
-/** Only a decision that is to be restated leaves the model's own reply as the last word. */
+/** True if the model's own reply is the last message, which only happens for a decision whose answer is asked for again. */
 function endsWithReply({ transcript }: TurnInput): boolean {
   return transcript.since(transcript.length - 1)[0]?.role === "assistant";
 }

@@ -10,8 +10,8 @@ import type { RecogniserMode, Recognition, RefusedCall } from "./recognise/recog
 import { type TextProtocol, type TextReading, violation } from "./text-protocol.ts";
 
 /**
- * The protocol, read beyond its letter: what its own reading refuses, or takes for an answer that is plain text, is searched for calls in other
- * formats, in a mode of the recogniser. `mend` reads what is left of a reply that is refused and has none. What was mended is told.
+ * The protocol, read leniently: a reply that its own reading refuses, or takes for a plain-text answer, is searched for calls in other
+ * formats, in a mode of the recogniser. `mend` reads the rest of a refused reply without any. Repairs are reported.
  */
 export function readBeyond(
   protocol: TextProtocol,
@@ -35,7 +35,7 @@ export function readBeyond(
   };
 }
 
-/** The words of people, tools and instructions: the model's own are not a source of arguments. */
+/** The words of people, tools and instructions: the model's own words are not a source of arguments. */
 function saidBefore({ transcript }: TurnInput): string {
   const texts = transcript.messages.flatMap((message) => {
     if (message.role === "assistant") return [];
@@ -63,11 +63,11 @@ function readingOf(
   if (first === undefined) return undefined;
   const isKnown = allowed.tools.has(matchTool(first.name, allowed));
   const mayBeAnswer = !isKnown && shapeOf(turn).mayAnswer; // an answer in JSON has names too
-  const isMeant = layer === "tagged" || (layer === "whole" && !mayBeAnswer); // in other forms it may be quoted by an answer
+  const isMeant = layer === "tagged" || (layer === "whole" && !mayBeAnswer); // in other forms an answer may quote it
   return isMeant ? refusal(first, allowed) : undefined;
 }
 
-/** Sends back a call that cannot be one; an answer does not begin like this. */
+/** Refuses a call that cannot be one; an answer would not begin like this. */
 function refusal({ name, reason }: RefusedCall, allowed: AllowList): TextReading {
   const tool = allowed.tools.get(matchTool(name, allowed));
   const types =

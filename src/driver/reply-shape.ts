@@ -12,12 +12,12 @@ import { grammarOf } from "./grammar/grammar.ts";
 export interface ReplyShape {
   readonly tools: readonly Tool[];
   readonly mayAnswer: boolean;
-  /** The JSON Schema of the answer, when it is held to one. */
+  /** The JSON Schema of the answer, if it has one. */
   readonly output?: JsonObject;
 }
 
 /**
- * The replies that the turn's choice of tools leaves open. A choice of a tool that is not there forces
+ * The replies that the turn's choice of tools permits. A choice of a tool that is not there forces
  * nothing.
  */
 export function shapeOf({ allowed, toolChoice, output }: Omit<Shaping, "model">): ReplyShape {
@@ -29,8 +29,8 @@ export function shapeOf({ allowed, toolChoice, output }: Omit<Shaping, "model">)
 }
 
 /**
- * A reading that the turn's choice of tools forbids becomes a violation, so that a call is forced, or no tool called, with any model: not every
- * provider can hold it to that, and some that say so do not.
+ * Turns a reading that the turn's choice of tools forbids into a violation, so that a call is forced, or forbidden, with any model: not every
+ * provider can enforce that, and some that say so do not.
  */
 export function heldToShape(reading: Reading, turn: TurnInput): Reading {
   if (reading.type === "violation" || reading.type === "pending" || turn.toolChoice === "auto")
@@ -59,7 +59,7 @@ function mustCall(names: readonly string[], did: string): Words {
   };
 }
 
-/** A reading that does not count. A call in a transcript needs a result; one that does not count becomes words. */
+/** A reading that does not count. A call in a transcript needs a result, so a refused call becomes words. */
 export function refused({ message }: Reading, words: Words): Reading {
   const parts = message.parts.map((part): ReplyPart =>
     part.type === "tool-call" && part.providerExecuted !== true
@@ -70,7 +70,7 @@ export function refused({ message }: Reading, words: Words): Reading {
 }
 
 /**
- * Writes the allowed replies as a protocol knows them: as a JSON Schema, as a grammar in GBNF. A kind that is
+ * Writes the allowed replies of a protocol: as a JSON Schema, and as a grammar in GBNF. A kind that is
  * left out is not used.
  */
 export interface ShapeWriter {
@@ -84,13 +84,13 @@ const wholeAnswer = {
 };
 const writtenAnswer = shapeFormat(wholeAnswer);
 
-/** The format of a reply that is the answer and nothing else. A text is the answer as it is: held to a schema it would stand in quotes. */
+/** The format of a reply that is just the answer. A text answer has none: under a schema it would be in quotes. */
 export function answerFormat(turn: TurnInput): ReplyFormat | undefined {
   const { output } = turn;
   return output === undefined || output.jsonSchema["type"] === "string" ? undefined : writtenAnswer(turn);
 }
 
-/** The parts of a turn on which the shape of its reply depends, and so all that a driver says of it. */
+/** The parts of a turn that determine the shape of its reply, and so everything that a driver says about it. */
 export interface Shaping extends Pick<TurnInput, "allowed" | "toolChoice" | "output"> {
   readonly model: { readonly features: Pick<ModelFeatures, "format"> };
 }
@@ -101,7 +101,7 @@ interface Made<Value> {
 }
 
 /**
- * Remembers what `make` gives for the shape of a reply: once for each list of tools, output, choice, and kind
+ * Remembers the value of `make` for the shape of a reply: once for each list of tools, output, choice, and kind
  * of format.
  */
 export function onceForShape<Value>(make: (shaping: Shaping) => Value): (shaping: Shaping) => Value {
@@ -118,7 +118,7 @@ export function onceForShape<Value>(make: (shaping: Shaping) => Value): (shaping
   };
 }
 
-/** Makes the format of a turn, in the kind that its model can be held to; undefined when it can be held to none. */
+/** Makes the format of a turn, in the kind that its model supports; undefined if it supports none. */
 export function shapeFormat(writer: ShapeWriter): (shaping: Shaping) => ReplyFormat | undefined {
   return onceForShape((shaping) => writeFormat(writer, shaping.model.features.format, shapeOf(shaping)));
 }

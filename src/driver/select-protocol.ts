@@ -9,12 +9,12 @@ import { grammarFor, grammarOf, terminal } from "./grammar/grammar.ts";
 import { anyAnswer, closedObject, oneOf, writtenAnswer } from "./object-replies.ts";
 import type { ReplyShape, Shaping } from "./reply-shape.ts";
 
-/** A choice as it is written. */
+/** The text of a choice. */
 export function choiceOf(tool: string): string {
   return JSON.stringify({ tool });
 }
 
-/** Tells the model the names of the tools, and what they are for. */
+/** Tells the model the names and purposes of the tools. */
 export function selectInstructions({ allowed, output }: Shaping): string {
   const answer = answerPlace(output);
   const tools = offeredTools(allowed).map(({ name, description }) => `- ${name}: ${description}`);
@@ -31,7 +31,7 @@ export function selectInstructions({ allowed, output }: Shaping): string {
   ].join("\n\n");
 }
 
-/** Asks the model for the arguments of the tool that it has chosen. */
+/** Asks the model for the arguments of the chosen tool. */
 export function argumentsRequest({ name, input }: Tool): string {
   return `The arguments of ${name}: ${describeType(input.jsonSchema)}\nReply with them as one JSON object and nothing else.`;
 }
@@ -61,7 +61,7 @@ export function choiceGrammar({ tools, mayAnswer, output = writtenAnswer }: Repl
 // Depends on: the input schema of the tool.
 const grammarOfArguments = remembered(({ input }: Tool) => grammarOf(input.jsonSchema));
 
-/** The format of a reply that gives the arguments of a tool. */
+/** The format of a reply with the arguments of a tool. */
 export function argumentsFormat(tool: Tool, { model }: Pick<Shaping, "model">): ReplyFormat | undefined {
   const schema = tool.input.jsonSchema;
   const { format } = model.features;

@@ -7,7 +7,7 @@ import { matchTool } from "./match-tool.ts";
 import { choiceOf } from "./select-protocol.ts";
 import { type TextReading, violation } from "./text-protocol.ts";
 
-/** Reads a reply that chooses a tool or answers; a bare name, a fence and an answer in words are read too. Never throws. */
+/** Reads a reply that chooses a tool or answers; accepts a bare name, a fence and an answer in words too. Never throws. */
 export function readChoice(written: string, turn: TurnInput): TextReading {
   const { allowed } = turn;
   const { text, repairs } = unfenced(written);
@@ -20,15 +20,15 @@ export function readChoice(written: string, turn: TurnInput): TextReading {
     : choice(tool, turn);
 }
 
-/** A longer text is not a name alone. */
+/** The longest text that can be just a name. */
 const longestName = 200;
 
-/** A name alone, as models write it. */
+/** The bare name in a text, as models write it. */
 function nameIn(text: string): string {
   return text.replace(/^tool\s*:\s*/i, "").replaceAll(/^["'`]+|["'`.]+$/g, "");
 }
 
-/** An answer that is held to a schema may be empty or null, as the schema says. */
+/** Reads an object. With a schema, an answer may be empty or null if the schema permits that. */
 function chosen(object: JsonObject, repairs: readonly string[], turn: TurnInput): TextReading {
   const { tool: name, answer: content } = object;
   if (typeof name === "string" && content === undefined) {
@@ -43,7 +43,7 @@ function chosen(object: JsonObject, repairs: readonly string[], turn: TurnInput)
     : answer(content, repairs);
 }
 
-/** Half a call; where no tool may be called it counts as one, and is refused as that. */
+/** The reading of a choice: half of a call. If no tool may be called it counts as a call, and is refused as one. */
 function choice(tool: Tool, { toolChoice }: TurnInput): TextReading {
   return toolChoice === "none" ? call(tool.name, {}, []) : { type: "pending", text: choiceOf(tool.name) };
 }
@@ -56,7 +56,7 @@ function answer(content: Json, repairs: readonly string[]): TextReading {
   return { type: "final", content, unframed: true, repairs };
 }
 
-/** Reads a reply that gives the arguments of a tool. Never throws. */
+/** Reads a reply with the arguments of a tool. Never throws. */
 export function readArguments(written: string, tool: Tool): TextReading {
   const { text, repairs } = unfenced(written);
   const read = oneObject(text);
@@ -66,7 +66,7 @@ export function readArguments(written: string, tool: Tool): TextReading {
   return call(tool.name, inner ?? read.value, mended);
 }
 
-/** Some models write the whole call once more. */
+/** The arguments inside a whole call, which some models write once more. */
 function wrapped(value: JsonObject, { input }: Tool): JsonObject | undefined {
   const own = mapAt(input.jsonSchema, "properties");
   const isCall = Object.keys(value).every((key) => ["tool", "name", "arguments", "args"].includes(key));
@@ -76,7 +76,7 @@ function wrapped(value: JsonObject, { input }: Tool): JsonObject | undefined {
     : undefined;
 }
 
-/** A schema that names no argument, and is open to none. */
+/** True for a schema without arguments that takes no others. */
 function takesNothing({ input }: Tool): boolean {
   const { type, properties, additionalProperties } = input.jsonSchema;
   return (
@@ -87,7 +87,7 @@ function takesNothing({ input }: Tool): boolean {
   );
 }
 
-/** A reply that is a code block and nothing else, without its fences. */
+/** A reply that is just a code block, without its fences. */
 function unfenced(text: string): { readonly text: string; readonly repairs: readonly string[] } {
   const inner = insideFence(text);
   return inner === undefined

@@ -24,12 +24,12 @@ import type { Exchanged, TextQuestion } from "./text-protocol.ts";
 export type SelectDriverOptions = Pick<TextDriverOptions, "maxRetries">;
 
 /**
- * Makes the driver that asks twice for a call: first which tool, by its name alone, or the answer; then the arguments of that tool under its own
- * schema. For models that mix up tools or schemas when all stand in one prompt. A call costs two turns, one when the tool takes no arguments.
+ * Makes the driver that asks twice for a call: first for the tool, by its name alone, or for the answer; then for the arguments of that tool under its own
+ * schema. For models that confuse tools or schemas when one prompt has them all. A call costs two turns, or one if the tool takes no arguments.
  *
- * The choice stands in the transcript, so a run can be replayed and resumed between the two.
+ * The choice is in the transcript, so a run can be replayed and resumed between the two.
  *
- * @throws WritError `definition-invalid` when `maxRetries` is no whole number from 0 on.
+ * @throws WritError `definition-invalid` unless `maxRetries` is a whole number of at least 0
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -57,7 +57,7 @@ export function selectDriver(options: SelectDriverOptions = {}): JsonAnswering {
   return { ...driver, answers: "json" };
 }
 
-/** Asks for the arguments of the tool that was chosen. Refused ones leave their tool in the transcript, and the model chooses again. */
+/** Asks for the arguments of the chosen tool. Refused arguments leave their tool in the transcript, and the model chooses again. */
 function argumentsQuestion(turn: TurnInput): TextQuestion | undefined {
   const tool = chosenTool(turn);
   if (tool === undefined) return undefined;
@@ -72,7 +72,7 @@ function argumentsQuestion(turn: TurnInput): TextQuestion | undefined {
 }
 
 /**
- * The tool whose arguments are asked for: the one that was chosen, which is the last word then, or the only one that may be called. Undefined
+ * The tool whose arguments are asked for: the chosen one, if the choice is the last message, or the only one that may be called. Undefined
  * while the model is to choose.
  */
 function chosenTool(turn: TurnInput): Tool | undefined {
@@ -96,7 +96,7 @@ function exchange({ reply, results, next, turn }: Exchanged): readonly Message[]
   return next === undefined ? [] : wordsOf(reply, next, turn.allowed);
 }
 
-/** Each call with its result, and before it that its arguments were asked for. Depends on: the tools; the reply and its results. */
+/** Each call with its result, after the question for its arguments. Depends on: the tools; the reply and its results. */
 const callMessages = remembered(({ tools }: AllowList) =>
   onceForResults((reply, results) =>
     callsOf(reply).flatMap(({ name, arguments: args }, index) => {
@@ -111,8 +111,8 @@ const callMessages = remembered(({ tools }: AllowList) =>
 );
 
 /**
- * A reply without a call. A choice stands there with what was asked of it; so do arguments that were refused, whose message names their tool,
- * and the choice before them is passed over then, as it is before a call.
+ * A reply without a call. A choice is shown with the question for its arguments. Refused arguments are shown with it too, because their message names the tool;
+ * the choice before them is then left out, as before a call.
  */
 function wordsOf(reply: ReplyMessage, next: Message, allowed: AllowList): readonly Message[] {
   const { raw } = reply;

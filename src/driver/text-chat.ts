@@ -15,10 +15,10 @@ import { onceForShape, type Shaping } from "./reply-shape.ts";
 import type { Exchanged, TextProtocol } from "./text-protocol.ts";
 
 /**
- * Makes the conversation of a protocol that is told to a chat model: its instructions stand behind those of the author in the system message,
- * users speak as they do, and `exchange` says how a reply and its results are told.
+ * Makes the conversation of a protocol for a chat model: its instructions follow the author's in the system message,
+ * user messages stay as they are, and `exchange` writes a reply and its results.
  *
- * The instructions are made once for each list of tools, choice of tools, output and kind of format, and may depend on nothing else.
+ * The instructions are made once for each list of tools, choice of tools, output and kind of format, and must not depend on anything else.
  *
  * @example
  * ```ts
@@ -58,21 +58,21 @@ export function asChat(
   };
 }
 
-/** The author's words and the protocol. A conversation without a system message gets one: the protocol has to be told somewhere. */
+/** The author's words and the protocol. A conversation without a system message gets one, because the protocol has to be told somewhere. */
 function systemMessage(first: Message | undefined, instructions: string): SystemMessage {
   const blocks = [first?.role === "system" ? first.text : "", instructions];
   return { role: "system", text: blocks.filter((text) => text !== "").join("\n\n") };
 }
 
-/** The spellings of calls, answers and results in text. */
+/** The text forms of calls, answers and results. */
 export interface TextWords {
   calls(calls: readonly ToolCall[]): string;
   /** Default: the text of the answer. */
   answer?(text: string): string;
   result(message: ResultMessage): string;
-  /** A reply that the model wrote in these words, as it is shown it again. Default: as it is. */
+  /** A reply of the model in this protocol, as it is shown again. Default: as it is. */
   again?(raw: string): string;
-  /** The role in which results go back. Chat templates of models without tools often refuse `tool`. Default `user`. */
+  /** The role of messages with results. Chat templates of models without tools often refuse `tool`. Default `user`. */
   readonly resultRole?: "user" | "tool";
 }
 
@@ -85,8 +85,8 @@ const wordsShape = object({
 });
 
 /**
- * Makes the plain `exchange` of {@link asChat}: a reply as the model wrote it, or written here where another driver read it, and behind it the
- * results. Those of one reply are one user message, since many chat templates want user and assistant to take turns.
+ * Makes the plain `exchange` of {@link asChat}: a reply as the model wrote it, or as written here if another driver read it, followed by the
+ * results. The results of one reply are one user message, because many chat templates want user and assistant to alternate.
  *
  * @example
  * ```ts
@@ -109,7 +109,7 @@ export function inWords(words: TextWords): (exchanged: Exchanged) => readonly Me
 }
 
 /**
- * The messages that `make` makes of a reply and its results, made once: the same objects for the same ones. The reply is not enough of a key:
+ * The messages that `make` makes from a reply and its results, made once: the same objects for the same input. The reply alone is not a sufficient key:
  * another run may have marked the results.
  */
 export function onceForResults(
@@ -142,12 +142,12 @@ function resultMessages(results: readonly ResultMessage[], words: TextWords): re
   return shown.length === 0 ? [] : [userMessage(shown.join("\n"))];
 }
 
-/** A reply that is this text, behind its parts that are not text. */
+/** A reply with this text, after its other parts. */
 export function spoken(text: string, others: readonly ReplyPart[] = []): ReplyMessage {
   return { role: "assistant", parts: [...others, { type: "text", text }] };
 }
 
-/** Makes the feedback on a reply that is not accepted: the reason, and how to write it. */
+/** Makes the feedback on a refused reply: the reason, and the form to write. */
 export function resend(form: string): (reason: string) => string {
   return (reason) => `Your reply was not accepted: ${reason}. ${form}`;
 }

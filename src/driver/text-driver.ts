@@ -15,13 +15,13 @@ import { type TextProtocol, type TextReading, type TextRefusal, violation } from
 import { withoutThinking } from "./thinking.ts";
 
 /**
- * Makes a driver of a protocol: calls and answers are the text of replies, results go back as text.
+ * Makes a driver from a protocol: calls and answers are the text of replies, results go back as text.
  *
- * Whatever the protocol reads: the model's thinking is taken out before; a reply that was cut off makes no call; a call that stands word for
- * word in the result of a tool does not count, nor does what the turn's choice of tools forbids; what does not count is sent back to the model
+ * For every protocol: the model's thinking is removed before reading; a reply that was cut off makes no call; a call that occurs word for
+ * word in the result of a tool does not count, nor does a reading that the turn's choice of tools forbids; what does not count is sent back to the model
  * with the reason.
  *
- * @throws WritError `definition-invalid` when `maxRetries` is not a whole number from 0 on.
+ * @throws WritError `definition-invalid` unless `maxRetries` is a whole number of at least 0
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -133,7 +133,7 @@ function callParts(
   return text === "" ? parts : [textPart(text), ...parts];
 }
 
-/** The reading, or why the reply does not count. Of a reply that was cut off only an answer counts, as far as it goes. */
+/** The reading, or the reason why the reply does not count. In a reply that was cut off only an answer counts, as far as it goes. */
 function countedReading(
   read: TextReading,
   text: string,

@@ -1,22 +1,22 @@
 import { checkShape, closed } from "../error/check-shape.ts";
 import { oneOf, optional, type Shape, whole } from "../util/shape.ts";
 
-/** Retries in a row for a reply that counts, where the author says nothing. */
+/** The default number of retries in a row for a valid reply. */
 export const defaultRetries = 3;
 
-/** Options that the drivers of text have in common. */
+/** Options that all drivers of text have. */
 export interface TextDriverOptions {
-  /** The role in which results go back. Chat templates of models without tools often refuse `tool`. Default `user`. */
+  /** The role of messages with results. Chat templates of models without tools often refuse `tool`. Default `user`. */
   readonly resultRole?: "user" | "tool";
-  /** Most retries in a row for a reply that counts, before the run fails. Default 3. */
+  /** The most retries in a row for a valid reply, before the run fails. Default 3. */
   readonly maxRetries?: number;
 }
 
-/** The role in which results are told, of the drivers that leave it open. */
+/** The shape of the role of results, for drivers with a choice. */
 export const resultRole: Shape<unknown> = oneOf("user", "tool");
 
 /**
- * Checks the options of a driver: `maxRetries`, which all have, and its own, of which each may be left out.
+ * Checks the options of a driver: `maxRetries`, which all have, and its own; each may be left out.
  *
  * @throws WritError `definition-invalid`
  */

@@ -4,23 +4,23 @@ import type { Json } from "../util/json.ts";
 import type { TurnInput } from "./driver.ts";
 import type { ShapeWriter } from "./reply-shape.ts";
 
-/** A call as it was found in the text of a reply. The name may be spelled otherwise than the tool's. */
+/** A call found in the text of a reply. Its name may be spelled differently from the tool's. */
 export interface TextCall {
   readonly name: string;
   readonly arguments: Json;
 }
 
-/** The reason for which a reply is not accepted. */
+/** The reason why a reply is refused. */
 export interface TextRefusal {
-  /** For people, and for the model where `feedback` is left out. */
+  /** For people, and for the model if `feedback` is left out. */
   readonly reason: string;
-  /** The model's copy of the reason. Default: the protocol's `feedback` of the reason. */
+  /** The reason in words for the model. Default: the protocol's `feedback` of the reason. */
   readonly feedback?: string;
 }
 
 /**
  * The meaning of a reply's text: calls, an answer, one half of a turn, or nothing that can be acted on.
- * `thought` becomes reasoning; `repairs` says, for people, what had to be mended to read it.
+ * `thought` becomes reasoning; `repairs` says, for people, what was repaired to read it.
  */
 export type TextReading =
   | {
@@ -35,75 +35,75 @@ export type TextReading =
       readonly type: "final";
       readonly content: Json;
       readonly thought?: string;
-      /** The answer is the text as it stands, in no frame that would tell it from words around a call. */
+      /** True if the answer is the plain text, without a frame that would distinguish it from words around a call. */
       readonly plain?: true;
-      /** The answer was taken out of other text: it does not count in a reply that was cut off. */
+      /** True if the answer was extracted from other text: it does not count in a reply that was cut off. */
       readonly partial?: true;
-      /** The transcript keeps the answer without the model's own spelling of the frame around it. */
+      /** True if the transcript keeps the answer without the model's own spelling of the frame around it. */
       readonly unframed?: true;
       readonly repairs?: readonly string[];
     }
-  /** Half a turn: the transcript keeps `text`, and the protocol's `question` sees there what to ask for. */
+  /** Half of a turn: the transcript keeps `text`, from which the protocol's `question` sees what to ask for. */
   | { readonly type: "pending"; readonly text: string }
   | ({ readonly type: "violation" } & TextRefusal);
 
-/** The reading of a reply that says nothing that can be acted on. */
+/** The reading of a reply that cannot be acted on. */
 export function violation(reason: string): Extract<TextReading, { type: "violation" }> {
   return { type: "violation", reason };
 }
 
-/** The conversation in the words of a protocol. */
+/** The conversation in the form of a protocol. */
 export interface TextConversation {
   readonly messages: readonly Message[];
-  /** The conversation as one text, for models that complete texts. */
+  /** The conversation as one text, for models that complete text. */
   readonly prompt?: string;
-  /** Settings of the model that the protocol needs. Default: those of the turn. */
+  /** Model settings that the protocol needs. Default: those of the turn. */
   readonly settings?: ModelSettings;
 }
 
-/** A reply of an earlier turn, with all that its calls gave. */
+/** A reply of an earlier turn, with the results of its calls. */
 export interface Exchanged {
   readonly reply: ReplyMessage;
   readonly results: readonly ResultMessage[];
-  /** The message behind them; undefined where the conversation ends. */
+  /** The message after them; undefined at the end of the conversation. */
   readonly next: Message | undefined;
   readonly turn: TurnInput;
 }
 
-/** A question that a turn asks in place of "call or answer": the arguments of a tool that was chosen, say. */
+/** A question that a turn asks in place of "call or answer": for example, the arguments of a chosen tool. */
 export interface TextQuestion extends Pick<TextProtocol, "read" | "feedback" | "cut"> {
-  /** The messages behind the conversation. */
+  /** The messages after the conversation. */
   readonly asked: readonly Message[];
-  /** The format of the reply, when the model can be constrained. */
+  /** The format of the reply, if the model can be constrained. */
   readonly format: ReplyFormat | undefined;
-  /** The text that the transcript keeps for a reply that is refused. Default: the reply. */
+  /** The text that the transcript keeps for a refused reply. Default: the reply. */
   readonly refused?: string;
 }
 
 /**
- * One way of writing calls in text, from which {@link textDriver} makes a driver. It holds no state: the same transcript gives the same
- * conversation, and a longer transcript one that begins with the shorter one's.
+ * One way of writing calls in text, from which {@link textDriver} makes a driver. It has no state: the same transcript gives the same
+ * conversation, and a longer transcript one that begins like the shorter one's.
  */
 export interface TextProtocol {
   readonly name: string;
-  /** Most retries in a row for a reply that counts. Default 3. */
+  /** The most retries in a row for a valid reply. Default 3. */
   readonly maxRetries?: number;
-  /** The conversation as the model sees it, made by {@link asChat}, or by a function of the protocol's own. */
+  /** The conversation as the model sees it, made by {@link asChat}, or by the protocol's own function. */
   conversation(turn: TurnInput): TextConversation;
-  /** The form of a reply, as a JSON Schema and as a grammar, for models that can be held to one of them. */
+  /** The form of a reply, as a JSON Schema and as a grammar, for models that support one of them. */
   readonly format?: ShapeWriter;
   /** Reads the text of a reply. Never throws. The text is trimmed, and may be empty: an empty answer is refused. */
   read(text: string, turn: TurnInput): TextReading;
-  /** Tells the model why its reply was not accepted, and how to write it. */
+  /** Tells the model why its reply was refused, and how to write it. */
   feedback(reason: string): string;
-  /** The refusal of a reply that was cut off at the token limit, in words of the protocol's own. */
+  /** The refusal of a reply that was cut off at the token limit, in the protocol's own words. */
   readonly cut?: TextRefusal;
-  /** The question of this turn; undefined where the model is to call a tool or to answer. */
+  /** The question of this turn; undefined if the model is to call a tool or to answer. */
   question?(turn: TurnInput): TextQuestion | undefined;
-  /** An answer is the text as it stands, so that it can be shown while it is written. */
+  /** True if an answer is plain text, so that it can be shown while it is written. */
   readonly plainAnswers?: true;
-  /** The answer so far in the readable part of a reply that is JSON; undefined while there is none. */
+  /** The answer so far, from the readable part of a JSON reply; undefined while there is none. */
   readonly partialAnswer?: (partial: Json) => Json | undefined;
-  /** Results are shown without the mark of results that are not trusted: it would not fit the notation. */
+  /** True if results are shown without the mark of untrusted ones: it would not fit the notation. */
   readonly plainResults?: true;
 }

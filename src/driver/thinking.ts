@@ -1,32 +1,32 @@
 import { type ReplyPart, textOf } from "../message/message.ts";
 import type { Reply } from "../model/assemble.ts";
 
-/** The words that a piece of a reply adds: those that it says, and those that the model only thinks. */
+/** The words that a piece of a reply adds: its text, and the model's thoughts. */
 export interface Told {
   readonly text: string;
   readonly thought: string;
-  /** A block ended that never began: some templates put its opening tag into the prompt. All that was told as text was thought too. */
+  /** True if a block ended that never began, because some templates put its opening tag into the prompt. All earlier text was then thought too. */
   readonly wasThought?: true;
 }
 
-/** Follows a reply while it is written, and tells thinking apart. */
+/** Follows a reply while it is written, and separates thinking from text. */
 export interface ThinkingFilter {
   push(piece: string): Told;
-  /** Gives what was held back because it could have become a tag. */
+  /** Returns the text that was held back because it could have become a tag. */
   end(): Told;
 }
 
-/** Those of most models, and Mistral's. */
+/** The tags of most models, and Mistral's. */
 const tags = ["<think>", "<thinking>", "</think>", "</thinking>", "[THINK]", "[/THINK]"];
-/** A tag in quotes or backticks is spoken of. A quote that is not closed ends with its line. */
+/** A tag in quotes or backticks is only mentioned. An unclosed quote ends with its line. */
 const signs = /\\["\\]|["`\n]|(?:<(?=\/?t)|\[(?=\/?T))(\/?)(?:think(?:ing)?>|THINK\])/g;
 
 /** A character that a sign begins with. */
 const signBegins = /[\\"`\n<[]/;
 
 /**
- * Tells apart what models that reason write between `<think>` tags: each block of a reply, and one that is not closed to the end. The blanks
- * behind a block go with it. A piece costs what its length costs.
+ * Separates the thoughts that reasoning models write between `<think>` tags: each block of a reply, and an unclosed one up to the end. The blanks
+ * after a block belong to it. The cost of a piece is linear in its length.
  */
 export function thinkingFilter(): ThinkingFilter {
   let held = "";
@@ -69,7 +69,7 @@ export function thinkingFilter(): ThinkingFilter {
     const { wasThought, ...rest } = told;
     return wasThought ? { ...rest, wasThought } : rest;
   };
-  /** A piece in which no sign can begin changes nothing of what is told apart. */
+  /** Reads a piece in which no sign can begin: it changes nothing about the separation. */
   const readPlain = (piece: string): Told => {
     if (isThinking) return { text: "", thought: piece };
     const text = isBehindBlock ? piece.trimStart() : piece;
@@ -82,7 +82,7 @@ export function thinkingFilter(): ThinkingFilter {
   };
 }
 
-/** The end of a text that the next piece can make a sign of. */
+/** The end of a text that the next piece may complete to a sign. */
 function mayBecomeSign(text: string): string {
   let backslashes = 0;
   while (text.at(-1 - backslashes) === "\\") backslashes += 1;
@@ -92,7 +92,7 @@ function mayBecomeSign(text: string): string {
   return last !== "" && tags.some((tag) => tag !== last && tag.startsWith(last)) ? last : "";
 }
 
-/** Tells the words that a text says from those that the model only thinks in it. */
+/** Separates the words of a text from the thoughts in it. */
 export function tellApart(written: string): Pick<Told, "text" | "thought"> {
   if (!/think|THINK/.test(written)) return { text: written, thought: "" };
   const filter = thinkingFilter();
@@ -102,8 +102,8 @@ export function tellApart(written: string): Pick<Told, "text" | "thought"> {
 }
 
 /**
- * The reply without what the model thinks in the text of it, which becomes reasoning; its text is one part then, where the first one stood. The
- * same reply when it has no such thing in it.
+ * The reply with the model's thoughts in its text as reasoning; its text then becomes one part, at the place of the first one. The
+ * same reply if it has no such thoughts.
  */
 export function withoutThinking(reply: Reply): Reply {
   const written = textOf(reply.message);

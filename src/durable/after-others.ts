@@ -10,10 +10,10 @@ import { wakingById } from "./waking.ts";
 /** The most runs of one session that are looked at. */
 const most = 1000;
 
-/** The delay after which runs are looked for that wait for one which ended when nobody could tell them. */
+/** The delay between searches for runs that wait for a run which ended when nobody could tell them. */
 const lookMs = 60_000;
 
-/** The states of runs that have not ended, one looked at after the other: a run that goes on meanwhile comes into one that follows. */
+/** The states of runs that have not ended, in the order of the look-ups: a run that goes on meanwhile enters a state that comes later. */
 const unended: readonly RunStatus[] = ["running", "waiting", "ready", "running"];
 
 /** The key of the question of a run that waits for the end of another one. */
@@ -23,8 +23,8 @@ const keyAfter = (id: string): string => `after/${id}`;
 const nameOf = (id: string): string => `end of ${id}`;
 
 /**
- * Looks whether a run that was just taken waits until those of its session have ended that were begun before it: as its caller wants, before it begins. Gives what
- * gives it up until then; undefined where it begins now.
+ * Checks whether a run that was just taken must wait, before it begins, until earlier runs of its session have ended, as its caller wanted. Returns
+ * the function that gives it up until then; undefined if it begins now.
  */
 export async function waitForOthers(
   journal: RunJournal,
@@ -39,25 +39,25 @@ export async function waitForOthers(
     const asked = await journal.ask({ key: keyAfter(other.id), request, signal: nameOf(other.id) });
     if ("answer" in asked) continue;
     if (!(await hasEnded(other.id, store))) return () => waitFor(other.id, journal, around);
-    await store.signal(run.id, signalOf(other.id)); // it ended before the question was kept
+    await store.signal(run.id, signalOf(other.id)); // the other run ended before the question was kept
   }
   return undefined;
 }
 
-/** Gives a run up until another one has ended. Whoever ends that in this moment may not see yet that somebody waits for it. */
+/** Gives a run up until another one has ended. A process that ends the other one right now may not see yet that this one waits. */
 async function waitFor(other: string, journal: RunJournal, around: DurableAround): Promise<void> {
   await journal.wait();
-  await wakeEnded(journal.run.id, other, around).catch(() => undefined); // it is looked for again
+  await wakeEnded(journal.run.id, other, around).catch(() => undefined); // the run is found again later
 }
 
-/** Lets a run go on that waits for the end of another one, where that has ended. */
+/** Wakes a run that waits for the end of another one, if that has ended. */
 async function wakeEnded(id: string, other: string, around: DurableAround): Promise<void> {
   if (!(await hasEnded(other, around.store))) return;
   await around.store.signal(id, signalOf(other));
   await wakingById(around, around.host)(id);
 }
 
-/** Lets the runs go on that waited for the end of another one. */
+/** Wakes the runs that waited for the end of this one. */
 export async function wakeAfter({ id, session }: StoredRun, around: DurableAround): Promise<void> {
   if (session === undefined) return;
   const { store } = around;
@@ -70,7 +70,7 @@ export async function wakeAfter({ id, session }: StoredRun, around: DurableAroun
       }
 }
 
-/** Looks again and again for runs that wait for one which has ended: whoever ended it died before it could tell them. What it returns ends that. */
+/** Searches repeatedly for runs that wait for an ended run whose process died before it could tell them. Returns a function that ends the search. */
 export function wakeForgotten(around: DurableAround): () => void {
   const { host } = around;
   let stop: () => void;
@@ -99,13 +99,13 @@ async function wakeAll(around: DurableAround): Promise<void> {
 
 const signalOf = (id: string) => ({ name: nameOf(id), value: null, id: keyAfter(id) });
 
-/** True of a run that is not here any more too. */
+/** True also of a run that is gone. */
 async function hasEnded(id: string, store: RunStore): Promise<boolean> {
   const run = await store.read(id);
   return run === undefined || run.end !== undefined || run.status === "moved";
 }
 
-/** The runs of the session of a run that were begun before it and have not ended. Forks, which only read it, are none of them. */
+/** The earlier runs of a run's session that have not ended. Forks are left out: they only read the session. */
 export async function othersBefore(
   { id: before, session }: StoredRun,
   store: RunStore,
@@ -118,7 +118,7 @@ export async function othersBefore(
   return [...others.values()];
 }
 
-/** The question, as `waiting` shows it: nobody approves anything. */
+/** The question, as `waiting` shows it, although there is nothing to approve. */
 function requestOf({ agent, id }: StoredRun, other: string): Json {
   const request: ApprovalRequest = {
     agent,

@@ -8,11 +8,11 @@ import { checked } from "./check-given.ts";
 import type { QuestionAnswer, WaitingQuestion } from "./run-store.ts";
 
 /**
- * The JSON text of the record that answers a question, for stores of one's own.
+ * The JSON text of the record that answers a question, for stores of your own.
  *
- * @throws WritError `question-changed` when the answer is not about the call that was asked about, `question-stale` when it is about the question of
- * another policy, `question-forbidden` when `by` may not answer, `question-expired` when its time is over,
- * `question-closed` when it leaves open what the question does not list, `question-other` for an approval of a call that is to be settled, the other way round, and for what waits for a signal
+ * @throws WritError `question-changed` if the answer is about another call than the question, `question-stale` if it is about the question of
+ * another policy, `question-forbidden` if `by` may not answer, `question-expired` if its time is over, `question-closed` if it leaves open an argument
+ * that the question does not list, `question-other` if it approves a call to be settled, settles one to be approved, or answers a wait for a signal
  * @example
  * ```ts
  * import { answerRecord, type QuestionAnswer, type WaitingQuestion } from "writ/durable";
@@ -68,7 +68,7 @@ function checkOpen(
   if (reason !== undefined) throw new WritError("question-closed", { id, key, tool, reason });
 }
 
-/** The error of an answer to what does not wait: `json` is the answer that stands in the journal of the run, where there is one. */
+/** The error of an answer to a question that does not wait: `json` is the answer in the journal of the run, if there is one. */
 export function notWaiting(id: string, key: string, json: unknown): WritError {
   if (typeof json !== "string") return new WritError("question-unknown", { id, place: ` at "${key}"` });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an answer stands there

@@ -7,7 +7,7 @@ export interface CallBeside {
   readonly result: ToolResult;
 }
 
-/** The results of the calls that ran beside a question. Facts tell the calls of a reply in their order, so those behind an open question are not told yet. */
+/** The results of the calls that ran beside a question. Facts tell the calls of a reply in order, so calls after an open question are not told yet. */
 export async function callsBeside(
   { runId, key }: WaitingQuestion,
   store: Pick<RunStore, "records">,

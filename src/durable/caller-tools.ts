@@ -7,8 +7,8 @@ import { type Tool, toolOfOthers } from "../tool/tool.ts";
 import { list, optional, record, string } from "../util/shape.ts";
 
 /**
- * A tool that whoever began the run carries out. A call of it is judged as any other, and then waits for a signal with its result:
- * {@link callerSignal} of the call. Its effect is undeclared and its result a stranger's.
+ * A tool that the caller who began the run carries out. Its calls are judged like any other, and then wait for a signal with the result:
+ * {@link callerSignal} of the call. Its effect is undeclared, and its result counts as a stranger's.
  *
  * @example
  * ```ts
@@ -46,13 +46,13 @@ export function callerSignal(callId: string): string {
   return beginning + callId;
 }
 
-/** The signal for which the call of a question waits, where that is of a caller's tool. */
+/** The signal that the call of a question waits for, if it is a call of a caller's tool. */
 export function callerSignalOf({ waitsFor }: ApprovalRequest): string | undefined {
   if (waitsFor === undefined || waitsFor === "time") return undefined;
   return waitsFor.signal.startsWith(beginning) ? waitsFor.signal : undefined;
 }
 
-/** The agent with tools of its caller beside its own. @throws WritError `definition-invalid`, `name-taken`, `name-invalid`, `schema-invalid` */
+/** The agent with tools of its caller added to its own. @throws WritError `definition-invalid`, `name-taken`, `name-invalid`, `schema-invalid` */
 export function withCallerTools(agent: Runnable, given: unknown): Runnable {
   checkShape("The tools of the caller", given, shape);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has this shape
@@ -73,7 +73,7 @@ function callerTool({ name, description = "", inputSchema = { type: "object" } }
   });
 }
 
-/** An agent of which a copy with another part can be made: one that calls tools itself. */
+/** An agent that can be copied with changed parts: one that calls tools itself. */
 type Changeable = Runnable & {
   readonly with: (
     changes:
@@ -82,7 +82,7 @@ type Changeable = Runnable & {
   ) => Runnable;
 };
 
-/** True of an agent, and false of a composition. */
+/** True of an agent, false of a composition. */
 export function canChange(agent: Runnable): agent is Changeable {
   return "with" in agent && typeof agent.with === "function";
 }

@@ -8,10 +8,10 @@ import { askedRun } from "./run-of.ts";
 import type { StoredRun } from "./run-store.ts";
 import { tellCancelUntold } from "./store-failed.ts";
 
-/** The time for which others are told of a cancel before nobody waits for that any more: a session may be busy for long. */
+/** The milliseconds that a cancel waits until others were told of it: a session may be busy for long. */
 const patienceMs = 1000;
 
-/** Cancels a run, and tells of it: its session, where no process has the run that does so, then the runs that wait for its end. */
+/** Cancels a run. Then tells its session, unless a process that has the run does, and the runs that wait for its end. */
 export async function cancelRun(id: string, reason: string, around: DurableAround): Promise<StoredRun> {
   const { agents = [], sessions, store } = around;
   const before = await store.read(id);
@@ -26,15 +26,15 @@ export async function cancelRun(id: string, reason: string, around: DurableAroun
 }
 
 /**
- * Tells of a run that was cancelled while whoever carried it out gave it up where it waits: its session, and those who are told its events, again and to its end.
- * Then the runs that wait for its end.
+ * Tells the end of a run that was cancelled while its worker gave it up to wait: its session, and the observers of its events, which get all of them again.
+ * Then tells the runs that wait for its end.
  */
 export function tellGivenUp(run: StoredRun, around: DurableAround): Promise<void> {
   const { onEvent } = around;
   return patiently(run, around, () => tell(run, around, onEvent));
 }
 
-/** Has others told of a run that is cancelled, and the runs go on that wait for its end, but does not wait for ever. */
+/** Has others told of a cancelled run, and wakes the runs that wait for its end, but does not wait for that for ever. */
 async function patiently(run: StoredRun, around: DurableAround, telling: () => Promise<void>): Promise<void> {
   const { host } = around;
   const untold = (error: unknown): void => tellCancelUntold(error, host);
@@ -48,7 +48,7 @@ async function patiently(run: StoredRun, around: DurableAround, telling: () => P
   stopTimer();
 }
 
-/** Tells what a cancelled run did, from its records. Needs its agent, and what opens its session. */
+/** Tells what a cancelled run did, from its records. Needs its agent, and the function that opens its session. */
 async function tell(
   run: StoredRun,
   around: DurableAround,
@@ -62,7 +62,7 @@ async function tell(
   await agent.run(input, { ...options, journal, onEvent, ...keeping });
 }
 
-/** False while a process that lives has the run: that one tells. False too of one that was erased meanwhile: opening it began another one, of nobody, which goes. */
+/** False while a live process has the run: that process tells. False also if the run was erased meanwhile: opening made an ownerless run, erased here. */
 async function isFree({ id }: StoredRun, { store }: DurableAround): Promise<boolean> {
   try {
     const journal = await store.open(id);

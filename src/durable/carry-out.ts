@@ -18,15 +18,15 @@ import { toldOfEnd } from "./told-of-end.ts";
 
 /** A run that this process carries out. */
 export interface Carrying {
-  /** Resolves when the run has ended, waits or was given up. */
+  /** Resolves when the run has ended, waits, or was given up. */
   readonly done: Promise<void>;
-  /** Lets what is at work end, then gives the run up. */
+  /** Lets calls and replies under way end, then gives the run up. */
   leave(): void;
-  /** Looks whether somebody has cancelled or moved the run. */
+  /** Checks whether somebody has cancelled or moved the run. */
   look(): void;
 }
 
-/** The pause after the store failed. */
+/** The milliseconds of the pause after the store failed. */
 const pauseMs = 1000;
 
 /** Carries out a run that was taken, until it ends, waits or is given up. */
@@ -45,12 +45,12 @@ export function carryOut(journal: RunJournal, around: DurableAround): Carrying {
   return {
     done: carry(journal, around, { cancelling: cancelling.signal, leaving: leaving.signal, look: mayLook }),
     leave: () => leaving.abort(),
-    look: onceAtATime(mayLook), // a store that is slow is not asked ever more
+    look: onceAtATime(mayLook), // a slow store is not asked again before it has answered
   };
 }
 
 interface Signals {
-  /** Looks whether the run was cancelled or moved. */
+  /** Checks whether the run was cancelled or moved. */
   readonly look: () => Promise<void>;
   readonly cancelling: AbortSignal;
   readonly leaving: AbortSignal;
@@ -86,25 +86,24 @@ async function carry(journal: RunJournal, around: DurableAround, signals: Signal
   const ended = await store.read(run.id).catch(() => undefined);
   if (ended?.end === undefined) return;
   if (left.isOpen === true && ended.status === "cancelled") return tellGivenUp(ended, around);
-  await wakeAfter(run, around).catch((error: unknown) => tellStoreFailed(error, around.host)); // they are looked for later too
+  await wakeAfter(run, around).catch((error: unknown) => tellStoreFailed(error, around.host)); // they are found later too
 }
 
-/** A run that came as far as it does here. */
+/** A run, carried out as far as it comes here. */
 interface Left {
-  /** Gives it up. */
   readonly leave: () => Promise<void>;
-  /** It was told to go on: it waits, or is handed over. */
+  /** True if the run is to go on: it waits, or is handed over. */
   readonly isOpen?: boolean;
 }
 
-/** Carries the run out as far as it comes. */
+/** Carries the run out as far as it comes. Returns how to give it up. */
 async function leavingAfter(journal: RunJournal, around: DurableAround, given: RunOptions): Promise<Left> {
   const { agent, input, options } = askedRun(journal.run, around);
   const { onEvent } = around;
   return leavingFor(await agent.run(input, { ...options, ...given, onEvent }), journal, around);
 }
 
-/** A run that came so far: to its end, to a question, or to another worker. */
+/** The way to give up a run that came to its end, to a question, or is handed to another worker. */
 function leavingFor(result: RunResult<unknown>, journal: RunJournal, { store }: DurableAround): Left {
   const { outcome, questions } = result;
   if (questions === undefined) return { leave: () => journal.end(endOf(result)) };
@@ -117,12 +116,12 @@ function leavingFor(result: RunResult<unknown>, journal: RunJournal, { store }: 
   return { leave: wait, isOpen: true };
 }
 
-/** True where the run could not go on for its journal's sake: it has no end, and another process, or this one later, goes on with it. */
+/** True if the run stopped because of its journal: it has no end, and this process or another goes on with it later. */
 function isJournals(broken: unknown): boolean {
   return broken !== undefined && !isWritError(broken, "journal-mismatch");
 }
 
-/** Codes of what others did to a run meanwhile, or of what its records say: its store is well. */
+/** Codes of errors that others caused, or that the records do: the store itself works. */
 const notStores: ReadonlySet<string> = new Set([
   "journal-mismatch",
   "run-ended",
@@ -131,7 +130,7 @@ const notStores: ReadonlySet<string> = new Set([
   "run-taken",
 ]);
 
-/** True where the store failed: it would fail again at once, after all that was not recorded was done again. */
+/** True if the store failed: without a pause it would fail again, after everything unrecorded was repeated. */
 function isStores(broken: unknown): boolean {
   return broken !== undefined && !(isWritError(broken) && notStores.has(broken.code));
 }
@@ -149,7 +148,7 @@ function failure(cause: unknown, name: string): RunEnd {
   return isRunError(cause) ? { outcome, usage: cause.usage, turns: cause.turns } : { outcome };
 }
 
-/** Does what gives a run up, again and again while the store fails: nobody else could take the run. */
+/** Gives a run up, and tries again as long as the store fails: nobody else could take the run. */
 async function insisting(leave: () => Promise<void>, around: DurableAround): Promise<void> {
   for (;;) {
     try {

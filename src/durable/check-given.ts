@@ -18,7 +18,7 @@ import { type Erased, runStatuses } from "./run-store.ts";
 const signal = optional(having("an AbortSignal", "addEventListener"));
 const which = closed({ id: optional(filled), session: optional(filled) });
 
-/** The functions that are given more than the id of a run. */
+/** The functions that take more than the id of a run. */
 type Given = "answer" | "erase" | "events" | "fork" | "import" | "list" | "result" | "start" | "waiting";
 
 const shapes: Readonly<Record<Given, Shape<unknown>>> = {
@@ -54,13 +54,13 @@ const shapes: Readonly<Record<Given, Shape<unknown>>> = {
   waiting: optional(string),
 };
 
-/** The same as was given to one of these functions, where it takes that. @throws WritError `definition-invalid` */
+/** The given value, if the function takes it. @throws WritError `definition-invalid` */
 export function checked<Value>(to: Given, given: Value): Value {
   checkShape(`${to}() of durable runs`, given, shapes[to]);
   return given;
 }
 
-/** Which runs a caller wants forgotten. @throws WritError `definition-invalid` for none, or for both */
+/** The runs that a caller wants to erase. @throws WritError `definition-invalid` unless exactly one of both is given */
 export function readErased(given: { readonly id?: string; readonly session?: string }): Erased {
   const { id, session } = checked("erase", given);
   return id === undefined ? { session: session ?? "" } : { id };

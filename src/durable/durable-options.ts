@@ -14,21 +14,21 @@ import type { RunStore } from "./run-store.ts";
 export interface DurableOptions {
   /** The store of the runs: `sqliteRuns(file)`, or another one. */
   readonly store: RunStore;
-  /** Says which worker goes on with which run: `dbosDispatcher(url)`, or one of your own. Default: each worker takes the oldest from the store. */
+  /** Decides which worker goes on with which run: `dbosDispatcher(url)`, or one of your own. Default: each worker takes the oldest from the store. */
   readonly dispatcher?: Dispatcher;
-  /** Those who carry out runs, by their names. A process that only starts, answers or looks needs none of the others. Default: none. */
+  /** The agents that carry out runs, found by their names. A process that only starts, answers or reads runs needs none. Default: none. */
   readonly agents?: readonly Runnable[];
-  /** Opens the session that a run was started with. Left out, and for agents put together, a session only groups runs. */
+  /** Opens the session that a run was started with. Without it, and for compositions of agents, a session only groups runs. */
   readonly sessions?: (id: string) => SessionHandle;
-  /** Told each event of the runs that this process carries out. When a run goes on, what happened before is told again. What it throws is a process warning. */
+  /** Receives each event of the runs that this process carries out. When a run goes on, its earlier events are told again. An error is a process warning. */
   readonly onEvent?: (event: AgentEvent) => unknown;
-  /** Parts of the runs that were meant to change since they began: new instructions, other tools. Bounds may always change. Default: none. */
+  /** The parts of runs that were changed on purpose since the runs began: new instructions, other tools. Bounds may always change. Default: none. */
   readonly accept?: readonly RecordPart[];
-  /** The days for which workers keep a run that has ended. Default 30. `false`: for ever. */
+  /** The days for which workers keep a run after its end. Default 30. `false`: for ever. */
   readonly keep?: { readonly endedDays: number } | false;
 }
 
-/** The same, and the machine. */
+/** The options, with the machine. */
 export interface DurableAround extends DurableOptions {
   readonly host: Host;
 }
@@ -52,7 +52,7 @@ export const durableShapes: Readonly<Record<keyof DurableOptions, Shape<unknown>
 };
 const optionsShape = closed(durableShapes);
 
-/** Holds options against what they must be: those of the function that was called by that name, which may have others beside. @throws WritError `definition-invalid` */
+/** Checks the options of the named function, which may have others as well. @throws WritError `definition-invalid` */
 export function checkDurable(
   options: DurableOptions,
   where: string,

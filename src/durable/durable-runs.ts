@@ -27,116 +27,117 @@ import { waking, wakingById } from "./waking.ts";
 import { withdrawQuestions } from "./withdraw.ts";
 import { RunsWorker, type RunWorker, type WorkOptions } from "./worker.ts";
 
-/** Runs that outlast their process. Each function may be called in any process that has the store. */
+/** Runs that outlast their process. Any process that has the store can call these functions. */
 export interface DurableRuns {
   /**
-   * Begins a run, which a worker carries out. With the id of a run that was begun before it gives that: starting twice is starting once. The run
-   * is on the disk when this returns.
+   * Begins a run, which a worker carries out. If a run with this id was begun before, returns that one: starting twice is starting once. The run
+   * is on disk when this returns.
    *
-   * @throws WritError `input-invalid`, `run-option-unusable` for a skill of agents that are put together, `run-differs` where the run of that id has another
+   * @throws WritError `input-invalid`, `run-option-unusable` for a skill of a composition, `run-differs` if the run with that id has another
    * agent, input, session or other options
    */
   start<Input>(agent: Runnable<Input>, input: Input, options?: StartOptions): Promise<StoredRun>;
   /**
-   * Waits until a run has ended, wherever it is carried out, for days if need be; `signal` ends the waiting and not the run.
+   * Waits until a run has ended, wherever it is carried out, for days if need be; `signal` ends the waiting, not the run.
    *
    * @throws WritError `run-missing`, `run-moved`
    */
   result(id: string, options?: { readonly signal?: AbortSignal }): Promise<RunEnd>;
-  /** The questions that runs wait for, or one run, the oldest first. */
+  /** The open questions of all runs, or of one, oldest first. */
   waiting(id?: string): Promise<readonly WaitingQuestion[]>;
   /**
-   * Answers a question, once, with the `hash` of the request that was shown. The run goes on in a worker.
+   * Answers a question, once, with the `hash` of the request that was shown. A worker goes on with the run.
    *
-   * @throws WritError `question-unknown` when nothing there waits; `question-answered` when somebody has answered; `question-expired` when its time is over;
-   * `question-changed` for another hash; `question-forbidden` when `by` may not answer; `question-stale` when the policy of the run, whose agent is given
-   * here, is not the one that asks, or `policy` names another one
+   * @throws WritError `question-unknown` if nothing waits there; `question-answered` if somebody has answered; `question-expired` if its time is over;
+   * `question-changed` for another hash; `question-forbidden` if `by` may not answer; `question-stale` if another policy asked than that of the run's agent,
+   * if this process has that agent, or than the one that `policy` names
    */
   answer(id: string, key: string, answer: QuestionAnswer): Promise<void>;
   /**
-   * Settles a call that was at work when its process died, of a tool with `reconcile: "person"`, once: it happened, with this value; it did not, and runs
-   * now; or it stays unknown. `by` names who says so. `call` is its key (`turn/1/call/0`), or that of its question in `waiting`. The run goes on from there, in a worker.
+   * Settles a call of a tool with `reconcile: "person"` that was running when its process died, once: it happened, with this value; it did not, and runs
+   * now; or it stays unknown. `by` names the person who says so. `call` is its key (`turn/1/call/0`), or that of its question in `waiting`. A worker goes on
+   * with the run from there.
    *
-   * @throws WritError `run-missing`, `run-moved`, `call-not-unknown`, `question-answered` when somebody has settled it, `question-forbidden`, `definition-invalid`
+   * @throws WritError `run-missing`, `run-moved`, `call-not-unknown`, `question-answered` if somebody has settled it, `question-forbidden`, `definition-invalid`
    */
   settle(id: string, call: string, settled: Settlement & { readonly by?: string }): Promise<void>;
   /**
-   * Sends a signal to a run: the oldest `waitFor` of that name in its tools gives the value (default null), and the run goes on in a worker. Sent before anything waits
-   * for it, it is kept for the next that does. `id` names the signal, so that one that is sent twice counts once. Default: a new one.
+   * Sends a signal to a run: the oldest `waitFor` of that name in its tools returns the value (default null), and a worker goes on with the run. A signal that
+   * nothing waits for yet is kept for the next `waitFor`. `id` names the signal, so that sending it twice counts once. Default: a new one.
    *
-   * @throws WritError `signal-invalid` where what waits has a schema that the value does not fit; `run-missing`, `run-ended`, `run-moved`, `definition-invalid`
+   * @throws WritError `signal-invalid` if the value does not fit the schema of the `waitFor`; `run-missing`, `run-ended`, `run-moved`, `definition-invalid`
    */
   signal(id: string, signal: SentSignal): Promise<void>;
   /**
-   * Cancels a run for good. That is kept first; then the worker that has the run stops it. Nobody is asked any more, no later answer counts, and no
-   * call begins that may not happen twice. What the run did is told to its session: by the worker that has it, else here, where its agent and `sessions` are.
-   * Gives the run: one that had ended before keeps its end.
+   * Cancels a run for good. The cancel is recorded first; then the worker that has the run stops it. No question is asked any more, no later answer counts, and
+   * no call begins that may not happen twice. The session is told what the run did: by the worker that has it, otherwise here, if its agent and `sessions` are
+   * here. Returns the run: one that had ended before keeps its end.
    *
    * @throws WritError `run-missing`
    */
   cancel(id: string, reason?: string): Promise<StoredRun>;
   /**
-   * Lets a run go on that failed, or that met a bound. What it did stays done, and what it paid for is not asked again. A run that was answered or
+   * Lets a run go on that failed or met a bound. Its effects stay done, and paid replies are not requested again. A run that was answered or
    * cancelled keeps its end.
    *
    * @throws WritError `run-missing`
    */
   retry(id: string): Promise<StoredRun>;
-  /** The runs, the latest first. @throws WritError `run-missing` where the run is gone that they are to be `before` */
+  /** The runs, latest first. @throws WritError `run-missing` if the run named in `before` is gone */
   list(wanted?: RunFilter): Promise<readonly StoredRun[]>;
-  /** One run; undefined when there is none of that id. */
+  /** One run; undefined if no run has that id. */
   show(id: string): Promise<StoredRun | undefined>;
-  /** Forgets a run, or all of a session, with all that was recorded of them. Gives their number. @throws WritError `run-claimed` while a worker has one */
+  /** Erases a run, or all runs of a session, with all their records. Returns their number. @throws WritError `run-claimed` while a worker has one */
   erase(which: Exclude<Erased, { readonly endedBefore: number }>): Promise<number>;
   /**
-   * The facts of a run by their `seq`, first those of its past, then each as it happens, wherever that is; the last is `run-end`. They are told from the
-   * records: nothing is done again, and no observer of the agent is told. With `inside` those of agents inside calls are among them. Needs the agent of the run.
+   * The facts of a run by their `seq`: first the past ones, then each as it happens, wherever that is; the last is `run-end`. They come from the
+   * records: nothing is done again, and the agent's observers are not called. With `inside`, facts of agents inside calls are included. Needs the run's agent.
    *
    * @throws WritError `run-missing`, `run-agent-missing`; the reason of the signal
    */
   events(id: string, options?: FollowOptions): AsyncGenerator<AgentEvent, void>;
   /**
-   * The whole result of a run that has ended, with its transcript, from its records. Nothing is done again. Needs the agent of the run.
+   * The whole result of an ended run, with its transcript, from its records. Nothing is done again. Needs the agent of the run.
    *
-   * @throws WritError `run-missing`, `run-agent-missing`, `journal-ended` where the records do not reach its end
+   * @throws WritError `run-missing`, `run-agent-missing`, `journal-ended` if the records do not reach the end of the run
    */
   replay(id: string): Promise<RunResult<unknown>>;
   /**
-   * Looks, before a deploy, which runs of the agents here cannot go on with their code: each one that has not ended is replayed up to where it is.
-   * Nothing happens, and whoever carries out a run is not disturbed.
+   * Checks, before a deploy, which runs of this process's agents cannot go on with its code: replays each run that has not ended up to where it is.
+   * Nothing happens, and workers that carry out runs are not disturbed.
    */
   check(): Promise<readonly StrandedRun[]>;
   /**
-   * Begins a new run from the records of another one, before a turn, to see what becomes of it with other instructions, another model, policy or result. What
-   * happened before the turn is not done again, and tools answer as they did in the other run, which stays as it is: nothing has an effect but the tools
-   * that `again` names. A session is read and not written.
+   * Begins a new run from the records of another one, up to a turn, to try other instructions, another model, policy or result. Nothing before the
+   * turn is done again, and tools answer as they did in the original run, which stays as it is: only tools in `again` have effects.
+   * A session is read but not written.
    *
    * @throws WritError `definition-invalid`, `run-missing`, `turn-missing`, `call-missing`, `run-exists`
    */
   fork(id: string, options: RunForkOptions): Promise<StoredRun>;
   /**
-   * Takes a run out of the store, to go on in another one: its records, children, questions and answers as text, a JSON object a line. Whoever carries it
-   * out writes nothing more, and the run stays behind as `moved`. Exported again it gives the same, for a text that was lost. Do not import one text in two stores.
+   * Takes a run out of the store, to go on in another one: its records, children, questions and answers as text, one JSON object per line. A worker that has
+   * it writes nothing more, and the run stays behind as `moved`. Exporting again returns the same, in case the text was lost. Import it into one store only.
    *
    * @throws WritError `run-missing`
    */
   export(id: string): Promise<string>;
   /**
-   * Puts an exported run into the store, once. It goes on there where it was: nothing that was recorded happens again.
+   * Puts an exported run into the store, once. It goes on from where it was: nothing that was recorded happens again.
    *
    * @throws WritError `run-exists`, `export-broken`, `export-newer`
    */
   import(text: string): Promise<StoredRun>;
-  /** Carries out runs of the agents in this process, until it is drained. */
+  /** Starts a worker that carries out runs of the agents in this process until it is drained. */
   work(options?: WorkOptions): RunWorker;
 }
 
-/** Makes durable runs for a host, of options that were checked. `adapters/durable-runs.ts` has the one for Node, under the name `durableRuns`. */
+/** Makes durable runs for a host, from checked options. `adapters/durable-runs.ts` makes those for Node, under the name `durableRuns`. */
 export function durableRunsWith(options: DurableOptions, host: Host): DurableRuns {
   const { store } = options;
   const woken = waking(options, host);
   const wake = wakingById(options, host);
-  /** Lets runs go on that wait for the end of one which is not here any more. Where the store fails, they are looked for later too. */
+  /** Wakes runs that wait for the end of a run that is gone. If the store fails, they are found later too. */
   const wakeBehind = (run: StoredRun): Promise<void> =>
     wakeAfter(run, { ...options, host }).catch(() => undefined);
   async function answer(id: string, key: string, given: QuestionAnswer): Promise<void> {
@@ -189,14 +190,14 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
   };
 }
 
-/** Forgets runs; those that wait for the end of one of them go on. */
+/** Erases runs; runs that wait for the end of one of them go on. */
 async function forget(
   store: RunStore,
   given: { readonly id?: string; readonly session?: string },
   wakeBehind: (run: StoredRun) => Promise<void>,
 ): Promise<number> {
   const which = readErased(given);
-  const before = "id" in which ? await store.read(which.id) : undefined; // of a session no other one is left
+  const before = "id" in which ? await store.read(which.id) : undefined; // erasing a session leaves none of its other runs to wake
   const count = await store.erase(which);
   if (before !== undefined) await wakeBehind(before);
   return count;

@@ -19,15 +19,15 @@ import { untilChanged, untilEnded, type Waiter } from "./until-ended.ts";
 
 /** Options of following a run. */
 export interface FollowOptions {
-  /** The `seq` of the last fact that is known already; with `inside` that of each run, by its id. Default 0: all are told. */
+  /** The `seq` of the last known fact; with `inside`, one for each run, by its id. Default 0: all facts are told. */
   readonly after?: number | Readonly<Record<string, number>>;
-  /** The facts of agents inside calls are told too, each with the `runId` of its run and the `parentRunId` of the one around it. Default: false. */
+  /** Tells the facts of agents inside calls too, each with the `runId` of its run and the `parentRunId` of the run around it. Default: false. */
   readonly inside?: boolean;
   /** Ends the following, not the run. */
   readonly signal?: AbortSignal;
 }
 
-/** Tells the facts of a run, those of its past first, until it ends. @throws WritError `run-missing`, `run-agent-missing`; the reason of the signal */
+/** Tells the facts of a run until it ends, past ones first. @throws WritError `run-missing`, `run-agent-missing`; the reason of the signal */
 export async function* followRun(
   id: string,
   around: DurableAround,
@@ -43,7 +43,7 @@ export async function* followRun(
   let hasBegun = false;
   try {
     for (;;) {
-      const next = await events.next().catch(() => undefined); // a run that failed has told so by its last fact
+      const next = await events.next().catch(() => undefined); // the last fact of a failed run tells its failure
       signal?.throwIfAborted();
       if (next === undefined && !hasBegun)
         for (const event of await unbegunOf(id, { ...around, signal })) yield* news.take(event);
@@ -56,11 +56,11 @@ export async function* followRun(
     }
   } finally {
     left.abort();
-    await events.next().catch(() => undefined); // it ends, since its journal has
+    await events.next().catch(() => undefined); // it ends because its journal has ended
   }
 }
 
-/** The end of a run that cannot begin, once it has it. @throws WritError `run-missing`, `run-moved`; the reason of the signal */
+/** The facts of a run that cannot begin, once the store has its end. @throws WritError `run-missing`, `run-moved`; the reason of the signal */
 async function unbegunOf(id: string, waiter: Waiter): Promise<readonly AgentEvent[]> {
   await untilEnded(id, waiter);
   const run = await waiter.store.read(id);
@@ -68,8 +68,8 @@ async function unbegunOf(id: string, waiter: Waiter): Promise<readonly AgentEven
 }
 
 /**
- * Tells the facts that are recorded by now and stay, up to the first open question; the last is `run-end` where the run has ended. Returns what the run
- * gave; undefined where the replay threw, since a run that failed has told so by its last fact.
+ * Tells the recorded facts that are final, up to the first open question; the last is `run-end` if the run has ended. Returns the result of the
+ * run; undefined if the replay threw, because the last fact of a failed run tells its failure.
  *
  * @throws WritError `run-missing`, `run-agent-missing`
  */
@@ -98,24 +98,24 @@ export async function* pastOf(
   }
 }
 
-/** Carries out a run from its records alone. @throws WritError `run-missing`, `run-agent-missing`, `journal-ended` for a run that has not ended */
+/** Replays a run from its records only. @throws WritError `run-missing`, `run-agent-missing`, `journal-ended` for a run that has not ended */
 export async function replayRun(id: string, around: DurableAround): Promise<RunResult<unknown>> {
   const { agent, input, options, journal } = await recordedRun(id, around);
   return agent.run(input, { ...options, journal });
 }
 
-/** The facts of a run as far as it is recorded, whether it has ended or not. @throws WritError `run-missing`, `run-agent-missing` */
+/** The recorded facts of a run so far, whether it has ended or not. @throws WritError `run-missing`, `run-agent-missing` */
 export async function recordedFacts(id: string, around: DurableAround): Promise<readonly AgentEvent[]> {
   return (await replayedFacts(id, around)).facts;
 }
 
-/** The facts of a run as far as it is recorded, and what the replay threw: of a run that goes on that its records end. */
+/** The recorded facts of a run so far, and the error of the replay: for a run that goes on, that its records end. */
 export interface ReplayedFacts {
   readonly facts: readonly AgentEvent[];
   readonly error?: unknown;
 }
 
-/** The same, with what the replay threw. @throws WritError `run-missing`, `run-agent-missing` */
+/** The recorded facts so far, with the error of the replay. @throws WritError `run-missing`, `run-agent-missing` */
 export async function replayedFacts(id: string, around: DurableAround): Promise<ReplayedFacts> {
   const { agent, input, options, journal } = await recordedRun(id, around);
   const facts: AgentEvent[] = [];
@@ -126,7 +126,7 @@ export async function replayedFacts(id: string, around: DurableAround): Promise<
     await agent.run(input, { ...options, journal, onEvent });
     return { facts };
   } catch (error) {
-    return { facts, error }; // a run that failed has told so by its last fact, and of one that goes on there is no more
+    return { facts, error }; // the last fact of a failed run tells its failure, and a run that goes on has no more facts
   }
 }
 
@@ -147,9 +147,9 @@ async function knownRun(id: string, around: DurableAround): Promise<AskedRun> {
 }
 
 /**
- * The end as the store has it: a run that was cancelled where nobody carried it out has no record of that.
+ * The end that the store has: a run that was cancelled while nobody carried it out has no record of the cancel.
  *
- * @throws WritError `run-missing`, `run-moved` of one that is not here any more
+ * @throws WritError `run-missing`, `run-moved` for a run that is in another store
  */
 async function outcomeOf(id: string, { store }: DurableAround, replayed: Outcome): Promise<Outcome> {
   const run = await store.read(id);
@@ -158,10 +158,10 @@ async function outcomeOf(id: string, { store }: DurableAround, replayed: Outcome
   return run.end?.outcome ?? replayed;
 }
 
-/** A journal that does nothing: each step waits for its record, which whoever carries out the run makes. */
+/** A journal that does nothing itself: each step waits for the record that the run's worker makes. */
 async function followingJournal(id: string, waiter: Waiter): Promise<Journal> {
   const known = new Map<string, JournalRecord>();
-  let last: string | undefined; // of those that stay where they stand: what is only begun goes behind them with its result
+  let last: string | undefined; // the last key whose place is final: a step that has only begun moves to the end with its result
   const take = (records: readonly JournalRecord[]): void => {
     for (const record of records) {
       known.delete(record.key);
@@ -169,16 +169,16 @@ async function followingJournal(id: string, waiter: Waiter): Promise<Journal> {
       if (record.json !== undefined) last = record.key;
     }
   };
-  /** True once there will be no more records here. */
+  /** Takes new records. True once there will be no more of them here. */
   async function look(): Promise<boolean> {
-    const run = await waiter.store.read(id); // first: a run that has ended gets no more records
+    const run = await waiter.store.read(id); // read first: a run that has ended gets no more records
     take(await waiter.store.records(id, last));
     if (run?.end !== undefined)
       for (const record of withEnd([...known.values()], run)) known.set(record.key, record);
     return run === undefined || run.end !== undefined || run.status === "moved";
   }
   await look();
-  /** The record of a step, once it is there; null where there will be none. */
+  /** The record of a step, once it exists; null if it never will. */
   const recordOf = (key: string): Promise<string | null> =>
     untilChanged(id, waiter, async () => {
       const json = known.get(key)?.json;

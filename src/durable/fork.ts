@@ -12,19 +12,19 @@ import { isTakenSignal } from "./signals.ts";
 
 /** Options of a fork. */
 export interface RunForkOptions {
-  /** The turn from which on it goes its own way, from 1: a turn that the run has begun. */
+  /** The first turn that the fork does anew, counted from 1: a turn that the run has begun. */
   readonly beforeTurn: number;
   /** The id of the fork. Default: a new id. */
   readonly id?: string;
-  /** Carries out the fork in the place of the run's own agent: `clerk.with({ name: "clerk-b", policy, … })`, for all that is code. Its workers need it too. */
+  /** The agent that carries out the fork in place of the run's own: `clerk.with({ name: "clerk-b", policy, … })`, for changes of code. Workers need it too. */
   readonly agent?: { readonly name: string };
-  /** The instructions in the place of the agent's. */
+  /** The instructions in place of the agent's. */
   readonly instructions?: string;
-  /** The model in the place of the agent's, by its name: `ollama/qwen2.5:7b`. */
+  /** The name of the model in place of the agent's: `ollama/qwen2.5:7b`. */
   readonly model?: string;
-  /** Other values in the place of what calls gave, by the keys of these (`turn/2/call/0`). */
+  /** Values in place of the results of calls, by call key (`turn/2/call/0`). */
   readonly results?: Readonly<Record<string, Json>>;
-  /** The names of tools that run again. All others answer as they did in the run, and what they were not asked there is skipped. Default: none. */
+  /** The names of tools that run again. All others answer as they did in the run; a call that the run did not make is skipped. Default: none. */
   readonly again?: readonly string[];
 }
 
@@ -39,7 +39,7 @@ const shape = closed({
 });
 
 /**
- * A new run from the records of another one, before a turn.
+ * A new run from the records of another one, up to a turn.
  *
  * @throws WritError `definition-invalid`, `run-missing`, `turn-missing`, `call-missing`
  */
@@ -57,7 +57,7 @@ export async function forkOf(
   const records = withResults(ended, { id: from, results });
   const name = agent?.name ?? run.agent;
   const copied = records
-    .filter((each) => isBefore(each.key, beforeTurn) && !isTakenSignal(each)) // it is sent signals of its own
+    .filter((each) => isBefore(each.key, beforeTurn) && !isTakenSignal(each)) // the fork gets signals of its own
     .map((each) => begunAs(each, { runId: id, agent: name }));
   const answers = records
     .filter(({ key, json = "" }) => callKey.test(key) && !isBefore(key, beforeTurn) && wasMade(json))
@@ -65,7 +65,7 @@ export async function forkOf(
   const fork: ForkOrigin = {
     run: from,
     beforeTurn,
-    ...(agent === undefined ? changesOf(run) : {}), // a fork of a fork goes on as that did
+    ...(agent === undefined ? changesOf(run) : {}), // a fork of a fork keeps the changes of that
     ...(instructions === undefined ? {} : { instructions }),
     ...(model === undefined ? {} : { model }),
     ...(again === undefined ? {} : { again }),
@@ -78,7 +78,7 @@ export async function forkOf(
   };
 }
 
-/** The changes with which a run was forked itself. */
+/** The changes of a run that is a fork itself. */
 function changesOf({ fork }: StoredRun): Pick<ForkOrigin, "instructions" | "model"> {
   const { instructions, model } = fork ?? {};
   return {
@@ -87,19 +87,19 @@ function changesOf({ fork }: StoredRun): Pick<ForkOrigin, "instructions" | "mode
   };
 }
 
-/** The order in which a run made its calls, which is not that in which they ended. */
+/** Sorts keys by the order in which a run made its calls. Their records are in the order in which they ended. */
 const inOrderOfCalls = new Intl.Collator("en", { numeric: true });
 
 const callKey = /(?:^|\/)turn\/\d+\/call\/\d+$/;
 
-/** True for the record of a call that came to its tool. */
+/** True for the record of a call that reached its tool. */
 function wasMade(json: string): boolean {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call wrote it
   const { result } = JSON.parse(json) as Pick<CallRecord, "result">;
   return result.status !== "denied" && result.status !== "skipped" && result.status !== "cancelled";
 }
 
-/** True for what the fork takes over. It is a run of its accounts, ends by itself, and is not kept in a session. */
+/** True for records that the fork takes over. It has its own accounts and its own end, and is not saved in a session. */
 function isBefore(key: string, beforeTurn: number): boolean {
   const turn = turnOf(key);
   if (turn !== undefined) return turn < beforeTurn;
@@ -133,7 +133,7 @@ function withResults(
   });
 }
 
-/** The record of a call with another value. What belongs to the old one, like a cut, goes with it. */
+/** The record of a call with another value. Fields that describe the old value, such as a cut, are dropped. */
 function withValue(json: string, value: Json): string {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call wrote it
   const { cut: _cut, fatal: _fatal, ...record } = JSON.parse(json) as CallRecord;
@@ -145,7 +145,7 @@ function withValue(json: string, value: Json): string {
   });
 }
 
-/** The beginning of the run as that of the fork: its id stands in the keys by which services know its calls. */
+/** The record of the run's beginning as that of the fork: its id is part of the keys by which services know its calls. */
 function begunAs(
   record: JournalRecord,
   { runId, agent }: { readonly runId: string; readonly agent: string },

@@ -4,18 +4,18 @@ import type { JournalRecord } from "../journal/recorded-journal.ts";
 import type { Json } from "../util/json.ts";
 import type { StoredRun } from "./run-store.ts";
 
-/** The key of the record that has what the calls of the other run gave. */
+/** The key of the record with the results of the original run's calls. */
 export const forkKey = "fork";
 
-/** The turn of the outermost run to which a record belongs; undefined for one of no turn. */
+/** The turn of the outermost run that a record belongs to; undefined if it belongs to none. */
 export function turnOf(key: string): number | undefined {
   const turn = /^turn\/(\d+)\//.exec(key)?.[1];
   return turn === undefined ? undefined : Number(turn);
 }
 
 /**
- * The journal of a run as its agent uses it. In a fork what was taken over may have been asked in another way, and calls are answered from what they gave in
- * the other run: the first of several equal ones as the first there, and so on.
+ * The journal of a run as its agent uses it. In a fork, records that were taken over may have been made from another request, and calls are answered with
+ * the results of the original run: of several equal calls, the first gets the first result, and so on.
  */
 export function journalOfRun(journal: Journal, { fork }: Pick<StoredRun, "fork">): Journal {
   if (fork === undefined) return journal;
@@ -47,7 +47,7 @@ export function journalOfRun(journal: Journal, { fork }: Pick<StoredRun, "fork">
 
 const anything = new Set<string>([...recordParts, "request"]);
 
-/** The end of a call that the other run did not make. */
+/** The end of a call that the original run did not make. */
 const notMade: Json = {
   result: {
     status: "skipped",
@@ -72,13 +72,13 @@ class PlacesOfCalls {
   }
 }
 
-/** What a call asks, and the agents inside each other that ask it: each is answered by what it called itself. */
+/** The request of a call, with the chain of agents that make it: each agent is answered from its own calls. */
 function askedBy(key: string, fingerprint: string): string {
   const agents = key.split("/").flatMap((part) => (part.includes("~") ? [part.split("~")[0]] : []));
   return `${agents.join("/")} ${fingerprint}`;
 }
 
-/** The results of the calls of the other run, by what they were asked. */
+/** The results of the original run's calls, by request. */
 function answersIn(journal: Journal): Map<string, readonly string[]> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fork was begun with it
   const records = (journal.find?.(forkKey) ?? []) as unknown as readonly JournalRecord[];

@@ -3,8 +3,8 @@ import type { Host } from "../journal/host.ts";
 const parts = 10;
 
 /**
- * Waits for what is at work, `graceMs` at most. The time is in parts: each begins when the process has seen the end of the one before, so that what came
- * due meanwhile is done first.
+ * Waits for work under way, at most `graceMs`. The time is split into parts: each begins after the process has seen the end of the one before, so that
+ * timers that came due meanwhile fire first.
  */
 export async function withGrace(
   work: Promise<unknown>,

@@ -4,8 +4,8 @@ import type { KeptEnd } from "../run/kept-end.ts";
 import type { StoredRun } from "./run-store.ts";
 
 /**
- * The records of a run with its end among them. A run that was cancelled ended in its row, where whoever carried it out could record nothing more: it
- * ended behind the last of its records.
+ * The records of a run, including its end. A run that was cancelled has its end only in the store, because its worker could record nothing more: it
+ * ended after the last of its records.
  */
 export function withEnd(
   records: readonly JournalRecord[],

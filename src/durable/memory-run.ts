@@ -18,12 +18,12 @@ import type {
   WaitingQuestion,
 } from "./run-store.ts";
 
-/** A question in memory. Those with a smaller place were asked before. */
+/** A question in memory. One with a smaller place was asked earlier. */
 export interface MemoryQuestion extends WaitingQuestion, MovedQuestion {
   readonly place: number;
 }
 
-/** Something that happened to a run in its store, by the number of times that it was taken. */
+/** A change of a run in its store; `epoch` counts how often the run was taken. */
 export type StoreChange =
   | { readonly type: "taken" | "left" | "ended"; readonly epoch: number }
   | { readonly type: "kept"; readonly epoch: number; readonly record: JournalRecord }
@@ -33,22 +33,22 @@ export type StoreChange =
 /** The parts of a store that its runs use. */
 export interface MemoryAround {
   readonly now: () => number;
-  /** Told each change, once it is made. Left out where nobody watches. */
+  /** Receives each change, once it is made. Left out if nobody watches. */
   readonly watch?: ((id: string, change: StoreChange) => void) | undefined;
   readonly told: (id: string) => void;
   readonly nextPlace: () => number;
 }
 
-/** A run in memory, with all that belongs to it. */
+/** A run in memory, with everything that belongs to it. */
 export class MemoryRun {
   run: StoredRun;
   readonly records: Map<string, JournalRecord> = new Map();
   readonly questions: Map<string, MemoryQuestion> = new Map();
-  /** A journal of this process has it. */
+  /** True while a journal of this process has it. */
   private isHeld = false;
-  /** The number of times that it was taken: what an earlier journal writes is refused. */
+  /** The number of times that it was taken: writes of an earlier journal are refused. */
   private epoch = 0;
-  /** Somebody has answered since it was taken. */
+  /** True if somebody has answered since it was taken. */
   private isWoken = false;
   private readonly around: MemoryAround;
 
@@ -61,7 +61,7 @@ export class MemoryRun {
     return this.run.id;
   }
 
-  /** A run that was in another store, or in this one before. */
+  /** A run that comes from another store, or was in this one before. */
   static moved({ run, records, questions }: MovedRun, around: MemoryAround): MemoryRun {
     const moved = new MemoryRun(run, around);
     moved.run = copyOfPlain(run);
@@ -96,18 +96,18 @@ export class MemoryRun {
     if (this.isHeld) throw new WritError("run-claimed", { id: this.id, owner: "this process" });
   }
 
-  /** True where it ended before a time, and nobody has it. */
+  /** True if it ended before a time and nobody has it. */
   isOlder(time: number): boolean {
     return !this.isHeld && this.run.endedAt !== undefined && this.run.endedAt < time;
   }
 
-  /** Lets no journal of it write any more. */
+  /** Keeps all its journals from writing any more. */
   fence(): void {
     this.epoch += 1;
     this.isHeld = false;
   }
 
-  /** Takes the process that has it for dead. */
+  /** Treats the process that has the run as dead. */
   lose(): void {
     if (!this.isHeld) return;
     this.fence();
@@ -135,7 +135,7 @@ export class MemoryRun {
     if (question !== undefined) this.answered(question, signalAnswer(signal));
   }
 
-  /** Answers the questions whose time is over. False where there are none. */
+  /** Answers the questions whose time is over. Returns false if there are none. */
   expire(): boolean {
     const over = [...this.questions.values()].filter(({ until = Infinity }) => this.around.now() >= until);
     if (this.run.status === "moved" || over.length === 0) return false;
@@ -151,7 +151,7 @@ export class MemoryRun {
     if (this.run.status === "waiting") this.changed("ready");
   }
 
-  /** Ends it, where it has not ended. */
+  /** Ends it, unless it has ended. */
   finish(end: RunEnd): void {
     if (this.run.end !== undefined) return;
     this.run = { ...this.run, endedAt: this.around.now(), end: copyOfPlain(end) };
@@ -159,14 +159,14 @@ export class MemoryRun {
     this.changed(end.outcome.type);
   }
 
-  /** Ends it as cancelled, where it has not ended. */
+  /** Ends it as cancelled, unless it has ended. */
   cancel(reason: string): void {
     if (this.run.end !== undefined) return;
     this.finish({ outcome: { type: "cancelled", reason } });
     this.note({ type: "cancelled" });
   }
 
-  /** Takes the end back, unless it is for good. */
+  /** Removes its end, unless that is for good. */
   reopen(): void {
     const { end: _end, endedAt, ...before } = this.run;
     if (endedAt === undefined || before.status === "answered" || before.status === "cancelled") return;
@@ -174,7 +174,7 @@ export class MemoryRun {
     this.changed("ready");
   }
 
-  /** Takes the run. */
+  /** Takes the run for a journal. */
   taken(): RunJournal {
     this.fence();
     const { epoch } = this;
@@ -216,10 +216,10 @@ export class MemoryRun {
     const isResult = record.json !== undefined && begun !== undefined && begun.json === undefined;
     this.checkOpen(epoch, isResult);
     const isAnswered = record.json !== undefined && begun?.fingerprint === record.fingerprint;
-    if (isAnswered && begun.json !== undefined) return begun.json; // somebody was faster
-    this.records.delete(record.key); // they stand in the order of their results
+    if (isAnswered && begun.json !== undefined) return begun.json; // somebody answered first
+    this.records.delete(record.key); // records are in the order of their results
     this.records.set(record.key, record);
-    this.questions.delete(record.key); // that process asked somebody itself
+    this.questions.delete(record.key); // the process asked somebody itself
     this.note({ type: "kept", epoch, record });
     this.around.told(this.id);
     return undefined;
@@ -243,7 +243,7 @@ export class MemoryRun {
     return undefined;
   }
 
-  /** Takes the oldest signal of a name that was kept. */
+  /** Takes the oldest kept signal of a name. */
   private takeSignal(name: string): string | undefined {
     const print = printOfSignal(name);
     const kept = [...this.records.values()].find(({ fingerprint }) => fingerprint === print);

@@ -18,7 +18,7 @@ import type {
 } from "./run-store.ts";
 
 /**
- * Keeps runs in the memory of this process, for tests and trials: when it ends, they are gone. All else is as in the other stores.
+ * Keeps runs in the memory of this process, for tests and trials: they are gone when it ends. Otherwise it behaves like the other stores.
  *
  * @example
  * ```ts
@@ -37,19 +37,19 @@ export function memoryRuns(): RunStore {
   return new MemoryRuns();
 }
 
-/** Runs in memory that simulations play with: at a clock of their own, and with processes that die. */
+/** A store in memory for simulations, with a clock of its own and processes that can die. */
 export interface MortalRuns extends RunStore {
-  /** Takes the process that has a run for dead: what it writes from now on is refused, and any other may take the run. */
+  /** Treats the process that has a run as dead: its later writes are refused, and any other process may take the run. */
   lose(id: string): void;
 }
 
-/** The same store, at a clock of one's own. `watch` is told all that happens in it. */
+/** The store in memory, with a given clock. `watch` receives every change. */
 export function mortalRuns(now: () => number, watch?: MemoryAround["watch"]): MortalRuns {
   return new MemoryRuns(now, watch);
 }
 
 class MemoryRuns implements MortalRuns {
-  /** In the order in which they were begun. */
+  /** The runs, in the order in which they were begun. */
   private readonly runs = new Map<string, MemoryRun>();
   private readonly watching = new Set<(id?: string) => void>();
   private places = 0;

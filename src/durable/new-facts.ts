@@ -2,11 +2,11 @@ import { type AgentEvent, isFact } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { SettledFacts } from "./settled-facts.ts";
 
-/** Tells the facts of a run that a reader does not know, each once, and those of the runs inside it where they are wanted. */
+/** Tells the facts of a run that a reader does not know, each once, and, if wanted, those of the runs inside it. */
 export class NewFacts {
   private readonly id: string;
   private readonly isInside: boolean;
-  /** The last fact of each run that was told. */
+  /** The `seq` of the last told fact of each run. */
   private readonly last: Map<string, number>;
   private readonly inside = new Map<string, SettledFacts>();
 
@@ -16,7 +16,7 @@ export class NewFacts {
     this.last = new Map(Object.entries(typeof after === "number" ? { [id]: after } : after));
   }
 
-  /** Takes the next event of a replay, and gives the facts that are told by it. */
+  /** Takes the next event of a replay, and returns the facts that can be told now. */
   take(event: AgentEvent): readonly AgentEvent[] {
     if (!isFact(event) || (event.runId !== this.id && !this.isInside)) return [];
     const known = event.runId === this.id ? [event] : this.settled(event);
@@ -29,7 +29,7 @@ export class NewFacts {
     return true;
   }
 
-  /** The facts of a run inside that stay. Where its records end it ends in the replay alone: how it ended, the run around it says. */
+  /** The final facts of a run inside. If its records end, its end is one of the replay only: the run around it tells how it ended. */
   private settled(event: AgentEvent): readonly AgentEvent[] {
     const facts = this.inside.get(event.runId) ?? new SettledFacts();
     this.inside.set(event.runId, facts);
@@ -39,10 +39,10 @@ export class NewFacts {
   }
 }
 
-/** Codes of a replay that came to the end of the records, or to those of other code. */
+/** Codes of a replay that reached the end of the records, or records of other code. */
 const recordsEnd: ReadonlySet<string> = new Set(["journal-ended", "journal-longer", "journal-mismatch"]);
 
-/** True of the end of a run that its records do not have: it waits, or goes on elsewhere. */
+/** True of an end that the records of the run do not have: the run waits, or goes on elsewhere. */
 function isCutOff(outcome: Outcome): boolean {
   if (outcome.type === "suspended") return outcome.field === "answers" || outcome.field === "handover";
   return outcome.type === "failed" && recordsEnd.has(outcome.code);

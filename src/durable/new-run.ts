@@ -15,29 +15,29 @@ import type { DurableOptions } from "./durable-options.ts";
 import { protocol } from "./protocol.ts";
 import type { NewRun, StoredRun } from "./run-store.ts";
 
-/** Options of a run that is started: plain data, since another process may carry it out. */
+/** Options of a run that is started: plain data, because another process may carry it out. */
 export interface StartOptions {
-  /** Any text that no other run has. Default: a new id. */
+  /** Any text that is unique among runs. Default: a new id. */
   readonly id?: string;
   /** The id of the session that the run belongs to. */
   readonly session?: string;
   /**
-   * The fate of questions that other runs of the session wait for. `keep` (default): they stand, this run goes on beside them, and the session is told of
-   * theirs when they have ended. `after`: this run begins when those of the session that were begun before it have ended, and its model is told what they did.
-   * `withdraw`: they are answered with no, since the user has said something else; those that name who may answer stand.
+   * The fate of questions that other runs of the session wait for. `keep` (default): they stand, this run goes on beside those runs, and the session is told of
+   * them when they have ended. `after`: this run begins when the earlier runs of the session have ended, and its model is told what they did.
+   * `withdraw`: they are answered with no, because the user has said something else; questions that name who may answer stand.
    */
   readonly whenWaiting?: "keep" | "after" | "withdraw";
   /** The skill to use, instead of choosing one. */
   readonly skill?: string;
-  /** Told to the model after the agent's own instructions, in this run alone. */
+  /** Instructions for the model after the agent's own, in this run only. */
   readonly instructions?: string;
-  /** The wish of the user, in the user's own words, for an input that holds more than that. */
+  /** The wish of the user, in the user's own words, if the input holds more than that. */
   readonly intent?: string;
-  /** The only tools of the skill that may be called in this run. */
+  /** The only tools of the skill that this run may call. */
   readonly tools?: readonly string[];
   /** The most capabilities that this run may use, whatever the agent grants. */
   readonly ceiling?: readonly Capability[];
-  /** Tools beside the agent's own whose calls wait for a signal of whoever began the run. */
+  /** Tools added to the agent's own, whose calls wait for a signal from the caller who began the run. */
   readonly callerTools?: readonly CallerTool[];
 }
 
@@ -54,13 +54,12 @@ export const startShape: Shape<unknown> = closed({
   callerTools: optional(list(record, "a list of tools as data")),
 });
 
-/** The run that a caller wants. */
 interface WantedRun<Input> {
   readonly input: Input;
   readonly options: StartOptions & { readonly id: string };
 }
 
-/** A run as its caller wants it begun, in the sessions that are kept here. @throws WritError `input-invalid`, `definition-invalid`, `tool-unknown`, `skill-unknown` */
+/** A run as its caller wants it begun, with the sessions kept here. @throws WritError `input-invalid`, `definition-invalid`, `tool-unknown`, `skill-unknown` */
 export async function newRunOf<Input>(
   agent: Runnable<Input>,
   { input: given, options }: WantedRun<Input>,
@@ -75,7 +74,7 @@ export async function newRunOf<Input>(
   const isInSession = sessions !== undefined && about?.keepsNoConversation !== true;
   if (asked !== undefined && isInSession) checkAlone(asked, options, name);
   const input = plain(given, name);
-  const kept = toJson(whenWaiting === "after" ? { ...others, whenWaiting } : others); // whoever carries it out has to know
+  const kept = toJson(whenWaiting === "after" ? { ...others, whenWaiting } : others); // its worker has to know
   if (!kept.ok) throw new WritError("input-invalid", { name, issues: kept.reason });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the JSON of an object is one
   const run = { id, agent: name, input, options: kept.value as NewRun["options"], protocol };
@@ -90,7 +89,7 @@ function checkOptions(agent: Runnable, options: StartOptions): void {
   }
   const about = aboutOf(agent);
   const { callerTools = [], skill } = options;
-  if (callerTools.length > 0) withCallerTools(agent, callerTools); // says what is wrong with them
+  if (callerTools.length > 0) withCallerTools(agent, callerTools); // throws if they are wrong
   if (about === undefined) return;
   const callers = callerTools.map(({ name }) => name);
   checkRunTools(options, agent.name, new Set([...about.tools, ...callers]));
@@ -99,7 +98,7 @@ function checkOptions(agent: Runnable, options: StartOptions): void {
   if (about.skills?.includes(skill) === false) throw unknownSkill(agent, skill, about.skills);
 }
 
-/** The input as another process reads it. */
+/** The input as another process will read it. */
 function plain(given: unknown, name: string): Json {
   const json = toJson(given);
   if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
@@ -108,7 +107,7 @@ function plain(given: unknown, name: string): Json {
 
 const parts = ["agent", "input", "session", "options"] as const;
 
-/** The run that is stored under an id, where it is the one that was wanted. @throws WritError `run-differs` */
+/** The run stored under an id, if it is the wanted one. @throws WritError `run-differs` */
 export function sameRun(wanted: NewRun, stored: StoredRun): StoredRun {
   const part = parts.find((each) => !sameJson(wanted[each] ?? null, stored[each] ?? null));
   if (part === undefined) return stored;

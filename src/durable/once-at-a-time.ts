@@ -1,4 +1,4 @@
-/** Work that never rejects, done once at a time however often it is asked for: asked for meanwhile, it is done once more. */
+/** Wraps work that never rejects so that it never overlaps: requests made while it runs cause one more run after it. */
 export function onceAtATime(work: () => Promise<void>): () => void {
   let isAsked = false;
   let isAtWork = false;

@@ -1,16 +1,16 @@
 import { isWritError } from "../error/writ-error.ts";
 import type { RunFilter, RunStore, StoredRun } from "./run-store.ts";
 
-/** Runs of which so many are read first, and then at most so many at a time. */
+/** A filter of runs, with the number that is read first, and the number that is read at a time after that. */
 export interface PagedRuns extends RunFilter {
   readonly limit: number;
   readonly most: number;
 }
 
 /**
- * All runs that are wanted, the latest first, read page by page. Where the last of a page is erased meanwhile, the next one begins behind the one before it.
+ * All wanted runs, latest first, read page by page. If the last run of a page is erased meanwhile, the next page begins after the run before it.
  *
- * @throws WritError `run-missing` where the run is gone that they are to be before
+ * @throws WritError `run-missing` if the run named in `before` is gone
  */
 export async function* pagedRuns(
   store: Pick<RunStore, "list">,

@@ -4,8 +4,8 @@ import { isPassed } from "../run/recorded-end.ts";
 import type { RunJournal, RunStore } from "./run-store.ts";
 
 /**
- * The same journal, which takes a question of its run out as soon as nothing waits for it any more, though the run is at work: an answer would do nothing, and
- * a signal would not reach what waits for it next. So it does with those that a process asked which died.
+ * The same journal. It withdraws a question of its run as soon as nothing waits for it any more, even while the run goes on: an answer would do nothing, and
+ * a signal would not reach the next wait. Questions asked by a process that died are withdrawn in the same way.
  */
 export async function withdrawingPassed(
   journal: Journal,
@@ -19,7 +19,7 @@ export async function withdrawingPassed(
   async function withdraw(): Promise<void> {
     const passed = [...open].filter((key) => isPassed(key, journal));
     for (const key of passed) open.delete(key);
-    if (passed.length > 0) await run.withdraw?.(passed).catch(() => undefined); // they go when the run waits or ends
+    if (passed.length > 0) await run.withdraw?.(passed).catch(() => undefined); // they are removed when the run waits or ends
   }
   async function passing<Result>(kept: Promise<Result>): Promise<Result> {
     const result = await kept;
@@ -39,7 +39,7 @@ export async function withdrawingPassed(
   };
 }
 
-/** The keys of the questions of a run that stand. Where the store cannot say, they go when the run waits or ends. */
+/** The keys of a run's open questions. If the store fails, they are removed when the run waits or ends. */
 async function keysOf(id: string, store: Pick<RunStore, "questions">): Promise<readonly string[]> {
   return (await store.questions(id).catch(() => [])).map(({ key }) => key);
 }

@@ -2,11 +2,11 @@ import type { DurableAround } from "./durable-options.ts";
 
 const dayMs = 86_400_000;
 const betweenMs = 60_000;
-/** The runs that are forgotten at a time: others who write wait for less than a tenth of a second. */
+/** The most runs that are erased at a time: other writers wait for less than a tenth of a second. */
 const most = 20;
 const breathMs = 10;
 
-/** Forgets runs that ended long ago, in small portions, again and again. What it returns ends that. */
+/** Erases runs that ended long ago, in small portions, repeatedly. Returns a function that stops it. */
 export function keepTidy({ store, host, keep = { endedDays: 30 } }: DurableAround): () => void {
   if (keep === false) return () => undefined;
   const { endedDays } = keep;

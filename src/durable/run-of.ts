@@ -6,14 +6,14 @@ import type { SessionHandle } from "../session/session.ts";
 import { canChange, withCallerTools } from "./caller-tools.ts";
 import type { ForkOrigin, StoredRun } from "./run-store.ts";
 
-/** A stored run as an agent is asked to carry it out. */
+/** A stored run, with the agent and the options to carry it out. */
 export interface AskedRun {
   readonly agent: Runnable;
   readonly input: never;
   readonly options: RunOptions;
 }
 
-/** The agent of a run, and all that it is given. @throws WritError `run-agent-missing` */
+/** The agent of a run, and everything that it is called with. @throws WritError `run-agent-missing` */
 export function askedRun(
   { id, agent: name, input, options, session, fork }: StoredRun,
   around: DurableAround,
@@ -34,7 +34,7 @@ export function askedRun(
   return { agent, input: input as never, options: { ...kept, ...more, runId: id } };
 }
 
-/** The agent as a fork wants it. */
+/** The agent with the changes of a fork. */
 function changed(agent: Runnable, { instructions, model }: ForkOrigin): Runnable {
   const changes = {
     ...(instructions === undefined ? {} : { instructions }),
@@ -48,7 +48,7 @@ function changed(agent: Runnable, { instructions, model }: ForkOrigin): Runnable
 
 const nothing = async (): Promise<void> => undefined;
 
-/** A session that a fork only reads: its run did not happen. */
+/** A session that is only read: the run of a fork did not happen. */
 function readOnly(handle: SessionHandle): SessionHandle {
   return {
     id: handle.id,

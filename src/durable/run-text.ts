@@ -13,12 +13,12 @@ import {
 } from "../util/shape.ts";
 import type { MovedRun } from "./run-store.ts";
 
-/** The version of the form in which runs are exported. A later one is not read. */
+/** The version of the form in which runs are exported. Later versions are not read. */
 const version = 1;
 
 /**
- * A run as text, a JSON object a line: the run with the version of the form, each record, each question, and how many there were of both, so that a
- * text that was cut is noticed.
+ * A run as text, one JSON object per line: the run with the version of the form, each record, each question, and the numbers of both, so that a
+ * truncated text is noticed.
  */
 export function runText({ run, records, questions }: MovedRun): string {
   const lines = [
@@ -32,7 +32,7 @@ export function runText({ run, records, questions }: MovedRun): string {
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** The run of a text. @throws WritError `export-broken`, `export-newer` */
+/** The run in a text. @throws WritError `export-broken`, `export-newer` */
 export function readRunText(text: string): MovedRun {
   const lines = text.trimEnd().split("\n").map(readLine);
   const [first = {}] = lines;
@@ -55,7 +55,7 @@ function readLine(text: string, index: number): Line {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each line is checked before it is used
     return Object(JSON.parse(text)) as Line;
   } catch {
-    throw broken(index + 1, "it is no JSON");
+    throw broken(index + 1, "it is not JSON");
   }
 }
 

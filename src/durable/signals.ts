@@ -13,7 +13,7 @@ import type { RunSignal, RunStore, WaitingQuestion } from "./run-store.ts";
 export interface SentSignal extends Pick<RunSignal, "name"> {
   /** Its payload. Default: null. */
   readonly value?: Json;
-  /** A second signal of one id changes nothing. Default: a new id. */
+  /** The id of the signal: a second one with the same id changes nothing. Default: a new id. */
   readonly id?: string;
 }
 
@@ -29,24 +29,24 @@ export function readSignal(sent: SentSignal, { randomId }: Pick<Host, "randomId"
 /** The fingerprint of a signal that was kept before anything waited for it. */
 export const printOfSignal = (name: string): string => `signal ${name}`;
 
-/** The place of a signal among the records of its run. */
+/** The key of a signal among the records of its run. */
 const keyOfSignal = ({ id }: Pick<RunSignal, "id">): string => `signal/${id}`;
 
-/** The fields of the record of a signal once a wait has taken it: its id is known. */
+/** The fields of a signal's record after a wait has taken it: only its id is still needed. */
 export const takenSignal = { fingerprint: "signal", json: "null" } as const;
 
-/** The JSON text of the record that answers a question which waits for a signal. */
+/** The JSON text of the record that answers a wait for a signal. */
 export const signalAnswer = ({ value }: Pick<RunSignal, "value">): string =>
   JSON.stringify({ value } satisfies KeptWait);
 
-/** The record of a signal: for the next wait of its name, or as taken. */
+/** The record of a signal: kept for the next wait of its name, or taken. */
 export function signalRecord(signal: RunSignal, isTaken: boolean): Required<JournalRecord> {
   const key = keyOfSignal(signal);
   if (isTaken) return { key, ...takenSignal };
   return { key, fingerprint: printOfSignal(signal.name), json: signalAnswer(signal) };
 }
 
-/** Tells whether a question is answered by the signal of a name. */
+/** Tells whether a signal of this name answers the question. */
 export function isWaitFor({ request }: Pick<WaitingQuestion, "request">, name: string): boolean {
   const { waitsFor } = request;
   return waitsFor !== undefined && waitsFor !== "time" && waitsFor.signal === name;
@@ -57,7 +57,7 @@ export function isTakenSignal({ key, fingerprint }: JournalRecord): boolean {
   return fingerprint === takenSignal.fingerprint && key.startsWith(keyOfSignal({ id: "" }));
 }
 
-/** Holds a signal against the schema of the wait that it would end. One that came before changes nothing. @throws WritError `signal-invalid` */
+/** Checks a signal against the schema of the wait that it would end. A signal that was sent before changes nothing. @throws WritError `signal-invalid` */
 export async function checkSignal(
   store: Pick<RunStore, "questions" | "records">,
   run: string,

@@ -1,6 +1,6 @@
 import type { Dispatcher, Serving, Workplace } from "./dispatcher.ts";
 
-/** Hands out the runs of a store as it has them, the oldest first. The store tells its workers of each change. */
+/** Hands out the runs of a store, oldest first. The store tells its workers of each change. */
 export const storeDispatcher: Dispatcher = {
   wake: () => Promise.resolve(),
   serve: (place) => new StoreServing(place),
@@ -16,7 +16,7 @@ class StoreServing implements Serving {
     this.place = place;
   }
 
-  /** Takes runs until there are enough, or no more. Asked meanwhile, it looks once more. */
+  /** Takes runs until there are enough, or no more. A call meanwhile causes one more look. */
   look(): void {
     this.wantsMore = true;
     this.filling ??= this.fill().finally(() => this.filled());
@@ -24,7 +24,7 @@ class StoreServing implements Serving {
 
   private filled(): void {
     this.filling = undefined;
-    if (this.wantsMore) this.look(); // asked when it had looked for the last time
+    if (this.wantsMore) this.look(); // called after the last look
   }
 
   async leave(): Promise<void> {

@@ -4,10 +4,10 @@ import { replayRun } from "./follow.ts";
 import { pagedRuns } from "./paged-runs.ts";
 import type { RunStatus, StoredRun } from "./run-store.ts";
 
-/** A run that the code of this process cannot go on with, and why. */
+/** A run that cannot go on with the code of this process, and the reason. */
 export interface StrandedRun {
   readonly run: StoredRun;
-  /** `journal-mismatch` names the parts that changed, `journal-longer` a turn that the code does not come to; `journal-newer` is a run of a later version. */
+  /** The reason: `journal-mismatch` names the changed parts, `journal-longer` a turn that the code does not reach; `journal-newer`: a later version. */
   readonly error: WritError;
 }
 
@@ -17,7 +17,7 @@ const open: readonly RunStatus[] = ["waiting", "ready", "running"];
 /** The most runs that are read at a time. */
 const page = 100;
 
-/** Replays each run of these agents that has not ended, and gives those whose records were made from other code. */
+/** Replays each run of these agents that has not ended, and returns those whose records were made from other code. */
 export async function strandedRuns(around: DurableAround): Promise<readonly StrandedRun[]> {
   const stranded: StrandedRun[] = [];
   for (const status of open)
@@ -30,7 +30,7 @@ export async function strandedRuns(around: DurableAround): Promise<readonly Stra
 }
 
 /**
- * Looks whether a run still has the policy that asks, where its agent is among those here.
+ * Checks that a run still has the policy that asked, if its agent is here.
  *
  * @throws WritError `question-stale`
  */
@@ -45,10 +45,10 @@ export async function checkPolicy(id: string, key: string, around: DurableAround
     throw new WritError("question-stale", { id, key, tool: question.request.tool }, { cause });
 }
 
-/** Codes of errors of a replay that another code made the records of. */
+/** Codes of replay errors that mean that the records were made by other code. */
 const ofOtherCode: ReadonlySet<string> = new Set(["journal-mismatch", "journal-longer", "journal-newer"]);
 
-/** The error of a replay that met another code. One that came to the end of the records met none. */
+/** The error of a replay that met records of other code. Reaching the end of the records is not such an error. */
 async function faultOf({ id }: StoredRun, around: DurableAround): Promise<WritError | undefined> {
   try {
     await replayRun(id, around);

@@ -1,7 +1,7 @@
 import { isWritError } from "../error/writ-error.ts";
 import type { Journal } from "../journal/journal.ts";
 
-/** The same journal. Where it refuses since somebody has ended the run meanwhile, `look` finds out why before the run is told of that. */
+/** The same journal. If it refuses because somebody has ended the run meanwhile, `look` finds out the reason before the run gets the error. */
 export function toldOfEnd(journal: Journal, look: () => Promise<void>): Journal {
   const known = async (error: unknown): Promise<never> => {
     if (isWritError(error, "run-ended")) await look();

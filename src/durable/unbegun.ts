@@ -3,8 +3,8 @@ import { noUsage } from "../message/usage.ts";
 import type { StoredRun } from "./run-store.ts";
 
 /**
- * The only fact of a run that ended before it began: what it was given could not be taken. Nobody was told of an event, and its store alone has its end. None
- * while it has not ended.
+ * The only fact of a run that ended before it began, because its input or options could not be taken. No events were told of it, and only its store has its
+ * end. Empty while it has not ended.
  */
 export function endOfUnbegun({ id, agent, session, end, endedAt = 0 }: StoredRun): readonly AgentEvent[] {
   if (end === undefined) return [];

@@ -2,7 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
 import type { RunEnd, RunStore, StoredRun } from "./run-store.ts";
 
-/** Whoever waits for something to happen to a run. */
+/** The means of waiting for changes of a run. */
 export interface Waiter {
   readonly store: RunStore;
   readonly host: Host;
@@ -10,10 +10,10 @@ export interface Waiter {
   readonly signal?: AbortSignal;
 }
 
-/** The delay after which a change is noticed that a store did not tell of. */
+/** The milliseconds after which a change is noticed that the store did not report. */
 const lookMs = 1000;
 
-/** Calls `look` now, and whenever something may have happened to a run, until it gives a value. @throws the reason of the signal */
+/** Calls `look` now, and whenever a run may have changed, until it returns a value. @throws the reason of the signal */
 export async function untilChanged<Value>(
   id: string,
   waiter: Waiter,
@@ -32,7 +32,7 @@ export async function untilChanged<Value>(
   }
 }
 
-/** Listens for the next thing that may happen to a run. */
+/** Waits for the next possible change of a run. */
 function nextChange(
   id: string,
   { store, host, signal }: Waiter,
@@ -54,7 +54,7 @@ function nextChange(
   };
 }
 
-/** The time after which whoever waits for a run is told that no worker takes it. */
+/** The milliseconds after which a caller that waits for a run is told that no worker takes it. */
 const untakenMs = 10_000;
 
 /** Waits for the end of a run. @throws WritError `run-missing`, `run-moved`; the reason of the signal */
@@ -75,7 +75,7 @@ export function untilEnded(id: string, waiter: Waiter): Promise<RunEnd> {
   });
 }
 
-/** Tells the author, once for an agent, that its runs stand still; where others of them are at work this one has but to wait. */
+/** Tells the author, once for an agent, that no worker takes its runs. If other runs of the agent are being carried out, this one only has to wait. */
 async function tellUntaken({ agent }: StoredRun, { store, host }: Waiter): Promise<void> {
   const atWork = await store.list({ status: "running", agent, limit: 1 });
   if (atWork.length > 0) return;

@@ -4,8 +4,8 @@ import type { StoredRun } from "./run-store.ts";
 import { tellDispatcherFailed } from "./store-failed.ts";
 
 /**
- * Tells the dispatcher of a run that is ready. One that is carried out goes on by itself with what has come, and a dispatcher that fails loses nothing:
- * the run is in the store, where it looks again.
+ * Tells the dispatcher that a run is ready. A run that is being carried out picks up news by itself. A dispatcher that fails loses nothing:
+ * the run is in the store, where the dispatcher looks again.
  */
 export function waking({ dispatcher }: DurableOptions, host: Host): (run: StoredRun) => Promise<StoredRun> {
   return async (run) => {
@@ -15,7 +15,7 @@ export function waking({ dispatcher }: DurableOptions, host: Host): (run: Stored
   };
 }
 
-/** Tells the dispatcher of a run to which something came that it waited for. */
+/** Tells the dispatcher that a run got something that it waited for. */
 export function wakingById(around: DurableOptions, host: Host): (id: string) => Promise<void> {
   const woken = waking(around, host);
   return async (id) => {

@@ -2,7 +2,7 @@ import { isWritError } from "../error/writ-error.ts";
 import { othersBefore } from "./after-others.ts";
 import type { RunStore, StoredRun, WaitingQuestion } from "./run-store.ts";
 
-/** The ways in which a question is not to be withdrawn any more: somebody was faster. */
+/** Codes that mean that a question cannot be withdrawn any more: somebody was faster. */
 const settled: ReadonlySet<string> = new Set([
   "question-answered",
   "question-expired",
@@ -12,8 +12,8 @@ const settled: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Answers the questions with no that runs of a session have asked before this one was begun, and gives the ids of those runs. Questions that name who may answer
- * stand, and so do those that came later: its user had said nothing else since, though it is started again.
+ * Answers with no the questions that runs of the session asked before this run was begun, and returns the ids of those runs. Questions that name who may answer
+ * stand. Later questions stand too: if this run is started again, its user has said nothing new since they were asked.
  */
 export async function withdrawQuestions(begun: StoredRun, store: RunStore): Promise<readonly string[]> {
   const withdrawn: string[] = [];
@@ -24,7 +24,7 @@ export async function withdrawQuestions(begun: StoredRun, store: RunStore): Prom
   return withdrawn;
 }
 
-/** True of an approval that anybody may give: what waits for a signal, or is to be settled, is no question of the user's. */
+/** True of an approval that anybody may give. A wait for a signal, and a call to settle, are not questions to the user. */
 const isFree = ({ by, request }: WaitingQuestion): boolean =>
   by === undefined && request.waitsFor === undefined && request.unsettled !== true;
 

@@ -15,7 +15,7 @@ import { wakingById } from "./waking.ts";
 
 /** Options of a worker. */
 export interface WorkOptions {
-  /** The runs that are carried out at a time. A run that waits is none of them. Default 10. */
+  /** The most runs that are carried out at a time. A waiting run does not count. Default 10. */
   readonly concurrency?: number;
 }
 
@@ -24,17 +24,17 @@ export interface RunWorker extends AsyncDisposable {
   /** The ids of the runs that it carries out now. */
   readonly runs: readonly string[];
   /**
-   * Takes no more runs, lets the calls and replies that are at work end, and gives its runs up where they are: other workers go on with them.
-   * Resolves when that is done, or after `graceMs` (default 10 000): what is at work then is taken as if the process had died. Time in which the
-   * process stood still, as on a machine that was paused, counts for a tenth of it at most. Called again, it waits for the same, with its own `graceMs`.
+   * Takes no more runs, lets calls and replies under way end, and gives its runs up where they are: other workers go on with them.
+   * Resolves when that is done, or after `graceMs` (default 10 000): work that is still under way then is treated as if the process had died. Time in which the
+   * process stood still, as on a paused machine, counts at most a tenth. Another call waits for the same end, with its own `graceMs`.
    */
   drain(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-/** The delay after which a dead process is noticed, and a change that the store did not tell of. */
+/** The milliseconds after which a dead process is noticed, or a change that the store did not report. */
 const lookMs = 200;
 
-/** The runs of an agent that are said to be ready at a time. */
+/** The most runs of an agent that are reported as ready at a time. */
 const readyAtOnce = 100;
 
 /** The shape of the options of a worker. */
@@ -48,13 +48,13 @@ export class RunsWorker implements RunWorker, Workplace {
   private readonly carried = new Map<string, Carrying>();
   private readonly stops: (() => void)[] = [];
   private readonly serving: Serving;
-  /** The last run of each agent that was said to be ready, where there may be more behind it. */
+  /** The last run of each agent that was reported as ready, if there may be more behind it. */
   private readonly lookedAt = new Map<string, string>();
-  /** Has the store answer what nobody answered in time, and end waits. One that fails is asked again, and claiming runs tells of it. */
+  /** Has the store answer overdue questions and end waits. If it fails, it is asked again, and claiming a run tells the author. */
   private readonly expire = onceAtATime(() => this.wakeExpired().catch(() => undefined));
   private isLeaving = false;
   private leaving: Promise<void> | undefined;
-  /** The last drain that was begun. */
+  /** The latest drain. */
   private drained: Promise<void> | undefined;
 
   constructor(around: DurableAround, options: WorkOptions) {
@@ -98,14 +98,14 @@ export class RunsWorker implements RunWorker, Workplace {
     return (await Promise.all(this.agents.map((agent) => this.readyOf(agent)))).flat();
   }
 
-  /** Some runs that are ready, and those begun before them when it is asked again, until it comes to the oldest. */
+  /** Some ready runs; the next call returns those begun before them, and so on to the oldest. */
   private async readyOf(agent: string): Promise<readonly StoredRun[]> {
     const before = this.lookedAt.get(agent);
     const from = before === undefined ? {} : { before };
     const runs = await this.around.store
       .list({ status: "ready", agent, ...from, limit: readyAtOnce })
       .catch((error: unknown) => {
-        if (isWritError(error, "run-missing")) return []; // it was erased: the next look begins anew
+        if (isWritError(error, "run-missing")) return []; // the run was erased: the next look starts over
         throw error;
       });
     const last = runs.length < readyAtOnce ? undefined : runs.at(-1)?.id;
@@ -168,7 +168,7 @@ export class RunsWorker implements RunWorker, Workplace {
     const carrying = carryOut(journal, this.around);
     this.carried.set(id, carrying);
     void carrying.done.then(() => {
-      if (this.carried.get(id) === carrying) this.carried.delete(id); // else it was answered meanwhile, and taken again
+      if (this.carried.get(id) === carrying) this.carried.delete(id); // otherwise it was answered meanwhile, and taken again
       this.serving.look();
     });
     if (this.isLeaving) carrying.leave();

@@ -2,7 +2,7 @@ import { checkArguments } from "../error/check-shape.ts";
 import { callable } from "../util/shape.ts";
 import type { AgentEvent } from "./event.ts";
 
-/** One look at whether a tool may use something of the world. Plain data. */
+/** One check of whether a tool may use something of the world. Plain data. */
 export interface CapabilityLook {
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -15,14 +15,14 @@ export interface CapabilityLook {
   /** `net(api.weather.com)`; never a value. */
   readonly resource: string;
   readonly granted: boolean;
-  /** The reason for a no. */
+  /** The reason for a denial. */
   readonly reason?: string;
 }
 
 /**
- * Makes a listener that writes down each look at a capability, granted or denied, with the tool and the agent that looked: of a run and of the
- * runs inside it. Looks of a call are told when it ends, the first 100 of each call. Where
- * it is the `onEvent` of a run itself, what `write` throws ends the run: nothing goes on that cannot be written down.
+ * Makes a listener that records each check of a capability, granted or denied, with the tool and the agent: of a run and of the
+ * runs inside it. The checks of a call are told when it ends, the first 100 of each call. If it is the
+ * `onEvent` of a run itself, an error of `write` ends the run: nothing goes on unrecorded.
  *
  * @example
  * ```ts

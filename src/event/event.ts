@@ -13,7 +13,7 @@ import type { Json } from "../util/json.ts";
 import type { Outcome } from "./outcome.ts";
 
 /**
- * An event of a run, told the same way at every replay: facts hold no time of day and no randomness. Every
+ * An event of a run, told in the same way at every replay: facts contain neither a time of day nor randomness. Every
  * start has its end on every path, calls are told in the order of the reply, and `run-end` is last.
  */
 export type Fact =
@@ -22,7 +22,7 @@ export type Fact =
       readonly type: "skill-chosen";
       readonly skill: string;
       /**
-       * The chooser: caller, function, model or hook; or it is the only one, or the first, that takes the
+       * The chooser: caller, function, model or hook; `only` or `first` if the skill was the only one, or the first, that takes the
        * input.
        */
       readonly by?: "caller" | "function" | "only" | "type" | "model" | "first" | "hook";
@@ -32,17 +32,17 @@ export type Fact =
   | ({ readonly type: "turn-start" } & InTurn)
   | ({
       readonly type: "message-end";
-      /** The reply; left out when the model call failed or was stopped. */
+      /** The reply; left out if the model call failed or was stopped. */
       readonly message?: ReplyMessage;
-      /** Mendings in the text of the reply without which the driver could not read its calls or its answer. */
+      /** Repairs of the reply's text that the driver needed to read its calls or its answer. */
       readonly repairs?: readonly string[];
-      /** The ids of the calls whose results the answer says word for word: a driver wrote it, and no model. */
+      /** The ids of the calls whose results the answer repeats word for word: a driver wrote it, not a model. */
       readonly quotes?: readonly string[];
       readonly finishReason: FinishReason;
-      /** The words of the provider on its reply: its id, its own reason for the end, what it adds. */
+      /** The provider's own metadata on its reply: its id, its reason for the end, and its additions. */
       readonly response?: ReportedResponse;
       readonly driver: string;
-      /** From sending the request to the end of the reply, as recorded. */
+      /** The milliseconds from sending the request to the end of the reply, as recorded. */
       readonly durationMs: number;
     } & InTurn)
   | ({
@@ -56,27 +56,27 @@ export type Fact =
       readonly decision: Decision;
       /** Arguments that were changed without loss to fit the schema. */
       readonly coerced?: readonly string[];
-      /** The author's reason for running the tool, which is code of strangers, without isolation. */
+      /** The author's reason for running a stranger's code without isolation. */
       readonly unenforced?: string;
     } & NamedCall)
   | ({
       readonly type: "approval-request";
-      /** The whole question, as a person is asked it. */
+      /** The whole question, as a person sees it. */
       readonly request: ApprovalRequest;
     } & NamedCall)
   | ({
       readonly type: "approval-answer";
       readonly approved: boolean;
       readonly reason?: string;
-      /** It holds for the same call again in this run. */
+      /** `run`: it also holds for the same call later in this run. */
       readonly for?: "once" | "run";
-      /** The arguments that may be others then. */
+      /** The arguments that may differ then. */
       readonly free?: readonly string[];
-      /** The arguments that the person put in the place of the model's. */
+      /** The arguments with which the person replaced the model's. */
       readonly edited?: Json;
-      /** The person who answered, where the answer named one. */
+      /** The person who answered, if the answer named one. */
       readonly by?: string;
-      /** Nobody answered in time. */
+      /** True if nobody answered in time. */
       readonly expired?: true;
     } & InCall)
   /** A tool asked for access to something of the world. Told before its end. */
@@ -90,10 +90,10 @@ export type Fact =
   | ({
       readonly type: "tool-end";
       readonly result: ToolResult;
-      /** The time that the tool ran, and the time from the beginning of the run to its own, as recorded. Both 0 for a call that did not run. */
+      /** The time that the tool ran, and its start relative to that of the run, as recorded. Both are 0 for a call that did not run. */
       readonly durationMs: number;
       readonly startedMs: number;
-      /** The cost of the questions that the tool asked the run's model itself (`llm`). Left out where there were none, and the dollars where no price is known. */
+      /** The usage of the tool's own questions to the run's model (`llm`). Left out without any; the dollars are left out if no price is known. */
       readonly usage?: Usage;
       readonly costUsd?: number;
     } & NamedCall)
@@ -102,7 +102,7 @@ export type Fact =
       readonly type: "knowledge-used";
       readonly result: ToolResult;
       readonly durationMs: number;
-      /** As of `tool-end`. */
+      /** As in `tool-end`. */
       readonly usage?: Usage;
       readonly costUsd?: number;
     } & NamedCall)
@@ -120,14 +120,14 @@ export type Fact =
       readonly from: number;
       readonly to: number;
     } & InTurn)
-  /** Old turns were taken out of what the model is sent. The tokens are estimates. */
+  /** Old turns were removed from what is sent to the model. Token counts are estimates. */
   | ({
       readonly type: "compaction-end";
       readonly droppedTurns: number;
       readonly tokensBefore: number;
       readonly tokensAfter: number;
     } & InTurn)
-  /** Hooks changed something: the fields, each with the name of the hook. */
+  /** Hooks changed something: the changed fields, each with the name of the hook. */
   | ({
       readonly type: "hook-end";
       readonly place: string;
@@ -137,9 +137,9 @@ export type Fact =
   | ({
       readonly type: "retry-start";
       readonly reason: string;
-      /** The number of the request that failed, from 1; left out when the model replied, and its reply could not be used. */
+      /** The number of the failed request, from 1; left out if the model replied and its reply could not be used. */
       readonly attempt?: number;
-      /** Milliseconds until it is asked again. */
+      /** The milliseconds until the next request. */
       readonly delayMs?: number;
     } & InTurn)
   | ({ readonly type: "turn-end" } & InTurn)
@@ -158,28 +158,28 @@ interface NamedCall extends InCall {
   readonly arguments: Json;
 }
 
-/** A run inside another one: who ran, how it ended, what it used. */
+/** A run inside another one: its agent, its end, its usage. */
 export interface Delegation {
   readonly agent: string;
   readonly runId: string;
-  /** 1 for a run inside a run that nobody called. */
+  /** 1 for a run inside an outermost run. */
   readonly depth: number;
   readonly outcome: Outcome["type"];
   readonly usage: Usage;
 }
 
-/** An event that is told to watchers alone; never part of a replay. Merged when the reader is slow: `merged` says how many became one. */
+/** An event that only watchers get; never part of a replay. Merged if the reader is slow: `merged` says how many became one. */
 export type LiveEvent =
   | ({
       readonly type: "message-start";
       readonly driver: string;
-      /** The id of the model that is asked. Left out where a driver decides by itself whether it asks one. */
+      /** The id of the model that is asked. Left out if a driver decides by itself whether to ask one. */
       readonly model?: string;
     } & InTurn)
   | ({ readonly type: "text-delta"; readonly text: string } & Merged & InTurn)
   | ({ readonly type: "reasoning-delta"; readonly text: string } & Merged & InTurn)
   | ({ readonly type: "call-delta"; readonly name: string; readonly text: string } & Merged & InCall)
-  /** The answer as far as it can be read, when it is held to a schema. A snapshot; parts that are complete are shared with later ones. */
+  /** The answer so far, if it is held to a schema. A snapshot; complete parts are shared with later ones. */
   | ({ readonly type: "output-delta"; readonly partial: Json } & Merged & InTurn)
   /** A run inside this one began. Its own events follow under its own run id. */
   | ({
@@ -188,13 +188,13 @@ export type LiveEvent =
     } & InCall)
   | ({ readonly type: "tool-progress"; readonly value: Json } & Merged & InCall)
   /**
-   * The state of a call that the facts tell later, since they keep the order of the reply: it waits for its turn among others, it begins after such a
-   * wait, or it has ended before one that stands in front of it.
+   * The state of a call that facts tell later, because they keep the order of the reply: it waits for its turn, it begins after such a
+   * wait, or it has ended before an earlier call.
    */
   | ({
       readonly type: "call-state";
       readonly state: "waits" | "runs" | "ended";
-      /** Its end, and the time that it ran. */
+      /** The end of the call, and the time that it ran. */
       readonly status?: ResultStatus;
       readonly durationMs?: number;
     } & InCall);
@@ -203,30 +203,30 @@ interface Merged {
   readonly merged?: number;
 }
 
-/** Anything a run tells. */
+/** Any event of a run. */
 export type RunEvent = Fact | LiveEvent;
 
-/** An event with its envelope, as a watcher gets it. */
+/** An event with its envelope, as watchers get it. */
 export type AgentEvent = RunEvent & Envelope;
 
-/** Fields of an event at the edge. `seq` counts facts; a live event has the number of the fact before it. */
+/** The fields that watchers get with an event. `seq` counts facts; a live event has the number of the fact before it. */
 export interface Envelope {
   readonly seq: number;
-  /** The agent whose run it is, or the name of what was put together of agents. */
+  /** The agent whose run it is, or the name of the composition. */
   readonly agent: string;
   readonly runId: string;
   /** The run around this one. */
   readonly parentRunId?: string;
-  /** The id of the session that the run was given. */
+  /** The id of the run's session. */
   readonly sessionId?: string;
-  /** The hash of the intent of the run, from when it is declared. */
+  /** The hash of the intent of the run, once it is declared. */
   readonly intent?: string;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
 
 /**
- * Listeners by the type of event: `{ "tool-end": ({ name, arguments: args, result }) => … }`.
+ * Listeners by event type: `{ "tool-end": ({ name, arguments: args, result }) => … }`.
  *
  * @example
  * ```ts
@@ -256,7 +256,7 @@ export function isFact(event: RunEvent): event is Fact {
   return type !== undefined && kinds[type] === "fact";
 }
 
-/** Tells whether there are events of a type. */
+/** Tells whether a type of event exists. */
 export function isEventType(type: string): type is RunEvent["type"] {
   return Object.hasOwn(kinds, type);
 }

@@ -3,7 +3,7 @@ import type { RunEvent } from "./event.ts";
 /** An event, with or without its envelope. */
 type Told = RunEvent & { readonly runId?: string };
 
-/** Makes one live event of two that follow each other, for a reader who is behind. Facts, and what does not fit together, stay apart. */
+/** Merges two successive live events into one, for a reader that is behind. Returns undefined for facts, and for events that do not fit together. */
 export function mergeLive<Event extends Told>(last: Event, next: Event): Event | undefined {
   if (last.runId !== next.runId) return undefined;
   if (last.type === "tool-progress") {

@@ -9,12 +9,12 @@ import type { AgentEvent } from "./event.ts";
 import type { Outcome } from "./outcome.ts";
 
 /**
- * The degree of detail that a user interface is told. `minimal`: status, the text of the reply, questions to a person. `standard`: steps, tools, progress and runs
- * inside too. `debug`: arguments, results, thoughts, and every other event as it is.
+ * The detail of messages for a user interface. `minimal`: status, the text of the reply, questions to a person. `standard`: also steps, tools, progress and
+ * runs inside. `debug`: also arguments, results, thoughts, and every other event as it is.
  */
 export type UiDetail = "minimal" | "standard" | "debug";
 
-/** The message that a user interface shows of an event. */
+/** The content of a message that shows an event. */
 export type UiContent =
   | { readonly type: "status"; readonly status: "running"; readonly agent: string }
   | {
@@ -24,7 +24,7 @@ export type UiContent =
       readonly reason?: string;
       readonly usage: Usage;
     }
-  /** A piece of the reply. Pieces of a reply whose calls follow are no answer. */
+  /** A piece of the reply. Pieces of a reply that is followed by calls are not an answer. */
   | { readonly type: "text"; readonly text: string }
   | {
       readonly type: "approval-needed";
@@ -52,7 +52,7 @@ export type UiContent =
       readonly name: string;
       readonly status: ResultStatus;
       readonly durationMs: number;
-      /** The label of the result: its sources, and those who may learn it. */
+      /** The label of the result: its sources, and the people who may see it. */
       readonly label: Label;
       readonly text?: string;
     }
@@ -61,19 +61,19 @@ export type UiContent =
   | { readonly type: "thought"; readonly text: string }
   | { readonly type: "event"; readonly event: AgentEvent };
 
-/** A message for a user interface: what is shown, and the run it is of. JSON. */
+/** A message for a user interface: its content, and the run that it belongs to. JSON. */
 export type UiMessage = UiContent & {
   readonly runId: string;
   readonly parentRunId?: string;
-  /** The number of the last fact before it, or its own. */
+  /** The number of the last fact up to here. */
   readonly seq: number;
   /** Milliseconds since 1970. */
   readonly at: number;
 };
 
 /**
- * Makes the message that a user interface needs of an event; undefined where it needs none. The messages are JSON, and can be sent as they are: by
- * server-sent events, a socket, a line each. Texts in them are from models, tools and strangers: a page shows them as text, never as markup.
+ * Makes the message that a user interface needs for an event; undefined if it needs none. Messages are JSON and can be sent as they are: by
+ * server-sent events, a socket, or as lines. Texts in them come from models, tools and strangers: a page must show them as text, never as markup.
  *
  * @example
  * ```ts
@@ -119,7 +119,7 @@ function essential(event: AgentEvent): UiContent | undefined {
   return { type: "approval-answered", callId, approved, ...(reason === undefined ? {} : { reason }) };
 }
 
-/** Messages about the work meanwhile. `isWhole`: with arguments and results. */
+/** The messages about work under way. `isWhole`: with arguments and results. */
 function working(event: AgentEvent, isWhole: boolean): UiContent | undefined {
   if (event.type === "turn-start") return { type: "step-started", step: event.turn };
   if (event.type === "turn-end") return { type: "step-ended", step: event.turn };

@@ -6,30 +6,30 @@ import type { Maybe } from "../util/maybe.ts";
 import type { HookAnswer, HookInput, HookPlace } from "./hook.ts";
 import { askHooksOnce, type Hooks } from "./run-hooks.ts";
 
-/** The hooks of a run, and the means to ask them: the same for a whole run. */
+/** The hooks of a run, and the means to ask them: the same during the whole run. */
 export interface Consulting {
   readonly hooks: Hooks;
   readonly journal: Journal;
   readonly stop: Interrupt<unknown>;
-  /** Told what they changed. */
+  /** Receives the changes of hooks. */
   readonly tell?: (event: RunEvent) => void;
 }
 
-/** The question to the hooks of a place. */
+/** The question to the hooks of one place. */
 export interface HookQuestion<Place extends HookPlace> {
   readonly place: Place;
   readonly at: HookInput<Place>;
   readonly turn: number;
-  /** The part of the turn, for a place that comes more than once in it. */
+  /** The part of the turn, for a place that occurs more than once in it. */
   readonly part?: string;
   readonly callId?: string;
 }
 
 /**
- * Asks the hooks of a place, once for each place of a run, and tells what they changed. Nothing when there are none, or when an earlier process went
- * on from the place without them. A run that is stopped does not wait for its hooks.
+ * Asks the hooks of a place, once at each place of a run, and tells what they changed. Returns nothing if there are none, or if an earlier process went
+ * on from the place without them. A stopped run does not wait for its hooks.
  *
- * @throws WritError `hook-failed`, `hook-field-forbidden`; and an Error when the run was stopped meanwhile.
+ * @throws WritError `hook-failed`, `hook-field-forbidden`; an Error if the run was stopped meanwhile
  */
 export function consult<Place extends HookPlace>(
   consulting: Consulting,
@@ -41,7 +41,7 @@ export function consult<Place extends HookPlace>(
   return consultThese(asked, question, consulting);
 }
 
-/** Tells whether hooks are asked at a place, or what they said there is heard. Not where an earlier process went on from it without them. */
+/** Tells whether hooks are asked at a place, or their recorded answer is used. False if an earlier process went on from the place without them. */
 export function isConsulted(
   question: Pick<HookQuestion<HookPlace>, "turn" | "place" | "part">,
   { hooks, journal: { find } }: Consulting,
@@ -55,8 +55,8 @@ export function isConsulted(
 }
 
 /**
- * A plan with the hooks of a run that may have begun in an earlier process. Where there is none of a place any more, what one said there stands in the
- * journal, and is heard.
+ * A plan with the hooks of a run that may have begun in an earlier process. If the agent no longer has a hook for some place, the recorded answer of the former
+ * hook is used.
  */
 export function withThoseGone<Plan extends { readonly hooks: Hooks }>(plan: Plan, { find }: Journal): Plan {
   return find?.(startKey) === undefined ? plan : { ...plan, hooks: { ...gone, ...plan.hooks } };
@@ -71,7 +71,7 @@ const gone: Hooks = {
   afterRun: [],
 };
 
-/** The record that a process makes behind a place, once it has what the hooks say there. */
+/** The key of the record that a process makes after a place, once its hooks have answered. */
 const behind: Readonly<Partial<Record<HookPlace, (turn: number) => string>>> = {
   beforeRun: () => startKey,
   beforeSkill: () => startKey,

@@ -1,8 +1,8 @@
 /**
- * A copy of what a hook is given that it cannot change: a hook that writes to it fails, instead of changing
- * what others see, or nothing at all where its author believes it did. Messages are frozen where they are,
- * since nobody writes to them, and when they are looked at, since there can be many; tools and models work
- * with the rest, so that a hook gets a copy.
+ * A copy of a hook's input that the hook cannot change: writing to it fails, rather than changing
+ * what others see, or doing nothing without a word. Messages are frozen in place,
+ * because nobody writes to them, and only when they are read, because there can be many; tools and models work
+ * with the rest, so a hook gets a copy of that.
  */
 export function freezeInput<At extends object>(at: At): At {
   const given = {};
@@ -23,14 +23,14 @@ function propertyOf(field: string, value: unknown): PropertyDescriptor {
   };
 }
 
-/** Freezes a value and all in it. What is frozen already is taken to be frozen as a whole: the messages of earlier turns cost nothing. */
+/** Freezes a value and everything in it. A frozen value counts as frozen throughout: the messages of earlier turns cost nothing. */
 function freeze(value: unknown): void {
   if (!isPlain(value) || Object.isFrozen(value)) return;
   Object.freeze(value);
   for (const field of Object.values(value)) freeze(field);
 }
 
-/** A copy of a value, and of all that is plain in it, which cannot be changed. */
+/** A copy that cannot be changed, of a value and of everything plain in it. */
 export function frozenCopy<Value>(value: Value): Value {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a copy has the type of the value it is made of
   return copied(value) as Value;

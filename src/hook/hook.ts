@@ -7,21 +7,21 @@ import type { ModelSettings, ToolChoice } from "../model/model.ts";
 import type { BudgetField, Excess } from "../policy/account/budget.ts";
 import type { Json } from "../util/json.ts";
 
-/** The input of a hook in each place, and the fields that it may give back. Any other field is refused. */
+/** The input of a hook in each place, and the fields that it may return. Any other field is refused. */
 export interface HookPlaces {
-  /** Before anything else. The input is as the caller gave it, and so is what a hook gives: the schema of the agent reads it. */
+  /** Before anything else. The input is as the caller passed it, and so is a hook's replacement: the schema of the agent parses it. */
   readonly beforeRun: { at: { readonly agent: string; readonly input: Json }; may: { input?: Json } };
   /** After a skill was chosen. `skill` takes another of the agent's skills; `deny` refuses the run. */
   readonly beforeSkill: {
     at: { readonly skill: string; readonly input: Json };
     may: { skill?: string; deny?: string };
   };
-  /** Before the model is asked. `say` is added as a user message; `answer` ends the run with it, `deny` as refused: the model is not asked. */
+  /** Before the model is asked. `say` is added as a user message. `answer` ends the run with that answer, `deny` ends it as refused: the model is not asked. */
   readonly beforeTurn: {
     at: { readonly turn: number; readonly transcript: ReadyTranscript };
     may: { say?: string; answer?: Json; deny?: string };
   };
-  /** Before the request is sent. A replacement is for this request alone; the transcript stays. */
+  /** Before the request is sent. A replacement is for this request only; the transcript stays the same. */
   readonly beforeModel: {
     at: {
       readonly turn: number;
@@ -31,7 +31,7 @@ export interface HookPlaces {
     };
     may: { messages?: readonly Message[]; settings?: ModelSettings; toolChoice?: ToolChoice };
   };
-  /** After the model replied, and before its calls are looked at. */
+  /** After the model replied, before its calls are judged. */
   readonly afterModel: {
     at: {
       readonly turn: number;
@@ -42,14 +42,14 @@ export interface HookPlaces {
     may: { message?: ReplyMessage };
   };
   /**
-   * Before a call that the allow-list let pass is checked. New arguments are checked like the model's; `deny` tells the model why it did not
-   * run; `result` stands in the place of running it.
+   * Before a call that the allow-list permits is checked. New arguments are checked like the model's; `deny` tells the model why the call did not
+   * run; `result` takes the place of running it.
    */
   readonly beforeToolCall: {
     at: { readonly turn: number; readonly callId: string; readonly tool: string; readonly arguments: Json };
     may: { arguments?: Json; deny?: string; result?: Json };
   };
-  /** After a call ran, or failed, and before anybody is told of its result. Where only `text` is changed, the `value` behind it is dropped. */
+  /** After a call ran or failed, before anybody is told of its result. If only `text` is changed, the `value` is dropped. */
   readonly afterToolCall: {
     at: {
       readonly turn: number;
@@ -65,31 +65,31 @@ export interface HookPlaces {
     at: { readonly turn: number; readonly transcript: ReadyTranscript; readonly usage: Usage };
     may: { say?: string; stop?: string };
   };
-  /** A part of a bound is used up (`budget.warnAt`); once for each bound, and again after it was extended. */
+  /** A bound is nearly used up (`budget.warnAt`); once for each bound, and again after it was extended. */
   readonly onBudgetThreshold: {
     at: { readonly turn: number; readonly field: BudgetField; readonly used: number; readonly limit: number };
     may: { readonly [field in never]: never };
   };
   /**
    * A bound was met. `extend` is the new bound, which must be larger (`repeats` and bounds of a single call cannot be raised); `checkpoint`
-   * suspends the run, so that it can be resumed. When time is over in the middle of a turn, the turn goes on while this is asked, for 10
-   * seconds at most.
+   * suspends the run, so that it can be resumed. If time is over in the middle of a turn, the turn goes on while this is asked, for at most 10
+   * seconds.
    */
   readonly onBudgetExceeded: {
     at: { readonly turn: number } & Excess<BudgetField>;
     may: { extend?: number; checkpoint?: boolean };
   };
-  /** A model call failed. `retryAfterMs` asks again; `answer` stands in the place of the reply. Otherwise the run fails. */
+  /** A model call failed. `retryAfterMs` retries; `answer` takes the place of the reply. Otherwise the run fails. */
   readonly onError: {
     at: { readonly turn: number; readonly attempt: number; readonly error: WritError };
     may: { retryAfterMs?: number; answer?: Json };
   };
-  /** The run is about to end with an answer, or by a stop of the author's (`endOn`, `afterTurn`). `continue` is said to the model, and it goes on. */
+  /** The run is about to end with an answer, or by a stop of the author (`endOn`, `afterTurn`). `continue` is said to the model, and the run goes on. */
   readonly onStop: {
     at: { readonly turn: number; readonly outcome: Outcome };
     may: { continue?: string };
   };
-  /** The run ended, in any way but by being stopped or broken. Nothing but its output can still be replaced, and only when it has one. */
+  /** The run ended in any way except by being stopped or broken. Only its output can be replaced, and only if it has one. */
   readonly afterRun: {
     at: { readonly outcome: Outcome; readonly output: Json; readonly usage: Usage };
     may: { output?: Json };
@@ -108,9 +108,9 @@ export type HookAnswer<Place extends HookPlace> = Readonly<HookPlaces[Place]["ma
 type Nothing = undefined | void;
 
 /**
- * Code of the author that may change what happens. Hooks with a higher `priority` (default 0) are asked first, those of the same in the order
- * of the list; each sees what those before it replaced. The first that denies, answers or stops decides; the others are still asked, and
- * what they answer is ignored. A hook that throws denies the call (`beforeToolCall`), elsewhere it fails the run with `hook-failed`.
+ * Code of the author that may change what happens. Hooks with a higher `priority` (default 0) are asked first, those with the same in the order
+ * of the list; each sees the replacements of earlier hooks. The first that denies, answers or stops decides; the others are still asked, but
+ * their answers are ignored. A hook that throws denies the call (`beforeToolCall`); elsewhere it fails the run with `hook-failed`.
  *
  * @example
  * ```ts
@@ -129,13 +129,13 @@ export type Hook = {
     at: HookInput<Place>,
   ) => HookAnswer<Place> | Nothing | Promise<HookAnswer<Place> | Nothing>;
 } & {
-  /** Stands in events and errors. Default: its place in the list. */
+  /** The name in events and errors. Default: its place in the list. */
   readonly name?: string;
   readonly priority?: number;
 };
 
 /**
- * The fields that a hook may give back, by place.
+ * The fields that a hook may return, by place.
  *
  * @example
  * ```ts

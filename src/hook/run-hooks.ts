@@ -23,7 +23,7 @@ import {
 import { freezeInput } from "./freeze-input.ts";
 import { type Hook, type HookAnswer, hookFields, type HookInput, type HookPlace } from "./hook.ts";
 
-/** The hooks of an agent, sorted; a place where there are none is left out. */
+/** The hooks of an agent, sorted; a place without hooks is left out. */
 export type Hooks = { readonly [Place in HookPlace]?: readonly NamedHook[] };
 
 interface NamedHook {
@@ -38,9 +38,9 @@ export interface HookOutcome<Place extends HookPlace> {
 }
 
 /**
- * Sorts the hooks of a definition by priority, the highest first; equal ones stay in their order.
+ * Sorts the hooks of a definition by priority, highest first; equal ones keep their order.
  *
- * @throws WritError `definition-invalid` for a place that does not exist or has no function, or a priority that is no number.
+ * @throws WritError `definition-invalid` for an unknown place, a place without a function, or a priority that is not a number
  */
 export function sortHooks(hooks: readonly Hook[], agent: string): Hooks {
   const named = hooks.map((hook: Hook | null, index) => ({
@@ -80,17 +80,17 @@ const hookShape = object({
   priority: optional(finite),
 });
 
-/** Answers after which nothing that a later hook says counts. */
+/** Answers after which later hooks do not count. */
 const decisive: ReadonlySet<string> = new Set(["deny", "answer", "result", "stop"]);
 
-/** Words for the model: what several hooks say stands one after another. */
+/** Words for the model: those of several hooks are joined. */
 const additive: ReadonlySet<string> = new Set(["say", "continue"]);
 
 /**
  * Asks the hooks of a place one after another.
  *
- * @throws WritError `hook-failed` when one throws, or gives what is no JSON or not what the field takes; `hook-field-forbidden` for a field that
- * it may not replace there.
+ * @throws WritError `hook-failed` if one throws, or returns a value that is not JSON or does not fit the field; `hook-field-forbidden` for a field that
+ * may not be replaced there
  */
 export async function askHooks<Place extends HookPlace>(
   hooks: readonly NamedHook[],
@@ -133,14 +133,14 @@ async function askOne<Place extends HookPlace>(
   return given === undefined ? {} : readAnswer(given, { hook: name, place });
 }
 
-/** The fields of an answer as JSON. What JSON would drop in silence (a function where a text was meant) is refused: it could be a denial. */
+/** The fields of an answer as JSON. A value that JSON would silently drop (a function in place of a text) is refused: it could be a denial. */
 function readAnswer(
   given: unknown,
   about: { readonly hook: string; readonly place: HookPlace },
 ): Readonly<Record<string, Json>> {
   const { place } = about;
   if (typeof given !== "object" || given === null || Array.isArray(given))
-    throw new WritError("hook-failed", { ...about, reason: "it gave something that is no object" });
+    throw new WritError("hook-failed", { ...about, reason: "it returned something that is not an object" });
   const fields: Record<string, Json> = {};
   for (const [field, value] of entriesIn(given, about)) {
     if (!hookFields[place].some((known) => known === field))
@@ -159,13 +159,13 @@ function readAnswer(
   return fields;
 }
 
-/** True for what JSON would leave out, or write as null. */
+/** True for a value that JSON would leave out, or write as null. */
 const isWordless = (value: unknown): boolean =>
   typeof value === "number"
     ? !Number.isFinite(value)
     : typeof value === "function" || typeof value === "symbol";
 
-/** The fields of what a hook gave: looking at them can run code of whoever made it. */
+/** The fields of a hook's answer: reading them can run code of its author. */
 function entriesIn(
   given: object,
   about: { readonly hook: string; readonly place: HookPlace },
@@ -181,18 +181,18 @@ function entriesIn(
   throw new WritError("hook-failed", { ...about, reason });
 }
 
-/** True of an object that is no instance of anything, of whichever realm. */
+/** True for a plain object, from any realm. */
 function isPlain(given: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(given);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** A hook that failed, as a journal keeps it: a replay fails alike and asks no hook again. */
+/** A failed hook, as a journal keeps it: a replay fails in the same way and asks no hook. */
 export type HookFailure =
   | { readonly code: "hook-failed"; readonly data: WritError<"hook-failed">["data"] }
   | { readonly code: "hook-field-forbidden"; readonly data: WritError<"hook-field-forbidden">["data"] };
 
-/** The journal's copy of an error that a hook is the cause of; undefined for any other. */
+/** The journal's copy of an error that a hook caused; undefined for any other. */
 export function hookFailure(error: unknown): HookFailure | undefined {
   if (isWritError(error, "hook-failed")) return { code: error.code, data: error.data };
   if (isWritError(error, "hook-field-forbidden")) return { code: error.code, data: error.data };
@@ -209,11 +209,11 @@ export function hookError(failure: HookFailure): WritError {
 /** The place in the run at which hooks are asked. */
 export interface HookStep {
   readonly journal: Journal;
-  /** The key of the step, like `turn/2/hook/beforeTurn`. */
+  /** The key of the step, such as `turn/2/hook/beforeTurn`. */
   readonly key: string;
 }
 
-/** The same as one step of a journal: at a replay no hook is asked again, and one that failed fails again. */
+/** Asks the hooks as one step of a journal: a replay asks none of them, and a hook that failed fails again. */
 export async function askHooksOnce<Place extends HookPlace>(
   hooks: readonly NamedHook[],
   { place, at }: { readonly place: Place; readonly at: HookInput<Place> },
@@ -262,7 +262,7 @@ const shapes: Readonly<Record<string, Shape<unknown>>> = {
   output: anything,
 };
 
-/** The reason for which a hook may not give this value as this field; undefined when it may. */
+/** The reason why a hook may not return this value for this field; undefined if it may. */
 export function wrongField(place: HookPlace, field: string, value: Json): string | undefined {
   const shape = field === "result" && place === "afterToolCall" ? toolResult : shapes[field];
   return shape === undefined ? undefined : misfitText(shape, value, field);

@@ -1,16 +1,16 @@
 import { type Interrupt, untilStopped } from "../util/interrupt.ts";
 import type { Journal, Question, Step } from "./journal.ts";
 
-/** A journal whose steps wait. */
+/** A journal whose steps wait until it is released. */
 export interface HeldJournal {
   readonly journal: Journal;
-  /** Lets the steps begin, at the place that they have now. */
+  /** Lets the steps begin, at the place that their call has now. */
   readonly release: (place: string) => void;
 }
 
 /**
- * The journal for a call that began before it is known whether there is such a call: the runs inside it wait with their steps, so that nothing stands
- * under a place that another call may get. `place` is where it would be now.
+ * The journal for a call that began before its reply is certain: the steps of runs inside it wait, so that nothing is recorded
+ * under a place that another call may get. `place` is the current place of the call.
  */
 export function heldJournal(journal: Journal, place: string, stop: Interrupt<unknown>): HeldJournal {
   const released = Promise.withResolvers<string>();
@@ -20,7 +20,7 @@ export function heldJournal(journal: Journal, place: string, stop: Interrupt<unk
     if (now === "stopped") throw new Error("the reply that made the call was given up");
     return { ...given, key: now + given.key.slice(place.length) };
   }
-  /** Nothing stands there before: the first process that has the reply begins the call. */
+  /** Looks up a record. Before the release there is none: the first process that has the reply begins the call. */
   const looked = <Found>(look: (key: string) => Found, key: string): Found | undefined =>
     here === undefined ? undefined : look(here + key.slice(place.length));
   const { ask, find, hasBegun, mode } = journal;

@@ -1,31 +1,31 @@
 import type { PowerPort } from "../tool/power-port.ts";
 
 /**
- * The machine as far as the core may know it: the only way to a clock, a timer and randomness. `src/index.ts`
- * gives Node's; other runtimes and tests bring their own.
+ * The machine, as far as the core may know it: the only way to a clock, a timer and randomness. `src/index.ts`
+ * passes Node's; other runtimes and tests bring their own.
  */
 export interface Host {
   /** Milliseconds since 1970, for durations and budgets. */
   now(): number;
-  /** The host of one run. A clock that is set meanwhile, as by a time server or after a laptop slept, takes no time of what is at work there. Default: this one. */
+  /** The host of one run. Changes of the system clock, by a time server or after a laptop slept, do not count as time of its work. Default: this one. */
   ofRun?(): Host;
-  /** There on the host of a run, whose `now` is the time at which the run began and what has passed since: the one whose `now` is the time of day. */
+  /** On the host of a run, whose `now` is the start of the run plus the time passed since: the host whose `now` is the time of day. */
   readonly day?: Pick<Host, "now">;
-  /** Calls `fire` once after `afterMs`; what it returns takes the timer back. */
+  /** Calls `fire` once after `afterMs`; returns a function that cancels the timer. */
   timer(afterMs: number, fire: () => void): () => void;
-  /** A new id that no other run has. */
+  /** A new id, unique among runs. */
   randomId(): string;
-  /** The kind of machine, like `linux`. */
+  /** The kind of machine, such as `linux`. */
   readonly platform?: string;
   /** SHA-256 of a text, in hexadecimal. */
   readonly digest: (text: string) => string;
-  /** The source of handles to the world. Without it a tool has none. */
+  /** The source of handles to the world. Without it tools get none. */
   readonly powers?: PowerPort;
-  /** Tells the author what no run fails by. Without it nobody is told. */
+  /** Tells the author of a problem that fails no run. Without it nobody is told. */
   readonly warn?: (warning: Warning) => void;
 }
 
-/** A warning for the author: `code` is the same for the same kind of thing. */
+/** A warning for the author: `code` is the same for all warnings of one kind. */
 export interface Warning {
   readonly code:
     | "WRIT_TOOL_BY_NAME"

@@ -3,7 +3,7 @@ import { list, record } from "../util/shape.ts";
 import type { Journal } from "./journal.ts";
 import { type JournalRecord, recordedJournal } from "./recorded-journal.ts";
 
-/** A journal whose records can be read, to be kept elsewhere or given to another run. */
+/** A journal whose records can be read, to be stored elsewhere or given to another run. */
 export interface MemoryJournal extends Journal {
   readonly records: readonly JournalRecord[];
 }
@@ -12,11 +12,11 @@ export interface MemoryJournal extends Journal {
 export interface MemoryJournalOptions extends Pick<Journal, "mode"> {}
 
 /**
- * A journal in memory. Given the records of an earlier run it replays that run: no recorded effect happens again, and the facts are the
- * same. Records are kept as JSON text, so that what is replayed is what a disk would give back. With `mode: "replay"` the run can do nothing
- * else: it ends as it ended then, or where the records end, with `journal-ended`.
+ * A journal in memory. With the records of an earlier run it replays that run: no recorded effect happens again, and the facts are the
+ * same. Records are kept as JSON text, so a replay gets what a disk would give back. With `mode: "replay"` nothing new
+ * happens: the run ends as it ended then, or, where the records end, with `journal-ended`.
  *
- * @throws WritError `journal-mismatch` from a step whose record was made from another request; `journal-ended` from one without a record, at a replay
+ * @throws WritError `journal-mismatch` from a step whose record was made from another request; in a replay, `journal-ended` from a step without a record
  * @example
  * ```ts
  * import { agent, memoryJournal } from "writ";
@@ -34,12 +34,12 @@ export function memoryJournal(
 ): MemoryJournal {
   checkArguments("memoryJournal()", { records }, { records: list(record) });
   const kept = [...records];
-  let keys: Set<string> | undefined; // made where something is kept: a replay keeps nothing
+  let keys: Set<string> | undefined; // made when the first record is kept: a replay keeps none
   const journal = recordedJournal(records, (record) => {
     keys ??= new Set(kept.map(({ key }) => key));
     const isAgain = record.json !== undefined && keys.has(record.key);
     const begun = isAgain ? kept.findLastIndex(({ key }) => key === record.key) : -1;
-    if (begun >= 0) kept.splice(begun, 1); // its result takes the place of the beginning, in the order of the ends
+    if (begun >= 0) kept.splice(begun, 1); // the result takes the place of the beginning, in the order of ends
     keys.add(record.key);
     kept.push(record);
   });

@@ -15,28 +15,28 @@ const ownParts = [
   "arguments",
 ] as const;
 
-/** A part of what a step is asked. */
+/** A part of a step's request. */
 export type RecordPart = IntentPart | (typeof ownParts)[number];
 
-/** The parts of what steps are asked, each of which a record knows by a hash. */
+/** The parts of steps' requests, each of which a record identifies by a hash. */
 export const recordParts: readonly RecordPart[] = [...intentParts, ...ownParts];
 
-/** The text by which a record of a step is recognised: a small hash for each part of what it is asked, and nothing in clear. */
+/** The text by which a record of a step is recognised: a short hash for each part of its request, and nothing in clear. */
 export function partsText(parts: Readonly<Partial<Record<RecordPart, Json>>>): string {
   return joinedParts(Object.entries(parts).map(([part, value]) => partText(part, value)));
 }
 
-/** The text of one part: what many steps are asked alike has its hash made once. */
+/** The text of one part. The hash of a part that many steps share is computed once. */
 export function partText(part: string, value: Json): string {
   return `"${part}":"${fingerprint(canonicalJson(value))}"`;
 }
 
-/** The text of parts that have theirs. */
+/** The joined text of parts. */
 export function joinedParts(parts: readonly string[]): string {
   return `{${parts.join(",")}}`;
 }
 
-/** The parts in which what a step is asked differs from what it was. A text that names no parts is one, `request`. */
+/** The parts of a step's request that changed since the record. A text without named parts counts as one part, `request`. */
 export function partsChanged(was: string, is: string): readonly string[] {
   if (was === is) return [];
   const [before, now] = [readParts(was), readParts(is)];

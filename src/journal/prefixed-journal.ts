@@ -1,7 +1,7 @@
 import { directJournal } from "./direct-journal.ts";
 import type { Journal, Step } from "./journal.ts";
 
-/** The same journal for a run inside another one: its keys stand behind the place of that run, so that no two runs share a key. */
+/** The same journal for a run inside another one: its keys are prefixed with the place of that run, so that no two runs share a key. */
 export function prefixedJournal(journal: Journal, prefix: string): Journal {
   if (journal === directJournal) return journal; // without records there are no keys
   const within = <Result>(step: Step<Result>): Step<Result> => ({ ...step, key: `${prefix}/${step.key}` });

@@ -1,7 +1,7 @@
-// Register: the errors that replays throw because the recorded run threw them, or was stopped, there; and those of steps that a hand-over kept from beginning.
+// Register: errors that replays throw because the recorded run threw them or stopped there; and errors of steps that a hand-over kept from beginning.
 const recalled = new WeakSet<Error>();
 
-/** Marks an error that a run throws in the place of a step, as one of the recorded run: it is no failure of the journal. */
+/** Marks an error that a run throws in place of a step as one of the recorded run: it is not a failure of the journal. */
 export function recall(error: Error): Error {
   recalled.add(error);
   return error;

@@ -2,8 +2,8 @@ import { WritError } from "../error/writ-error.ts";
 import type { Journal } from "./journal.ts";
 
 /**
- * The version of the form in which the steps of a run are recorded: their keys, fingerprints and results. A process does not go on with a run of a
- * later one.
+ * The version of the form in which the steps of a run are recorded: their keys, fingerprints and results. A process does not continue a run of a
+ * later version.
  */
 export const recordForm = 2;
 
@@ -16,7 +16,7 @@ export const endKey = "end";
 /** The key of the step that books a run in its accounts. */
 export const accountKey = "account";
 
-/** Looks whether this process can read the records of a run. @throws WritError `journal-newer` */
+/** Checks that this process can read the records of a run. @throws WritError `journal-newer` */
 export function checkForm({ find }: Pick<Journal, "find">, run: string): void {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run of any form wrote an object
   const { form = 1 } = (find?.(startKey) ?? {}) as { readonly form?: number };

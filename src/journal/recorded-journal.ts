@@ -7,11 +7,11 @@ import type { Maybe } from "../util/maybe.ts";
 import type { AnswerBounds, Asked, Journal, Question, Step, StepTerms } from "./journal.ts";
 import { partsChanged } from "./parts.ts";
 
-/** A journal's record of one step: its result as JSON text, and the fingerprint of what it was asked. */
+/** A journal's record of one step: its result as JSON text, and the fingerprint of its request. */
 export interface JournalRecord {
   readonly key: string;
   readonly fingerprint: string;
-  /** Left out where a step that may not happen twice began, and has no result. */
+  /** Left out if a step that may not happen twice has begun and has no result. */
   readonly json?: string;
 }
 
@@ -21,12 +21,13 @@ export interface KeptQuestion extends Pick<JournalRecord, "key" | "fingerprint">
 }
 
 /**
- * A journal over the records of earlier processes. `keep` is given each new record and has it kept for good when it returns: first that a
- * step begins, where it may not happen twice (each process that finds it without a result keeps that again, before it looks what happened), then its result in the place of that. `mustLast` is true for both, and for answers of people and ends: they must be on the
- * disk. Where somebody has answered under its key since `records` were read, it keeps nothing and gives the JSON text of that, which counts. With `keepQuestion` a run can wait in it: that is given each
- * question without an answer, at each process anew, and gives the JSON text of an answer that came since `records` were read.
+ * A journal over the records of earlier processes. `keep` receives each new record, and has stored it for good when it returns. A step that may not happen
+ * twice is kept twice: first its beginning, then its result in place of that. Each process that finds it without a result keeps the beginning again before it
+ * looks into what happened. `mustLast` is true for both, and for answers of people and ends: they must be on disk. If somebody has answered under the key
+ * since `records` were read, `keep` stores nothing and returns the JSON text of the answer, which counts. With `keepQuestion` a run can wait in the journal:
+ * it receives each question without an answer, in each process anew, and returns the JSON text of an answer that came since `records` were read.
  *
- * @throws WritError `journal-mismatch` from a step whose record was made from another request; what `keep` throws
+ * @throws WritError `journal-mismatch` from a step whose record was made from another request; the error of `keep`
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -67,7 +68,7 @@ export function recordedJournal(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step of this key and fingerprint wrote it
     if (known !== undefined) return known as Result;
     const hasBegun = lost !== undefined && byKey.has(key);
-    if (lost !== undefined) await keepRecord({ key, fingerprint: asked }, true); // who took the run up asks again whether it may
+    if (lost !== undefined) await keepRecord({ key, fingerprint: asked }, true); // the store checks again whether this process may run it
     const json = JSON.stringify(await (hasBegun ? lost() : run()));
     const kept = await keepRecord({ key, fingerprint: asked, json }, mustLast === true || lost !== undefined);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of this step, as another process will read it
@@ -110,7 +111,7 @@ export function recordedJournal(
   };
 }
 
-/** A record, and its result where that was looked at before its step took it, as a replay does: reading JSON is dear. */
+/** A record, and its parsed result if somebody looked at it before its step took it, as a replay does: parsing JSON is expensive. */
 interface KnownRecord {
   readonly record: JournalRecord;
   looked: Json | undefined;
@@ -123,7 +124,7 @@ function knownIn(records: readonly JournalRecord[]): Map<string, KnownRecord> {
   return new Map(records.map((each) => [each.key, { record: each, looked: undefined }]));
 }
 
-/** Gives the result of a record, and keeps it for the step. Undefined of a step that only began. */
+/** The result of a record, kept for the step. Undefined for a step that only began. */
 function look(known: KnownRecord): Json | undefined {
   const { record, looked } = known;
   if (looked !== undefined || record.json === undefined) return looked;
@@ -137,7 +138,7 @@ function take(known: KnownRecord): Json | undefined {
   return result;
 }
 
-/** The error of a record that was made from another request. */
+/** The error for a record that was made from another request. */
 export function mismatch(key: string, run: string, parts: readonly string[]): WritError<"journal-mismatch"> {
   const accept = parts.map((part) => `"${part}"`).join(", ");
   return new WritError("journal-mismatch", { key, run, parts: parts.join(" and "), accept });

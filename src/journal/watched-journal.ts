@@ -3,11 +3,11 @@ import { isRecalled } from "./recalled.ts";
 import { type Journal, type Step, withWork } from "./journal.ts";
 
 /**
- * The same journal, which tells when it fails itself: a record that cannot be written, or that was made from another request. An error that
+ * The same journal, reporting its own failures: a record that cannot be written, or that was made from another request. An error that
  * the work of a step throws is not a failure of the journal.
  */
 export function watchedJournal(journal: Journal, onFailure: (error: unknown) => void): Journal {
-  if (journal === directJournal) return journal; // keeps nothing, so it cannot fail
+  if (journal === directJournal) return journal; // it keeps nothing, so it cannot fail
   async function watch<Result>(record: (watched: Watched) => Promise<Result>): Promise<Result> {
     let hasThrown = false;
     const noteThrown = (error: unknown): never => {

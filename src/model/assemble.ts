@@ -22,22 +22,22 @@ export interface Reply {
   readonly unreadable?: UnreadableCall;
 }
 
-/** Takes the deltas of one reply in order; the time and memory it needs grow with their text and nothing else. */
+/** Takes the deltas of one reply in order; its time and memory grow only with their text. */
 export interface Assembler {
-  /** Takes the next delta. Gives the call that this delta completed, if it did. */
+  /** Takes the next delta. Returns the call that this delta completed, if any. */
   push(delta: Delta): ToolCall | undefined;
-  /** The reply, when the last delta was taken. */
+  /** The reply, once the last delta was taken. */
   reply(): Reply;
 }
 
-/** A call as its provider began it, and its place among the calls of the reply. */
+/** A call as its provider began it, with its place among the calls of the reply. */
 export interface CallStart {
   readonly id: string;
   readonly name: string;
   readonly index: number;
 }
 
-/** Gives a call the id and name it has in the transcript; `malformed` when it has none that can run. */
+/** Gives a call its id and name in the transcript; `malformed` if it has no name that can run. */
 export type NameCall = (start: CallStart) => Pick<ToolCall, "id" | "name" | "malformed">;
 
 interface OpenBlock {
@@ -55,7 +55,7 @@ interface UnfinishedCall {
   text: string;
 }
 
-/** The parts of the reply in their order; blocks and calls that are still being written stand in their place. */
+/** The parts of the reply in order; unfinished blocks and calls keep their places. */
 type Parts = (ReplyPart | OpenBlock | UnfinishedCall)[];
 
 type TextDelta = Extract<Delta, { type: "text-delta" | "reasoning-delta" }>;
@@ -64,24 +64,24 @@ type CallEnd = Extract<Delta, { type: "call-end" }>;
 /**
  * Begins a reply of the model `modelId`.
  *
- * @throws WritError `reply-invalid` when the deltas contradict the port: a piece of a call that never started, a reply without an end, what is no delta.
+ * @throws WritError `reply-invalid` if the deltas violate the port: a piece of a call that never started, a reply without an end, a malformed delta
  */
 export function assemble(modelId: string, nameCall: NameCall): Assembler {
   return new ReplyAssembler(modelId, nameCall);
 }
 
-/** A class, since every reply has one: members live once, on the prototype, and the maps are made for what needs them. */
+/** A class because every reply has one: its members live once, on the prototype, and its maps are made on first use. */
 class ReplyAssembler implements Assembler {
   private readonly modelId: string;
   private readonly nameCall: NameCall;
   private readonly parts: Parts = [];
   /** The blocks that have a name. */
   private named: Map<string, OpenBlock> | undefined;
-  /** The block without a name to which the next piece of text belongs. */
+  /** The block without a name that the next piece of text belongs to. */
   private unnamed: OpenBlock | undefined;
-  /** The call that began last, while it is being written. */
+  /** The latest call, while it is being written. */
   private latest: UnfinishedCall | undefined;
-  /** The calls before it that are still being written; undefined where each ends before the next begins. */
+  /** The earlier calls that are still being written; undefined if each ends before the next begins. */
   private open: Map<string, UnfinishedCall> | undefined;
   private count = 0;
   private end: Extract<Delta, { type: "end" }> | undefined;
@@ -96,13 +96,13 @@ class ReplyAssembler implements Assembler {
       this.addText(delta);
       return undefined;
     }
-    this.unnamed = undefined; // something else came between
+    this.unnamed = undefined; // another part came between
     if (delta.type === "call-start") this.startCall(delta);
     else if (delta.type === "call-delta") this.openCall(delta.id).text += delta.text;
     else if (delta.type === "call-end") return this.endCall(delta);
     else if (delta.type === "provider-part" || delta.type === "file") this.parts.push(delta.part);
     else if (delta.type === "end") this.end = delta;
-    else throw this.invalid(`a piece of it is no delta, but ${shownValue(delta)}`);
+    else throw this.invalid(`a piece of it is not a delta, but ${shownValue(delta)}`);
     return undefined;
   }
 
@@ -119,7 +119,7 @@ class ReplyAssembler implements Assembler {
     return unreadable === undefined ? reply : { ...reply, unreadable };
   }
 
-  /** Adds a piece of text to its block: by the name of the block, or to the block that was open last. */
+  /** Adds a piece of text to its block: the named one, or the last open one. */
   private addText(delta: TextDelta): void {
     const type = delta.type === "text-delta" ? "text" : "reasoning";
     const key = delta.block === undefined ? undefined : `${type} ${delta.block}`;
@@ -153,7 +153,7 @@ class ReplyAssembler implements Assembler {
     if (this.latest?.id === id) this.latest = undefined;
     this.open?.delete(id);
     const { arguments: whole, providerExecuted, providerMetadata } = delta;
-    const isDone = providerExecuted === true; // a tool of the provider's has the name that it gives it
+    const isDone = providerExecuted === true; // a provider's own tool keeps the provider's name
     const read = whole === undefined || isDone ? readArguments(whole ?? text) : writtenArguments(text, whole);
     const malformed = (isDone ? undefined : named.malformed) ?? read.malformed;
     const call: Writing<ToolCall> = {
@@ -192,7 +192,7 @@ function isEmptyText(part: ReplyPart): boolean {
   );
 }
 
-/** A reply that was cut at the token limit may have been cut inside its last call, even where the rest happens to parse. */
+/** The parts of a reply that was cut at the token limit: its last call may be cut too, even if the rest happens to parse. */
 function cutLastCall(parts: readonly ReplyPart[]): readonly ReplyPart[] {
   const last = parts.findLastIndex((part) => part.type === "tool-call");
   return parts.map((part, index) => {
@@ -203,9 +203,9 @@ function cutLastCall(parts: readonly ReplyPart[]): readonly ReplyPart[] {
 }
 
 /**
- * The arguments of a call that came in pieces and are given whole as well. Some packages put `{}`, or
- * something that they mended, in place of text that is not JSON: a call runs only with the value that the
- * model wrote. Without a text, the whole alone counts.
+ * The arguments of a call that came both in pieces and whole. Some packages put `{}`, or
+ * a repaired value, in place of text that is not JSON: a call runs only with the value that the
+ * model wrote. Without pieces, the whole value counts.
  */
 function writtenArguments(text: string, whole: Json): Pick<ToolCall, "arguments" | "malformed"> {
   const given = readArguments(whole);
@@ -217,8 +217,8 @@ function writtenArguments(text: string, whole: Json): Pick<ToolCall, "arguments"
 }
 
 /**
- * The arguments of a call from what the provider gave: the text of JSON, or a value. Nothing at all means no
- * arguments. An object that was written as JSON twice is that object.
+ * The arguments of a call from the provider's value: JSON text, or a value. Nothing means no
+ * arguments. An object that was encoded as JSON twice is decoded twice.
  */
 export function readArguments(given: Json): Pick<ToolCall, "arguments" | "malformed"> {
   if (given === "" || given === null) return { arguments: {} };
@@ -237,7 +237,7 @@ export function readArguments(given: Json): Pick<ToolCall, "arguments" | "malfor
   return { arguments: given };
 }
 
-/** The object of which a text is the JSON. */
+/** The object in a text of JSON, if it is one. */
 function objectIn(value: Json): JsonObject | undefined {
   if (typeof value !== "string" || !/^\s*\{/.test(value)) return undefined;
   const parsed = parseJson(value);

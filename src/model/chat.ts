@@ -29,12 +29,12 @@ import type {
 } from "./model.ts";
 import { type WireNames, wireNames } from "./tool-names.ts";
 
-/** Tools, tools as data, and collections of both, as deep as one likes: nothing is carried out here. */
+/** Tools, tools as data, and collections of both, of any depth: none of them is run here. */
 export type ChatTools = readonly (Tool | DataTool | ChatTools)[];
 
 /** One question without a loop. */
 export interface ChatRequest {
-  /** The whole history, each call with its result; or only what the user says. */
+  /** The whole history, each call with its result; or just the user's question. */
   readonly messages: readonly Message[] | UserMessage | string;
   readonly tools?: ChatTools;
   readonly toolChoice?: ToolChoice;
@@ -43,35 +43,35 @@ export interface ChatRequest {
   readonly signal?: AbortSignal;
 }
 
-/** The model's reply: `message` goes into the next request as it is, followed by one result for each of `calls`, in their order. */
+/** The model's reply: `message` goes into the next request as it is, followed by one result for each of `calls`, in order. */
 export interface ChatReply {
   readonly message: ReplyMessage;
   readonly text: string;
-  /** Their arguments are what the model wrote, and nothing has checked them: `execute` and `callTool` do. */
+  /** The calls, with unchecked arguments as the model wrote them: `execute` and `callTool` check them. */
   readonly calls: readonly ToolCall[];
   readonly usage: Usage;
   readonly finishReason: FinishReason;
-  /** The id of the model that was asked, like `ollama/qwen2.5:7b`. */
+  /** The id of the model that was asked, such as `ollama/qwen2.5:7b`. */
   readonly model: string;
-  /** The words of the provider on its reply, where it says something. */
+  /** The provider's own metadata on its reply, if there is any. */
   readonly response?: ReportedResponse;
 }
 
 /**
- * Asks the model once. What is wrong with the request is found before the model is asked. Calls get ids that are theirs alone and that every
+ * Asks the model once. Faults of the request are found before the model is asked. Calls get unique ids that every
  * provider takes; tools keep their names, whatever names the provider takes.
  *
  * @throws WritError `transcript-invalid` for a history that no provider takes, `name-invalid`, `name-taken`, `definition-invalid` and
- * `schema-invalid` for the tools; what the model's adapter throws, anything else that it throws as `provider-failed`. An aborted request throws the signal's reason.
+ * `schema-invalid` for the tools; the errors of the model's adapter, others as `provider-failed`. An aborted request throws the signal's reason.
  */
 export function chatWith(model: Model, request: ChatRequest, onFailed?: OnFailed): Promise<ChatReply> {
   return drain(chatStreamWith(model, request, onFailed));
 }
 
-/** Takes what a provider has told of a reply that failed: it is paid for like that of others. */
+/** Receives the usage that a provider reported for a failed reply: it is paid for like any other. */
 type OnFailed = (usage: Usage) => void;
 
-/** Asks the model once, and yields its reply while it writes. Calls have the ids and names that they have in the reply. */
+/** Asks the model once, and yields its reply while it is written. Calls have the same ids and names as in the reply. */
 export async function* chatStreamWith(
   model: Model,
   request: ChatRequest,
@@ -147,7 +147,7 @@ function historyOf(messages: ChatRequest["messages"]): ReadyTranscript {
   throw new WritError("transcript-invalid", { index, reason });
 }
 
-/** Names the calls of a reply, and their deltas after them: a provider can give several calls one id, or none. */
+/** Names the calls of a reply, and their deltas accordingly: a provider may give several calls the same id, or none. */
 function callNames(
   transcript: ReadyTranscript,
   names: WireNames,
@@ -199,7 +199,7 @@ function isCollection(entry: ChatTools[number]): entry is ChatTools {
   return Array.isArray(entry);
 }
 
-/** A call that is required needs a tool. @throws WritError `definition-invalid` */
+/** Checks that there is a tool if a call is required. @throws WritError `definition-invalid` */
 export function checkRequired(choice: ToolChoice, tools: { readonly size: number }, where: string): void {
   if (choice !== "required" || tools.size > 0) return;
   throw new WritError("definition-invalid", { where, reason: "it requires a call, and there are no tools." });

@@ -1,6 +1,6 @@
 /**
- * The drivers that have a name. The names of all other places come from here: what an agent, a definition file and the command line take, what
- * a model's card can say.
+ * The named drivers. This list is used everywhere: in agents, definition files, the command line, and
+ * models' cards.
  *
  * @example
  * ```ts
@@ -26,5 +26,5 @@ export const driverNames = [
 /** The name of a driver. */
 export type DriverName = (typeof driverNames)[number];
 
-/** Every word that chooses a driver: `auto` chooses by itself. */
+/** The values that choose a driver: `auto` chooses by itself. */
 export const driverChoices: readonly ("auto" | DriverName)[] = ["auto", ...driverNames];

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "../util/json.ts";
 import { checkArguments, checkShape, closed } from "../error/check-shape.ts";
 import { callable, kindOf, optional, record, string } from "../util/shape.ts";
 
-/** A reply written by hand: text, calls, or both. Ids may be left out. */
+/** A reply written in code: text, calls, or both. Ids may be left out. */
 export interface PlainReply {
   readonly text?: string;
   readonly reasoning?: string;
@@ -18,7 +18,7 @@ export interface PlainReply {
   readonly finishReason?: FinishReason;
 }
 
-/** A reply as a bare function may give it. */
+/** A reply as a plain function may return it. */
 export type FunctionReply = string | PlainReply | AsyncIterable<Delta>;
 
 /** The simplest model: a function from the request to a reply. */
@@ -30,9 +30,9 @@ export type ModelFunction = (
 const aboutShape = closed({ id: optional(string), features: optional(record) });
 
 /**
- * Makes a model of a function.
+ * Makes a model from a function.
  *
- * @throws WritError `reply-invalid` from `stream` when the function answers with something else.
+ * @throws WritError `reply-invalid` from `stream` if the function returns anything else
  * @example
  * ```ts
  * import { modelFromFunction } from "writ/models";
@@ -71,7 +71,7 @@ function isPromise(reply: ReturnType<ModelFunction>): reply is Promise<FunctionR
   return typeof reply === "object" && reply !== null && "then" in reply;
 }
 
-/** The deltas of a reply that is there whole. @throws WritError `reply-invalid` where it is no text and no such object */
+/** The deltas of a whole reply. @throws WritError `reply-invalid` unless it is text or such an object */
 export function deltasOf(reply: PlainReply, modelId: string): Delta[] {
   const fault = faultOf(reply);
   if (fault !== undefined) {
@@ -80,7 +80,7 @@ export function deltasOf(reply: PlainReply, modelId: string): Delta[] {
   }
   const { calls = [], files = [] } = reply;
   const deltas: Delta[] = [];
-  // Providers write null where a reply has calls alone.
+  // Providers write null in a reply with calls only.
   if (reply.reasoning) deltas.push({ type: "reasoning-delta", text: reply.reasoning });
   if (reply.text) deltas.push({ type: "text-delta", text: reply.text });
   for (const call of calls) {
@@ -97,7 +97,7 @@ export function deltasOf(reply: PlainReply, modelId: string): Delta[] {
   return deltas;
 }
 
-/** Says why a value is no reply. One without anything in it is an empty reply, as models give them. Loops: every turn comes through here. */
+/** Says why a value is not a reply. A value without content is an empty reply, as models give them. It uses loops because every turn comes through here. */
 function faultOf(reply: unknown): string | undefined {
   if (typeof reply !== "object" || reply === null || Array.isArray(reply)) return `gave ${kindOf(reply)}`;
   const { text, reasoning, calls }: { readonly [Field in keyof PlainReply]?: unknown } = reply;
@@ -110,7 +110,7 @@ function faultOf(reply: unknown): string | undefined {
   return undefined;
 }
 
-/** The fault of a reply of which nothing is read, and that is not empty. */
+/** The fault of a reply with fields of which none is read. */
 function unreadIn(reply: object): string | undefined {
   const names = Object.keys(reply);
   const isRead = names.length === 0 || names.some((name) => fields.has(name));
@@ -132,7 +132,7 @@ function isAsyncIterable(reply: FunctionReply): reply is AsyncIterable<Delta> {
   return typeof reply === "object" && reply !== null && Symbol.asyncIterator in reply;
 }
 
-/** The deltas of a reply that is there whole: they can be awaited one by one like those of any model, or be taken at once. */
+/** The deltas of a whole reply: they can be awaited one by one, as for any model, or taken at once. */
 export class WholeReply implements AsyncIterable<Delta> {
   readonly deltas: readonly Delta[];
 

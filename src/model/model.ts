@@ -20,7 +20,7 @@ export interface ToolDescription {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
-  /** Options that providers take for this tool, by their names. */
+  /** Options that providers take for this tool, by provider name. */
   readonly providerOptions?: JsonObject;
 }
 
@@ -30,13 +30,13 @@ export interface ToolDescription {
  */
 export type ToolChoice = "auto" | "required" | "none" | { readonly tool: string };
 
-/** The form of the text of a reply, for models that can be constrained while they write. */
+/** The form of a reply's text, for models that can be constrained while they write. */
 export type ReplyFormat =
   | { readonly type: "schema"; readonly schema: JsonSchema }
   | { readonly type: "grammar"; readonly grammar: string };
 
 /**
- * Settings of a request. A model adapter passes on what its provider knows; `providerOptions` goes through as it is.
+ * Settings of a request. A model adapter passes on those that its provider knows; `providerOptions` is passed on as it is.
  */
 export interface ModelSettings {
   readonly temperature?: number;
@@ -45,21 +45,21 @@ export interface ModelSettings {
   readonly maxOutputTokens?: number;
   readonly stopSequences?: readonly string[];
   readonly seed?: number;
-  /** Makes what was written often less likely: from -2 to 2 with most providers, 0 changes nothing. llama.cpp passes over it. */
+  /** Makes tokens less likely the more often they were written: from -2 to 2 with most providers, 0 changes nothing. llama.cpp ignores it. */
   readonly frequencyPenalty?: number;
-  /** Makes what was written at all less likely: from -2 to 2 with most providers, 0 changes nothing. llama.cpp passes over it. */
+  /** Makes tokens less likely once they were written: from -2 to 2 with most providers, 0 changes nothing. llama.cpp ignores it. */
   readonly presencePenalty?: number;
   readonly providerOptions?: JsonObject;
 }
 
-/** One request to a model. `messages` is append-only over the turns of a run: what was sent before stays as it was. */
+/** One request to a model. During a run, messages are only ever appended to `messages`: earlier ones stay as they were. */
 export interface ModelRequest {
   readonly messages: readonly Message[];
-  /** The prompt as plain text to go on from, in place of the messages. Only for models whose features say `completion`. */
+  /** The prompt as plain text to continue, in place of the messages. Only for models whose features have `completion`. */
   readonly prompt?: string;
   readonly tools: readonly ToolDescription[];
   /**
-   * The names of the tools that may be called now, where these are not all: the others were taken away, and are told so that requests begin
+   * The names of the tools that may be called now, if these are not all: the others were removed, but are still described so that requests begin
    * alike. For providers that can hold a model to it; the runtime refuses the others in any case.
    */
   readonly callable?: readonly string[];
@@ -69,9 +69,9 @@ export interface ModelRequest {
 }
 
 /**
- * A piece of a reply while the model writes it. Text and reasoning come in pieces; `block` tells blocks apart where a provider
- * interleaves them, and its metadata stays with the block. A call starts, may come in pieces of argument text, and ends; at its end it may
- * bring its arguments whole, as text or as a value. `end` is the last one.
+ * A piece of a reply while the model writes it. Text and reasoning come in pieces; `block` separates blocks if a provider
+ * interleaves them, and its metadata belongs to the block. A call starts, may come in pieces of argument text, and ends; its end may
+ * have the whole arguments, as text or as a value. `end` is the last delta.
  */
 export type Delta =
   | {
@@ -92,7 +92,7 @@ export type Delta =
       readonly type: "call-end";
       readonly id: string;
       /**
-       * The arguments whole: a value, or the JSON text of one. Left out when they came in pieces; a call whose
+       * The whole arguments: a value, or its JSON text. Left out if they came in pieces; a call whose
        * pieces have another value does not run.
        */
       readonly arguments?: Json;
@@ -110,70 +110,70 @@ export type Delta =
       readonly unreadable?: UnreadableCall;
     };
 
-/** A call of the model that its provider could not read. A run tells the model, which writes it again. */
+/** A call that its provider could not read. A run tells the model, which writes it again. */
 export interface UnreadableCall {
-  /** The provider's words. */
+  /** The provider's message. */
   readonly reason: string;
-  /** The text that the model wrote, where the provider tells it. */
+  /** The text that the model wrote, if the provider reports it. */
   readonly written?: string;
 }
 
-/** The abilities of a model. Left out means: not known. */
+/** The abilities of a model. Left out: unknown. */
 export interface ModelFeatures {
-  /** Calls tools natively. */
+  /** True if it calls tools natively. */
   readonly tools?: boolean;
-  /** Can be held to a JSON Schema, or to a GBNF grammar, while it writes. */
+  /** The means by which it can be constrained while it writes: a JSON Schema, or a GBNF grammar. */
   readonly format?: "schema" | "grammar";
-  /** In a request with tools the format binds only the answer: the model can still call. Elsewhere it binds all that the model writes. */
+  /** True if, in a request with tools, the format binds only the answer, and the model can still call. Otherwise it binds everything that the model writes. */
   readonly formatWithTools?: boolean;
-  /** Goes on from a plain text, when a request has a `prompt`. */
+  /** True if it can continue plain text: a request with a `prompt`. */
   readonly completion?: boolean;
-  /** So weak that JSON is too much for it: `auto` speaks with it in lines, if it completes text. */
+  /** True if it is too weak for JSON: `auto` uses the driver `lines`, if it can complete text. */
   readonly small?: boolean;
   /**
-   * The place of the files that tools give: in the result (`inside`), in a user message after it (`after`), or nowhere (`none`),
+   * The place of the files that tools return: in the result (`inside`), in a user message after it (`after`), or nowhere (`none`),
    * and the model is told of them in words. Default: what its provider is known to take.
    */
   readonly resultFiles?: FilePlace;
   /**
-   * The list of tools stays as it was when a run began, since with another one its provider would read all messages anew: of a tool that a
-   * catalogue finds a result tells, and one tool that is told from the beginning calls it; so is `read_result`. Left out: they come behind the
-   * others. `false` says the same where a model of a hosted provider is better told so.
+   * True if the list of tools must stay as it was when a run began, because with another list its provider would read all messages anew. A tool that a
+   * catalogue finds is then described in a result and called through one tool that is there from the beginning, and `read_result` is there from the
+   * beginning too. Left out: such tools are added after the others. `false` does the same, for a model of a hosted provider that works better that way.
    */
   readonly fixedTools?: boolean;
-  /** The names of tools that it takes as they are, from `^` to `$`, where that is more than all providers do (`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`). */
+  /** The names of tools that it takes as they are, from `^` to `$`, if it takes more than all providers do (`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`). */
   readonly toolNames?: RegExp;
-  /** The driver that measured best with this model, as its card says: `auto` takes it. */
+  /** The driver that measured best with this model, from its card: `auto` takes it. */
   readonly driver?: DriverName;
 }
 
-/** The part of a request beside its content. */
+/** The part of a request that is not its content. */
 export interface StreamOptions {
-  /** Aborted when the run ends: the model must stop writing and the iteration must end or throw. */
+  /** Aborted when the run ends: the model must stop writing, and the iteration must end or throw. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The port for one request. `stream` yields the reply piece by piece and ends with `end`; it throws a `WritError` for what the provider
- * cannot do (`provider-unreachable`, `model-not-found`, `model-without-tools`, `provider-failed`).
+ * The port for one request. `stream` yields the reply piece by piece and ends with `end`; it throws a `WritError` if the provider
+ * cannot answer (`provider-unreachable`, `model-not-found`, `model-without-tools`, `provider-failed`).
  */
 export interface Model {
-  /** Provider and name, like `ollama/qwen2.5:7b`. */
+  /** Provider and name, such as `ollama/qwen2.5:7b`. */
   readonly id: string;
   readonly features: ModelFeatures;
   /**
-   * The settings of the model as data, defaults filled in: provider, name, and what its adapter has of host,
-   * port, temperature and the like. Never a key or a header. Undefined where the adapter does not say.
+   * The settings of the model as data, with defaults filled in: provider, name, and its adapter's host,
+   * port, temperature and the like. Never a key or a header. Undefined if the adapter does not say.
    */
   readonly settings?: JsonObject;
   /**
-   * The address at which it is asked. Undefined for a model of this process, and where the adapter does not
-   * know.
+   * The address at which it is asked. Undefined for a model of this process, and if the adapter does not
+   * know it.
    */
   readonly endpoint?: ModelEndpoint;
-  /** Asks its provider again by itself, as `withRetry` does: a run does not ask again on top of it. */
+  /** True if it retries by itself, like `withRetry`: a run does not retry on top of that. */
   readonly retries?: boolean;
-  /** Dollars for a usage, when the price is known. Local models declare 0. */
+  /** Dollars for a usage, if the price is known. Local models declare 0. */
   readonly price?: Price;
   stream(request: ModelRequest, options: StreamOptions): AsyncIterable<Delta>;
 }

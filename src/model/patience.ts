@@ -18,14 +18,14 @@ import { askPatiently, checkedRetry, paceWith, retrying, type RetryPace } from "
 import { type ModelTimeout, timed } from "./timeout.ts";
 import { asSentence, closed } from "../error/check-shape.ts";
 
-/** The settings of a question for a provider that fails and for a model that is silent: the same as those of an agent. */
+/** The settings for a failing provider and a silent model: the same as those of an agent. */
 export interface Patience {
   /**
    * The number and pace of requests to a model whose provider cannot be reached, is overloaded, or breaks off its reply. Default: 3 requests
    * in all. `false`: one request. A model that retries by itself (`withRetry`) is left alone.
    */
   readonly retry?: RetryPace | false;
-  /** Bounds of the time for which the model may be silent, before its reply and in it. Past one it is asked again, as `retry` says. */
+  /** Bounds on the silence of the model, before its reply and in it. After that it is asked again, as `retry` says. */
   readonly timeout?: ModelTimeout;
 }
 
@@ -46,7 +46,7 @@ const timeout: Shape<unknown> = {
   },
 };
 
-/** The form of each setting, in the order in which faults are told. */
+/** The shape of each setting, in the order in which faults are reported. */
 export const patienceShapes: { readonly [Field in keyof Required<Patience>]: Shape<unknown> } = {
   retry: shapeOf(
     "false or an object like { attempts: 5 }",
@@ -59,26 +59,26 @@ const patienceShape = object({
   timeout: optional(patienceShapes.timeout),
 });
 
-/** The settings after they were checked. */
+/** The checked settings. */
 export interface CheckedPatience extends Patience {
   readonly retry: RetryPace | false;
 }
 
-/** Checks the author's settings, and gives them. @throws WritError `definition-invalid` */
+/** The author's settings, after a check. @throws WritError `definition-invalid` */
 export function checkedPatience({ retry = {}, timeout }: Patience, where: string): CheckedPatience {
   const fault = misfitText(patienceShape, { retry, timeout });
   if (fault !== undefined) throw new WritError("definition-invalid", { where, reason: asSentence(fault) });
   return { retry: checkedRetry(retry, where), ...(timeout === undefined ? {} : { timeout }) };
 }
 
-/** A question outside of a run: the model, the settings, and the clock of its waits. */
+/** A question outside of a run: the model, the settings, and the clock for waits. */
 export interface PatientQuestion {
   readonly model: Model;
   readonly patience: CheckedPatience;
   readonly host: Pick<Host, "timer" | "randomId">;
 }
 
-/** Asks as {@link chatWith} does, and again where that can help: nobody has seen the reply that failed. */
+/** Asks like {@link chatWith}, and retries if that can help: nobody has seen a failed reply. */
 export async function chatPatiently(request: ChatRequest, question: PatientQuestion): Promise<ChatReply> {
   const { patience, host } = question;
   const model = timedModel(question);
@@ -90,7 +90,7 @@ export async function chatPatiently(request: ChatRequest, question: PatientQuest
   }
 }
 
-/** Asks as {@link chatStreamWith} does, and again until the first piece of a reply was handed out. */
+/** Asks like {@link chatStreamWith}, and retries until the first piece of a reply was yielded. */
 export function chatStreamPatiently(
   request: ChatRequest,
   question: PatientQuestion,

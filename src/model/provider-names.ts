@@ -1,4 +1,4 @@
-/** The providers that a model's name begins with, hosted ones and those of this machine. All other places take the names from here. */
+/** The provider prefixes of model names, for hosted providers and those on this machine. This list is used everywhere. */
 export const providerNames = [
   "ollama",
   "llama-cpp",
@@ -25,5 +25,5 @@ export const providerNames = [
 /** The name of a provider. */
 export type ProviderName = (typeof providerNames)[number];
 
-/** The name of a model: `openai/gpt-5`, `ollama/qwen2.5:7b`. A text from outside becomes a model with `modelNamed` from `writ/models`. */
+/** The name of a model: `openai/gpt-5`, `ollama/qwen2.5:7b`. `modelNamed` of `writ/models` makes a model from a text that comes from outside. */
 export type ModelName = `${ProviderName}${"/" | ":"}${string}`;

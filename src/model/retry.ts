@@ -7,29 +7,29 @@ import type { Delta, Model, ModelRequest, StreamOptions } from "./model.ts";
 
 /** The number of requests to a model, and the time between them. */
 export interface RetryPace {
-  /** Requests in all, the first among them. Default 3. */
+  /** The number of requests in all, including the first. Default 3. */
   readonly attempts?: number;
   /** Milliseconds before the second request; each later wait is twice as long. Default 250. */
   readonly firstDelayMs?: number;
-  /** The longest wait in milliseconds. A provider that asks for a longer one is not asked again. Default 30 000. */
+  /** The longest wait in milliseconds. If a provider asks for a longer one, there is no retry. Default 30 000. */
   readonly maxDelayMs?: number;
 }
 
-/** The pace of a model that asks again by itself. */
+/** The pace of a model that retries by itself. */
 export interface RetryOptions extends RetryPace {
-  /** Told before each wait. */
+  /** Called before each wait. */
   readonly onRetry?: (retry: ModelRetry) => void;
 }
 
-/** A request that failed and will be made again. */
+/** A failed request that will be retried. */
 export interface ModelRetry {
-  /** The request that failed, counted from 1. */
+  /** The number of the failed request, from 1. */
   readonly attempt: number;
   readonly delayMs: number;
   readonly error: WritError;
 }
 
-/** A field of a pace that is no number of attempts, or no milliseconds, and what it must be; undefined when all are. */
+/** The field of a pace that is not a number of attempts or of milliseconds, with what it must be; undefined if there is none. */
 export function paceFault({
   attempts = 1,
   firstDelayMs = 0,
@@ -52,7 +52,7 @@ const paceFields: readonly string[] = [
   "maxDelayMs",
 ] satisfies (keyof RetryPace)[];
 
-/** Checks the author's pace, and gives it. @throws WritError `definition-invalid` */
+/** The author's pace, after a check. @throws WritError `definition-invalid` */
 export function checkedRetry(retry: RetryPace | false, where: string): RetryPace | false {
   if (retry === false) return retry;
   const fault = paceFault(retry);
@@ -67,17 +67,17 @@ export function checkedRetry(retry: RetryPace | false, where: string): RetryPace
   throw new WritError("definition-invalid", { where, reason });
 }
 
-/** A model that is asked again. `adapters/with-retry.ts` has the one for Node, under the name `withRetry`, and documents it. */
+/** A model that retries. `adapters/with-retry.ts` makes the one for Node, under the name `withRetry`, and documents it. */
 export function retrying(model: Model, options: RetryOptions, host: Pick<Host, "timer">): Model {
   const { onRetry } = options;
   return {
     id: model.id,
     get features() {
-      return model.features; // some models only know them late
+      return model.features; // some models know them late
     },
     settings: model.settings,
     get price() {
-      return model.price; // a list price is looked up when it is asked for
+      return model.price; // a list price is looked up when it is read
     },
     get endpoint() {
       return model.endpoint;
@@ -102,7 +102,7 @@ export function retrying(model: Model, options: RetryOptions, host: Pick<Host, "
 
 interface Failed {
   readonly error: unknown;
-  /** A part of the reply was there already, and may have been acted on. */
+  /** True if a part of the reply had come already, which may have been acted on. */
   readonly began: boolean;
 }
 
@@ -123,18 +123,18 @@ async function* untilFailed(
   }
 }
 
-/** The model and the pace of a question that takes no effect until its reply is whole. */
+/** The model and the pace of a question without effect until its reply is whole. */
 export interface Asking {
   readonly model: Model;
-  /** `false`: it is asked once. */
+  /** `false`: one request. */
   readonly retry: RetryPace | false;
   readonly host: Pick<Host, "timer" | "randomId">;
   readonly stop: Interrupt<unknown>;
 }
 
 /**
- * Asks, and asks again where that can help. @throws what `ask` throws at last, with the number of attempts in its data when there were several;
- * the reason of a stop while it waits
+ * Asks, and retries if that can help. @throws the last error of `ask`, with the number of attempts in its data if there were several;
+ * the reason of a stop during a wait
  */
 export async function askPatiently<Value>(
   ask: () => Promise<Value>,
@@ -155,8 +155,8 @@ export async function askPatiently<Value>(
 }
 
 /**
- * The pace of a model. Undefined: it is asked once, since the author wants it so, or since the model asks
- * again by itself and attempts would multiply.
+ * The pace of a model. Undefined: one request, because the author wants it so, or because the model
+ * retries by itself and attempts would multiply.
  */
 export function paceWith(
   { retries }: Pick<Model, "retries">,
@@ -165,7 +165,7 @@ export function paceWith(
   return retry === false || retries === true ? undefined : retry;
 }
 
-/** The wait after the failed attempt, in milliseconds; undefined when asking again is no use. */
+/** The wait after the failed attempt, in milliseconds; undefined if a retry is useless. */
 export function retryDelay(
   error: unknown,
   attempt: number,
@@ -178,13 +178,13 @@ export function retryDelay(
     : Math.max(wanted, Math.min(firstDelayMs * 2 ** (attempt - 1), maxDelayMs));
 }
 
-/** The wait and up to a quarter more: runs that failed together do not ask again together. */
+/** The wait plus up to a quarter: runs that failed together do not retry together. */
 export function spread(delayMs: number, host: Pick<Host, "randomId">): number {
   const random = (Number.parseInt(fingerprint(host.randomId()), 36) % 1000) / 1000;
   return Math.round(delayMs * (1 + random / 4));
 }
 
-/** The error of the last of several attempts, with their number; that of a first one as it is. */
+/** The error of the last of several attempts, with their number; the error of a first attempt as it is. */
 export function afterAttempts(error: WritError, attempts: number): WritError {
   if (attempts === 1) return error;
   const { code, data, retryable, retryAfterMs } = error;
@@ -192,7 +192,7 @@ export function afterAttempts(error: WritError, attempts: number): WritError {
 }
 
 /**
- * True for an error of time that ran out, here or in what the adapter was built on. Waiting as long once more
+ * True for a time-out, here or in a library of the adapter. Another wait of the same length
  * would only use up the time of the run.
  */
 function isTimeout(error: unknown, depth = 0): boolean {
@@ -202,7 +202,7 @@ function isTimeout(error: unknown, depth = 0): boolean {
   return (typeof code === "string" && /TIMEOUT|TIMEDOUT/.test(code)) || isTimeout(cause, depth + 1);
 }
 
-/** Waits. Ends early when it is stopped. */
+/** Waits. Ends early on a stop. */
 export async function pause(delayMs: number, { host, stop }: Pausing): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const stopTimer = host.timer(delayMs, resolve);

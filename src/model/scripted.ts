@@ -3,7 +3,7 @@ import type { Delta, Model, ModelFeatures, ModelRequest } from "./model.ts";
 import { checkShape, closed, checkArguments } from "../error/check-shape.ts";
 import { anything, list, oneOf, optional, type Shape, string } from "../util/shape.ts";
 
-/** One reply of a script: text, a reply, an error to throw, deltas as they would come, or a function of the request that gives one. */
+/** One reply of a script: text, a reply, an error to throw, deltas, or a function of the request that returns one. */
 export type ScriptStep =
   | string
   | PlainReply
@@ -11,9 +11,9 @@ export type ScriptStep =
   | readonly Delta[]
   | ((request: ModelRequest) => string | PlainReply | Promise<string | PlainReply>);
 
-/** The end of a script, and the id and features of its model. */
+/** The behaviour at the end of a script, and the id and features of its model. */
 export interface ScriptOptions {
-  /** After the last step the model repeats it (default), or throws. */
+  /** After the last step the model repeats it (default) or throws. */
   readonly whenDone?: "repeat" | "throw";
   readonly id?: string;
   readonly features?: ModelFeatures;
@@ -21,15 +21,15 @@ export interface ScriptOptions {
 
 /** A model that follows a script, for tests. */
 export interface ScriptedModel extends Model {
-  /** Every request so far, as it was when it was made. */
+  /** Every request so far, as it was at the time. */
   readonly requests: readonly ModelRequest[];
-  /** The number of steps that were not asked for. */
+  /** The number of steps left. */
   remaining(): number;
-  /** @throws Error when steps are left. */
+  /** @throws Error if steps are left */
   assertComplete(): void;
 }
 
-/** The fields of a reply that a script gives. */
+/** The fields of a reply in a script. */
 export const plainReply: { readonly [Field in keyof Required<PlainReply>]: Shape<unknown> } = {
   text: optional(string),
   reasoning: optional(string),
@@ -46,10 +46,10 @@ const optionsShape = closed({
 });
 
 /**
- * Makes a model that answers with the given steps, one a request, whoever asks. When they are used up the last one repeats; an empty script
+ * Makes a model that answers with the given steps, one per request, whoever asks. When they are used up the last one repeats; an empty script
  * answers `ok`.
  *
- * @throws WritError `definition-invalid` for an option or a field of a reply that there is not
+ * @throws WritError `definition-invalid` for an unknown option or field of a reply
  * @example
  * ```ts
  * import { agent } from "writ";

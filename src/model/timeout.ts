@@ -3,15 +3,15 @@ import type { Host } from "../journal/host.ts";
 import { asError, interruptBy, untilStopped } from "../util/interrupt.ts";
 import type { Delta, Model, ModelRequest, StreamOptions } from "./model.ts";
 
-/** The longest silences of a model, in milliseconds. Default: what its adapter and the run's time allow. */
+/** The longest silences of a model, in milliseconds. Default: as its adapter and the run's time permit. */
 export interface ModelTimeout {
-  /** Before the first piece of a reply: a model that is loaded, or reads a long prompt, takes its time. */
+  /** Before the first piece of a reply: a model takes its time to load, or to read a long prompt. */
   readonly firstChunkMs?: number;
   /** Between two pieces of a reply. */
   readonly chunkMs?: number;
 }
 
-/** A model whose requests are given up when it is silent for too long. The error is one that is asked again after. */
+/** A model whose requests are given up after too long a silence. The error is retryable. */
 export function timed(model: Model, timeout: ModelTimeout, host: Pick<Host, "timer">): Model {
   const { id, features, retries } = model;
   return {
@@ -51,6 +51,6 @@ async function* timedReply(
     }
   } finally {
     unlink();
-    deltas.return?.().catch(() => undefined); // one that hangs may never end
+    deltas.return?.().catch(() => undefined); // a hanging iteration may never end
   }
 }

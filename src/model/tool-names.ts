@@ -3,31 +3,31 @@ import { fingerprint } from "../util/hash.ts";
 import { remembered } from "../util/remembered.ts";
 
 /**
- * Names as providers with native calls accept them, made from the names of the tools so that each can be told back. A name that the provider
- * takes stays as it is. In others each sign that it refuses becomes `_`; where two would become the same, or one is too long, its end is a
- * fingerprint of the name. So the names depend on which tools there are and not on their order, and another tool renames one only if both
- * would have been told alike. Most tools have names that stay: then `identity` is true and nothing needs to be changed.
+ * Names that providers with native calls accept, made from the names of the tools so that each can be mapped back. A name that the provider
+ * accepts is kept. In others, each character that it refuses becomes `_`; if two would become equal, or one is too long, it ends in
+ * a fingerprint of the name. So the names depend on the set of tools and not on their order, and another tool renames one only if both
+ * would have been equal. Most tools keep their names: then `identity` is true and nothing needs to be changed.
  */
 export interface WireNames {
   readonly identity: boolean;
-  /** A name of a tool that is not in the list, as histories have them, gets one that no tool of the list has. */
+  /** The wire name of a tool. A tool that is not in the list, as in histories, gets a name that no tool of the list has. */
   toWire(this: void, name: string): string;
-  /** The tool of this name, also behind a namespace that models make up; the name as it is when no tool has it. */
+  /** The tool of this wire name, even after a namespace that a model made up; the name as it is if no tool has it. */
   fromWire(this: void, wireName: string): string;
-  /** The message with its tool names changed; the same object for the same message. */
+  /** The message with wire names for its tools; the same object for the same message. */
   message(this: void, message: Message): Message;
 }
 
 /**
  * The names that every provider takes. Gemini wants a letter or `_` first. OpenAI, Anthropic and Bedrock take
- * no dots, OpenAI and Bedrock at most 64 characters. Gemini takes dots, but takes them for namespaces too,
+ * no dots, OpenAI and Bedrock at most 64 characters. Gemini accepts dots, but reads them as namespaces,
  * and then makes up others.
  */
 const anyProvider = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 const longest = 64;
 const fingerprintLength = 6;
 
-/** Tools by their names, with those that were taken away: the names of the others stay. */
+/** Tools by name, including removed ones: the names of the others do not change. */
 interface Named {
   readonly tools: ReadonlyMap<string, unknown>;
   readonly before?: ReadonlyMap<string, unknown>;
@@ -37,8 +37,8 @@ interface Named {
 const namesByRule = remembered((_named: Named) => new Map<string, WireNames>());
 
 /**
- * The wire names of the tools of a list, made once for each list. `accepted` says which names the provider takes as they are, if more than
- * all providers do (`features.toolNames`); what comes back is told without it.
+ * The wire names of the tools of a list, made once for each list. `accepted` matches the names that the provider takes as they are, if more than
+ * all providers do (`features.toolNames`). Mapping back does not need it.
  */
 export function wireNames(named: Named, accepted?: RegExp): WireNames {
   const byRule = namesByRule(named);
@@ -72,7 +72,7 @@ function makeNames(names: readonly string[], accepted: RegExp | undefined): Wire
   };
 }
 
-/** Each name with the one that every provider takes. No two are the same, and none is the name of another tool. */
+/** Each name with its wire name for any provider. No two are equal, and none is the name of another tool. */
 function tableOf(names: readonly string[]): ReadonlyMap<string, string> {
   const table = new Map<string, string>();
   const taken = new Set(names);
@@ -91,7 +91,7 @@ function tableOf(names: readonly string[]): ReadonlyMap<string, string> {
   return table;
 }
 
-/** The beginning of the plain name, and a fingerprint of the whole one. */
+/** The beginning of the plain name, and a fingerprint of the whole name. */
 function marked(name: string, taken: { has(name: string): boolean }): string {
   const start = plain(name).slice(0, longest - fingerprintLength - 1);
   for (let salt = ""; ; salt += "+") {
@@ -114,18 +114,18 @@ function rename(message: Message, toWire: (name: string) => string): Message {
   return { ...message, parts } satisfies ReplyMessage;
 }
 
-/** The words that models set before names because their prompts or their training have them there. */
+/** The prefixes that models add to names because their prompts or their training had them. */
 export const namespaces: readonly string[] = ["functions", "tools", "default_api", "api", "namespace"];
 const namespace = /^(?:(?:functions?|tools?|default_api|api|namespace)(?:::|[./:]))+/i;
 
-/** The name behind them. */
+/** The name without such a prefix. */
 export function withoutNamespace(name: string): string {
   return name.replace(namespace, "");
 }
 
 /**
- * The name that a model means by what it wrote: the very one, else the only one that is the same when case and the signs between words
- * (`.`, `_`, `-`, `/`, `:`) make no difference, else the one behind a namespace that it made up. Undefined when none or several are.
+ * The name that a model means: an exact match, else the only one that is equal apart from case and the signs between words
+ * (`.`, `_`, `-`, `/`, `:`), else the one after a namespace that it made up. Undefined if there is none, or several.
  */
 export function matchName(written: string, names: Iterable<string>): string | undefined {
   const known = [...names];

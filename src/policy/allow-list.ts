@@ -5,33 +5,33 @@ import { checkCallable, type Tool } from "../tool/tool.ts";
 import { countedTools } from "./account/constraints.ts";
 import type { Decision } from "./decision.ts";
 
-/** Tools, and collections of tools, as deep as one likes. */
+/** Tools, and collections of tools, of any depth. */
 export type Tools = readonly (Tool | Tools)[];
 
-/** The tools that a skill may call, in a map, so that an inherited member is never taken for a tool. */
+/** The tools that a skill may call, in a map, so that an inherited property is never taken for a tool. */
 export interface AllowList {
   readonly skill: string;
   readonly tools: ReadonlyMap<string, Tool>;
   /**
-   * The tools that the model is told of, in the order of telling; undefined for all. A call is held to
-   * `tools` alone.
+   * The tools that the model is told of, in that order; undefined for all. Only `tools` decides whether a call
+   * is allowed.
    */
   readonly offered?: ReadonlySet<string>;
-  /** Those of which the model was told after the run had begun. */
+  /** The offered tools that the model was told of after the run began. */
   readonly late?: ReadonlySet<string>;
   /**
-   * The tools before the list was made shorter; undefined for a list that was not. No call is allowed by it: a model that was told of a tool
-   * may be told of it in later requests too, so that they begin alike.
+   * The tools before the list was made shorter; undefined if it never was. It allows no call: requests may go on
+   * describing a tool that the model was told of, so that they begin alike.
    */
   readonly before?: ReadonlyMap<string, Tool>;
-  /** Tools whose use in a run is counted; undefined when no tool has constraints. */
+  /** The tools whose uses in a run are counted; undefined if no tool has constraints. */
   readonly counted?: ReadonlySet<string>;
 }
 
 /**
  * Makes the allow-list of a skill.
  *
- * @throws WritError `name-taken` when two tools have one name, `definition-invalid` for what is no tool.
+ * @throws WritError `name-taken` if two tools have one name, `definition-invalid` for a value that is not a tool
  */
 export function allowList(skill: string, tools: Tools): AllowList {
   const byName = new Map<string, Tool>();
@@ -43,47 +43,47 @@ export function allowList(skill: string, tools: Tools): AllowList {
   return { skill, tools: byName, counted: countedTools(byName.values()), offered: firstOffered(byName) };
 }
 
-/** Without a catalogue everything is offered. */
+/** The tools that are offered first. Without a catalogue that is every tool. */
 function firstOffered(tools: AllowList["tools"]): AllowList["offered"] {
   const offered = [...tools.values()].filter(({ isCatalogued }) => isCatalogued !== true);
   return offered.length === tools.size ? undefined : new Set(offered.map(({ name }) => name));
 }
 
 /**
- * The tools that may be called and that the model is told of. Those that were found stand last, so that what
- * it was told before stays as it was.
+ * The tools that may be called and that the model is told of. Tools found later come last, so that the earlier
+ * part of the description stays the same.
  */
 export function offeredTools({ tools, offered }: Pick<AllowList, "tools" | "offered">): readonly Tool[] {
   return offered === undefined ? [...tools.values()] : [...offered].flatMap((name) => tools.get(name) ?? []);
 }
 
-/** The tools that the run has offered so far, in the order of telling, with those that a call has taken away since. */
+/** The tools that the run has offered so far, in that order, including those that a call has removed since. */
 export function toldTools({ tools, before = tools, offered }: AllowList): readonly Tool[] {
   return offeredTools({ tools: before, offered });
 }
 
-/** The tools of which a run told when it began, in the order of telling. */
+/** The tools that a run described when it began, in that order. */
 export function toldFirst(list: AllowList): readonly Tool[] {
   const { late } = list;
   const told = toldTools(list);
   return late === undefined ? told : told.filter(({ name }) => !late.has(name));
 }
 
-/** The names of the tools that the first list does not tell of and the second does. */
+/** The names of the tools that the second list describes and the first does not. */
 export function toldBetween(before: AllowList, after: AllowList): readonly string[] {
   if (before === after) return [];
   const known = new Set(toldTools(before));
   return toldTools(after).flatMap((tool) => (known.has(tool) ? [] : [tool.name]));
 }
 
-/** The list, with these tools offered too, as far as it has them. */
+/** The list, with these of its tools offered too. */
 export function withOffered(list: AllowList, names: readonly string[]): AllowList {
   const { offered, tools } = list;
   const fresh = offered === undefined ? [] : names.filter((name) => tools.has(name) && !offered.has(name));
   return fresh.length === 0 ? list : { ...list, offered: new Set([...(offered ?? []), ...fresh]) };
 }
 
-/** Effects of the tools of a list, by name. Memory can be read again: writing to it is not an effect. */
+/** Effects of the tools of a list, by name. Memory has none: what was written can be read again. */
 export function effectIn({ tools }: AllowList): EffectOf {
   return (name) => {
     const tool = tools.get(name);
@@ -92,8 +92,8 @@ export function effectIn({ tools }: AllowList): EffectOf {
 }
 
 /**
- * The list with nothing in it but these names; a name that it does not have stays out. Who names tools need
- * not look for them.
+ * The list with only these names; names that it does not have are ignored, so that callers need
+ * not check them.
  */
 export function restrictList(list: AllowList, names: readonly string[]): AllowList {
   const kept = new Set(names);
@@ -102,12 +102,12 @@ export function restrictList(list: AllowList, names: readonly string[]): AllowLi
   return withOffered({ ...list, tools: fewer, before }, names);
 }
 
-/** The list, as one of which the model is told that was not told of any tool before: of those in it alone. */
+/** The list for a model that was not told of any tools before: it describes only its own. */
 export function toldAnew(list: AllowList): AllowList {
   return { ...list, offered: new Set(offeredTools(list).map(({ name }) => name)), late: undefined };
 }
 
-/** The list, with a tool of the runtime that stands last and is offered; a list that has or had one of its name stays as it is. */
+/** The list with a tool of the runtime added as the last and offered; unchanged if it has or had a tool of that name. */
 export function withTool(list: AllowList, tool: Tool): AllowList {
   const { tools, before, offered } = list;
   const { name } = tool;
@@ -126,7 +126,7 @@ export function withCounted(list: AllowList, names: readonly string[]): AllowLis
   return { ...list, counted: new Set([...(list.counted ?? []), ...names]) };
 }
 
-/** All tools of nested collections, in order. @throws WritError `definition-invalid` for what is no tool, or one as data */
+/** All tools of nested collections, in order. @throws WritError `definition-invalid` for a value that is not a tool, or a tool as data */
 export function flattenTools(tools: Tools): Tool[] {
   return tools.flatMap((entry) => {
     if (!isTool(entry)) return flattenTools(entry);
@@ -135,7 +135,7 @@ export function flattenTools(tools: Tools): Tool[] {
   });
 }
 
-/** Tells the model that a tool is outside of its list, and never that such a tool exists. */
+/** Tells the model that a tool is outside of its list, without saying whether such a tool exists. */
 function refusalText(list: AllowList, name: string): string {
   const offered = offeredTools(list).map((tool) => tool.name);
   const left = list.tools.size - offered.length;
@@ -143,7 +143,7 @@ function refusalText(list: AllowList, name: string): string {
   return `Tool '${name}' is not allowed for skill '${list.skill}'. Allowed: [${offered.join(", ")}]${others}`;
 }
 
-/** The decision that goes with {@link refusalText}. */
+/** The decision that belongs to {@link refusalText}. */
 export function refusal(list: AllowList, name: string): Decision {
   return {
     verdict: "deny",

@@ -5,7 +5,7 @@ import type { Json } from "../util/json.ts";
 import type { Intent } from "./knowledge/intent.ts";
 import type { PlanAtCall } from "./knowledge/plan.ts";
 
-/** A call as a policy sees it: after the allow-list let it pass and its arguments were parsed. */
+/** A call as a policy sees it: allowed by the allow-list, with parsed arguments. */
 export interface CallRequest {
   readonly agent: string;
   readonly skill: string;
@@ -13,47 +13,47 @@ export interface CallRequest {
   readonly callId: string;
   readonly tool: string;
   readonly effect: Effect;
-  /** In full: a Set is the list of its values, a Map the list of its pairs. Throws where the tool would get what JSON cannot show. */
+  /** All arguments as JSON: a Set is the list of its values, a Map the list of its pairs. Throws if the tool would get a value that JSON cannot show. */
   readonly arguments: Json;
-  /** The names that the tool's schema gives to fields. Any other name in the arguments was chosen by the model: it is a value. Default: what looks like a name is one. */
+  /** The names that the tool's schema gives to fields. Any other name in the arguments was chosen by the model, and is a value. Default: judged by its form. */
   readonly fields?: ReadonlySet<string>;
-  /** The names that the schema gives to the arguments themselves, without those of fields within them. Default: `fields`. */
+  /** The names that the schema gives to the arguments themselves, without fields inside them. Default: `fields`. */
   readonly declared?: ReadonlySet<string>;
-  /** Roles of the arguments, as the tool declares them. */
+  /** The roles of the arguments, as the tool declares them. */
   readonly parameters: Parameters;
-  /** `knowledge` and `memory` are the author's and the agent's own: no effect outside. */
+  /** `knowledge` and `memory` belong to the author and the agent: they have no effect outside. */
   readonly kind?: Tool["kind"];
   readonly knows: RunKnowledge;
 }
 
-/** Knowledge of a run when a call is judged. The same at every replay. */
+/** The knowledge of a run when a call is judged: the same at every replay. */
 export interface RunKnowledge {
   readonly intent: Intent;
-  /** The join of the labels of all that the model has seen: what it writes cannot be better. */
+  /** The join of the labels of everything that the model has seen: what it writes cannot be better. */
   readonly label: Label;
   /**
-   * True if a value is the user's own choice: in the one canonical form of its type it occurs in the intent,
-   * in a constant of the author, or in what a lookup found that was itself asked for by bound values alone.
-   * Without a type the value's own form says it. For a tool that removes something (by its name), what a lookup found is no choice.
+   * True if a value is the user's own choice: in the canonical form of its type it occurs in the intent,
+   * in a constant of the author, or in the result of a lookup whose own arguments were all bound.
+   * Without a type, the form of the value decides. For a tool that removes something (by its name), a looked-up value is not a choice.
    */
   readonly isBound: (value: Json, type?: ValueType, tool?: string) => boolean;
   /** True if a value comes from a place that an author names for a parameter (see `ValueSource`). */
   readonly isFound: (value: Json, source: ValueSource, type?: ValueType) => boolean;
-  /** True if a link (canonical) stands in the intent, or in a source that is trusted. */
+  /** True if a link (canonical) occurs in the intent, or in a trusted source. */
   readonly isKnownLink: (url: string) => boolean;
   /**
-   * True if the user's words speak of the kind of act that the name of the tool says, or if that says none. `exactly`: of the very act, and of
+   * True if the user's words name the kind of act in the tool's name, or if the name has none. `exactly`: they name this very act, and
    * something that it acts on.
    */
   readonly asksFor: (tool: string, exactly?: boolean) => boolean;
-  /** The plan of the run; undefined where nobody planned. */
+  /** The plan of the run; undefined without one. */
   readonly plan?: PlanAtCall;
-  /** Number of calls of the tool that have run in this run, or are about to. */
+  /** The number of calls of the tool that have run in this run, or are about to. */
   readonly calls: (tool: string) => number;
 }
 
 /**
- * A policy's word on a call. `rule` names the rule that decided, `reason` is for people, `remedy` says what
+ * A policy's decision about a call. `rule` names the rule that decided, `reason` is for people, `remedy` says what
  * would have allowed it.
  */
 export interface Decision {
@@ -67,25 +67,25 @@ export interface Decision {
   readonly evidence?: Evidence;
 }
 
-/** The values for which a call was judged as it was. */
+/** The values that a decision about a call rests on. */
 export interface Evidence {
   readonly label: Label;
   /** The hash of the intent that values were compared with. */
   readonly intent: string;
-  /** Arguments that no bound value explains, by their paths. */
+  /** The arguments with unbound values, by path. */
   readonly unbound?: readonly { readonly path: string; readonly value: Json; readonly type?: ValueType }[];
-  /** Links in content that no trusted source contained. */
+  /** Links in content that occur in no trusted source. */
   readonly links?: readonly string[];
   /** The arguments that the rule shows a person first. */
   readonly show?: readonly string[];
-  /** The call was planned, exactly so: by the model before it had read a stranger's words, or by a person who was asked. */
+  /** Present if exactly this call was planned: by the model, before it had read a stranger's words, or by a person who was asked. */
   readonly planned?: "model" | "person";
-  /** Every rule that matched, by its name. */
+  /** The names of all rules that matched. */
   readonly matched?: readonly string[];
 }
 
 /**
- * A pure rule over a call. The same call gets the same decision: a policy reads no clock and no outside state.
+ * A pure rule over a call. The same call gets the same decision: a policy reads neither a clock nor outside state.
  *
  * @example
  * ```ts
@@ -101,22 +101,22 @@ export interface Evidence {
 export interface Policy {
   (call: CallRequest): Decision;
   /**
-   * A text that is another when the function decides otherwise. A run that waits goes on only under the policy that it began with: without a version a
-   * function is known by its source, which a bundler or a minifier rewrites with every build.
+   * A text that changes whenever the function decides differently. A waiting run goes on only under the policy that it began with. Without a version, a
+   * function is identified by its source, which a bundler or a minifier rewrites with every build.
    */
   readonly version?: string;
 }
 
 const listed: Decision = { verdict: "allow", rule: "allow-list", reason: "the skill lists this tool" };
 
-/** The policy when the author gives none: what the allow-list lets pass may run. */
+/** The policy if the author gives none: every call that the allow-list permits may run. */
 export function allowListed(_call: CallRequest): Decision {
   return listed;
 }
 
 const strictness: Readonly<Record<Decision["verdict"], number>> = { allow: 0, ask: 1, deny: 2 };
 
-/** The stricter of two policies for each call: a run inside another one may do no more than the one around it. */
+/** The stricter of two policies for each call: a run inside another one may do no more than the run around it. */
 export function strictest(inner: Policy, outer: Policy): Policy {
   if (outer === allowListed || outer === inner) return inner;
   return (call) => {

@@ -2,21 +2,21 @@ import { type Capability, covers, type Resource } from "../tool/capability.ts";
 import type { Powers } from "../tool/power-port.ts";
 
 /**
- * True if a resource may be used: every list of the chain has a capability that covers it. A chain without
- * lists is not a power at all.
+ * True if a resource may be used: every list of the chain has a capability that covers it. An empty chain
+ * permits nothing.
  */
 export function permits(powers: Powers, resource: Resource): boolean {
   return powers.length > 0 && powers.every((list) => listCovers(list, resource));
 }
 
-/** The powers of what runs inside: never more than those around it, and only of what its own list has. */
+/** The powers of the runs inside: never more than those around them, and only what their own list has. */
 export function narrow(powers: Powers, list: readonly Capability[]): Powers {
   return [...powers, list];
 }
 
 /**
- * In words, which list of the chain lacks the resource; undefined when it is permitted. The last list is what the tool declared, the one before it
- * what its agent or its caller grants, those before that belong to calls and runs around it and to the command line. It says nothing of what the lists have instead: a model
+ * The reason, in words, why a chain lacks the resource; undefined if it is permitted. The last list is the tool's declaration, the one before it
+ * the grants of its agent or caller; earlier lists belong to calls and runs around it and to the command line. The text does not say what lists have: a model
  * may read it.
  */
 export function whyNot(powers: Powers, resource: Resource): string | undefined {

@@ -14,15 +14,15 @@ export interface ReplySpent {
 
 /** A reply that the accounts let a model write. */
 export interface HeldReply {
-  /** The tokens that it may have at most. */
+  /** The most tokens that the reply may have. */
   readonly outputTokens: number;
-  /** Books what it used; only the first time counts. */
+  /** Books the usage of the reply; only the first call counts. */
   settle(spent: ReplySpent): Promise<void>;
 }
 
 const nothingSpent: ReplySpent = { tokens: 0, costUsd: 0 };
 
-/** The milliseconds that the end of a run waits for what is still being booked. */
+/** The milliseconds that the end of a run waits for bookings that are under way. */
 const graceMs = 5000;
 
 /** The accounts of a run: those of the run around it, and its own. */
@@ -45,21 +45,21 @@ export class RunAccounts {
     this.about = about;
   }
 
-  /** Books the run itself where no run around it has. @throws WritError `account-exhausted`, `account-failed` */
+  /** Books the run itself, unless a run around it was booked already. @throws WritError `account-exhausted`, `account-failed` */
   async enter(): Promise<void> {
     const excess = await this.book(this.own, { runs: 1 }, { runs: -1 });
     if (excess !== undefined) throw this.exhausted(excess);
   }
 
-  /** Books a call of a tool that is about to begin; gives the bound that forbids it. @throws WritError `account-failed` */
+  /** Books a tool call that is about to begin; returns the bound that forbids it. @throws WritError `account-failed` */
   call(): Promise<Excess | undefined> {
     return this.book(this.all, { toolCalls: 1 }, { toolCalls: -1 });
   }
 
   /**
-   * Reserves a reply in each account, with no more tokens than all of them have.
+   * Reserves a reply in each account. The reply gets at most as many tokens as every account has left.
    *
-   * @throws WritError `account-exhausted`, `account-failed`; then nothing is reserved
+   * @throws WritError `account-exhausted`, `account-failed`; nothing is reserved then
    */
   hold(
     wanted: Omit<WantedReply, "id" | "until" | "outputTokens"> & { readonly most?: number },
@@ -67,7 +67,7 @@ export class RunAccounts {
     return this.tracked(this.holdInAll(wanted));
   }
 
-  /** Waits for what is still being booked, but not for ever: what was not booked stays reserved. */
+  /** Waits for bookings under way, but not for ever: a reservation that was not booked stays reserved. */
   async settled(): Promise<void> {
     if (this.booking.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -95,7 +95,7 @@ export class RunAccounts {
       const wish = Math.min(outputTokens, most === Infinity ? replyTokens : most);
       const reply = { ...wanted, id, until: host.now() + expiresMs, outputTokens: wish };
       const granted = await this.granted(account, { reply }).catch(async (error: unknown) => {
-        await settleAll(nothingSpent).catch(() => undefined); // what is thrown says why nothing could be reserved
+        await settleAll(nothingSpent).catch(() => undefined); // the error thrown below says why nothing could be reserved
         throw error;
       });
       if (!granted.ok) {
@@ -109,7 +109,7 @@ export class RunAccounts {
     return { outputTokens, settle: (spent) => (settling ??= this.tracked(settleAll(spent))) };
   }
 
-  /** Books a wish in each account, or in none: what one forbids, or cannot book, the others are given back. */
+  /** Books a wish in each account, or in none: when one account forbids it or fails, the others are booked back. */
   private async book(accounts: readonly Account[], wish: Wish, back: Wish): Promise<Excess | undefined> {
     let booked: Account[] = [];
     try {
@@ -121,7 +121,7 @@ export class RunAccounts {
       booked = [];
       return undefined;
     } finally {
-      for (const account of booked) await this.ask(account, back).catch(() => undefined); // it stays booked there
+      for (const account of booked) await this.ask(account, back).catch(() => undefined); // the account keeps the booking
     }
   }
 
@@ -143,7 +143,7 @@ export class RunAccounts {
   private tracked<Value>(work: Promise<Value>): Promise<Value> {
     this.booking.add(work);
     const forget = (): void => void this.booking.delete(work);
-    work.finally(forget).catch(() => undefined); // thrown to those who wait for it
+    work.finally(forget).catch(() => undefined); // those who wait for the work get the error
     return work;
   }
 }

@@ -8,33 +8,33 @@ import { list, optional, type Shape, string } from "../util/shape.ts";
 /** A person's answer to a call that the policy asks about. */
 export interface Approval {
   readonly approved: boolean;
-  /** `once`: this call. `run`: also each later call of this run with the same tool and exactly these arguments. Default `once`. */
+  /** `once`: this call. `run`: also each later call of this run with the same tool and exactly the same arguments. Default `once`. */
   readonly for?: "once" | "run";
   /**
-   * With `for: "run"`: each later call of this run that differs in these arguments alone is approved too. Only what the question lists in `open` can be left
-   * open: content, while it has no link of a stranger and nothing more private was read, and identifiers with a type.
+   * With `for: "run"`: each later call of this run that differs only in these arguments is approved too. Only arguments that the question lists in `open`
+   * can be left open: content, as long as it has no link of a stranger and nothing more private was read, and identifiers with a type.
    */
   readonly free?: readonly string[];
-  /** Other arguments, in the place of the model's: checked and judged again. What the policy denies stays denied. */
+  /** Arguments that replace those of the model: checked and judged again. A call that the policy denies stays denied. */
   readonly arguments?: JsonObject;
   /** Told to the model when the answer is no. */
   readonly reason?: string;
 }
 
-/** The bounds of an answer, in a run that waits for it in its journal. */
+/** The bounds of an answer, for a run that waits for it in its journal. */
 export interface ApprovalTerms {
-  /** The time for which the question stands, from when it was first asked: `"2d"`. Then the answer is no. Default: it stands until it is answered. */
+  /** The time that the question stands, counted from when it was first asked: `"2d"`. After that the answer is no. Default: it stands until answered. */
   readonly within?: Duration;
-  /** Those who may answer, as `answer` names them in `by`. Default: whoever can reach the store. */
+  /** The people who may answer, as `answer` names them in `by`. Default: anyone who can reach the store. */
   readonly by?: readonly string[];
 }
 
-/** The terms of all questions of an agent, or a function that gives those of one. */
+/** The terms of all questions of an agent, or a function that returns the terms of one question. */
 export type Approvals = ApprovalTerms | ((request: ApprovalRequest) => ApprovalTerms | undefined);
 
 /**
- * Asks a person whether a call may run. What throws is taken for a no. `others` are the questions that the calls behind it in the same reply would bring:
- * an answer can be for them `also`. Each is asked about in its turn otherwise.
+ * Asks a person whether a call may run. A function that throws counts as a no. `others` are the questions that later calls of the same reply would bring:
+ * an answer can cover them in `also`. A question that it does not cover is asked in its turn.
  *
  * ```ts
  * import type { Approve } from "writ";
@@ -52,11 +52,11 @@ export type Approve = (
   others?: readonly ApprovalRequest[],
 ) => boolean | AnswerHere | Promise<boolean | AnswerHere>;
 
-/** The answer of a function that is asked while the run goes on. Where runs wait for answers, each question stands by itself. */
+/** The answer of a function that is asked while the run goes on. A run that waits for answers gets each question answered by itself. */
 export interface AnswerHere extends Approval {
   /**
-   * Hashes of `others`, as often as they were shown: each of those calls has this answer too, yes or no, once. One that is another call by its turn
-   * is asked about. A hash that was not shown makes the whole answer a no.
+   * Hashes of `others`, each as often as it was shown: the same answer, yes or no, holds once for each of those calls. A call that has changed by the time
+   * of its turn is asked about. A hash that was not shown makes the whole answer a no.
    */
   readonly also?: readonly string[];
 }
@@ -66,7 +66,7 @@ export const approvalTerms: Shape<ApprovalTerms> = closed({
   by: optional(list(string, "a list of names")),
 });
 
-/** The bounds of the answer to a question, as the author wants them. @throws WritError `definition-invalid` for what a function of theirs gave */
+/** The bounds of the answer to a question, as the author sets them. @throws WritError `definition-invalid` if the author's function returned invalid terms */
 export function boundsOf(request: ApprovalRequest, approvals: Approvals = {}): AnswerBounds {
   const terms = typeof approvals === "function" ? (approvals(request) ?? {}) : approvals;
   checkShape(`The \`approvals\` of agent "${request.agent}"`, terms, approvalTerms);

@@ -9,19 +9,19 @@ import type { Intent } from "../policy/knowledge/intent.ts";
 /** The needs of a tool that declares none. */
 export const noNeeds: readonly Capability[] = [];
 
-/** The call around code, for runs with and without `parent` alike. */
+/** The call around code, for runs begun with or without `parent`. */
 export interface OpenCall extends CallAround {
   readonly intent: Intent;
-  /** The join of what runs inside have seen so far. */
+  /** The join of the labels that the runs inside have seen so far. */
   readonly seen: Label;
 }
 
-/** Opens what the runs inside a call are told of it. `own` is the label of what its code hands over by itself, looked at when a run begins. */
+/** Opens what the runs inside a call learn about it. `own` returns the label of what the call's own code hands over; it is read when a run begins. */
 export function openCall(intent: Intent, level: Level, own: () => Label): OpenCall {
   return new CallInTheOpen(intent, level, own);
 }
 
-/** A class, since every call has one: its members live once, on the prototype. */
+/** A class because every call makes one: its members live once, on the prototype. */
 class CallInTheOpen implements OpenCall {
   readonly intent: Intent;
   seen: Label = trustedLabel;
@@ -47,14 +47,14 @@ class CallInTheOpen implements OpenCall {
   }
 }
 
-/** The facts of the run that the code of a call is told. */
+/** The facts of the run that the code of a call may see. */
 interface GivenRun {
   readonly gate: { readonly agent: string; readonly allowed: { readonly skill: string } };
   readonly turn: number;
   readonly transcript: ReadyTranscript;
 }
 
-/** The run as a tool sees it. The scope behind it is opened when a run inside asks for it: most calls begin none. */
+/** The run as a tool sees it. The scope behind it is opened when a run inside asks for it: most calls begin no run. */
 export class GivenScope implements CallScope {
   readonly runId: string;
   readonly agent: string;
@@ -85,23 +85,23 @@ export class GivenScope implements CallScope {
   }
 }
 
-/** The call in whose code somebody asks; undefined outside of all calls. */
+/** The call whose code is running; undefined outside of all calls. */
 export function callAround({ powers }: Pick<Host, "powers">): CallAround | undefined {
   return powers?.current()?.from;
 }
 
-/** The level of the call in whose code somebody asks, while it goes on; undefined outside of all calls. */
+/** The level of the call whose code is running, while that call goes on; undefined outside of all calls. */
 export function levelAround({ powers }: Pick<Host, "powers">): Level | undefined {
   const scope = powers?.current();
   return scope?.isOpen?.() === false ? undefined : scope?.from;
 }
 
-/** Runs work with these powers around it: what it calls, now or after `await`, can have no more. */
+/** Runs work within these powers: code that it calls, now or after an `await`, can have no more. */
 export function within<Value>({ powers }: Pick<Host, "powers">, scope: PowerScope, work: () => Value): Value {
   return powers === undefined ? work() : powers.inside(scope, work);
 }
 
-/** Begins the scope of a call inside whatever scope there is; it ends when `end` is called, or when one around it does. */
+/** Opens the scope of a call inside the current scope. It ends when `end` is called, or when a scope around it ends. */
 export function openScope(
   { tool, callId, powers, from }: PowerScope,
   host: Pick<Host, "powers">,
@@ -118,7 +118,7 @@ export function isOpen(scope: PowerScope): boolean {
   return scope.isOpen?.() !== false;
 }
 
-/** Runs work of the runtime itself: a model that a run inside a call asks is none of that call's doing. */
+/** Runs work of the runtime itself: a model that is asked by a run inside a call does not act for that call. */
 export function asRuntime<Value>({ powers }: Pick<Host, "powers">, work: () => Value): Value {
   const scope = powers?.current();
   return scope === undefined || powers === undefined
@@ -126,7 +126,7 @@ export function asRuntime<Value>({ powers }: Pick<Host, "powers">, work: () => V
     : powers.inside({ ...scope, isHandle: true }, work);
 }
 
-/** The powers that surround the code that asks: those of the tool call it runs in, if it runs in one; none when that call has ended. */
+/** The powers around the running code: those of the tool call that it runs in, and none once that call has ended. Outside of a call nothing bounds it. */
 export function surrounding({ powers }: Pick<Host, "powers">): Powers {
   const scope = powers?.current();
   if (scope === undefined) return [];
@@ -136,22 +136,22 @@ export function surrounding({ powers }: Pick<Host, "powers">): Powers {
 /** The powers and the scope around a run. */
 export interface RunPowers {
   readonly powers: Powers;
-  /** The scope of its own code, where that leaves less than the scope around the code that begins the run. */
+  /** The scope of its own code, if that has less than the scope of the code that begins the run. */
   readonly scope?: PowerScope;
 }
 
 /** The name, the call and the ceiling of a run that begins. */
 export interface BeginningRun {
   readonly name: string;
-  /** The call that it is told to be part of. */
+  /** The call that the caller named as its parent. */
   readonly call: Pick<PowerScope, "powers"> | undefined;
-  /** The powers that its caller leaves it. */
+  /** The powers that its caller leaves to it. */
   readonly ceiling: readonly Capability[] | undefined;
 }
 
 /**
- * The powers around a run, before its own grants: never more than those of the code that begins it, of the
- * call that it is part of, and of what its caller leaves it.
+ * The powers around a run, before its own grants: never more than those of the code that begins it, those of the
+ * call that it is part of, and those that its caller leaves to it.
  */
 export function surroundingRun(host: Pick<Host, "powers">, { name, call, ceiling }: BeginningRun): RunPowers {
   const here = surrounding(host);
@@ -161,7 +161,7 @@ export function surroundingRun(host: Pick<Host, "powers">, { name, call, ceiling
   return { powers, scope: { tool: name, callId: "run", isHandle: true, ...host.powers?.current(), powers } };
 }
 
-/** A generator whose code is surrounded by what surrounds this call, whoever reads it. */
+/** A generator whose code keeps the surroundings of this call, whoever reads it. */
 export function surrounded<Item, Result>(
   { powers }: Pick<Host, "powers">,
   generator: AsyncGenerator<Item, Result>,

@@ -8,7 +8,7 @@ export function beginningIn(journal: Journal): JsonObject {
   return StepsOfRun.of(journal)?.beginning ?? {};
 }
 
-/** Keeps the beginning of a run that has no turns, whose journal would not say what it was asked. */
+/** Keeps the beginning of a run without turns: its journal would not say otherwise what it was asked. */
 export async function keepBeginning(journal: Journal): Promise<void> {
   const beginning = StepsOfRun.of(journal)?.beginning;
   if (beginning !== undefined) await journal.step({ key: startKey, run: () => Promise.resolve(beginning) });

@@ -10,7 +10,7 @@ import {
   tooLong,
 } from "../policy/account/budget.ts";
 
-/** The fate of a bound that was met: it was raised, or the run ends by it, or waits to be resumed. */
+/** The fate of a bound that was met: it was raised, the run ends by it, or the run waits to be resumed. */
 export type Met =
   | { readonly type: "extended"; readonly limits: Limits }
   | { readonly type: "stop" }
@@ -23,7 +23,7 @@ export interface MeetingPlace {
   readonly part: string;
 }
 
-/** Asks the author's hooks about a bound that was met. Without them, and with a bound that is not larger, the run ends by it. */
+/** Asks the author's hooks about a bound that was met. Without hooks, or with an answer that is not larger, the run ends by it. */
 export async function meetBound(
   excess: Excess<BudgetField>,
   { limits, turn, part }: MeetingPlace,
@@ -40,7 +40,7 @@ export async function meetBound(
   return metBy(answer, { field, limits, turn }, consulting);
 }
 
-/** Applies the author's answer to a bound that was met. Tells if it was raised. */
+/** Applies the author's answer to a bound that was met. Returns whether it was raised. */
 export function metBy(
   { extend, checkpoint = false }: HookAnswer<"onBudgetExceeded">,
   { field, limits, turn }: Pick<MeetingPlace, "limits" | "turn"> & Pick<Excess<BudgetField>, "field">,
@@ -52,12 +52,12 @@ export function metBy(
   return { type: "extended", limits: extended };
 }
 
-/** Asks the author what happens when a time of so many milliseconds is over. */
+/** Asks the author what to do when a time of so many milliseconds is over. */
 export type MoreTime = (limitMs: number) => Promise<HookOutcome<"onBudgetExceeded">>;
 
 /**
- * Asks the author's hooks about time that is over, once for each bound, whoever comes first: the clock in the middle of a turn, or the
- * reservation of the next. What they say is told at the reservation, so that a replay, whose clock does not run out, tells the same.
+ * Asks the author's hooks about time that is over, once for each bound. The first to notice asks: the clock in the middle of a turn, or the
+ * reservation of the next turn. The answer is told at the reservation, so that a replay, whose clock does not run out, tells the same events.
  */
 export function moreTime(
   hooks: NonNullable<Hooks["onBudgetExceeded"]>,

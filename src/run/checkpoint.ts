@@ -29,49 +29,49 @@ export interface CallRound {
   readonly results: readonly ToolResult[];
 }
 
-/** The last rounds of a run, and for each period how many of them in a row came again. */
+/** The last rounds of a run, and for each period how many rounds in a row repeated it. */
 export interface Repeats {
   readonly rounds: readonly CallRound[];
   readonly streaks: readonly number[];
 }
 
-/** The count of what the model may do only so often in a row. */
+/** The counts of what the model may do only so often in a row. */
 export interface InARow {
   readonly repeats: Repeats;
-  /** Replies that could not be taken. */
+  /** Replies that could not be used. */
   readonly violations: number;
-  /** Replies that were half a turn. */
+  /** Replies that were half of a turn. */
   readonly pending: number;
 }
 
 /**
- * A run between two turns, as JSON: every call has its result, nothing is under way. It can be kept anywhere and the run resumed from it, on
- * another machine too, with `agent.resume(checkpoint)`.
+ * A run between two turns, as JSON: every call has its result and nothing is under way. It can be stored anywhere, and `agent.resume(checkpoint)`
+ * resumes the run from it, on another machine too.
  */
 export interface Checkpoint {
   readonly runId: string;
   readonly agent: string;
   readonly skill: string;
   readonly input: Json;
-  /** The purpose of the run and the bounds that it is held to: checked when it is resumed. */
+  /** The purpose of the run and the bounds that hold it: checked when the run is resumed. */
   readonly intent: Intent;
-  /** `running` between two turns; how the run ended after the last. */
+  /** `running` between two turns; after the last turn, how the run ended. */
   readonly status: "running" | Outcome["type"];
-  /** The answer of the run, if it gave one: a run resumed from here answers this again. */
+  /** The answer of the run, if it gave one: a run resumed from here gives it again. */
   readonly answer?: { readonly content: Json; readonly finishReason: FinishReason };
   readonly transcript: TranscriptJson;
   readonly ledger: Ledger;
   readonly usage: Usage;
   readonly driver: number;
-  /** The changes that calls made for the rest of the run, in their order. */
+  /** The changes that calls made for the rest of the run, in order. */
   readonly modes: readonly Mode[];
-  /** Calls that may have changed something and that compaction took out of the transcript. */
+  /** Calls that may have changed something and that compaction removed from the transcript. */
   readonly acts?: readonly Act[];
-  /** Milliseconds that the run has taken; waiting between two parts of it does not count. */
+  /** Milliseconds that the run has taken, without the waiting between two parts of it. */
   readonly elapsedMs: number;
-  /** The number of its messages that the model was sent before. With it the journal that recorded the turns after this checkpoint is gone on with. */
+  /** The number of its messages that the model was sent before. The journal that recorded the turns after this checkpoint can go on with it. */
   readonly sent?: number;
-  /** The count of what the model did in a row, of a run that is `running`. One that ended is given new bounds, and counts anew. */
+  /** The counts of what the model did in a row, for a run that is `running`. A run that ended gets new bounds and counts from zero. */
   readonly inARow?: InARow;
 }
 
@@ -119,11 +119,11 @@ const checkpointShape = object({
     sameToolInARow: whole,
     approved: optional(texts),
     spent: optional(list(whole)),
-    // A count that cannot be read must not pass for none: constraints are held against it.
+    // An unreadable count must not pass for none: constraints are checked against it.
     uses: optional(list(object({ tool: string, calls: count, inside: optional(count), succeeded: boolean }))),
   }),
   usage: object({ inputTokens: count, outputTokens: count }),
-  driver: refined(whole, "is no driver's: a run has two at most", (index) => index < 2),
+  driver: refined(whole, "does not name a driver: a run has at most two", (index) => index < 2),
   modes: list(mode),
   acts: optional(
     list(
@@ -157,8 +157,8 @@ const checkpointShape = object({
   answer: optional(object({ content: anything, finishReason: string })),
 });
 
-/** The fault of a value that was given as a checkpoint; undefined when it is one. Its transcript is read by itself. */
+/** The fault of a value given as a checkpoint; undefined for a valid one. Its transcript is read separately. */
 export function checkpointFault(value: unknown): string | undefined {
-  const json = toJson(isJsonObject(value) ? { ...value, transcript: null } : value); // which can be very long
+  const json = toJson(isJsonObject(value) ? { ...value, transcript: null } : value); // the transcript can be very long
   return json.ok ? misfitText(checkpointShape, value) : json.reason;
 }

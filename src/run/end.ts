@@ -8,22 +8,22 @@ import { isJsonObject } from "../util/json.ts";
 import { type OpenQuestion, RunWaits } from "./waits.ts";
 
 /**
- * A cause for which an author ends a run, or a part of it, that would go on by default.
+ * A cause for which an author ends a run, or a batch of it, that would go on by default.
  *
- * - `unknown-tool`: a call of a tool outside the allow-list. The calls of its reply before it run, those after it
+ * - `unknown-tool`: a call of a tool outside the allow-list. The calls before it in its reply run, those after it
  *   are skipped, and the run ends as `refused` (`tool-not-allowed`).
  * - `tool-failure`: a call that fails (`error`, `invalid`, `timeout`, `unknown`), unless its recovery told the
- *   model. Calls of the reply that have not begun are skipped, those that have begun end by themselves, and the
+ *   model. Calls of the reply that have not begun are skipped, calls that have begun end by themselves, and the
  *   run ends as `failed` (`tool-failed`).
- * - `blocked-call`: a call that the allow-list, a rule, a hook or a person denied. The calls of its reply after it
- *   are skipped: that ends the batch, and the run goes on, with the model told.
- * - a reason for which the model stops writing, like `length`: unless the reply is a whole answer (`stop`), its
- *   calls do not run, and the run ends as `cancelled`. `error` is that of a reply whose call the provider could not
- *   read: any other reply that ends with an error counts as a provider that failed, and is asked for again.
+ * - `blocked-call`: a call that the allow-list, a rule, a hook or a person denied. The calls after it in its reply
+ *   are skipped, which ends the batch. The run goes on, and the model is told.
+ * - a reason for which the model stops writing, such as `length`: unless the reply is a whole answer (`stop`), its
+ *   calls do not run, and the run ends as `cancelled`. `error` means a reply whose call the provider could not
+ *   read: any other reply that ends with an error counts as a failed provider, and is requested again.
  */
 export type EndCause = "unknown-tool" | "tool-failure" | "blocked-call" | FinishReason;
 
-/** Each cause once: the list that checks of definitions and of files are made of. */
+/** Each cause once: the checks of definitions and of files use this list. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `satisfies` holds the keys to the causes
 export const endCauses = Object.keys({
   "unknown-tool": true,
@@ -50,10 +50,10 @@ export type StopReason =
   | { readonly type: "duration"; readonly limit: number; readonly waits?: boolean }
   | { readonly type: "failed"; readonly cause: unknown };
 
-/** The reason for which runs are stopped whose call has ended without them. */
+/** The reason that stops a run whose call has ended before it. */
 export const callEnded = { type: "cancelled", reason: "the call that it was part of has ended" } as const;
 
-/** True of the reason of a run around that was cancelled. */
+/** True if the reason for a stop is that the run around was cancelled. */
 export function isCancelled(reason: unknown): boolean {
   return isJsonObject(reason) && reason["type"] === "cancelled";
 }
@@ -63,8 +63,8 @@ export function isCancelled(reason: unknown): boolean {
  *
  * - `throws`: the world failed, and the generator throws after `run-end`.
  * - `mayContinue`: the author's hooks may say that it goes on.
- * - `waits`: it can be resumed from where it is.
- * - `questions`: it goes on, from its journal, when these are answered; without any at once, in another process.
+ * - `waits`: the run can be resumed from its checkpoint.
+ * - `questions`: the run goes on from its journal once these are answered; with an empty list it goes on at once, in another process.
  */
 export interface End {
   readonly outcome: Outcome;
@@ -76,7 +76,7 @@ export interface End {
   readonly questions?: readonly OpenQuestion[];
 }
 
-/** The name of the run in its end. */
+/** The agent whose name the end of a run carries. */
 export interface Ending {
   readonly gate: { readonly agent: string };
 }
@@ -97,7 +97,7 @@ export function exhausted({ gate }: Ending, excess: Excess): End {
   return { outcome: { type: "exhausted", ...excess }, error };
 }
 
-/** The bound behind the error of a run that ended by it: it stands in the cause. */
+/** The bound by which a run ended, taken from the cause of its error. */
 export function excessOf({ cause, data }: WritError<"budget-exhausted" | "account-exhausted">): Excess {
   if (isExcess(cause)) {
     const { field, limit, used, message, account } = cause;
@@ -107,7 +107,7 @@ export function excessOf({ cause, data }: WritError<"budget-exhausted" | "accoun
   return { field: String(data.field) as Excess["field"], limit: 0, used: 0, message: String(data.reason) };
 }
 
-/** Nothing but the fields of a bound is taken of a cause: anybody can have made it. */
+/** Anybody can have made the cause, so only the fields of a bound are taken from it. */
 function isExcess(cause: unknown): cause is Excess {
   if (!isJsonObject(cause)) return false;
   const { field, limit, used, message } = cause;
@@ -125,13 +125,13 @@ export function suspended({ gate }: Ending, excess: Excess): End {
   return { outcome: { type: "suspended", ...excess }, error, waits: true };
 }
 
-/** The end when the author's code ended the run: a hook, or a finish reason in `endOn`. */
+/** The end when the author ended the run: by a hook, or by a finish reason in `endOn`. */
 export function authorStopped({ gate }: Ending, reason: string): End {
   const error = new WritError("run-cancelled", { name: gate.agent, reason });
   return { outcome: { type: "cancelled", reason }, error, mayContinue: true };
 }
 
-/** The end when a hook said no to the run. */
+/** The end when a hook refused the run. */
 export function refusedBy({ gate }: Ending, reason: string): End {
   const error = new WritError("run-refused", { name: gate.agent, reason });
   return { outcome: { type: "refused", code: error.code, message: error.message }, error };
@@ -140,19 +140,19 @@ export function refusedBy({ gate }: Ending, reason: string): End {
 /** Errors of the author's own code. */
 const ownFaults: ReadonlySet<ErrorCode> = new Set(["hook-failed", "hook-field-forbidden", "driver-failed"]);
 
-/** The error of a run, or of calls without one, that wait for answers. */
+/** The error of a run that waits for answers, or of calls outside of a run that do. */
 export function waitingError({ questions, isHandedOver }: RunWaits, name: string): WritError {
   if (isHandedOver) return new WritError("run-handed-over", { name });
   const tools = questions.map(({ request }) => request.tool).join(", ");
   return new WritError("run-waiting", { name, count: questions.length, tools });
 }
 
-/** The questions that a run waits for whose end this is. */
+/** The questions that the run with this outcome waits for. */
 export function waitsOf(questions: readonly OpenQuestion[], outcome: Outcome): RunWaits {
   return new RunWaits(questions, outcome.type === "suspended" && outcome.field === "handover");
 }
 
-/** The end of a run that goes on from its journal: when questions are answered, or at once in another process. */
+/** The end of a run that goes on from its journal: once its questions are answered, or at once in another process. */
 function waiting(waits: RunWaits, name: string): End {
   const error = waitingError(waits, name);
   const { questions, isHandedOver } = waits;
@@ -165,7 +165,7 @@ function waiting(waits: RunWaits, name: string): End {
   };
 }
 
-/** The end for what was thrown: the author's own code fails the run, the world breaks it. */
+/** The end for a thrown error: the author's own code fails the run, the world breaks it. */
 export function thrownEnd(cause: unknown, name: string): End {
   if (cause instanceof RunWaits) return waiting(cause, name);
   if (isWritError(cause) && ownFaults.has(cause.code)) return { outcome: failed(cause), error: cause };
@@ -173,13 +173,13 @@ export function thrownEnd(cause: unknown, name: string): End {
   return broken(cause, name);
 }
 
-/** The end for what was thrown in a run: when the run was stopped, that is why. */
+/** The end for an error thrown in a run: if the run was stopped, the stop is the reason. */
 export function endBy(cause: unknown, run: Ending & { readonly stop: Interrupt<StopReason> }): End {
   const { reason } = run.stop;
   return reason === undefined ? thrownEnd(cause, run.gate.agent) : stopped(run, reason);
 }
 
-/** True of what was thrown in a run that is over by it: it is not tried again, and does not go on elsewhere. */
+/** True if a thrown error ends the run: it is not retried, and the run does not go on elsewhere. */
 export function endsRun(cause: unknown, { stop }: { readonly stop: Interrupt<unknown> }): boolean {
   const { reason } = stop;
   const failed = isJsonObject(reason) && reason["type"] === "failed" ? reason["cause"] : undefined;
@@ -187,7 +187,7 @@ export function endsRun(cause: unknown, { stop }: { readonly stop: Interrupt<unk
   return thrownEnd(failed ?? cause, "").throws !== true;
 }
 
-/** The end when the run was stopped from outside, or by its time. */
+/** The end when the run was stopped from outside, or because its time was over. */
 export function stopped(run: Ending, reason: StopReason): End {
   if (reason.type === "failed") return thrownEnd(reason.cause, run.gate.agent);
   if (reason.type === "duration") {

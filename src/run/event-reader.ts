@@ -2,21 +2,21 @@ import type { AgentEvent } from "../event/event.ts";
 import type { LoopResult } from "./finished.ts";
 import type { Framed } from "./frame.ts";
 
-/** A run that was begun, and what its reader gets of its end. */
+/** A run that was begun, and the result that its reader gets at its end. */
 export interface Readable<Result> {
   readonly framed: Framed;
   readonly finish: (result: LoopResult) => Result;
 }
 
 /**
- * Reads a run event by event; what it returns is what the run gave. The run begins with the first event that is asked for; leaving early
- * cancels it. An iterator of its own in place of generators inside generators: an event costs one promise a reader.
+ * Reads a run event by event, and returns the result of the run. The run begins when the first event is asked for; leaving early
+ * cancels it. It is an iterator of its own, not generators inside generators: an event costs one promise per reader.
  */
 export class EventReader<Result> implements AsyncGenerator<AgentEvent, Result, undefined> {
   private readonly begin: () => Promise<Readable<Result>> | Readable<Result>;
   private reading: Readable<Result> | Promise<Readable<Result>> | undefined;
   private isOver = false;
-  /** Told that the reader itself is awaited; gives what takes the sign back. */
+  /** Called when the reader itself is awaited; returns what undoes that. */
   private readonly onAwaited: (() => () => void) | undefined;
   private takeBack: (() => void) | undefined;
 
@@ -25,14 +25,14 @@ export class EventReader<Result> implements AsyncGenerator<AgentEvent, Result, u
     this.onAwaited = onAwaited;
   }
 
-  /** Never there. An `await` looks for it, and an `await` of the reader itself begins no run. */
+  /** Always undefined. An `await` reads it, and awaiting the reader itself begins no run. */
   // oxlint-disable-next-line unicorn/no-thenable -- the way in which an `await` can be noticed
   get then(): undefined {
     if (this.reading === undefined && !this.isOver) this.takeBack ??= this.onAwaited?.();
     return undefined;
   }
 
-  /** An event that waits already costs one promise. */
+  /** One promise for an event that is already waiting. */
   next(): Promise<IteratorResult<AgentEvent, Result>> {
     const { reading, isOver } = this;
     const value =
@@ -53,7 +53,7 @@ export class EventReader<Result> implements AsyncGenerator<AgentEvent, Result, u
       const ended = framed.end();
       while (await framed.events?.more()) {
         const value = framed.events?.poll();
-        if (value !== undefined) return { done: false, value }; // else another call of next() took it
+        if (value !== undefined) return { done: false, value }; // otherwise another call of next() took it
       }
       const result = finish(await ended);
       this.isOver = true;
@@ -89,7 +89,7 @@ export class EventReader<Result> implements AsyncGenerator<AgentEvent, Result, u
   }
 }
 
-/** The result of a generator that has ended before. TypeScript types it as if there were a value. */
+/** The result of a generator that has already ended. TypeScript types it as if it had a value. */
 function over<Result>(): IteratorResult<AgentEvent, Result> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- such a generator gives undefined
   return { done: true, value: undefined as Result };

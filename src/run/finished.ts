@@ -17,17 +17,17 @@ export interface Finished {
   readonly usage: Usage;
   readonly ledger: Ledger;
   readonly checkpoint?: Checkpoint;
-  /** Calls that may have changed something and do not stand in the transcript: compaction took them out, or they were made inside a call. */
+  /** Calls that may have changed something but are missing in the transcript: compaction removed them, or they were made inside a call. */
   readonly acts?: readonly Act[];
-  /** The tools that it could call; left out where there were none. */
+  /** The tools that it could call. Left out if there were none. */
   readonly allowed?: AllowList;
-  /** The join of what the run has seen. Left out where nothing was read: that of what it was given. */
+  /** The join of the labels of what the run has seen. Left out if it read nothing: then the label of its input holds. */
   readonly label?: Label;
 }
 
 /**
- * The end of a run of the loop. `error` is the error of an outcome that is not an answer; `output` is there
- * when it is one.
+ * The end of a run of the loop. `error` is the error of any outcome but an answer; `output` is there for an
+ * answer.
  */
 export interface LoopResult {
   readonly outcome: Outcome;
@@ -36,10 +36,10 @@ export interface LoopResult {
   readonly transcript: ReadyTranscript;
   readonly usage: Usage;
   readonly turns: number;
-  /** The join of what the run has seen. */
+  /** The join of the labels of what the run has seen. */
   readonly label: Label;
-  /** There when the run is suspended: it can be resumed from it. */
+  /** Present if the run is suspended: it can be resumed from it. */
   readonly checkpoint?: Checkpoint;
-  /** There when the run waits for answers. */
+  /** Present if the run waits for answers. */
   readonly questions?: readonly OpenQuestion[];
 }

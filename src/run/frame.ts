@@ -28,7 +28,7 @@ import type { MoreTime } from "./bounds.ts";
 /** The time that a run may take. */
 interface RunTime {
   readonly durationMs: number;
-  /** The milliseconds that earlier parts of the run have taken. Default 0. */
+  /** The milliseconds that earlier parts of the run took. Default 0. */
   readonly elapsedMs?: number;
   readonly host: Host;
 }
@@ -36,9 +36,9 @@ interface RunTime {
 /** A run as its clock sees it. */
 interface TimedRun {
   readonly stop: Interrupt<StopReason>;
-  /** Without it the run ends when its time is over. */
+  /** Undefined: the run ends when its time is over. */
   readonly moreTime: MoreTime | undefined;
-  /** The time that its author gave it when it was over in the middle of a turn. */
+  /** The time that the author gave when it ran out in the middle of a turn. */
   givenMs?: number;
 }
 
@@ -47,15 +47,14 @@ export interface FrameOptions extends RunTime, ToldRun {
   readonly input: Json;
   readonly signal?: AbortSignal;
   /**
-   * True if somebody watches. If not, and nobody watches the run around it or observes the agent, no event is
-   * made at all.
+   * True if somebody watches. If nobody watches this run or the run around it, and nobody observes the agent,
+   * no events are made.
    */
   readonly watched: boolean;
-  /** The accounts that pay for it. */
   readonly accounts?: RunAccounts;
-  /** The call in whose code it was begun, as it was then. */
+  /** The call in whose code the run was begun, as the call was then. */
   readonly around?: CallAround;
-  /** The scope of all code of the run. Left out where it is the one around the code that begins it. */
+  /** The scope of all code of the run. Left out if it is the scope of the code that begins the run. */
   readonly scope?: PowerScope;
 }
 
@@ -63,13 +62,13 @@ export interface FrameOptions extends RunTime, ToldRun {
 export interface Frame {
   readonly stop: Interrupt<StopReason>;
   readonly tell: RunContext["tell"];
-  /** Takes the events of runs inside this one, which have their envelope already. */
+  /** Takes the events of runs inside this one, which already have their envelope. */
   readonly forward: ((event: AgentEvent) => void) | undefined;
-  /** Set by the work when it is known; in every event from then on. */
+  /** Set by the work once it is known, and part of every later event. */
   intent: Pick<Intent, "hash"> | undefined;
-  /** Set by the work; without it the run ends when its time is over. */
+  /** Set by the work. Undefined: the run ends when its time is over. */
   moreTime: MoreTime | undefined;
-  /** The time that the author gave when it was over in the middle of a turn. */
+  /** The time that the author gave when it ran out in the middle of a turn. */
   givenMs?: number;
 }
 
@@ -88,7 +87,7 @@ export class Framed {
   }
 
   /**
-   * Runs to the end, whether its events are read or not.
+   * Runs to the end, whether or not its events are read.
    *
    * @throws WritError when the world fails (a provider, the journal), after `run-end` with outcome `failed`.
    */
@@ -96,7 +95,7 @@ export class Framed {
     return (this.running ??= this.begin());
   }
 
-  /** Stops the run, whose events nobody reads any more, and waits until it has ended: then it stands in its session. */
+  /** Stops a run whose events nobody reads any more, and waits until it has ended and is in its session. */
   async leave(): Promise<void> {
     if (this.running !== undefined) cancelling(this.options, this.stop)("nobody reads the run any more");
     await this.running?.catch(() => undefined);
@@ -109,13 +108,13 @@ export class Framed {
     const running = scope === undefined ? begin() : within(host, scope, begin);
     if (events === undefined) return running;
     const closing = running.finally(() => events.close());
-    closing.catch(() => undefined); // thrown once the reader has been told what happened before
+    closing.catch(() => undefined); // the reader gets the error after the events before it
     return closing;
   }
 }
 
 /**
- * Runs work as a run: tells its beginning and its end, puts envelopes on its events, stops it when it is cancelled or its time is over. The
+ * Runs work as a run: tells its beginning and end, puts envelopes on its events, and stops it when it is cancelled or its time is over. The
  * run does not wait for its reader.
  */
 export function frame(options: FrameOptions, work: (frame: Frame) => Maybe<Finished>): Framed {
@@ -127,7 +126,7 @@ interface Running {
   readonly events: Channel<AgentEvent> | undefined;
 }
 
-/** Keeps little over its waiting: whatever stands in it, each of a thousand runs at once holds on to. */
+/** Holds as little as possible while it waits: with a thousand runs at once, each holds all of it. */
 async function runFramed(
   options: FrameOptions,
   running: Running,
@@ -149,7 +148,7 @@ async function runFramed(
   return told(finished, options, { ...running, tell: opened.frame.tell });
 }
 
-/** A run that has begun, and what ends with it. */
+/** A run that has begun, and the resources that end with it. */
 interface OpenFrame {
   readonly frame: Frame;
   readonly clock: RunClock;
@@ -185,7 +184,7 @@ function broken(error: unknown, { agent }: FrameOptions, { stop }: Running): Fin
   return { transcript: emptyTranscript(), usage: noUsage, ledger: emptyLedger, end };
 }
 
-/** Tells the end of a run, and gives its result. @throws WritError when the world failed */
+/** Tells the end of a run, and returns its result. @throws WritError when the world failed */
 function told(
   finished: Finished,
   options: FrameOptions,
@@ -195,9 +194,9 @@ function told(
   tell?.({ type: "run-end", outcome: end.outcome, usage });
   if (options.parent !== undefined || options.around !== undefined)
     endInside(options, finished, labelled(options, finished));
-  events?.close(); // nothing is told after `run-end`, whatever still goes on outside
+  events?.close(); // nothing is told after `run-end`, even if work goes on outside
   if (end.throws === true && end.error !== undefined) {
-    stop.stop({ type: "cancelled", reason: "the run failed" }); // calls that were started early have nobody to wait for them
+    stop.stop({ type: "cancelled", reason: "the run failed" }); // nobody waits for calls that were started early
     throw withRun(end.error, { ...finished, turns: finished.ledger.turns });
   }
   return resultOf(options, finished);
@@ -223,7 +222,7 @@ function stepsOf({ journal }: FrameOptions): StepsOfRun | undefined {
   return journal === directJournal ? undefined : StepsOfRun.of(journal);
 }
 
-/** The time that an author may take to say whether there is more of it: the run goes on meanwhile, and must not go on for ever. */
+/** The milliseconds that an author may take to answer whether there is more time. The run goes on meanwhile, and must not do so for ever. */
 const patienceMs = 10_000;
 
 /** The clock of one run: stops it when its time is over, unless the author gives more. */
@@ -239,7 +238,6 @@ class RunClock {
     this.arm(durationMs, durationMs - elapsedMs);
   }
 
-  /** The run has ended. */
   end(): void {
     this.isOver = true;
     this.stopTimer?.();
@@ -265,13 +263,13 @@ class RunClock {
   }
 }
 
-/** The clock of a run. In one that is replayed no time passes. */
+/** The clock of a run. In a replay no time passes. */
 function clockOf(options: FrameOptions, frame: Frame): RunClock {
   const isReplay = options.journal?.mode === "replay";
   return new RunClock(isReplay ? { ...options, durationMs: Infinity } : options, frame);
 }
 
-/** The end of a run, kept in its journal. A journal that fails ends the run, unless something else did, or it was cancelled meanwhile. */
+/** The end of a run, as kept in its journal. A failing journal is then the end, unless the world failed already or the run was cancelled meanwhile. */
 async function keptBy(steps: StepsOfRun, end: End, { agent, signal }: FrameOptions): Promise<End> {
   const run = { gate: { agent } };
   try {
@@ -279,12 +277,12 @@ async function keptBy(steps: StepsOfRun, end: End, { agent, signal }: FrameOptio
   } catch (error) {
     if (end.throws === true) return end;
     if (signal?.aborted !== true || !isWritError(error, "run-ended")) return thrownEnd(error, agent);
-    if (end.questions !== undefined) return end; // its calls are told of when its records are
+    if (end.questions !== undefined) return end; // it is told of its calls when it is told of their records
     return stopped(run, { type: "cancelled", reason: reasonText(signal.reason) });
   }
 }
 
-/** Cancels a run: one with a journal first there. */
+/** Cancels a run. With a journal, the cancel is recorded first. */
 function cancelling(options: FrameOptions, stop: Interrupt<StopReason>): (reason: string) => void {
   const steps = stepsOf(options);
   return (reason) => {
@@ -294,7 +292,7 @@ function cancelling(options: FrameOptions, stop: Interrupt<StopReason>): (reason
   };
 }
 
-/** Books the run in its accounts, once: a replay of it is paid. */
+/** Books the run in its accounts, once: a replay does not pay again. */
 async function enterAccounts(
   accounts: RunAccounts,
   { journal = directJournal }: FrameOptions,
@@ -305,7 +303,7 @@ async function enterAccounts(
     throw new Error("the run was stopped while its account was asked");
 }
 
-/** The label of what a run gives: no better than that of what it was given. */
+/** The label of the run's output: no better than the label of its input. */
 function labelled({ around }: FrameOptions, { label = trustedLabel }: Finished): Label {
   return around === undefined ? label : joinLabels(around.label, label);
 }

@@ -15,26 +15,26 @@ import type { AgreedAct, PlannedAct } from "../tool/planned-act.ts";
 import type { Powers } from "../tool/power-port.ts";
 import type { Mode } from "../tool/tool.ts";
 
-/** The gate between a proposed call and its tool, as an agent was defined. */
+/** The gate between a proposed call and its tool, as an agent defines it. */
 export interface PlannedGate {
   readonly agent: string;
   readonly allowed: AllowList;
   readonly policy: Policy;
-  /** The words of the policy itself on tools, and the values that its author vouches for. */
+  /** The policy's own words on tools, and the values that its author vouches for. */
   readonly own: PolicyWords;
 }
 
 /** The gate between a proposed call and its tool in one run. */
 export interface Gate extends Omit<PlannedGate, "own"> {
-  /** The policy of the run around this one. The stricter of both holds, whatever this run's mode approves beforehand. */
+  /** The policy of the run around this one. The stricter of both holds, whatever this run's mode preapproves. */
   readonly outer?: Policy;
   /**
-   * The words of the policies on tools: of this run and of all around it, outermost first. They hold in runs
+   * The words on tools in the policies of this run and of all runs around it, outermost first. They hold in runs
    * inside too.
    */
   readonly said?: readonly Said[];
   readonly intent: Intent;
-  /** The acts that the run was planned to do; undefined where nobody planned. */
+  /** The acts that the run was planned to do; undefined without a plan. */
   readonly plan?: readonly AgreedAct[];
   /** The powers over the world: the grants of this run and of every run around it. */
   readonly powers: Powers;
@@ -46,7 +46,7 @@ export function judgeOf({ policy, outer }: Pick<Gate, "policy" | "outer">): Poli
 }
 
 /**
- * The policy that judges the calls of runs inside this one. It counts calls over this run and all that runs
+ * The policy that judges the calls of runs inside this one. It counts calls over this run and all runs
  * inside it.
  */
 export function judgeInside(gate: Gate, purse: Purse): Policy {
@@ -54,7 +54,7 @@ export function judgeInside(gate: Gate, purse: Purse): Policy {
   return gate.allowed.counted === undefined ? judge : (call) => judge(new CountedCall(call, purse));
 }
 
-/** A call whose earlier calls are counted by the purse: the call itself was counted before it is judged. A class, for the reason that `JudgedCall` is one. */
+/** A call whose earlier calls the purse counts: the call itself was counted before it was judged. A class for the same reason as `JudgedCall`. */
 class CountedCall implements CallRequest {
   readonly agent: string;
   readonly skill: string;
@@ -98,18 +98,18 @@ class CountedCall implements CallRequest {
   }
 }
 
-/** The gate of a run that begins with these modes: nobody was told of what they take away. */
+/** The gate of a run that begins with these modes: the model was not told of what they take away. */
 export function beginWith(gate: Gate, modes: readonly Mode[]): Gate {
   const narrowed = modes.reduce(applyMode, gate);
   return { ...narrowed, allowed: toldAnew(narrowed.allowed) };
 }
 
-/** The gate of a run in which the model can read on in results, so many bytes at a time, from its beginning on. */
+/** The gate of a run whose model can read on in results, so many bytes at a time, from its beginning on. */
 export function readingOn(gate: Gate, maxBytes: number): Gate {
   return { ...gate, allowed: withTool(gate.allowed, resultReader(maxBytes)) };
 }
 
-/** The gate after a call changed the mode of the run: never wider than before. */
+/** The gate after a call has changed the mode of the run: never wider than before. */
 export function applyMode(gate: Gate, { restrictTo, preapproved, offer = [], reads, plan }: Mode): Gate {
   const allowed = restrictTo === undefined ? gate.allowed : restrictList(gate.allowed, restrictTo);
   const readable = reads === undefined ? allowed : withTool(allowed, resultReader(reads));
@@ -124,7 +124,7 @@ export function applyMode(gate: Gate, { restrictTo, preapproved, offer = [], rea
   };
 }
 
-/** Acts of which nobody said who planned them count for nothing. */
+/** Acts of a plan without a known planner do not count. */
 function isAgreed(act: PlannedAct | AgreedAct): act is AgreedAct {
   return "by" in act;
 }
@@ -132,7 +132,7 @@ function isAgreed(act: PlannedAct | AgreedAct): act is AgreedAct {
 function withoutAsking(policy: Policy, preapproved: ReadonlySet<string>): Policy {
   return (call) => {
     const decision: Decision = policy(call);
-    // A model that read something of strangers may have been told by them to take up the skill that approves.
+    // Content of strangers may have told the model to take up the skill that preapproves.
     const isOpen = call.knows.label.integrity === "trusted";
     if (decision.verdict !== "ask" || !preapproved.has(call.tool) || !isOpen) return decision;
     return {

@@ -6,29 +6,29 @@ import { endKey } from "../journal/record-form.ts";
 import type { End, StopReason } from "./end.ts";
 import type { OpenQuestion } from "./waits.ts";
 
-/** The key of the record of the so manieth end that is not for good, from 1. */
+/** The key of the record of the nth end that is not for good, counted from 1. */
 export function pauseKey(count: number): string {
   return `${endKey}/${count}`;
 }
 
-/** The end of a run, as its journal keeps it. Of an answer the content is left out: the records before give it. */
+/** The end of a run, as its journal keeps it. The content of an answer is left out: the earlier records give it. */
 export interface KeptEnd {
   readonly outcome: Outcome | { readonly type: "answered" };
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** The steps that were under way when it was stopped, or that left no result. */
+  /** The steps that were under way when the run was stopped, or that left no result. */
   readonly open: readonly string[];
-  /** Of a run that was stopped between two steps: the last that had ended. Left out before the first. */
+  /** For a run that was stopped between two steps: the last step that had ended. Left out before the first. */
   readonly after?: string;
-  /** The reason for which it was stopped from outside its own course. */
+  /** The reason for which the run was stopped from outside its own course. */
   readonly stop?: StopReason;
   readonly error?: KeptError;
   readonly questions?: readonly OpenQuestion[];
-  /** The keys of the questions that had no answer when it was stopped: one that came later came too late. Left out where there were none. */
+  /** The keys of the questions without an answer when the run was stopped: a later answer comes too late. Left out if there were none. */
   readonly unanswered?: readonly string[];
-  /** The keys of the steps that a hand-over kept from beginning before it was stopped, or that gave themselves up for it. Left out where there were none. */
+  /** The keys of the steps that a hand-over kept from beginning before the stop, or that gave themselves up for it. Left out if there were none. */
   readonly handedOver?: readonly string[];
-  /** The facts that steps without a result had told. */
+  /** The facts that were told by steps without a result. */
   readonly told?: Readonly<Record<string, readonly RunEvent[]>>;
 }
 
@@ -36,11 +36,10 @@ interface KeptError {
   readonly code: ErrorCode;
   readonly data: ErrorData[ErrorCode];
   readonly retryable: boolean;
-  /** The run throws it. */
   readonly throws?: true;
 }
 
-/** The part of a kept end that the end of a run says. */
+/** The part of a kept end that comes from the end of the run itself. */
 export function keptFrom({
   outcome,
   error,
@@ -59,14 +58,14 @@ function keptError({ code, data, retryable }: WritError, throws?: boolean): Kept
   return throws === true ? { ...error, throws } : error;
 }
 
-/** The error of a kept end; undefined where it had none. */
+/** The error of a kept end; undefined if it had none. */
 export function errorIn({ error }: KeptEnd): WritError | undefined {
   if (error === undefined) return undefined;
   const { code, data, retryable } = error;
   return new WritError(code, data, { retryable });
 }
 
-/** The end as the run has it in a replay, in the place of what its own course came to. */
+/** The end of a run in a replay: the recorded one, in place of the one that its own course came to. */
 export function endFrom(kept: KeptEnd, own: End): End {
   const { outcome, error, questions } = kept;
   if (outcome.type === "answered" && !("content" in outcome)) return own;

@@ -3,8 +3,8 @@ import type { Excess } from "../policy/account/budget.ts";
 import { StepsOfRun } from "./steps-of-run.ts";
 
 /**
- * The bound of the runs around this one that forbids a turn or a call, as it stands; undefined where none does. A replay is told the one that was kept: what is
- * spent beside the run comes in another order then.
+ * The bound of the runs around this one that forbids a turn or a call, as it stands; undefined if none does. A replay takes the recorded bound: spending
+ * beside the run comes in another order then.
  */
 export function outerBound(
   key: string,

@@ -8,12 +8,12 @@ import { type StopReason, waitsOf } from "./end.ts";
 import type { Finished } from "./finished.ts";
 import type { Scope } from "./scope.ts";
 
-/** Passes the end of the call that this run is inside of on; what it returns takes the link back. */
+/** Passes on the end of the call around this run; returns a function that removes the link. */
 export function linkOuter(parent: Scope, stop: Interrupt<StopReason>): () => void {
   return parent.stop.onStop(() => stop.stop({ type: "cancelled", reason: reasonText(parent.stop.reason) }));
 }
 
-/** Passes an abort of the caller's signal on; what it returns takes the link back. */
+/** Passes on an abort of the caller's signal; returns a function that removes the link. */
 export function linkSignal(signal: AbortSignal, stopAs: (reason: string) => void): () => void {
   const cancel = (): void => {
     const { reason } = signal as { reason: unknown };
@@ -24,30 +24,30 @@ export function linkSignal(signal: AbortSignal, stopAs: (reason: string) => void
   return () => signal.removeEventListener("abort", cancel);
 }
 
-/** The reason of a cancelled run in words: that of a signal, or that of the run around it. */
+/** The reason of a cancelled run in words: from a signal, or from the run around it. */
 export function reasonText(reason: unknown): string {
   if (typeof reason !== "object" || reason === null || !("type" in reason)) return messageOf(reason);
   const { type, reason: why } = reason as { readonly type: unknown; readonly reason?: unknown };
   if (type === "cancelled" && typeof why === "string") return why;
   if (type === "duration") return "the time of the run around it was over";
-  return type === "failed" ? "the run around it failed" : messageOf(reason); // errors of some libraries have a type too
+  return type === "failed" ? "the run around it failed" : messageOf(reason); // errors of some libraries have a `type` too
 }
 
-/** A run, as the one around it is told of it. */
+/** A run, as it is told to the run around it. */
 interface InnerRun {
   readonly agent: string;
   readonly runId: string;
   readonly parent?: Scope;
-  /** The call in whose code it was begun, whether or not it was handed over as `parent`. */
+  /** The call in whose code the run was begun, whether or not it was handed over as `parent`. */
   readonly around?: CallAround;
 }
 
-/** Tells the run around this one that this began. */
+/** Tells the run around this one that this one began. */
 export function beginInside({ agent, runId }: InnerRun, parent: Scope): void {
   parent.began({ agent, runId, depth: parent.depth + 1 });
 }
 
-/** Tells the run around this one how this ended, what it has seen and what it spent. */
+/** Tells the run around this one how this one ended, what it saw and what it spent. */
 export function endInside(
   { parent, around, agent, runId }: InnerRun,
   finished: Finished,
@@ -62,7 +62,7 @@ export function endInside(
   parent?.ended({ agent, runId, depth: parent.depth + 1, outcome, usage }, spending, changesOf(finished));
 }
 
-/** The calls of a run, and of the runs inside it, that changed something, or of which nobody knows whether they did. */
+/** The calls of a run, and of the runs inside it, that changed something or may have. */
 function changesOf({ acts = [], transcript, allowed }: Finished): readonly Act[] {
   const called = allowed === undefined ? [] : actsIn(transcript.messages, effectIn(allowed));
   return [...acts, ...called].filter((act) => isDeclared(act) || act.status === "unknown");

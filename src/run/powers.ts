@@ -11,14 +11,14 @@ import type { Maybe } from "../util/maybe.ts";
 import { withoutSecrets } from "./secrets.ts";
 import { isOpen } from "./around.ts";
 
-/** Asks the run's model once, without tools. Gives up when the signal is aborted; what was spent by then is told all the same. */
+/** Asks the run's model once, without tools. It gives up when the signal is aborted, and still reports what was spent by then. */
 export type AskOnce = (prompt: string, asking: AskingCall) => Promise<string>;
 
-/** The call that asks. */
+/** The call that asks the model. */
 interface AskingCall {
   readonly signal: AbortSignal;
   readonly spend: (spending: Spending) => void;
-  /** Told of what the provider read for the answer. */
+  /** Receives the label of what the provider read for the answer. */
   readonly saw: (label: Label) => void;
 }
 
@@ -26,26 +26,26 @@ interface AskingCall {
 export interface CallPowers {
   /** The handles in its context. */
   readonly handles: Partial<Handles>;
-  /** Each look at whether something may be used. */
+  /** Each check of whether something may be used. */
   readonly access: readonly AccessRecord[];
-  /** Gives the cost of its own questions to the model, once they have ended; closing ends them. */
+  /** Ends the call's own questions to the model, and returns their cost once they have ended. */
   readonly spent: () => Maybe<Spending | undefined>;
   readonly close: () => void;
 }
 
-/** The scope, the kinds and the means for which powers are opened. */
+/** The scope, the kinds and the means with which powers are opened. */
 export interface Opening {
   readonly scope: PowerScope;
-  /** The kinds of handles that are made. */
+  /** The kinds of handles to make. */
   readonly kinds: ReadonlySet<CapabilityKind>;
   readonly signal: AbortSignal;
   readonly ask?: AskOnce;
 }
 
-/** A call that looks at a thousand things is told of the first. */
+/** The number of checks that are recorded for a call: of a thousand, the first. */
 const maxAccess = 100;
 
-/** Opens the handles of a call. What it may use is looked up at each use, on the thing itself. */
+/** Opens the handles of a call. Each use checks the thing itself. */
 export function openPowers(
   { scope, kinds, signal, ask }: Opening,
   { powers }: Pick<Host, "powers">,
@@ -74,7 +74,7 @@ export function openPowers(
   function llm(prompt: string): Promise<string> {
     const asking = askNow(prompt);
     asked.add(asking);
-    asking.catch(() => undefined); // nobody may wait for it when it ends with its call
+    asking.catch(() => undefined); // nobody may be waiting when the question ends with its call
     return asking;
   }
   const opened = powers?.open({ scope, kinds, use, signal });
@@ -92,15 +92,15 @@ export function openPowers(
   };
 }
 
-/** The answer without a model. */
+/** The answer if the run has no model to ask. */
 const noProvider = "[no llm provider]";
 
-/** The kinds of what a tool declared. */
+/** The kinds of capabilities that a tool declared. */
 export function kindsOf(needs: readonly Capability[]): ReadonlySet<CapabilityKind> {
   return new Set(needs.map(({ kind }) => kind));
 }
 
-/** All that there are, for a function that is called as one. */
+/** All kinds, for a call of a plain function. */
 export const allKinds: ReadonlySet<CapabilityKind> = new Set<CapabilityKind>([
   "net",
   "fs.read",

@@ -17,11 +17,11 @@ export interface ReplayOptions {
   readonly host: Pick<Host, "timer">;
 }
 
-/** The steps of a run that is replayed: each gives what is recorded, and where nothing is, the run ends as it ended then. */
+/** The steps of a replayed run: each gives its recorded result. At a step without one, the run ends as it ended then. */
 export class Replay {
   /** The recorded end that the run came to. */
   reached: KeptEnd | undefined;
-  /** The run was stopped after the last step, before anything else began: it is told once it has taken that result. */
+  /** The run was stopped after the last step, before anything else began: the stop is told once the run has taken that result. */
   isStopping = false;
   private readonly options: ReplayOptions;
   private readonly stop: Interrupt<StopReason> | undefined;
@@ -36,7 +36,7 @@ export class Replay {
     if (end !== undefined && isBetween(end, undefined)) this.stopAs(end, end.stop);
   }
 
-  /** The results of steps at once, in a run that was not stopped: the place of a stop is looked for step by step. */
+  /** The results of several steps at once, for a run that was not stopped: the place of a stop is looked for step by step. */
   recorded<Result>(steps: readonly Step<Result>[]): Result[] | undefined {
     const { journal } = this.options;
     if (steps.some(({ isOuter }) => isOuter) || this.end()?.stop !== undefined) return undefined;
@@ -65,7 +65,7 @@ export class Replay {
     return value;
   }
 
-  /** True of a call that was at work when the run was stopped, or had ended before: one that was kept from beginning has a record that says so. */
+  /** True of a call that had begun or ended when the run was stopped: a call that was kept from beginning has a record that says so. */
   hadBegun(key: string): boolean {
     const { open = [], handedOver = [] } = this.end() ?? {};
     if (open.includes(key) || handedOver.includes(key)) return true;
@@ -79,7 +79,7 @@ export class Replay {
     return this.end()?.open.includes(key) === true || isTakenOver(key, this.options.journal);
   }
 
-  /** Tells what happens inside a step, and waits for its record where that may still come. */
+  /** Tells what happens inside a step, and waits for its record if that may still come. */
   private async inside({ key, retell }: Step<unknown>): Promise<void> {
     const { arrived, find, tellsInside } = this.options.journal;
     const isTold = tellsInside === true && (arrived !== undefined || find?.(key) !== undefined);
@@ -91,24 +91,24 @@ export class Replay {
     if (this.end()?.handedOver?.includes(key) === true) throw recall(handedOver());
   }
 
-  /** True of a question whose answer, where there is one, came after the end. */
+  /** True of a question whose answer, if any, came after the end. */
   isUnanswered(key: string): boolean {
     return this.end()?.unanswered?.includes(key) === true;
   }
 
-  /** The reason why there is no answer to a question: the run was stopped meanwhile. Undefined where it waits. */
+  /** The error that a question without an answer ends in, if the run was stopped meanwhile. Undefined if the run waits for it. */
   stoppedAt(): Error | undefined {
     const end = this.end();
     return end?.stop === undefined ? undefined : this.stopAs(end, end.stop);
   }
 
-  /** The end that the records say, the last of several. No more come of a run but of one that is followed. */
+  /** The recorded end: the last of several. More ends come only in a run that is followed. */
   private end(): KeptEnd | undefined {
     const { journal } = this.options;
     return journal.arrived === undefined ? this.fixedEnd() : lastEnd(journal);
   }
 
-  /** The reason why there is nothing for a step: the run ended there, or its records do. */
+  /** The error for a step without a record: the run ended there, or its records do. */
   private missing(key: string): Error {
     const end = this.end();
     const isOpen = end?.open.includes(key) === true;
@@ -131,13 +131,13 @@ export class Replay {
     return recall(new Error("the run was stopped here"));
   }
 
-  /** Stops where nothing was at work: once the run has taken the last result, or with its next step. */
+  /** Stops a run that had nothing under way: once it has taken the last result, or with its next step. */
   private stopSoon(end: KeptEnd, reason: StopReason): void {
     this.isStopping = true;
     this.options.host.timer(0, () => void this.stopAs(end, reason));
   }
 
-  /** Waits until what runs beside a step has come as far as its records go: at a step that was open, at a question, or at its end. */
+  /** Waits until everything beside a step has come as far as its records go: to an open step, a question, or its end. */
   private async others(): Promise<void> {
     for (let before = -1; before < this.done.size;) {
       before = this.done.size;
@@ -150,7 +150,7 @@ function lastEnd(journal: Journal): KeptEnd | undefined {
   return keptEnd(journal, endKey) ?? pausesIn(journal).at(-1);
 }
 
-/** The ends that are not for good, in their order. */
+/** The ends that are not for good, in order. */
 export function pausesIn(journal: Journal): readonly KeptEnd[] {
   const pauses: KeptEnd[] = [];
   for (;;) {
@@ -166,14 +166,14 @@ export function keptEnd(journal: Journal, key: string): KeptEnd | undefined {
   return journal.find?.(key) as KeptEnd | undefined;
 }
 
-/** True of a step inside a call whose own record is there: the call ended without it. */
+/** True of a step inside a call that has a record of its own: the call ended without the step. */
 export function isTakenOver(key: string, { find }: Pick<Journal, "find">): boolean {
   return [...key.matchAll(/(?:^|\/)call\/\d+(?=\/)/g)].some(
     ({ 0: call, index }) => find?.(key.slice(0, index + call.length)) !== undefined,
   );
 }
 
-/** True of a question that nothing waits for any more: what is around it has ended without it, or its run is a turn further. */
+/** True of a question that nothing waits for any more: the call around it ended without it, or its run is a turn further. */
 export function isPassed(key: string, journal: Pick<Journal, "find">): boolean {
   const has = (other: string): boolean => journal.find?.(other) !== undefined;
   const isLate = [...key.matchAll(/(?<=^|\/)turn\/(\d+)(?=\/)/g)].some(({ 1: turn, index }) =>
@@ -185,12 +185,12 @@ export function isPassed(key: string, journal: Pick<Journal, "find">): boolean {
   return isLate || isLoser || isTakenOver(key, journal);
 }
 
-/** The step as it may be looked up: it does nothing where it has no record. */
+/** A step that is only looked up: it rejects if it has no record. */
 export function lookUp<Result>({ lost: _lost, ...step }: Step<Result>, why: () => Error): Step<Result> {
   return { ...step, run: () => Promise.reject(why()) };
 }
 
-/** Tells whether a run was stopped after a step, before anything else began. */
+/** True if a run was stopped after a step, before anything else began. */
 function isBetween(
   end: KeptEnd,
   after: string | undefined,

@@ -3,7 +3,7 @@ import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
 
 /**
- * The error of a run that threw, with how far the run came: its calls are done, and stand in the transcript.
+ * The error of a run that threw, with how far the run came: its calls are done, and are in the transcript.
  *
  * @example
  * ```ts
@@ -17,12 +17,12 @@ export interface RunError extends WritError {
   readonly transcript: ReadyTranscript;
   /** Tokens of the run and of the runs inside it. */
   readonly usage: Usage;
-  /** The turns that it had begun. */
+  /** The number of turns that had begun. */
   readonly turns: number;
 }
 
 /**
- * Tells whether a value is an error that a run threw, which has its transcript, its usage and its turns. Works across two installed copies of the package.
+ * Tells whether a value is an error that a run threw, with its transcript, usage and turns. Works across two installed copies of the package.
  *
  * @example
  * ```ts
@@ -41,7 +41,7 @@ export function isRunError(value: unknown): value is RunError {
   return isWritError(value) && "transcript" in value && "usage" in value && "turns" in value;
 }
 
-/** Puts how far a run came on its error, out of sight of what prints errors. */
+/** Adds to an error how far its run came, hidden from whatever prints errors. */
 export function withRun(
   error: WritError,
   { transcript, usage, turns }: Pick<RunError, "transcript" | "usage" | "turns">,

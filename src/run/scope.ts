@@ -24,44 +24,43 @@ import type { RunWaits } from "./waits.ts";
 import { GivenScope, type OpenCall } from "./around.ts";
 
 /**
- * The scope of a call, as the runs inside it see it. They are bound by the outer run and can do no more than
- * it.
+ * The scope of a call, as the runs inside it see it. The outer run bounds them, and they can do no more than
+ * it can.
  */
 export interface Scope extends Level, Pick<Gate, "said"> {
   /** The call, as the runs inside it see it. */
   readonly around: OpenCall;
   readonly runId: string;
   readonly agent: string;
-  /** Judges the calls of inner runs beside their own policy. */
+  /** Judges the calls of inner runs, in addition to their own policy. */
   readonly policy: Policy;
-  /** The powers of the call. */
   readonly powers: Powers;
   readonly approve?: Approve;
   readonly onWait?: OnWait;
   readonly approvals?: Approvals;
   readonly purse: Purse;
-  /** The accounts that pay for this run and those inside it; undefined without one. */
+  /** The accounts that pay for this run and the runs inside it; undefined without any. */
   readonly accounts?: RunAccounts;
   /**
-   * Names the next run inside by what it does, and opens its journal. Both are the same at every replay, in whatever order runs begin, and no other
-   * run has them.
+   * Names the next run inside by its kind of work, and opens its journal. Both are the same at every replay, in whatever order runs begin, and unique
+   * to that run.
    */
   readonly nextRun: (what: string) => { readonly runId: string; readonly journal: Journal };
-  /** The agents of the runs around the one of the call, outermost first. Left out where there are none. */
+  /** The agents of the runs around the run of the call, outermost first. Left out if there are none. */
   readonly agents?: readonly string[];
   /** Aborted when the run is to be handed over. */
   readonly leaving?: AbortSignal;
-  /** Stopped when the run stops, or when the call has ended. */
+  /** Stopped when the run stops or the call ends. */
   readonly stop: Interrupt<unknown>;
   /** Takes the events of inner runs; undefined when nobody watches. */
   readonly forward?: (event: AgentEvent) => void;
-  /** Told when an inner run began. */
+  /** Called when an inner run began. */
   readonly began: (delegation: Pick<Delegation, "agent" | "runId" | "depth">) => void;
-  /** Told how an inner run ended and what it spent in all; its purse was told while it went on. */
+  /** Called with how an inner run ended and what it spent in all; its purse was charged while it went on. */
   readonly ended: (delegation: Delegation, spending: Spending, acts: readonly Act[]) => void;
-  /** Asks in the journal of the run what the call itself waits for. @throws the error of the journal, which the call is lost with */
+  /** Asks, in the journal of the run, what the call itself waits for. @throws the error of the journal; the call is lost with it */
   readonly asking: NonNullable<Journal["ask"]>;
-  /** Told what an inner run or the call itself waits for, before it is told that it ended. */
+  /** Called with what an inner run, or the call itself, waits for, before `ended`. */
   readonly waits: (waiting: RunWaits) => void;
 }
 
@@ -70,13 +69,13 @@ export interface RunScope extends Pick<
   Scope,
   "depth" | "maxDepth" | "purse" | "accounts" | "forward" | "agents"
 > {
-  /** Its own spending and its bounds, as they stand: its purse looks there. */
+  /** The current spending and bounds of the run: its purse reads them here. */
   readonly balance: KeptBalance;
   /** The purse of the run around this one. */
   readonly outer?: Purse;
 }
 
-/** The scope behind what a tool was given. @throws WritError `definition-invalid` for an object that no call was given. */
+/** The scope behind the object that a tool was given. @throws WritError `definition-invalid` for an object that no call was given */
 export function scopeOf(call: CallScope): Scope {
   const opened = GivenScope.behind(call);
   if (opened instanceof ScopeOfCall) return opened.made;
@@ -92,16 +91,16 @@ export interface CallPlace {
   readonly gate: Gate;
   /** The conversation before the reply that made the call. */
   readonly transcript: ReadyTranscript;
-  /** The call as the code inside it is told of it. */
+  /** The call, as the code inside it sees it. */
   readonly around: OpenCall;
   /**
-   * The needs that the tool of the call declared. Undefined where no tool stands between, and nothing is
+   * The needs that the tool of the call declared. Undefined if no tool stands between, and nothing is
    * taken away.
    */
   readonly needs?: readonly Capability[];
 }
 
-/** The part of a run that the scopes of its calls work with. */
+/** The part of a run that its calls need to open their scopes. */
 export interface ScopeOptions {
   readonly runId: string;
   readonly scope: RunScope;
@@ -118,14 +117,14 @@ export interface ScopeOptions {
 /** The scope of a call while it is open. */
 export interface OpenScope {
   readonly run: CallScope;
-  /** The journal failed in a run inside, or one waits: the call has no result, whatever its tool makes of that. */
+  /** True if the journal failed in a run inside, or one of them waits: the call then has no result, even if its tool returns one. */
   readonly hasLostJournal: boolean;
-  /** The runs inside that have ended by now; undefined where there are none. */
+  /** The runs inside that have ended by now; undefined if there are none. */
   readonly happened: Inside | undefined;
   /**
-   * Ends the runs that still go on inside, and gives what happened; undefined when nothing did.
+   * Ends the runs that still go on inside, and returns what happened; undefined if nothing did.
    *
-   * @throws the error of a journal that failed in one of them; RunWaits, with what happened, when one of them waits
+   * @throws the error of a journal that failed in one of them; RunWaits, with what happened, if one of them waits
    */
   close(): Maybe<Inside | undefined>;
 }
@@ -135,7 +134,7 @@ export function openCallScope(place: CallPlace, options: ScopeOptions): OpenScop
   return new ScopeOfCall(place, options);
 }
 
-/** The time that a call gives runs inside it that were told to end, in milliseconds. */
+/** The milliseconds that a call gives the runs inside it to end after it stopped them. */
 const graceMs = 1000;
 
 class ScopeOfCall implements OpenScope {
@@ -149,7 +148,7 @@ class ScopeOfCall implements OpenScope {
   private waiting: RunWaits | undefined;
   /** The runs inside that have ended; undefined while there are none. */
   private done: { delegations: Delegation[]; spending: Spending; acts: Act[] } | undefined;
-  /** The number of runs that do the same. */
+  /** The number of runs begun for each kind of work. */
   private readonly runs = new Map<string, number>();
   private open = 0;
   private allEnded: (() => void) | undefined;

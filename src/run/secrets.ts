@@ -2,7 +2,7 @@ import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
 import { type Json, toJson } from "../util/json.ts";
 
-/** A service can send back the secret that it was sent. What leaves a tool for the runtime, and what a model is asked, goes through here. */
+/** The place of the values to hide. A service can send back the secret it was sent: results of tools and requests to models pass through here. */
 type Where = Pick<Host, "powers">;
 type Scrub = (text: string) => string;
 
@@ -10,13 +10,13 @@ function scrubOf({ powers }: Where): Scrub | undefined {
   return powers?.holdsSecrets === true ? (text) => powers.scrub(text) : undefined;
 }
 
-/** The same plain data without the values of secrets. What is not plain in it stays as it is. */
+/** A copy of plain data without the values of secrets. Parts that are not plain stay as they are. */
 export function withoutSecrets<Value>(value: Value, where: Where): Value {
   const scrub = scrubOf(where);
   return scrub === undefined ? value : clean(value, scrub);
 }
 
-/** A number that is a secret becomes a text, which the type does not say. */
+/** A number that is a secret becomes a string, which the type does not say. */
 function clean<Value>(value: Value, scrub: Scrub): Value;
 function clean(value: unknown, scrub: Scrub): unknown {
   if (typeof value === "string") return scrub(value);
@@ -27,23 +27,23 @@ function clean(value: unknown, scrub: Scrub): unknown {
   return Object.fromEntries(fields.map(([key, field]) => [scrub(key), clean(field, scrub)]));
 }
 
-/** The progress that a tool told, without secrets: a copy, since the tool may go on with what it told. What is not JSON becomes null. */
+/** The progress that a tool reported, without secrets: a copy, since the tool may change its own. A value that is not JSON becomes null. */
 export function toldProgress(value: Json, where: Where): Json {
   const json = toJson(value);
   return json.ok ? withoutSecrets(json.value, where) : null;
 }
 
 /**
- * A thrown value without secrets: it is printed, kept and shown to models. If a secret stands anywhere in it
- * (its words, its causes, its fields), another error takes its place. That one has the same name and code,
- * the same words but for the secret, and causes that are as clean; its other fields are gone.
+ * A thrown value without secrets: it is printed, kept and shown to models. If a secret is anywhere in it
+ * (its message, its causes, its fields), another error takes its place, with the same name and code,
+ * the same message but for the secret, and equally clean causes. Its other fields are dropped.
  */
 export function errorWithoutSecrets(thrown: unknown, where: Where): unknown {
   const scrub = scrubOf(where);
   return scrub === undefined ? thrown : cleanError(thrown, scrub, 0);
 }
 
-/** Deeper chains of causes are nobody's wish. */
+/** The longest chain of causes that is kept. */
 const deepest = 16;
 
 function cleanError(thrown: unknown, scrub: Scrub, depth: number): unknown {
@@ -71,12 +71,12 @@ function sameName({ name, message }: Error, cause: unknown, scrub: Scrub): Error
   return Object.defineProperty(error, "name", { value: scrub(name), configurable: true, writable: true });
 }
 
-/** Errors of some libraries hold on to half the program: one with more in it is taken for one that holds a secret. */
+/** The most parts of an error to look through. Errors of some libraries hold half the program; a larger one counts as holding a secret. */
 const mostParts = 1000;
 
 /**
- * True if a secret stands anywhere in a value, as far as somebody who prints it would see. A value that
- * cannot be looked into may hold anything.
+ * True if a secret is anywhere in a value, as far as a print of it would show. A value that
+ * cannot be inspected may hold anything.
  */
 function holdsSecret(value: unknown, scrub: Scrub): boolean {
   const seen = new Set<unknown>();

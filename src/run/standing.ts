@@ -2,17 +2,17 @@ import type { RunEvent } from "../event/event.ts";
 import type { Step } from "../journal/journal.ts";
 import type { KeptEnd } from "./kept-end.ts";
 
-/** A step at work. */
+/** A step under way. */
 interface OpenStep {
-  /** It may not happen twice: what begins inside it belongs to it. */
+  /** The step may not happen twice: whatever begins inside it belongs to it. */
   readonly isOnce: boolean;
   readonly isOuter: boolean;
 }
 
-/** The place at which a run was stopped, or left. */
+/** The place at which a run was stopped or left. */
 export type StandsAt = Pick<KeptEnd, "open" | "after">;
 
-/** The steps of a run that are at work, with what they told, and the last that had a result. */
+/** The steps of a run that are under way, with the facts they told, and the last step that had a result. */
 export class Standing {
   private readonly open = new Map<string, OpenStep>();
   private readonly handedOver = new Set<string>();
@@ -24,7 +24,7 @@ export class Standing {
     this.open.set(key, { isOnce: lost !== undefined, isOuter: isOuter === true });
   }
 
-  /** Takes down that steps have a result. */
+  /** Notes that steps have a result. */
   end(steps: readonly Step<unknown>[]): void {
     for (const { key } of steps) {
       this.last = key;
@@ -33,25 +33,25 @@ export class Standing {
     }
   }
 
-  /** Leaves a step to another process: it did not begin here, or has given itself up. */
+  /** Leaves a step to another process: the step did not begin here, or gave itself up. */
   handOver({ key }: Pick<Step<unknown>, "key">): void {
     this.open.delete(key);
     this.handedOver.add(key);
   }
 
-  /** Takes down a fact that a step told before it had a result. */
+  /** Notes a fact that a step told before it had a result. */
   note(key: string, fact: RunEvent): void {
     const known = this.told.get(key);
     if (known === undefined) this.told.set(key, [fact]);
     else known.push(fact);
   }
 
-  /** True while a step is at work that is not an outer one. */
+  /** True while any step but an outer one is under way. */
   get isLeft(): boolean {
     return [...this.open.values()].some(({ isOuter }) => !isOuter);
   }
 
-  /** True of a step inside an effect at work that may not happen twice. */
+  /** True of a step inside an effect under way that may not happen twice. */
   isInsideOnce(key: string): boolean {
     return [...this.open].some(([outer, { isOnce }]) => isOnce && key.startsWith(`${outer}/`));
   }
@@ -67,7 +67,7 @@ export class Standing {
     return this.handedOver.size === 0 ? {} : { handedOver: [...this.handedOver] };
   }
 
-  /** The facts that open steps told. */
+  /** The facts that the open steps told. */
   toldBy({ open }: StandsAt): Pick<KeptEnd, "told"> {
     const told = open.flatMap((key) => {
       const facts = this.told.get(key);

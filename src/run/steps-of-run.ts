@@ -22,18 +22,18 @@ import { keptEnd, lookUp, pausesIn, Replay } from "./recorded-end.ts";
 import { Standing, type StandsAt } from "./standing.ts";
 import { handedOver, RunWaits } from "./waits.ts";
 
-/** The run whose steps they are. */
+/** The run that the steps belong to. */
 export interface StepsOptions {
   readonly journal: Journal;
   readonly runId: string;
   readonly host: Pick<Host, "now" | "timer">;
-  /** The parts of what its steps are asked that may differ from what was recorded. */
+  /** The parts of what its steps are asked that may differ from the record. */
   readonly accept?: readonly string[];
-  /** The interrupt of the call that it is a run inside of. Left out for an outermost run, which alone has an end for good. */
+  /** The interrupt of the call around the run. Left out for an outermost run: only that one ends for good. */
   readonly outer?: Pick<Interrupt<unknown>, "reason">;
-  /** All that it takes to begin the run again, kept with its beginning. Left out for a run inside. */
+  /** Everything needed to begin the run again, kept with its beginning. Left out for a run inside. */
   readonly beginning?: () => JsonObject;
-  /** Aborted when the run is to be handed over: what has begun ends, and nothing else begins. */
+  /** Aborted when the run is to be handed over: steps that have begun end, and no other begins. */
   readonly leaving?: AbortSignal;
 }
 
@@ -41,8 +41,8 @@ type Ask = NonNullable<Journal["ask"]>;
 type Cancelled = StopReason & { readonly type: "cancelled" };
 
 /**
- * The journal as one run uses it. It knows how the run ended before, so that a run that has ended does nothing more, keeps how it ends this time,
- * and lets nothing begin in a run that is replayed or handed over.
+ * The journal as one run uses it. It knows how the run ended before, keeps how it ends this time, and makes a run that has ended do nothing more.
+ * In a run that is replayed or handed over, no step begins.
  */
 export class StepsOfRun implements Journal {
   readonly ask?: Journal["ask"];
@@ -66,7 +66,7 @@ export class StepsOfRun implements Journal {
     if (journal.ask !== undefined || journal.mode === "replay") this.ask = ask;
   }
 
-  /** The steps behind the journal of a run; undefined for one that records nothing. */
+  /** The steps behind the journal of a run; undefined for a journal that records nothing. */
   static of(journal: Journal | undefined): StepsOfRun | undefined {
     return journal instanceof StepsOfRun ? journal : undefined;
   }
@@ -95,32 +95,32 @@ export class StepsOfRun implements Journal {
     return this.options.journal.tellsInside;
   }
 
-  /** In a replay: the run was stopped here, between two steps, and is about to be told. */
+  /** In a replay: the run was stopped here, between two steps, and the stop is about to be told. */
   get isStopping(): boolean {
     return this.replay?.isStopping === true;
   }
 
-  /** The time of the run is over. */
+  /** True once the time of the run is over. */
   get isOver(): boolean {
     return this.stop?.reason?.type === "duration";
   }
 
-  /** In a replay of a run that was stopped: true of a call that was at work then, or had ended. */
+  /** In a replay of a run that was stopped: true of a call that had begun or ended by then. */
   hadBegun(key: string): boolean {
     return this.replay?.hadBegun(key) === true;
   }
 
-  /** The fields that the record of its beginning has beside the time; undefined for a run inside. */
+  /** The fields, beside the time, that the record of the run's beginning has; undefined for a run inside. */
   get beginning(): JsonObject | undefined {
     return this.options.beginning?.();
   }
 
-  /** The run was begun before, and has done nothing new yet. */
+  /** True if the run was begun before and has done nothing new yet. */
   get isPast(): boolean {
     return !this.isAtWork && this.replay === undefined && this.wasBegun;
   }
 
-  /** The run begins. One that has ended for good is replayed from here on. @throws WritError `journal-newer` */
+  /** Begins the run. A run that has ended for good is replayed from here on. @throws WritError `journal-newer` */
   begin(stop: Interrupt<StopReason>): void {
     const { journal } = this.options;
     this.stop = stop;
@@ -153,7 +153,7 @@ export class StepsOfRun implements Journal {
     return results;
   }
 
-  /** Keeps what people look at later, and no replay reads: it is no step of the run, so that a hand-over does not keep it from beginning. */
+  /** Keeps records for people to read later, which no replay reads. They are not steps of the run: a hand-over does not keep them from beginning. */
   async keepBeside(kept: readonly { readonly key: string; readonly value: object }[]): Promise<void> {
     const { find, replay } = this;
     if (find === undefined || replay !== undefined) return;
@@ -166,29 +166,29 @@ export class StepsOfRun implements Journal {
     await this.options.journal.all(steps).catch((error: unknown) => this.refused(error));
   }
 
-  /** It is being cancelled: the record of that is made, or is there already. */
+  /** True if the run is being cancelled: the record of that is under way or made. */
   get isCancelling(): boolean {
     return this.cancelling !== undefined;
   }
 
-  /** Takes down a fact that a step told before it had a result. */
+  /** Notes a fact that a step told before it had a result. */
   note(key: string, fact: RunEvent): void {
     this.standing.note(key, fact);
   }
 
-  /** The facts that a step told which left no result, in the run that is replayed. */
+  /** In a replay: the facts told by a step that left no result. */
   toldIn(key: string): readonly RunEvent[] {
     return this.replay?.reached?.told?.[key] ?? [];
   }
 
-  /** Ends the run as cancelled: first for good in the journal, then in what it does. */
+  /** Cancels the run: first for good in the journal, then in its work. */
   cancel(reason: Cancelled): Promise<void> {
     return (this.cancelling ??= this.cancelOnce(reason));
   }
 
   /**
-   * Keeps how the run ended. Gives the end that it has: in a replay the recorded one, and after a cancel that was recorded while the run came to
-   * another end, that.
+   * Keeps how the run ended, and returns its end: in a replay the recorded one. If a cancel was recorded while the run came to another end,
+   * the run ends as cancelled.
    */
   async keep(end: End, run: Ending): Promise<End> {
     const told = await this.cancelledEnd(end, run);
@@ -212,7 +212,7 @@ export class StepsOfRun implements Journal {
     }
   }
 
-  /** The end of a run that was cancelled while it came to another one; undefined where it was not. */
+  /** The end of a run that was cancelled while it came to another end; undefined if it was not. */
   private async cancelledEnd(end: End, run: Ending): Promise<End | undefined> {
     await this.cancelling;
     const reason = this.cancelling === undefined ? undefined : this.stop?.reason;
@@ -223,8 +223,8 @@ export class StepsOfRun implements Journal {
   }
 
   /**
-   * Keeps where a run inside was stopped, but with a run around it that was cancelled: the end of that one says where, and a replay that stopped the run inside by
-   * itself would end what ran beside it. A journal that fails is told by the call.
+   * Keeps where a run inside was stopped, unless a run around it was cancelled. The end of the cancelled run says where it was stopped, and a replay that
+   * stopped the inner run separately would end the work beside it. The call tells a failure of the journal.
    */
   private async keepStopInside(end: End): Promise<void> {
     const { outer } = this.options;
@@ -235,7 +235,7 @@ export class StepsOfRun implements Journal {
     await this.write(this.nextPause(), { ...this.keptEnd(end), stop }).catch(() => undefined);
   }
 
-  /** The key of an end; undefined for one that the records before it give, or that is kept already. Where an earlier end is kept, another is, too. */
+  /** The key of an end; undefined if earlier records give the end or it is already kept. A run with an earlier kept end keeps a different one too. */
   private keyOfEnd(end: End): string | undefined {
     const key = this.keyOfEndAlone(end);
     if (key !== undefined || this.find === undefined || this.stop?.reason?.type === "cancelled") return key;
@@ -266,7 +266,7 @@ export class StepsOfRun implements Journal {
     return pauseKey(pausesIn(this.options.journal).length + 1);
   }
 
-  /** A step of a run inside is asked by that, and may differ in what this run takes too. */
+  /** The terms of a step: a step of a run inside keeps its own question, and accepts the differences that this run accepts as well. */
   private onTerms<Given extends Pick<Step<unknown>, "terms">>(given: Given): Given {
     const { terms } = this;
     if (given.terms === undefined) return { ...given, terms };
@@ -302,7 +302,7 @@ export class StepsOfRun implements Journal {
     await this.options.journal.step({ key, mustLast: true, run: () => Promise.resolve(kept) });
   }
 
-  /** Waits for results, and takes down which steps have ended: where one of several has none, those that are recorded. */
+  /** Waits for results, and notes the steps that have ended: if one of several has none, the recorded ones. */
   private async taken<Value>(steps: readonly Step<unknown>[], recorded: Promise<Value>): Promise<Value> {
     try {
       const value = await recorded;
@@ -314,7 +314,7 @@ export class StepsOfRun implements Journal {
     }
   }
 
-  /** Throws what the journal threw. Where it refuses since the run was cancelled, the run has stopped by then. */
+  /** Throws the journal's error. If the journal refuses because the run was cancelled, the run has stopped by then. */
   private async refused(error: unknown): Promise<never> {
     if (isWritError(error, "run-ended")) await this.cancelling;
     throw error;
@@ -334,7 +334,7 @@ export class StepsOfRun implements Journal {
     });
   }
 
-  /** True once the outermost run is handed over, but for what belongs to an effect at work that may not happen twice, and for the end of a run that was stopped. */
+  /** True once the outermost run is handed over. Exceptions: steps inside an effect under way that may not happen twice, and the end of a stopped run. */
   private mayNotBegin({ key, isOuter }: Step<unknown>): boolean {
     const { leaving } = this.options;
     if (this.isInside || leaving?.aborted !== true || isOuter === true) return false;
@@ -347,7 +347,7 @@ export class StepsOfRun implements Journal {
     return recall(handedOver());
   }
 
-  /** In a replay a question without an answer is one that the run waits for. */
+  /** Asks a question. In a replay, a question without an answer is one that the run waits for. */
   private async askFor<Answer>(question: Question): Promise<Asked<Answer>> {
     const { journal, leaving } = this.options;
     const { replay } = this;
@@ -375,7 +375,7 @@ export class StepsOfRun implements Journal {
   }
 }
 
-/** The steps of a run in its journal; a journal that records nothing stays as it is. */
+/** The journal of a run that knows its steps; a journal that records nothing stays as it is. */
 export function stepsIn(options: StepsOptions): Journal {
   return options.journal === directJournal ? directJournal : new StepsOfRun(options);
 }

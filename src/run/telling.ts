@@ -14,16 +14,15 @@ export interface ToldRun {
   readonly host: Host;
   readonly runId: string;
   readonly agent: string;
-  /** The agent's own observers. They never throw, and are told nothing of a replay. */
+  /** The agent's own observers. They never throw, and receive no events of a replay. */
   readonly observe?: (event: AgentEvent) => void;
-  /** The session that it was given. */
   readonly sessionId?: string;
   /** The run around this one. */
   readonly parent?: Scope;
   readonly journal?: Journal;
 }
 
-/** Forwards the events of a run: to the agent's observers, to its own reader, and to those of the run around it. */
+/** Forwards the events of a run to the agent's observers, to its own reader, and to those of the run around it. */
 export function forwarding(
   events: Channel<AgentEvent> | undefined,
   { observe: given, parent, journal }: ToldRun,
@@ -36,10 +35,10 @@ export function forwarding(
   return readsWith((event: AgentEvent) => all.forEach((each) => each(event)), all);
 }
 
-/** An event while its envelope is put on. */
+/** An event that is given its envelope. */
 type Sealing = RunEvent & Partial<Writing<Envelope>>;
 
-/** Puts the envelope on, field by field: every delta gets one. `seq` counts the facts of this run alone. */
+/** Adds the envelope, field by field, as every delta gets one. `seq` counts the facts of this run only. */
 export function telling(
   { agent, runId, sessionId, parent, host, journal }: ToldRun,
   forward: (event: AgentEvent) => void,

@@ -4,22 +4,22 @@ import type { Inside } from "./inside.ts";
 
 /** A question that a run waits for. */
 export interface OpenQuestion {
-  /** Its place in the journal of the outermost run, by which it is answered. */
+  /** Its key in the journal of the outermost run, by which it is answered. */
   readonly key: string;
   readonly request: ApprovalRequest;
 }
 
 /**
- * Thrown where a run cannot go on before a question is answered, or because it is handed over, out of everything around that place: it is neither a result of a call nor a failure
- * of a tool, and no step that it leaves is recorded.
+ * Thrown if a run cannot go on before a question is answered, or because it is handed over. It passes through everything around that place: it is neither
+ * the result of a call nor the failure of a tool, and the steps it passes through are not recorded.
  */
 export class RunWaits extends Error {
   readonly questions: readonly OpenQuestion[];
-  /** Another process is to go on with the run. */
+  /** True if another process is to go on with the run. */
   readonly isHandedOver: boolean;
-  /** The runs inside the calls that it leaves without a record, with what they spent. */
+  /** The runs inside the calls that were left without a record, with their spending. */
   readonly inside: readonly Inside[];
-  /** The results of the calls beside that have ended, by their places in the reply. */
+  /** The results of the other calls of the reply that have ended, by their places in it. */
   results: readonly (ToolResult | undefined)[] = [];
 
   constructor(questions: readonly OpenQuestion[], isHandedOver = false, inside: readonly Inside[] = []) {
@@ -29,7 +29,7 @@ export class RunWaits extends Error {
     this.inside = inside;
   }
 
-  /** The same, and what something beside it waits for. */
+  /** A combination of this wait and another one beside it. */
   and(other: RunWaits | undefined): RunWaits {
     if (other === undefined) return this;
     const isHandedOver = this.isHandedOver || other.isHandedOver;
@@ -39,7 +39,7 @@ export class RunWaits extends Error {
     ]);
   }
 
-  /** The same, and what happened inside a call that it leaves. */
+  /** This wait, with what happened inside a call that it leaves. */
   leaving(...inside: readonly (Inside | undefined)[]): RunWaits {
     const more = inside.filter((each) => each !== undefined);
     return more.length === 0
@@ -47,7 +47,7 @@ export class RunWaits extends Error {
       : new RunWaits(this.questions, this.isHandedOver, [...this.inside, ...more]);
   }
 
-  /** The same, and how the calls of its reply have ended that have. */
+  /** This wait, with the results of those calls of its reply that have ended. */
   beside(results: readonly (ToolResult | undefined)[]): RunWaits {
     const waits = new RunWaits(this.questions, this.isHandedOver, this.inside);
     waits.results = results;
@@ -55,7 +55,7 @@ export class RunWaits extends Error {
   }
 }
 
-/** Thrown by a run that is handed over: another process goes on with it. */
+/** The error of a run that is handed over: another process goes on with it. */
 export function handedOver(): RunWaits {
   return new RunWaits([], true);
 }

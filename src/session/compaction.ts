@@ -18,15 +18,15 @@ import { actsIn, actsMessage, isDeclared } from "../tool/acts.ts";
 import { anything, callable, optional } from "../util/shape.ts";
 import { type Summarise, summaryMessage, summaryOf } from "./summary.ts";
 
-/** Bounds by which the oldest turns are taken out of requests. Tokens are estimates: 4 characters each. */
+/** Bounds beyond which the oldest turns are taken out of requests. Tokens are estimates: one for 4 characters. */
 export interface CompactionOptions {
-  /** The messages of a request may have so many tokens. When they have more, whole turns go until they have at most half of it. */
+  /** The most tokens of a request's messages. Beyond that, whole turns are removed until at most half of it is left. */
   readonly atTokens: number;
-  /** So many of the last turns stay, whatever they have. Default 2. */
+  /** The number of last turns that stay, whatever they contain. Default 2. */
   readonly keepTurns?: number;
   /**
-   * Given the messages that go; what it says of them stays in their place. It is asked when these have a quarter of `atTokens` at least, whatever stays.
-   * Default: only calls with a declared effect are told of.
+   * Gets the messages that are removed; its summary takes their place. It is asked once those have at least a quarter of `atTokens`, apart from what stays.
+   * Default: only calls with a declared effect are listed.
    */
   readonly summarise?: Summarise;
 }
@@ -37,11 +37,11 @@ export interface Compaction extends Compacted {
 }
 
 /**
- * Makes the compaction of an agent. A turn goes as a whole, with what was said before it; what the author said and what the user asked last
- * stay. The half that is free afterwards is there so that not every turn begins with a compaction.
+ * Makes the compaction of an agent. A turn is removed as a whole, with the messages before it; the author's words and the user's last question
+ * stay. It frees half of the tokens, so that not every turn begins with a compaction.
  *
- * @throws WritError `definition-invalid` for numbers that are not whole numbers of at least 1; a compaction fails with `summary-failed` when
- * there is no summary.
+ * @throws WritError `definition-invalid` unless the numbers are whole numbers of at least 1; a compaction fails with `summary-failed` if
+ * there is no summary
  */
 export function compactor(options: CompactionOptions): Compact {
   checkShape("A compaction", options, optionsShape);
@@ -78,7 +78,7 @@ export function compactor(options: CompactionOptions): Compact {
     if (most < 1) return undefined;
     const droppedTurns = fewest(most, fits);
     const shorter = dropTurns(transcript, droppedTurns);
-    if (countTurns(shorter) === countTurns(transcript)) return undefined; // all of those turns tell of tools, and stay
+    if (countTurns(shorter) === countTurns(transcript)) return undefined; // all of those turns introduce tools, and stay
     const isDear = summarise !== undefined && known.isRefused !== true;
     if (isDear && gainOf(transcript, shorter) < atTokens / 4) {
       known.waits?.(atTokens);
@@ -101,7 +101,7 @@ type Once = Parameters<Compact>[1];
 
 const noActs: CompactedActs = { acts: [], effectOf: () => "none" };
 
-/** One message of the runtime that says what all of these say. */
+/** One message of the runtime with the content of all of these. */
 function together(messages: readonly UserMessage[]): UserMessage | undefined {
   if (messages.length < 2) return messages[0];
   const label = messages.map(labelOf).reduce(joinLabels);
@@ -113,13 +113,13 @@ function tokensOf({ characters }: ReadyTranscript): number {
   return estimateTokens(characters);
 }
 
-/** The tokens that go for good: an older summary makes room for another one. */
+/** The tokens that are gone for good: an older summary makes room for a new one. */
 function gainOf({ messages }: ReadyTranscript, shorter: ReadyTranscript): number {
   const gone = removed(messages, shorter).filter((message) => message.role !== "user" || isAsked(message));
   return estimateTokens(gone.reduce((sum, message) => sum + charactersOf(message), 0));
 }
 
-/** The smallest number from 1 to `most` that is enough, where more is enough too; `most` when none is. */
+/** The smallest number from 1 to `most` that is enough, if larger ones are too; `most` if none is. */
 function fewest(most: number, isEnough: (count: number) => boolean): number {
   let low = 1;
   let high = most;
@@ -131,7 +131,7 @@ function fewest(most: number, isEnough: (count: number) => boolean): number {
   return low;
 }
 
-/** The messages that are summarised: the author's words and what stays are not. */
+/** The messages to summarise, without the author's words and those that stay. */
 function removed(before: readonly Message[], after: ReadyTranscript): readonly Message[] {
   const kept = new Set(after.messages);
   return before.filter((message) => !kept.has(message));

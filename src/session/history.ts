@@ -23,9 +23,9 @@ import type { SessionContents, SessionRun } from "./session-store.ts";
 import { summaryMessage } from "./summary.ts";
 
 /**
- * The part of a session that the next run is sent. `answers`: of each earlier run what was asked and what was
- * answered, without its calls and their results. `all`: every message as it was. A function chooses by
- * itself: a message of the session is what it was, and any other is as untrusted as the whole session, and
+ * The part of a session that the next run is sent. `answers`: the question and the answer of each earlier run,
+ * without its calls and their results. `all`: every message as it was. A function chooses
+ * itself: a message of the session keeps its label, and any other is as untrusted as the whole session, and
  * nobody's choice.
  */
 export type History = "answers" | "all" | ((contents: SessionContents) => readonly Message[]);
@@ -33,8 +33,8 @@ export type History = "answers" | "all" | ((contents: SessionContents) => readon
 const contentsShape = object({ messages: list(anything), runs: list(anything) });
 
 /**
- * The messages of a session that go before a new one: its summary, what it was created with, and its runs. With `answers` user and agent
- * take turns in the runs: a run that was not answered has a short reply that says so. With `all` a call id that an earlier run used is
+ * The messages of a session that come before a new one: its summary, the messages that it was created with, and its runs. With `answers`, user and agent
+ * alternate in the runs: a run without an answer has a short reply that says so. With `all`, a call id that an earlier run used is
  * replaced by another.
  *
  * @example
@@ -61,9 +61,9 @@ export function historyOf(contents: SessionContents, history: History): readonly
 }
 
 /**
- * The transcript of a run that has these messages behind it.
+ * The transcript of a run after these messages.
  *
- * @throws WritError `transcript-invalid` with the index of the message that cannot stand where it stands
+ * @throws WritError `transcript-invalid` with the index of the message that may not stand at its place
  */
 export function transcriptAfter(history: readonly Message[], system?: SystemMessage): ReadyTranscript {
   const messages = system === undefined ? history : [system, ...history];
@@ -73,25 +73,25 @@ export function transcriptAfter(history: readonly Message[], system?: SystemMess
   throw new WritError("transcript-invalid", { index: messages.length - 1, reason });
 }
 
-/** The messages that a function chooses. One that it makes can say whatever it read in the session. */
+/** The messages that a function chooses. A message that it makes may contain anything that it read in the session. */
 function chosenBy(history: Exclude<History, string>, contents: SessionContents): readonly Message[] {
   const { messages, runs, summaryLabel = trustedLabel } = contents;
   const own = [...messages, ...runs.flatMap((run) => run.messages)];
-  const known = new Set(own.map((message) => JSON.stringify(message))); // before the function has them in its hands
+  const known = new Set(own.map((message) => JSON.stringify(message))); // before the function can change them
   const read = joinLabels(joinLabels(summaryLabel, labelOfAll(own)), madeByHistory);
   const chosen = history(contents);
   checkShape("What `history` of a session gave", chosen, messagesShape);
   return chosen.map((message) => {
-    const isBroken = !fits(messageShape, message); // told with its index when the transcript is read
+    const isBroken = !fits(messageShape, message); // reported with its index when the transcript is read
     if (isBroken || message.role === "system" || known.has(JSON.stringify(message))) return message;
     return { ...message, label: joinLabels(labelOf(message), read) };
   });
 }
 
-/** The messages themselves are looked at when the transcript is read, which names those that do not fit. */
+/** A list: the messages are checked when the transcript is read, which reports each that does not fit. */
 const messagesShape = list(anything, "a list of messages");
 
-/** The label of a message with a source, which is not a word of the user's. */
+/** The label of a message with a source, so that it does not count as the user's words. */
 const madeByHistory: Label = { ...trustedLabel, sources: ["history"] };
 
 /** A run as a question and its answer. */
@@ -104,13 +104,13 @@ function answerOf(run: SessionRun): readonly Message[] {
   return [asked, isPlain(label) ? reply : { ...reply, label }, ...told(unspokenActs(run))];
 }
 
-/** Tells the acts of a run, as the runtime's word. Roles go on taking turns. */
+/** Tells the acts of a run, as the runtime's words. Roles still alternate. */
 function told(acts: readonly Act[]): readonly Message[] {
   const note = actsMessage(acts);
   return note === undefined ? [] : [note, said("I know what was done.")];
 }
 
-/** An answer stands for what the run did, but for what its author declared to change something. */
+/** The acts that an answer does not tell: only those that their author declared to change something. */
 function unspokenActs({
   outcome,
   messages,
@@ -119,7 +119,7 @@ function unspokenActs({
   return outcome.type === "answered" ? acts.filter(isDeclared) : acts;
 }
 
-/** The acts that compaction took out of the messages. It frees the ids of calls: they say nothing alone. */
+/** The acts that compaction removed from the messages. It frees call ids, so ids alone identify nothing. */
 function unseenActs({ messages, acts = [] }: SessionRun): readonly Act[] {
   const seen = new Set(actsIn(messages, () => "undeclared").map(nameOfAct));
   return acts.filter((act) => !seen.has(nameOfAct(act)));
@@ -138,7 +138,7 @@ const endings: Readonly<Record<Exclude<Outcome["type"], "answered">, string>> = 
 };
 
 /**
- * The text of an answer, as it was given: hooks may have put it in the place of what the model wrote. The reason for an end without one is not told: such
+ * The text of an answer, as it was given: hooks may have replaced what the model wrote. The reason for an end without an answer is not told, because such
  * texts come from anywhere.
  */
 function answerText(messages: readonly Message[], outcome: Outcome): string {
@@ -158,7 +158,7 @@ function filesOf(messages: readonly Message[], { type }: Outcome): readonly File
   return type === "answered" ? (reply?.parts.filter((part) => part.type === "file") ?? []) : [];
 }
 
-/** All messages in one list. Call ids are unique within a run only; one that was used before gets another, and so does its result. */
+/** All messages in one list. Call ids are unique within a run only; one that was used before is replaced, in the call and in its result. */
 function withOwnIds(runs: readonly (readonly Message[])[]): readonly Message[] {
   const taken = new Set<string>();
   return runs.flatMap((messages, run) => {

@@ -12,12 +12,12 @@ import {
 
 interface Kept extends StoredSession {
   readonly runs: string[];
-  /** The ids of its runs, in their order. */
+  /** The ids of its runs, in order. */
   readonly ids: string[];
 }
 
 /**
- * Keeps sessions as long as the process lives. `sqliteSessions()` keeps them in a file, `postgresSessions()` in a database.
+ * Keeps sessions in the memory of this process. `sqliteSessions()` keeps them in a file, `postgresSessions()` in a database.
  *
  * @example
  * ```ts

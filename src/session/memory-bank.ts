@@ -5,24 +5,24 @@ import { inMemorySlots, type MemoryStore } from "./memory-store.ts";
 import { keepAll, linesOf, type Retention } from "./retention.ts";
 import { anything, callable, having, list, optional, string } from "../util/shape.ts";
 
-/** A memory of agents across runs: one text a slot. Agents that share a bank have slots of their own. */
+/** A memory of agents across runs: one text per slot. Agents that share a bank have different slots. */
 export interface MemoryBank {
-  /** The whole text of a slot; empty when nothing was written. */
+  /** The whole text of a slot; empty if nothing was written. */
   read(slot: string): Promise<string>;
-  /** The text, with the label that it was written with: what a model wrote after it had read untrusted things is no better in the next run. */
+  /** The text, with the label that it was written with: text that a model wrote after it had read untrusted data stays untrusted in the next run. */
   recall(slot: string): Promise<Remembered>;
   /**
-   * Puts a text in the place of what the slot had, and gives what was kept of it: the bank's limits hold whoever writes. Writes to one slot
-   * happen in the order of their calls, each whole; one that fails changes nothing. `label`: where the text comes from; left out, from the program.
+   * Replaces the text of a slot, and returns what was kept of it: the bank's limits hold for every writer. Writes to one slot
+   * happen in the order of their calls, each as a whole; a failing one changes nothing. `label`: the source of the text; left out, the program.
    */
   write(slot: string, text: string, label?: Label): Promise<string>;
-  /** The lines of a slot that contain the query in any case, with line breaks between them; empty when none does. */
+  /** The lines of a slot that contain the query in any case, joined by line breaks; empty if none does. */
   search(slot: string, query: string): Promise<string>;
   /** The slots that were written. */
   slots(): Promise<readonly string[]>;
 }
 
-/** A text of a memory, and where it comes from. */
+/** A text of a memory, with its label. */
 export interface Remembered {
   readonly text: string;
   readonly label: Label;
@@ -30,9 +30,9 @@ export interface Remembered {
 
 /** Options of {@link memoryBank}. */
 export interface MemoryBankOptions {
-  /** The store of the texts. Default: in this process, as long as it lives. */
+  /** The store of the texts. Default: the memory of this process. */
   readonly store?: MemoryStore;
-  /** A text keeps at most so many lines, the last ones. Applied after `retention`. Default: no limit. */
+  /** The most lines that a text keeps, the last ones. Applied after `retention`. Default: no limit. */
   readonly maxLines?: number;
   /** The lines of a text that are kept when it is written. Default: all. */
   readonly retention?: Retention;
@@ -49,7 +49,7 @@ const optionsShape = closed({
  * Makes a memory for one agent or several: each has the slot of its name. An agent with a `memory` has the tools `memory_read`,
  * `memory_write` and `memory_search`; the program can read and write the same slots.
  *
- * @throws WritError `definition-invalid` for a `maxLines` that is no whole number of at least 1
+ * @throws WritError `definition-invalid` unless `maxLines` is a whole number of at least 1
  * @example
  * ```ts
  * import { memoryBank } from "writ";
@@ -68,7 +68,7 @@ export function memoryBank(options: MemoryBankOptions = {}): MemoryBank {
   async function keep(slot: string, { text, label }: Remembered): Promise<string> {
     const retained = await retention(linesOf(text));
     checkShape("What `retention` of a memory bank gave", retained, linesShape);
-    const lines = retained.flatMap((line) => line.split("\n")); // what an author's function calls a line may be several
+    const lines = retained.flatMap((line) => line.split("\n")); // a line that an author's function returned may contain line breaks
     const kept = withEnding(lines.slice(-maxLines), text);
     await store.write(slot, written({ text: kept, label }));
     return kept;
@@ -104,7 +104,7 @@ export function linesWith(query: string, text: string): string {
 
 const labelMark = "\u0001label ";
 
-/** Text and label are one entry of the store, so that no other writer and no crash comes between them. A text of the user's or the author's stands as it is. */
+/** The entry of the store: text and label together, so that no other writer or crash separates them. A text of the user or the author is kept as it is. */
 function written({ text, label }: Remembered): string {
   return isPlain(label) && !text.startsWith(labelMark)
     ? text
@@ -118,7 +118,7 @@ function remembered(entry: string): Remembered {
   return { text: lines.join("\n"), label: readLabel(parsed.ok ? parsed.value : undefined) };
 }
 
-/** The lines as a text that ends as the text they were taken from. */
+/** The lines as a text with the same ending as the text that they come from. */
 function withEnding(lines: readonly string[], text: string): string {
   return `${lines.join("\n")}${text.endsWith("\n") && lines.length > 0 ? "\n" : ""}`;
 }

@@ -1,15 +1,15 @@
-/** A store of memory: one text a slot. Any text is a slot's name, and no name reaches another slot. */
+/** A store of memory: one text per slot. Any text is a slot's name, and no name reaches another slot. */
 export interface MemoryStore {
-  /** The text of a slot; empty when nothing was written. */
+  /** The text of a slot; empty if nothing was written. */
   read(slot: string): Promise<string>;
-  /** Puts a text in the place of what the slot had, whole or not at all. */
+  /** Replaces the text of a slot, as a whole or not at all. */
   write(slot: string, text: string): Promise<void>;
-  /** The slots that were written, in the order of their first writing. */
+  /** The slots that were written, in the order of their first write. */
   slots(): Promise<readonly string[]>;
 }
 
 /**
- * Keeps memory as long as the process lives. `sqliteMemory()` keeps it in a file.
+ * Keeps memory in this process, as long as it lives. `sqliteMemory()` keeps it in a file.
  *
  * @example
  * ```ts

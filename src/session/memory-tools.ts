@@ -6,10 +6,10 @@ import type { JsonObject } from "../util/json.ts";
 import { linesWith, type MemoryBank } from "./memory-bank.ts";
 
 /**
- * The tools through which a model uses one slot of a memory: `memory_read`, `memory_write` and `memory_search`. In one turn they run in the
- * order of their calls, so that what is read is what was written before it.
+ * The tools with which a model uses one slot of a memory: `memory_read`, `memory_write` and `memory_search`. In one turn they run in the
+ * order of their calls, so that a read sees earlier writes.
  *
- * An agent with a `memory` has them already, for the slot of its name.
+ * An agent with a `memory` already has them, for the slot of its name.
  */
 export function memoryTools(bank: MemoryBank, slot: string): readonly Tool[] {
   async function recalled(partOf: (text: string) => string): Promise<Labelled<string>> {
@@ -51,7 +51,7 @@ export function memoryTools(bank: MemoryBank, slot: string): readonly Tool[] {
   return tools.map((made) => ({ ...made, kind: "memory", trusted: true, exclusiveKey: () => "memory" }));
 }
 
-/** The text of an argument; empty where there is none. */
+/** The text of an argument; empty without one. */
 export function textIn(args: JsonObject, name: string): string {
   const text = args[name];
   return typeof text === "string" ? text : "";

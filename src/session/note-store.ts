@@ -1,32 +1,32 @@
 import type { Label } from "../message/label.ts";
 import { wordIndex } from "../util/word-index.ts";
 
-/** One thing that was remembered, and where it comes from. */
+/** One remembered thing, with its label. */
 export interface Note {
-  /** Its name in its namespace: another note never gets the name. */
+  /** The id in its namespace: no other note ever gets it. */
   readonly id: string;
   readonly text: string;
   readonly label: Label;
 }
 
-/** A text for a namespace: a new note, or another text for one that is there. */
+/** A text for a namespace: a new note, or a new text for an existing one. */
 export interface NewNote extends Omit<Note, "id"> {
-  /** The note whose place it takes. */
+  /** The id of the note that it replaces. */
   readonly replaces?: string;
 }
 
 /**
- * A store of notes in namespaces. Any text is a namespace, and no call reads or changes anything in another one than it names.
+ * A store of notes in namespaces. Any text is a namespace, and a call only reads and changes the namespace that it names.
  */
 export interface NoteStore {
   /**
-   * Keeps a note and gives its id; undefined where the namespace has `most` notes already, or no note that is to be replaced. Whole or not at all,
-   * also when several write at once.
+   * Keeps a note and returns its id; undefined if the namespace already has `most` notes, or the note to replace does not exist. As a whole or not at all,
+   * even if several write at once.
    */
   put(namespace: string, note: NewNote, most: number): Promise<string | undefined>;
-  /** The notes with words of the query, the best first; for a query without words the latest first. */
+  /** The notes with words of the query, best first; for a query without words, latest first. */
   search(namespace: string, query: string, limit: number): Promise<readonly Note[]>;
-  /** Takes a note out; false when there is none of the id. */
+  /** Removes a note; returns false if there is none with that id. */
   remove(namespace: string, id: string): Promise<boolean>;
 }
 
@@ -36,7 +36,7 @@ interface Namespace {
 }
 
 /**
- * Keeps notes as long as the process lives, and finds them by their words. `sqliteNotes()` keeps them in a file.
+ * Keeps notes in the memory of this process, and finds them by their words. `sqliteNotes()` keeps them in a file.
  *
  * @example
  * ```ts
@@ -56,7 +56,7 @@ export function inMemoryNotes(): NoteStore {
       const { notes } = kept;
       if (replaces === undefined ? notes.size >= most : !notes.has(replaces)) return undefined;
       const id = replaces ?? `n${(kept.count += 1)}`;
-      notes.delete(id); // what was written last is the latest
+      notes.delete(id); // the last written note is the latest
       notes.set(id, { id, text, label });
       namespaces.set(namespace, kept);
       return id;

@@ -12,13 +12,13 @@ import type { Note, NoteStore } from "./note-store.ts";
 /** The options of {@link noteTools}. */
 export interface NoteToolsOptions {
   readonly store: NoteStore;
-  /** The owner of the notes: a user, an agent, both (`kim/butler`). A function is asked in each call. The model never chooses it. */
+  /** The owner of the notes: a user, an agent, or both (`kim/butler`). A function is called at each call. The model never chooses it. */
   readonly namespace: string | ((context: ToolContext) => string);
-  /** Notes of a namespace; a full one takes no more. Default 1,000. */
+  /** The most notes of a namespace; a full one takes no more. Default 1,000. */
   readonly maxNotes?: number;
-  /** Characters of a note; a longer one is refused. Default 2,000. */
+  /** The most characters of a note; a longer one is refused. Default 2,000. */
   readonly maxCharacters?: number;
-  /** Notes that one search gives at most. Default 5. */
+  /** The most notes that one search returns. Default 5. */
   readonly limit?: number;
 }
 
@@ -31,8 +31,8 @@ const optionsShape = closed({
 });
 
 /**
- * Makes the tools of a memory of many small notes, which are found by their words: `remember`, `recall` and `forget`. They reach one namespace, which
- * the author chooses. A note keeps the label of what its run had read: recalled, a stranger's words are still a stranger's.
+ * Makes the tools of a memory of many small notes, found by their words: `remember`, `recall` and `forget`. They use one namespace, which
+ * the author chooses. A note keeps the label of what its run had read: a stranger's words stay a stranger's when they are recalled.
  *
  * @throws WritError `definition-invalid`
  * @example
@@ -106,7 +106,7 @@ function forgetTool({ store, ...options }: NoteToolsOptions): Tool {
   });
 }
 
-/** Notes as the model sees them; together they are worth what the least of them is. */
+/** Notes as the model sees them, with the join of their labels. */
 function recalled(notes: readonly Note[], namespace: string): Labelled<Json> {
   const label = notes.reduce<Label>((joined, note) => joinLabels(joined, note.label), trustedLabel);
   const shown = notes.map(({ id, text }) => ({ id, text }));
@@ -114,7 +114,7 @@ function recalled(notes: readonly Note[], namespace: string): Labelled<Json> {
   return labelled(shown, { ...label, sources: [...label.sources, `memory/${namespace}`] });
 }
 
-/** @throws WritError `definition-invalid` for a namespace that is no text: the call fails, and nothing is read */
+/** @throws WritError `definition-invalid` unless the namespace is text: the call fails, and nothing is read */
 function namespaceOf({ namespace }: Pick<NoteToolsOptions, "namespace">, context: ToolContext): string {
   const chosen: unknown = typeof namespace === "function" ? namespace(context) : namespace;
   if (typeof chosen === "string" && chosen !== "") return chosen;

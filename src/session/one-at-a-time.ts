@@ -3,17 +3,17 @@ import type { Host } from "../journal/host.ts";
 import { type Interrupt, untilStopped } from "../util/interrupt.ts";
 import type { SessionStore } from "./session-store.ts";
 
-/** A run that wants a session to itself. */
+/** A run that wants a session for itself. */
 export interface SessionVisit {
-  /** An id that no other visit has. */
+  /** A unique id of the visit. */
   readonly owner: string;
-  /** The visits of the runs around it: to wait for one of those would be to wait for itself. */
+  /** The visits of the runs around it: waiting for one of those would be waiting for itself. */
   readonly around: readonly string[];
   readonly host: Pick<Host, "timer">;
   readonly stop: Interrupt<unknown>;
 }
 
-/** The session that a visit wants, and what happens while another visit has it. */
+/** The session that a visit wants, and the behaviour while another visit has it. */
 export interface Wanted {
   readonly store: SessionStore;
   readonly id: string;
@@ -25,14 +25,14 @@ interface Place {
   readonly begin: () => void;
 }
 
-/** Register: who has a session of a store, and behind it who waits, in the order of their coming. */
+/** Register: the visit that has a session of a store, followed by the waiting ones in order. */
 const lines = new WeakMap<SessionStore, Map<string, Place[]>>();
 
 /**
- * Waits until no other visit has the session; what it gives ends the visit. In this process the visits of a store stand in line; other processes
- * are kept out by a claim, where the store has those.
+ * Waits until no other visit has the session; the returned function ends the visit. In this process the visits of a store queue up; other processes
+ * are kept out by a claim, if the store has claims.
  *
- * @throws WritError `session-busy`, `session-inside`, and what the store throws; an Error when the visit was stopped
+ * @throws WritError `session-busy`, `session-inside`, and the errors of the store; an Error if the visit was stopped
  */
 export async function enterSession(wanted: Wanted, visit: SessionVisit): Promise<() => Promise<void>> {
   const leave = await standInLine(wanted, visit);
@@ -69,19 +69,19 @@ async function standInLine(wanted: Wanted, visit: SessionVisit): Promise<() => v
   throw stoppedWaiting();
 }
 
-/** A process that dies keeps others out for so long. */
+/** The milliseconds for which a process that died keeps others out. */
 const claimMs = 15_000;
 const renewMs = 5_000;
 const pauseMs = 50;
 
-/** Keeps the visits of other processes out, as long as this one goes on. */
+/** Keeps visits of other processes out as long as this one goes on. */
 async function claim(wanted: Wanted, visit: SessionVisit): Promise<() => Promise<void>> {
   const { id, store } = wanted;
   const { claims } = store;
   if (claims === undefined) return () => Promise.resolve();
   const { owner, host, stop } = visit;
   const take = (): Promise<string> => claims.take(id, owner, claimMs);
-  const giveBack = (): Promise<void> => claims.release(id, owner).catch(() => undefined); // it runs out by itself
+  const giveBack = (): Promise<void> => claims.release(id, owner).catch(() => undefined); // the claim expires by itself
   try {
     for (let holder = await take(); holder !== owner; holder = await take()) {
       checkWaiting(holder, wanted, visit);
@@ -95,7 +95,7 @@ async function claim(wanted: Wanted, visit: SessionVisit): Promise<() => Promise
     await giveBack();
     throw error;
   }
-  const endRenewing = repeat(host, () => void take().catch(() => undefined)); // that it was lost is told when the run is kept
+  const endRenewing = repeat(host, () => void take().catch(() => undefined)); // a lost claim is reported when the run is saved
   return () => {
     endRenewing();
     return giveBack();
@@ -111,7 +111,7 @@ function repeat(host: SessionVisit["host"], work: () => void): () => void {
   return () => cancel();
 }
 
-/** @throws WritError when the visit must not wait for the one that has the session */
+/** @throws WritError if the visit must not wait for the one that has the session */
 function checkWaiting(holder: string, { id, whenBusy }: Wanted, { around }: SessionVisit): void {
   if (around.includes(holder)) throw new WritError("session-inside", { id });
   if (whenBusy === "refuse") throw new WritError("session-busy", { id }, { retryable: true });

@@ -4,11 +4,11 @@ import { estimateTokens } from "../message/usage.ts";
 import { anything, callable } from "../util/shape.ts";
 
 /**
- * The lines that stay of a text, asked at each write with all lines. An error leaves the memory as it was.
+ * Chooses the lines of a text that stay; called at each write with all lines. An error leaves the memory as it was.
  */
 export type Retention = (lines: readonly string[]) => readonly string[] | Promise<readonly string[]>;
 
-/** Makes a short text of many lines: by a function, or by asking an agent. */
+/** Makes a short text from many lines: a function, which may ask an agent. */
 export type Digest = (lines: readonly string[]) => string | Promise<string>;
 
 /**
@@ -44,7 +44,7 @@ export function slidingLines(count: number): Retention {
 }
 
 /**
- * Keeps as many of the last lines as fit into so many tokens, and always the very last one. The tokens are an estimate: 4 characters each.
+ * Keeps as many of the last lines as fit into so many tokens, and always the very last one. Tokens are estimates: one for 4 characters.
  *
  * @throws WritError `definition-invalid` for anything but a whole number of at least 1
  * @example
@@ -69,11 +69,11 @@ export function tokenBudget(tokens: number): Retention {
 }
 
 /**
- * Keeps the last `keepRecent` lines, and a digest of those before them, which `digest` makes anew at each write that has more. An empty
+ * Keeps the last `keepRecent` lines, and a digest of the lines before them, which `digest` makes anew at each write that has more. An empty
  * digest leaves no line.
  *
- * @throws WritError `definition-invalid` for anything but a whole number of at least 1; a write fails with `summary-failed` when `digest`
- * gives no text, and with what `digest` throws.
+ * @throws WritError `definition-invalid` for anything but a whole number of at least 1; a write fails with `summary-failed` if `digest`
+ * returns no text, and with the error that `digest` throws
  * @example
  * ```ts
  * import { memoryBank } from "writ";
@@ -99,7 +99,7 @@ export function summarised(options: { readonly keepRecent: number; readonly dige
 
 const summarisedShape = closed({ keepRecent: anything, digest: callable });
 
-/** The lines of a text. The line break at its end ends the last line and begins no other; an empty text has no lines. */
+/** The lines of a text. A final line break ends the last line and begins no other; an empty text has no lines. */
 export function linesOf(text: string): readonly string[] {
   if (text === "") return [];
   return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");

@@ -6,42 +6,42 @@ import { readTranscript } from "../message/read-transcript.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Act } from "../tool/acts.ts";
 
-/** A run as a session keeps it: its own messages, without what was said before it and without the system message. */
+/** A run as a session keeps it: its own messages, without earlier ones and without the system message. */
 export interface SessionRun {
   readonly runId: string;
   readonly agent: string;
   readonly skill: string;
   readonly outcome: Outcome;
   readonly usage: Usage;
-  /** The hash of what the run was for. */
+  /** The hash of the run's intent. */
   readonly intent?: string;
   readonly messages: readonly Message[];
-  /** Its calls that may have changed something. A run that was stored without them has those of its messages. */
+  /** Its calls that may have changed something. For a run that was stored without them, those in its messages. */
   readonly acts?: readonly Act[];
 }
 
-/** The contents of a session. JSON. */
+/** The contents of a session, as JSON. */
 export interface SessionContents {
-  /** The messages before the first run; no system message. */
+  /** The messages before the first run, without a system message. */
   readonly messages: readonly Message[];
   readonly runs: readonly SessionRun[];
-  /** The words before all of that, in short. */
+  /** A summary of everything before the messages. */
   readonly summary?: string;
-  /** The label of the summary; left out where it is from the user and the author alone. */
+  /** The label of the summary; left out if its sources are only the user and the author. */
   readonly summaryLabel?: Label;
-  /** The session that this one began as, and its version then. */
+  /** The session that this one was forked from, and its version at that time. */
   readonly forkedFrom?: { readonly id: string; readonly version: number };
 }
 
-/** A session as it is stored. Its version is 0 when it is created, and one more with every change. */
+/** A session as it is stored. Its version is 0 when it is created, and grows by one with every change. */
 export interface SessionRecord extends SessionContents {
   readonly id: string;
   readonly version: number;
 }
 
 /**
- * A store of sessions. Any text is an id. A change says which version it was made from, and is refused when
- * the session has another one: of two that write at once, one is told. What is given and what is got are
+ * A store of sessions. Any text is an id. A change names the version that it was made from, and is refused if
+ * the session has another one: of two writers at the same time, one gets an error. Arguments and results are
  * copies.
  */
 export interface SessionStore {
@@ -50,13 +50,13 @@ export interface SessionStore {
   /** @throws WritError `session-missing` */
   read(id: string): Promise<SessionRecord>;
   /**
-   * Adds a run behind all that are there, and gives the new version. One of the same id goes: a run that was suspended and went on is one run.
+   * Adds a run after all others, and returns the new version. A run with the same id is removed: a run that was suspended and went on is one run.
    *
    * @throws WritError `session-missing`, `session-conflict`, `transcript-invalid`
    */
   append(id: string, run: SessionRun, expectedVersion: number): Promise<number>;
   /**
-   * Replaces the contents, and gives the new version.
+   * Replaces the contents, and returns the new version.
    *
    * @throws WritError `session-missing`, `session-conflict`, `transcript-invalid`
    */
@@ -65,23 +65,23 @@ export interface SessionStore {
   delete(id: string): Promise<void>;
   /** The ids, in the order in which the sessions were created. */
   list(): Promise<readonly string[]>;
-  /** Left out: runs of several processes are not kept from using a session at once. The version is compared before the first call with an effect. */
+  /** Left out: runs of several processes may use a session at once. The version is then compared before the first call with an effect. */
   readonly claims?: SessionClaims;
 }
 
-/** Claims on sessions: of two runs in two processes one waits before it does anything. */
+/** Claims on sessions: of two runs in two processes, one waits before it does anything. */
 export interface SessionClaims {
   /**
-   * Gives the session to an owner if nobody has it, or for longer if the owner has it already, and says who has it now. There need not be such a
-   * session yet. After `forMs` without another word of its owner it is free: a process that died keeps nobody out. A store that dies with its
-   * process may keep it until it is released.
+   * Gives the session to an owner if nobody has it, or extends the claim if the owner has it already, and returns its current owner. The session
+   * need not exist yet. It is free `forMs` after its owner's last call: a process that died keeps nobody out. A store that dies with its
+   * process may keep the claim until it is released.
    */
   take(id: string, owner: string, forMs: number): Promise<string>;
   /** Frees the session, if this owner has it. */
   release(id: string, owner: string): Promise<void>;
 }
 
-/** A session as stores keep it: in pieces of JSON text, so that a run more does not mean to write all of them again. */
+/** A session as stores keep it: in pieces of JSON text, so that another run does not mean rewriting all of them. */
 export interface StoredSession {
   readonly version: number;
   /** The contents without the runs. */
@@ -106,7 +106,7 @@ export function runText({ runId, agent, skill, outcome, usage, intent, messages,
   return JSON.stringify({ runId, agent, skill, outcome, usage, intent, messages, acts });
 }
 
-/** The record of what a store kept. */
+/** The record made from what a store kept. */
 export function recordOf(id: string, { version, head, runs }: StoredSession): SessionRecord {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- headText wrote it
   const rest = JSON.parse(head) as Omit<SessionContents, "runs">;
@@ -124,7 +124,7 @@ export function checkVersion(id: string, found: number, expected: number): void 
   if (found !== expected) throw new WritError("session-conflict", { id, expected, found });
 }
 
-/** Messages that no provider would take are not stored: every call has its result, and the system message is each run's own. */
+/** Checks messages before they are stored: every call has its result, and there is no system message, which each run has itself. */
 function checkMessages(messages: readonly Message[]): void {
   const { state } = readTranscript({ messages });
   const system = messages.findIndex(({ role }) => role === "system");

@@ -18,54 +18,54 @@ import { type Summarise, summaryOf } from "./summary.ts";
 
 const storeShape = having("a store of sessions", "read");
 
-/** A session as a run is given it, in `agent.run(input, { session })`. */
+/** A session as a run gets it, in `agent.run(input, { session })`. */
 export interface SessionHandle {
   readonly id: string;
-  /** A run that is replayed is kept too: it was ended where nobody carried it out. */
+  /** True if a replayed run is saved too: it was ended when nobody carried it out. */
   readonly keepsReplay?: true;
   /**
-   * Waits until no other run uses the session, and keeps others out until what it gives is called.
+   * Waits until no other run uses the session, and keeps others out until the returned function is called.
    *
-   * @throws WritError `session-busy` where runs do not wait, `session-inside` for a run inside one that uses it, and what the store throws
+   * @throws WritError `session-busy` if runs do not wait, `session-inside` for a run inside one that uses it, and the errors of the store
    */
   enter(visit: SessionVisit): Promise<() => Promise<void>>;
   /**
-   * The messages before the run. Creates the session when there is none.
+   * The messages before the run. Creates the session if there is none.
    *
-   * @throws WritError what the store throws
+   * @throws WritError the errors of the store
    */
   load(): Promise<LoadedSession>;
   /**
-   * Asked before a run changes anything.
+   * Checks the session before a run changes anything.
    *
-   * @throws WritError `session-conflict` when the session was changed since the run loaded it, but not by this run; `session-missing`
+   * @throws WritError `session-conflict` if the session was changed since the run loaded it, but not by this run; `session-missing`
    */
   check(runId: string, loaded: Pick<LoadedSession, "version">): Promise<void>;
   /**
-   * Keeps a run behind those before it. Saying the same again does nothing more. What was kept meanwhile stays before it: a run that has done
+   * Saves a run after the earlier ones. Saving the same run again does nothing. Runs that were saved meanwhile stay before it: a run that has done
    * something is not lost.
    *
-   * @throws WritError `session-conflict` when a run with the same id gave another answer; `session-missing`
+   * @throws WritError `session-conflict` if a run with the same id gave another answer; `session-missing`
    */
   save(run: FinishedRun, loaded: Pick<LoadedSession, "version">): Promise<void>;
 }
 
-/** A session as a run is given it. JSON, so that a journal can keep it. */
+/** A session as a run gets it. JSON, so that a journal can keep it. */
 export interface LoadedSession {
   readonly version: number;
-  /** They go between the system message and what the user says now. */
+  /** The messages between the system message and the new question of the user. */
   readonly messages: readonly Message[];
-  /** The hash of what the run before was for. */
+  /** The hash of the intent of the last run. */
   readonly intent?: string;
 }
 
-/** A run that ended. */
+/** A run that ended, as its session gets it. */
 export interface FinishedRun extends Omit<SessionRun, "messages"> {
-  /** All of it, what was said before it too: of that nothing is kept twice. */
+  /** The whole transcript, including earlier messages, of which the session keeps nothing twice. */
   readonly transcript: ReadyTranscript;
-  /** Calls that may have changed something and no longer stand in the transcript. */
+  /** Calls that may have changed something and that the transcript no longer has. */
   readonly acts?: readonly Act[];
-  /** The effects of its tools. Left out: nobody knows, and each call may have changed something. */
+  /** The effects of its tools. Left out: unknown, and any call may have changed something. */
   readonly effectOf?: EffectOf;
 }
 
@@ -73,15 +73,15 @@ export interface FinishedRun extends Omit<SessionRun, "messages"> {
 export interface SessionOptions {
   /** The part of the earlier runs that a run is sent. Default `answers`: without calls and results. */
   readonly history?: History;
-  /** While another run uses the session a run waits for its turn (`wait`, the default), or fails with `session-busy` before it does anything. */
+  /** The behaviour while another run uses the session: `wait` for its turn (default), or `refuse` with `session-busy` before the run does anything. */
   readonly whenBusy?: "wait" | "refuse";
 }
 
 /**
- * Names a session of a store, for runs. A run that is given it is sent what was said in earlier ones, and is kept with them, however it ends.
- * Runs of one session go one after another, in the order of their coming: one that waits does nothing yet, and its signal and its time end the waiting.
+ * Names a session of a store, for runs. A run that gets it is sent the messages of earlier runs, and is saved with them, however it ends.
+ * Runs of one session go one after another, in the order of their arrival: a waiting run does nothing yet, and its signal or its time ends the waiting.
  *
- * @throws WritError `definition-invalid` for what is no store, an id that is no text, and other options
+ * @throws WritError `definition-invalid` for a value that is not a store, an id that is not text, and unknown options
  * @example
  * ```ts
  * import { agent, inMemorySessions, session } from "writ";
@@ -131,14 +131,14 @@ const optionsShape = closed({
 export interface ForkOptions {
   /** The id of the new session. */
   readonly newId: string;
-  /** The new session begins with so many of the first runs. Default: all. */
+  /** The number of first runs that the new session begins with. Default: all. */
   readonly atRun?: number;
 }
 
 /**
- * Begins a new session as another one is, or as it was after some of its runs. Afterwards the two have nothing to do with each other.
+ * Begins a new session as a copy of another one, or of its state after some of its runs. After that the two are independent.
  *
- * @throws WritError `session-missing`, `session-exists`, and `session-run-missing` when there are fewer runs than `atRun`
+ * @throws WritError `session-missing`, `session-exists`, and `session-run-missing` if there are fewer runs than `atRun`
  * @example
  * ```ts
  * import { inMemorySessions } from "writ";
@@ -166,16 +166,16 @@ export async function forkSession(
 
 /** Options of {@link summariseSession}. */
 export interface SummariseOptions {
-  /** So many of the last runs stay as they are. */
+  /** The number of last runs that stay as they are. */
   readonly keepRuns: number;
-  /** Given the questions and answers of the other runs, after what was said before them. */
+  /** Gets the questions and answers of the other runs, after the earlier messages and summary. */
   readonly summarise: Summarise;
 }
 
 /**
- * Puts a summary in the place of all but the last runs of a session, in the store. Does nothing when it has no other runs.
+ * Replaces all but the last runs of a session, in the store, with a summary. Does nothing if it has no other runs.
  *
- * @throws WritError `session-missing`, `summary-failed`, `definition-invalid`, and `session-conflict` when a run was kept meanwhile
+ * @throws WritError `session-missing`, `summary-failed`, `definition-invalid`, and `session-conflict` if a run was saved meanwhile
  * @example
  * ```ts
  * import { agent, inMemorySessions } from "writ";
@@ -220,7 +220,7 @@ async function readOrCreate(store: SessionStore, id: string): Promise<SessionRec
   try {
     return await store.create(id);
   } catch (error) {
-    if (isWritError(error, "session-exists")) return store.read(id); // another process was faster
+    if (isWritError(error, "session-exists")) return store.read(id); // another process created it first
     throw error;
   }
 }
@@ -231,8 +231,8 @@ interface Keeping {
 }
 
 /**
- * Adds a run behind all that are there, also behind those that its own version does not have. One that is replayed after a crash is there already; one that
- * failed and was tried again stands there once, where it ended last.
+ * Adds a run after all others, including those that came after its own version. A run that is replayed after a crash is there already; one that
+ * failed and was retried is there once, at the place of its last end.
  */
 async function appendLast(store: SessionStore, id: string, { kept, version }: Keeping): Promise<void> {
   try {

@@ -2,16 +2,16 @@ import { messageOf, WritError } from "../error/writ-error.ts";
 import { isPlain, type Label, trustedLabel } from "../message/label.ts";
 import { type Message, runtimeMessage, type UserMessage } from "../message/message.ts";
 
-/** Says in short what messages say: a function, which may ask an agent. */
+/** Summarises messages: a function, which may ask an agent. */
 export type Summarise = (messages: readonly Message[]) => string | Promise<string>;
 
-/** A summary as the model is told it; it is no better than what it sums up. */
+/** A summary as the model is told it; its label is no better than those of its sources. */
 export function summaryMessage(text: string, label: Label = trustedLabel): UserMessage {
   const message = runtimeMessage(`Summary of what was said before:\n\n${text}`);
   return isPlain(label) ? message : { ...message, label };
 }
 
-/** @throws WritError `summary-failed` when there is no text; what the function threw is the cause. */
+/** @throws WritError `summary-failed` if there is no text; an error of the function is the cause */
 export async function summaryOf(messages: readonly Message[], summarise: Summarise): Promise<string> {
   const where = "a conversation";
   let text: unknown;

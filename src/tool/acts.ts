@@ -11,27 +11,27 @@ import {
 import { visibleJson } from "../util/json.ts";
 import type { Effect } from "./tool.ts";
 
-/** A call that may have changed something, in short: it is told on where the messages of the call are not. */
+/** A call that may have changed something, in short, for readers that do not see the messages of the call. */
 export interface Act {
   readonly callId: string;
   readonly tool: string;
   readonly effect: Exclude<Effect, "none" | "read">;
-  /** JSON text, cut off where it is long. */
+  /** JSON text, cut off if it is long. */
   readonly arguments: string;
   readonly status: ResultStatus;
-  /** The result as the model was told it, cut off where it is long. */
+  /** The result as the model was told it, cut off if it is long. */
   readonly result: string;
-  /** The sources of the arguments and the result; left out for the user and the author alone. */
+  /** The sources of the arguments and the result; left out if those are only the user and the author. */
   readonly label?: Label;
 }
 
 /** The effect of the tool of this name. */
 export type EffectOf = (tool: string) => Effect;
 
-/** Ends of calls that never began. */
+/** The statuses of calls that never began. */
 const unbegun: ReadonlySet<ResultStatus> = new Set<ResultStatus>(["invalid", "denied", "skipped"]);
 
-/** The calls in these messages that may have changed something: each that began, but for those of tools that are known to look or compute. */
+/** The calls in these messages that may have changed something: all that began, except those of tools that are known to look or compute. */
 export function actsIn(messages: readonly Message[], effectOf: EffectOf): readonly Act[] {
   const calls = new Map<string, { readonly call: ToolCall; readonly label: Label }>();
   return messages.flatMap((message) => {
@@ -41,7 +41,7 @@ export function actsIn(messages: readonly Message[], effectOf: EffectOf): readon
     const made = calls.get(message.callId);
     const effect = effectOf(message.name);
     if (made === undefined || effect === "none" || effect === "read") return [];
-    if (message.status === "cancelled" && effect !== "undeclared") return []; // a declared change that was stopped at work is `unknown`
+    if (message.status === "cancelled" && effect !== "undeclared") return []; // a declared change that was stopped while running is `unknown`
     const label = joinLabels(made.label, labelOf(message));
     const { callId, name, status, text } = message;
     const told = { arguments: cut(JSON.stringify(made.call.arguments)), status, result: cut(text) };
@@ -56,15 +56,15 @@ function cut(text: string): string {
   return text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}…`;
 }
 
-/** True if the author declared an effect of the tool. */
+/** True if the author declared the effect of the tool. */
 export function isDeclared({ effect }: Act): boolean {
   return effect !== "undeclared";
 }
 
 /**
- * Tells a model of calls that it does not see; undefined when there are none. The message has the label of
- * what it tells, and is nobody's choice. Its length is bounded: where there are too many calls, those that
- * weigh most are told, and of the others how many they are.
+ * Tells a model of calls that it does not see; undefined if there are none. The message has the label of
+ * its content, and is nobody's choice. Its length is bounded: of too many calls, the most
+ * important are listed, and the others are counted.
  */
 export function actsMessage(acts: readonly Act[]): UserMessage | undefined {
   if (acts.length === 0) return undefined;
@@ -88,12 +88,12 @@ function lineOf({ tool, arguments: args, status, result }: Act): string {
   return visibleJson(`${tool} ${args}: ${status}, ${JSON.stringify(result)}`);
 }
 
-/** Most characters in the lines of a message. */
+/** The most characters in the lines of a message. */
 const mostCharacters = 2000;
 
 const weights: readonly Act["effect"][] = ["irreversible", "write", "undeclared"];
 
-/** As many as there is room for: what cannot be undone first, then what was done last. */
+/** As many calls as fit: first those that cannot be undone, then the latest. */
 function heaviest(acts: readonly Act[]): ReadonlySet<Act> {
   const byWeight = weights.flatMap((effect) => acts.filter((act) => act.effect === effect).toReversed());
   let characters = 0;

@@ -1,4 +1,4 @@
-/** The eight groups of an IPv6 address, or undefined for a text that is none (a zone after `%` makes it none). */
+/** The eight groups of an IPv6 address; undefined for any other text, including an address with a zone (`%`). */
 function groupsOf(text: string): readonly number[] | undefined {
   const literal = text.startsWith("[") ? text : `[${text}]`;
   const canonical = URL.parse(`http://${literal}/`)?.hostname.slice(1, -1);
@@ -21,7 +21,7 @@ function numberOf(text: string): number | undefined {
   return parts.some((part) => part > 255) ? undefined : parts.reduce((whole, part) => whole * 256 + part, 0);
 }
 
-/** First address and length of the prefix of all blocks that do not lead to one machine of the public Internet (IANA's special registry). */
+/** The first address and the prefix length of all blocks that do not lead to one machine of the public Internet (IANA's special registry). */
 const specialBlocks: readonly (readonly [first: number, bits: number])[] = (
   [
     ["0.0.0.0", 8],
@@ -46,7 +46,7 @@ function isPublicNumber(address: number): boolean {
   return !specialBlocks.some(([first, bits]) => address >= first && address < first + 2 ** (32 - bits));
 }
 
-/** Only 2000::/3 is given to machines; in it Teredo and its neighbours, 6to4 and the blocks for documents carry or mean something else. */
+/** True for a public IPv6 address. Only 2000::/3 is given to machines; in it Teredo and its neighbours, 6to4 and documentation blocks mean something else. */
 function isPublicGroups(groups: readonly number[]): boolean {
   const [first = 0, second = 0] = groups;
   if (first < 0x2000 || first > 0x3fff) return false;
@@ -61,8 +61,8 @@ export function isAddress(host: string): boolean {
 
 /**
  * True if an address leads to the public Internet. False for loopback, private, link-local, shared (CGNAT),
- * unique local, multicast, unspecified and reserved ones, for those that carry an IPv4 address inside
- * (mapped, 6to4, NAT64, Teredo), and for every text that is no address.
+ * unique local, multicast, unspecified and reserved addresses, for those that carry an IPv4 address inside
+ * (mapped, 6to4, NAT64, Teredo), and for every text that is not an address.
  */
 export function isPublicAddress(host: string): boolean {
   const address = numberOf(host);
@@ -71,7 +71,7 @@ export function isPublicAddress(host: string): boolean {
   return groups !== undefined && isPublicGroups(groups);
 }
 
-/** True if an address is this machine itself: 127.0.0.0/8 or ::1. */
+/** True if an address is this machine: 127.0.0.0/8 or ::1. */
 export function isLoopback(host: string): boolean {
   const address = numberOf(host);
   if (address !== undefined) return Math.floor(address / 2 ** 24) === 127;

@@ -6,8 +6,8 @@ import { readSeverity } from "./recovery.ts";
 import type { Tool, TypedTool } from "./tool.ts";
 
 /**
- * Lets a fixer say that it cannot mend a failure, and what the caller should do: a soft failure. Its run ends as failed with
- * `tool-escalated`; where `fix()` asked it, the model that made the call is told the reason. Active only where it is listed.
+ * Lets a fixer report that it cannot mend a failure, and what the caller should do: a soft failure. Its run ends as failed with
+ * `tool-escalated`; if `fix()` asked it, the model that made the call is told the reason. Active only if it is listed.
  *
  * @example
  * ```ts
@@ -37,8 +37,8 @@ export const escalate: TypedTool<Verdict, never> = verdictTool({
 });
 
 /**
- * Lets a fixer say that nothing can be done: a hard failure. Its run ends as failed with `tool-unrecoverable`; where `fix()` asked it, the
- * run that made the call ends too, whatever attempts are left. Active only where it is listed.
+ * Lets a fixer report that nothing can be done: a hard failure. Its run ends as failed with `tool-unrecoverable`; if `fix()` asked it, the
+ * run that made the call ends too, even if attempts are left. Active only if it is listed.
  *
  * @example
  * ```ts
@@ -60,13 +60,13 @@ export const throwException: TypedTool<Verdict, never> = verdictTool({
 /** The arguments of the built-in tools. */
 export interface Verdict {
   readonly reason: string;
-  /** Any case; what is no severity counts as HIGH. */
+  /** In any case; a word that is not a severity counts as HIGH. */
   readonly severity?: string;
 }
 
 const builtins: ReadonlySet<Tool> = new Set<Tool>([escalate, throwException]);
 
-/** Names of tools that the runtime provides itself. An author's own tools cannot have them. */
+/** The names of tools that the runtime provides. An author's own tools cannot have them. */
 export const reservedNames: ReadonlySet<string> = new Set([
   "memory_read",
   "memory_write",
@@ -75,7 +75,7 @@ export const reservedNames: ReadonlySet<string> = new Set([
   "throwException",
 ]);
 
-/** Tells the built-in tools from tools that only have their names. */
+/** Tells the built-in tools from other tools with their names. */
 export function isBuiltin(tool: Tool): boolean {
   return builtins.has(tool);
 }
@@ -85,7 +85,7 @@ interface VerdictDefinition extends Pick<Tool, "name" | "description"> {
   readonly execute: (verdict: Verdict) => never;
 }
 
-/** A tool whose schema is read when something first looks at it: most programs import these tools and list none. */
+/** Makes a tool whose schema is read on first use: most programs import these tools and list none. */
 function verdictTool({ inputSchema, ...named }: VerdictDefinition): TypedTool<Verdict, never> {
   const input = lazy(() => toSchema(inputSchema, { name: named.name, role: "input" }));
   return {

@@ -6,7 +6,7 @@ export interface CallScope {
   readonly agent: string;
   readonly skill: string;
   readonly turn: number;
-  /** 0 for a run that nobody called. */
+  /** 0 for an outermost run. */
   readonly depth: number;
   /** The conversation before the reply that made the call. */
   readonly transcript: ReadyTranscript;

@@ -7,14 +7,14 @@ import { netCovers, placeText, readNetScope } from "./net-scope.ts";
 import { pathCovers, readPathScope } from "./path-scope.ts";
 import { noScope, readScope, type ScopeReading } from "./scope-reading.ts";
 
-/** All kinds, in the order of the documents. */
+/** All kinds, in the order of the documentation. */
 const capabilityKinds = ["net", "fs.read", "fs.write", "env", "secret", "exec", "llm"] as const;
 
-/** A kind of thing outside of itself that a program can reach. */
+/** A kind of thing outside the program that it can reach. */
 export type CapabilityKind = (typeof capabilityKinds)[number];
 
 /**
- * A power over a part of the world, as data: what a tool *needs*, and what an agent *grants*. It opens nothing by itself; a tool runs with what
+ * A power over a part of the world, as data: a *need* of a tool, or a *grant* of an agent. It opens nothing by itself; a tool runs with what
  * both of them have. `scope` is canonical: two capabilities with the same kind and scope are the same power.
  */
 export interface Capability<Kind extends CapabilityKind = CapabilityKind> {
@@ -23,24 +23,24 @@ export interface Capability<Kind extends CapabilityKind = CapabilityKind> {
   readonly scope: string;
 }
 
-/** One thing that is reached: canonical, so that it can be compared. */
+/** One thing to reach, in canonical form, so that it can be compared. */
 export type Resource =
   | {
       readonly kind: "net";
       readonly protocol: "http:" | "https:";
-      /** Lower case, punycode, without a dot at the end; IP addresses in their one canonical spelling, of version 6 in brackets. */
+      /** Lower case, Punycode, without a final dot; an IP address in its canonical spelling, in brackets for version 6. */
       readonly host: string;
       readonly port: number;
     }
   | {
       readonly kind: "fs.read" | "fs.write";
-      /** Absolute, every link resolved. */
+      /** Absolute, with all links resolved. */
       readonly path: string;
-      /** Real places of scopes that have links in them, by scope; any other scope leads where it says. */
+      /** The real places of scopes with links in them, by scope; any other scope leads where it says. */
       readonly roots?: ReadonlyMap<string, string>;
     }
   | { readonly kind: "env" | "secret"; readonly name: string }
-  /** The program as it was named: a bare name, or an absolute path. */
+  /** The program as it was named: a bare name or an absolute path. */
   | { readonly kind: "exec"; readonly program: string }
   | { readonly kind: "llm" };
 
@@ -73,8 +73,8 @@ function rawText(kind: string, scope: unknown): string {
 }
 
 /**
- * The network: one host, `*.suffix` for all hosts beneath a name of two parts or more (not the name itself), or `*` for every public host. It means
- * https on port 443 unless a scheme or a port is written. A host that leads to a private address is reached only when that address, or `localhost`,
+ * The network: one host, `*.suffix` for all hosts beneath a name of at least two parts (not the name itself), or `*` for every public host. It means
+ * https on port 443 unless a scheme or a port is given. A host that leads to a private address can be reached only if that address, or `localhost`,
  * is named itself.
  *
  * @throws WritError `capability-invalid`
@@ -90,7 +90,7 @@ export function net(host: string): Capability<"net"> {
 }
 
 /**
- * Files: a file, or a folder and all beneath it. Paths are absolute, or `file:` addresses; `/**` at the end changes nothing. `/` does not reach into
+ * Files: a file, or a folder and everything beneath it. Paths are absolute, or `file:` URLs; a final `/**` changes nothing. `/` does not cover
  * /proc, /sys and /dev.
  *
  * @throws WritError `capability-invalid`
@@ -102,9 +102,9 @@ export function net(host: string): Capability<"net"> {
  * ```
  */
 export const fs: {
-  /** Reading, looking and listing. */
+  /** Reads, inspects and lists. */
   readonly read: (path: string | URL) => Capability<"fs.read">;
-  /** Writing, making folders and removing; it does not mean reading. */
+  /** Writes, makes folders and removes; it does not include reading. */
   readonly write: (path: string | URL) => Capability<"fs.write">;
 } = Object.freeze({
   read: (path: string | URL) => make("fs.read", path instanceof URL ? path.href : path),
@@ -112,7 +112,7 @@ export const fs: {
 });
 
 /**
- * The value of an environment variable, or of all whose names begin alike: `APP_*`.
+ * The value of an environment variable, or of all variables with a prefix: `APP_*`.
  *
  * @throws WritError `capability-invalid`
  * @example
@@ -127,7 +127,7 @@ export function env(name: string): Capability<"env"> {
 }
 
 /**
- * A secret, kept in the environment variable of that name. The tool can send it, and can neither read nor print it.
+ * A secret, kept in the environment variable of that name. The tool can send it, but neither read nor print it.
  *
  * @throws WritError `capability-invalid`
  * @example
@@ -142,7 +142,7 @@ export function secret(name: string): Capability<"secret"> {
 }
 
 /**
- * A program: by its bare name, looked for in /usr/local/bin, /usr/bin and /bin, or by its absolute path. It can do anything once it runs.
+ * A program: by its bare name, looked up in /usr/local/bin, /usr/bin and /bin, or by its absolute path. Once it runs, it can do anything.
  *
  * @throws WritError `capability-invalid`
  * @example
@@ -157,7 +157,7 @@ export function exec(program: string): Capability<"exec"> {
 }
 
 /**
- * Asking the run's model.
+ * The power to ask the run's model.
  *
  * @example
  * ```ts
@@ -169,9 +169,9 @@ export function exec(program: string): Capability<"exec"> {
 export const llm: Capability<"llm"> = make("llm", "");
 
 /**
- * Reads a capability as it stands on a command line: `net=api.weather.com`, `fs.read=/data`, `llm`.
+ * Reads a capability as written on a command line: `net=api.weather.com`, `fs.read=/data`, `llm`.
  *
- * @throws WritError `capability-invalid`; for a kind that is unknown it names those that there are.
+ * @throws WritError `capability-invalid`; for an unknown kind it names the known ones
  * @example
  * ```ts
  * import { parseCapability } from "writ/tools";
@@ -190,7 +190,7 @@ export function parseCapability(text: string): Capability {
 }
 
 /**
- * Reads capabilities with commas between them; `none` is no capability at all. A scope with a comma in it cannot be written so.
+ * Reads a comma-separated list of capabilities; `none` is the empty list. A scope with a comma in it cannot be written this way.
  *
  * @throws WritError `capability-invalid`
  * @example
@@ -207,13 +207,13 @@ export function parseCapabilities(text: string): readonly Capability[] {
 }
 
 /**
- * Takes what somebody calls a capability, like an entry of `needs`, `grants` or a JSON file, and gives it with its scope in the canonical spelling.
+ * Reads a capability from any value, such as an entry of `needs`, `grants` or a JSON file, and returns it with its scope in canonical spelling.
  *
  * @throws WritError `capability-invalid`
  */
 export function readCapability(value: unknown): Capability {
   const { kind, scope } = fits(record, value) ? value : {};
-  if (kind === undefined) throw invalidCapability(shownOf(value), "it is no capability.");
+  if (kind === undefined) throw invalidCapability(shownOf(value), "it is not a capability.");
   if (!isKind(kind)) throw invalidCapability(rawText(shownOf(kind), scope), unknownKind(shownOf(kind)));
   return make(kind, scope);
 }
@@ -248,7 +248,7 @@ export function exactly(resource: Resource): Capability {
   }
 }
 
-/** True if a capability is enough for a resource. A scope that is not canonical covers nothing more. */
+/** True if a capability covers a resource. A scope that is not canonical covers nothing beyond itself. */
 export function covers({ kind, scope }: Capability, resource: Resource): boolean {
   if (kind !== resource.kind) return false;
   switch (resource.kind) {
@@ -271,7 +271,7 @@ export function covers({ kind, scope }: Capability, resource: Resource): boolean
 }
 
 function unknownKind(kind: string): string {
-  return `"${kind}" is no kind of capability. There are ${capabilityKinds.join(", ")}.`;
+  return `"${kind}" is not a kind of capability. There are ${capabilityKinds.join(", ")}.`;
 }
 
 function shownOf(value: unknown): string {

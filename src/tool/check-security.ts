@@ -48,13 +48,13 @@ const words: Shape<ParameterWords> = closed({
   from: optional(list(source)),
 });
 
-/** A role, or what more an author says of a parameter: in a tool and in a policy alike. */
+/** A role, or an author's other words on a parameter: the same in a tool and in a policy. */
 export const parameterShape: Shape<Parameter> = {
   wanted: words.wanted,
   misfit: (value) => (typeof value === "string" ? role : words).misfit(value),
 };
 
-/** Fields in which a tool tells its powers, arguments and results: a misspelt one would guard nothing. */
+/** The fields in which a tool declares its powers, arguments and results: a misspelt one would guard nothing. */
 export const securityFields: Readonly<Record<"needs" | "parameters" | "secrecy", Shape<unknown>>> = {
   needs: optional(list(anything, "a list of capabilities")),
   parameters: optional(map(parameterShape)),
@@ -78,7 +78,7 @@ export function checkParameters({ name, needs = [], parameters = {} }: Said, sch
   }
 }
 
-/** The parameter in which a dotted path begins. */
+/** The parameter that a dotted path begins with. */
 export function firstOf(path: string): string {
   return path.split(".", 1)[0] ?? path;
 }

@@ -2,7 +2,7 @@ import { checkShape, closed } from "../error/check-shape.ts";
 import { list, object, optional, refined, string, whole } from "../util/shape.ts";
 
 /**
- * Bounds of a tool's use in one run. Checked before hooks, arguments and policy; a call against them is
+ * Bounds on the use of a tool in one run. Checked before hooks, arguments and policy; a call that breaks one is
  * denied, and the model is told why.
  *
  * @example
@@ -14,15 +14,15 @@ import { list, object, optional, refined, string, whole } from "../util/shape.ts
  */
 export interface Constraints {
   /**
-   * Most calls of the tool that may run; 0 forbids it. Calls that did not run do not count. Default: no
+   * The most calls of the tool that may run; 0 forbids it. Calls that did not run do not count. Default: no
    * bound.
    */
   readonly maxCalls?: number;
-  /** Tools that must each have succeeded in an earlier turn: calls of one turn run beside each other, so none of them comes after another. */
+  /** Tools that must each have succeeded in an earlier turn: calls of one turn run side by side, so none of them comes after another. */
   readonly onlyAfter?: readonly string[];
 }
 
-/** @throws WritError `definition-invalid` for what no call could be held to. */
+/** @throws WritError `definition-invalid` for constraints that no call could meet */
 export function checkConstraints(name: string, constraints: Constraints | undefined): void {
   const others = refined(
     list(string),

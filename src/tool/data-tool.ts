@@ -10,7 +10,7 @@ import { argumentProblem, wrongArguments, wrongResult } from "./wrong-values.ts"
 const toolShape = object({ name: string }, "a tool, or one as data");
 
 /**
- * A tool as data: what a model is told of it, and nothing that runs. `chat` offers it; the program carries its calls out, and holds them to the
+ * A tool as data: only its description for a model, without a function. `chat` offers it; the program carries out its calls, and checks them against the
  * schemas with {@link validateCall} and {@link validateResult}.
  *
  * @example
@@ -34,14 +34,14 @@ export interface DataTool<
    * object.
    */
   readonly inputSchema?: Input;
-  /** The schema of its results. It is not told to models. Default: anything that is JSON. */
+  /** The schema of its results, which models are not told. Default: any JSON. */
   readonly outputSchema?: Output;
-  /** Options that providers take for this tool, by their names, as those of `tool()`: `{ anthropic: { deferLoading: true } }`. */
+  /** Options that providers take for this tool, by provider, like those of `tool()`: `{ anthropic: { deferLoading: true } }`. */
   readonly providerOptions?: JsonObject;
 }
 
 /**
- * A value that fits its schema, with defaults filled in, or what is wrong with one that does not: `issues` for programs, `text` for the model, as a
+ * A value that fits its schema, with defaults filled in, or the faults of one that does not: `issues` for programs, `text` for the model, as a
  * run tells it.
  */
 export type Validated<Value> =
@@ -49,9 +49,9 @@ export type Validated<Value> =
   | { readonly ok: false; readonly issues: readonly Issue[]; readonly text: string };
 
 /**
- * Holds the arguments of a call to a tool's input schema, as a run does before the tool: changed to fit only where nothing is lost, and fields that
- * the schema does not have are refused. Never throws for what a model wrote. A text is refused, since the `arguments` of a call that could not be read
- * (`malformed`) are one.
+ * Checks the arguments of a call against a tool's input schema, as a run does: they are changed to fit only if nothing is lost, and fields that
+ * the schema does not have are refused. Never throws because of what a model wrote. A text is refused, because the `arguments` of an unreadable call
+ * (`malformed`) are text.
  *
  * @throws WritError `schema-invalid`, `schema-without-json-schema` for the schema of a tool as data
  * @example
@@ -87,7 +87,7 @@ export async function validateCall(tool: Tool | DataTool, args: unknown): Promis
 }
 
 /**
- * Holds a result to a tool's output schema, and to what JSON can say. Never throws for the result.
+ * Checks a result against a tool's output schema, and against what JSON can hold. Never throws because of the result.
  *
  * @throws WritError `schema-invalid`, `schema-without-json-schema` for the schema of a tool as data
  * @example
@@ -122,7 +122,7 @@ function asJson(value: unknown): ParseResult<unknown> {
     : { ok: false, issues: [{ path: [], message: `no JSON: ${json.reason}` }] };
 }
 
-/** The schema of the arguments, of a tool or of one as data. @throws WritError `schema-invalid`, `schema-without-json-schema` */
+/** The schema of the arguments, for a tool or a tool as data. @throws WritError `schema-invalid`, `schema-without-json-schema` */
 export function inputOf(tool: Tool | DataTool): Schema {
   return "input" in tool ? tool.input : argumentSchema(tool.inputSchema ?? {}, { name: tool.name });
 }

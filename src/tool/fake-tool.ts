@@ -7,14 +7,14 @@ export interface FakeTool extends TypedTool<unknown, unknown> {
   readonly calls: readonly unknown[];
 }
 
-/** The words of its author on a fake tool: all that can be said of a tool, but for its name and its function. */
+/** The author's declarations of a fake tool: every field of a tool except its name and its function. */
 export type FakeToolOptions = Partial<Omit<ToolDefinition<SchemaSource, unknown>, "name" | "execute">>;
 
 /**
- * Makes a tool that takes any arguments, or those of `about.inputSchema`, and gives `result`, or what `result` gives when it is a function (an
- * error it throws included). What `about` says (`effect`, `retry`, `parameters`, ...) it is, as any other tool.
+ * Makes a tool that takes any arguments, or those of `about.inputSchema`, and returns `result`, or, if `result` is a function, what it returns (or an
+ * error that it throws). The fields of `about` (`effect`, `retry`, `parameters`, ...) work as for any other tool.
  *
- * @throws WritError what `tool()` throws
+ * @throws WritError the errors of `tool()`
  * @example
  * ```ts
  * import { fakeTool } from "writ/testing";

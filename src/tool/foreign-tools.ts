@@ -8,7 +8,7 @@ import { tool, type Tool, type ToolContext, type ToolDefinition } from "./tool.t
 import { withFiles } from "./with-files.ts";
 
 /**
- * The author's words on a tool of another library, which does not know them. What is not said stays undeclared, and its results are a stranger's.
+ * The author's declarations about a tool of another library, which does not have them. Undeclared properties stay so, and its results count as a stranger's.
  *
  * @example
  * ```ts
@@ -32,7 +32,7 @@ export type ForeignToolWords = Pick<
 >;
 
 /**
- * Choice among the tools of another library, and the author's words on them.
+ * A choice of tools of another library, with the author's declarations about them.
  *
  * @example
  * ```ts
@@ -42,13 +42,13 @@ export type ForeignToolWords = Pick<
  * ```
  */
 export interface ForeignToolOptions {
-  /** The only tools that are taken. Default: all. */
+  /** The only tools to take. Default: all. */
   readonly only?: readonly string[];
-  /** The author's words on tools, by their names. */
+  /** The author's declarations, by tool name. */
   readonly tools?: Readonly<Record<string, ForeignToolWords>>;
 }
 
-/** A tool of another library, as it was read. */
+/** A tool of another library, after it was read. */
 export interface ForeignTool {
   readonly name: string;
   readonly description: unknown;
@@ -75,7 +75,7 @@ export const foreignFields: { readonly only: Shape<unknown>; readonly tools: Sha
   tools: optional(map(words)),
 };
 
-/** The names that are taken. @throws WritError `tool-unknown` for a name in the options that there is not */
+/** The names of the tools to take. @throws WritError `tool-unknown` for an unknown name in the options */
 export function takenNames(
   where: string,
   names: readonly string[],
@@ -86,7 +86,7 @@ export function takenNames(
   return new Set(only ?? names);
 }
 
-/** Makes a tool of one of another library. */
+/** Makes a tool from one of another library. */
 export function foreignTool(foreign: ForeignTool, { tools = {} }: ForeignToolOptions): Tool {
   const { name, description, inputSchema, outputSchema, providerOptions, execute } = foreign;
   return tool({
@@ -102,7 +102,7 @@ export function foreignTool(foreign: ForeignTool, { tools = {} }: ForeignToolOpt
   });
 }
 
-/** A result that is a list of parts of a message: its texts, with its files beside them. */
+/** The result, if it is a list of message parts, as its texts with its files beside them. */
 export function withoutParts(given: unknown): unknown {
   if (!Array.isArray(given) || given.length === 0 || !given.every(isPart)) return given;
   const parts = given.map((each) => readPart(each));
@@ -111,7 +111,7 @@ export function withoutParts(given: unknown): unknown {
   return files.length === 0 ? text : withFiles(text, files);
 }
 
-/** Refuses what cannot be made a tool of. */
+/** Refuses a value that cannot be made a tool. */
 export function refuseForeign(where: string, reason: string): never {
   throw new WritError("definition-invalid", { where, reason });
 }

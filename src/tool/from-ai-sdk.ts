@@ -24,8 +24,8 @@ import type { Tool, ToolContext } from "./tool.ts";
  */
 export interface FromAiSdkOptions extends ForeignToolOptions {
   /**
-   * `policy`: the policy of the agent asks, in place of `needsApproval` of the tools. Default: a tool that has `needsApproval` is refused, so that nothing
-   * that was asked about before runs unasked.
+   * `policy`: the policy of the agent asks, in place of the tools' `needsApproval`. Default: a tool with `needsApproval` is refused, so that
+   * no call that needed a question before runs without one.
    */
   readonly approvals?: "policy";
 }
@@ -34,12 +34,12 @@ const toolMap = named("tools of the AI SDK by their names: { search: tool({ … 
 const shape = closed({ ...foreignFields, approvals: optional(oneOf("policy")) });
 
 /**
- * Makes tools of those of the AI SDK: `tool()`, `dynamicTool()`, and what its MCP client gives. Nothing of the AI SDK is imported. Their schemas are held to here,
- * their effects stay undeclared and their results a stranger's, unless `tools` says otherwise. The values that a tool gives before its last
- * one are its progress, and `toModelOutput` makes what the model is told. `messages` is empty: a tool is not told the conversation.
+ * Makes tools from those of the AI SDK: `tool()`, `dynamicTool()`, and those of its MCP client. It imports nothing from the AI SDK. Schemas are enforced here;
+ * effects stay undeclared and results count as a stranger's, unless `tools` says otherwise. Values that a tool yields before its last
+ * one are its progress, and `toModelOutput` makes what the model is told. `messages` is empty: a tool does not get the conversation.
  *
- * @throws WritError `definition-invalid` for a tool without `execute`, one that a provider runs or defines, one with `needsApproval`, and other options;
- * `tool-unknown` for a name in the options that there is not; what `tool()` throws
+ * @throws WritError `definition-invalid` for a tool without `execute`, one that a provider runs or defines, one with `needsApproval`, and unknown options;
+ * `tool-unknown` for an unknown name in the options; the errors of `tool()`
  * @example
  * ```ts
  * import { tool } from "ai";
@@ -94,12 +94,12 @@ function aiSdkTool(name: string, given: Fields, options: FromAiSdkOptions): Tool
   );
 }
 
-/** The schema, also where a function gives it. */
+/** The schema, also if a function returns it. */
 function resolved(given: unknown): unknown {
   return isFunction(given) && !("~standard" in given) ? given() : given;
 }
 
-/** The schema in a Standard Schema, in what `jsonSchema()` makes, or in a function that gives one of these. */
+/** The schema in a Standard Schema, in a value of `jsonSchema()`, or in a function that returns one of these. */
 function schemaOf(given: unknown, where: string): unknown {
   const schema = resolved(given);
   const { jsonSchema, "~standard": standard } = fieldsOf(schema);
@@ -123,7 +123,7 @@ async function run(
   return told(fieldsOf(await call(toModelOutput, { toolCallId, input, output })));
 }
 
-/** The function that `jsonSchema()` was given to judge values with. */
+/** Validates arguments with the function that was passed to `jsonSchema()`. */
 async function validated({ validate, "~standard": standard }: Fields, args: unknown): Promise<unknown> {
   if (standard !== undefined || !isFunction(validate)) return args;
   const { success, value, error } = fieldsOf(await validate(args));
@@ -137,7 +137,7 @@ function isFunction(value: unknown): value is (...given: unknown[]) => unknown {
 
 const call = (code: unknown, ...given: unknown[]): unknown => (isFunction(code) ? code(...given) : undefined);
 
-/** The last of the values that a tool gives; those before it are its progress. */
+/** The last of the values that a tool yields; the earlier ones are its progress. */
 async function last(given: unknown, progress: ToolContext["progress"]): Promise<unknown> {
   const output = await given;
   if (typeof output !== "object" || output === null || !(Symbol.asyncIterator in output)) return output;
@@ -151,7 +151,7 @@ async function last(given: unknown, progress: ToolContext["progress"]): Promise<
   return latest?.value;
 }
 
-/** The text for the model in place of the tool's result. @throws Error for a failure that the tool tells */
+/** The text for the model in place of the tool's result. @throws Error for a failure that the tool reports */
 function told({ type, value, reason }: Fields): unknown {
   if (type === "execution-denied") throw new Error(typeof reason === "string" ? reason : "It was denied.");
   if (String(type).startsWith("error"))

@@ -11,7 +11,7 @@ import {
 import type { Tool } from "./tool.ts";
 
 /**
- * Fields that writ needs of a tool of LangChain (`StructuredToolInterface` of `@langchain/core`).
+ * The fields that writ needs of a LangChain tool (`StructuredToolInterface` of `@langchain/core`).
  *
  * @example
  * ```ts
@@ -37,12 +37,12 @@ const tools = list(like, "a list of tools of LangChain");
 const shape = closed(foreignFields);
 
 /**
- * Makes tools of those of LangChain: what `tool()` of `@langchain/core/tools` makes, and those of its packages and tool kits. Nothing of LangChain is imported. Their
- * schemas are held to here, their effects stay undeclared and their results a stranger's, unless `tools` says otherwise. `returnDirect` and
- * callbacks of LangChain are not read; an artifact stays behind.
+ * Makes tools from those of LangChain: `tool()` of `@langchain/core/tools`, and those of its packages and tool kits. It imports nothing from LangChain.
+ * Schemas are enforced here; effects stay undeclared and results count as a stranger's, unless `tools` says otherwise. `returnDirect` and
+ * LangChain's callbacks are not read; an artifact is dropped.
  *
- * @throws WritError `definition-invalid` for what is no list of such tools, and for other options; `tool-unknown` for a name in the options that there is not;
- * what `tool()` throws
+ * @throws WritError `definition-invalid` unless the value is a list of such tools, and for unknown options; `tool-unknown` for an unknown name in the options;
+ * the errors of `tool()`
  * @example
  * ```ts
  * import { tool } from "@langchain/core/tools";

@@ -25,7 +25,7 @@ import type { Tool, ToolContext } from "./tool.ts";
  * ```
  */
 export interface FromOpenAIOptions extends ForeignToolOptions {
-  /** The functions, by the names of their definitions. Each definition that is taken has one. */
+  /** The functions, by the names of their definitions. Each definition that is taken needs one. */
   readonly execute: Readonly<
     Record<string, (args: Readonly<Record<string, unknown>>, context: ToolContext) => unknown>
   >;
@@ -38,11 +38,11 @@ const shape = closed({
 });
 
 /**
- * Makes tools of function definitions of OpenAI, in the form of chat completions or of responses, and of the functions that carry them out. Their
- * schemas are held to here, their effects stay undeclared and their results a stranger's, unless `tools` says otherwise.
+ * Makes tools from OpenAI's function definitions, in the form of chat completions or of responses, and from the functions that carry them out.
+ * Schemas are enforced here; effects stay undeclared and results count as a stranger's, unless `tools` says otherwise.
  *
- * @throws WritError `definition-invalid` for a definition without a function, a function without a definition, a tool that is no function, and other options;
- * `tool-unknown` for a name in the options that there is not; what `tool()` throws
+ * @throws WritError `definition-invalid` for a definition without a function, a function without a definition, a tool that is not a function, and unknown
+ * options; `tool-unknown` for an unknown name in the options; the errors of `tool()`
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -84,7 +84,7 @@ export function fromOpenAI(definitions: readonly object[], options: FromOpenAIOp
     });
 }
 
-/** OpenAI takes a definition without parameters for a function without arguments. */
+/** The parameters of a definition without any: OpenAI takes it for a function without arguments. */
 const noParameters = { type: "object", properties: {}, additionalProperties: false };
 
 interface Definition extends Fields {
@@ -97,6 +97,6 @@ function definitionOf({ type, function: inner, ...flat }: Fields, place: number)
   if (type === "function" && typeof name === "string") return { ...definition, name };
   return refuseForeign(
     "fromOpenAI()",
-    `definition ${place} is no function with a name: its type is ${JSON.stringify(type)}`,
+    `definition ${place} is not a function with a name: its type is ${JSON.stringify(type)}`,
   );
 }

@@ -1,6 +1,6 @@
 import type { Capability, CapabilityKind } from "./capability.ts";
 
-/** A value for a header or an environment variable of a program: it can be neither read nor printed. */
+/** A value for a header, or for an environment variable of a program, that can be neither read nor printed. */
 export interface Secret {
   readonly name: string;
   /** `[secret NAME]`, also in JSON and when inspected. */
@@ -11,18 +11,18 @@ export interface Secret {
 /** Options of a request. */
 export interface FetchOptions {
   readonly method?: string;
-  /** A secret stands here as itself, or as a part of a list that is joined, like `["Bearer ", key]`. It is dropped at a redirect to another origin. */
+  /** Header values. A secret is passed as it is, or as part of a list that is joined: `["Bearer ", key]`. It is dropped at a redirect to another origin. */
   readonly headers?: Readonly<Record<string, string | Secret | readonly (string | Secret)[]>>;
   readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal;
-  /** Most bytes of the answer that are read before it fails. Default 10,000,000. */
+  /** The most bytes of the answer; reading more fails. Default 10,000,000. */
   readonly maxBytes?: number;
 }
 
-/** Sends a request to a host that was declared and granted. Redirects are followed by hand, at most five, each judged like the first. */
+/** Sends a request to a host that was declared and granted. Redirects are followed one by one, at most five, each checked like the first request. */
 export type Fetch = (url: string | URL, options?: FetchOptions) => Promise<Response>;
 
-/** A name in a folder. */
+/** An entry of a folder. */
 export interface DirectoryEntry {
   readonly name: string;
   readonly type: "file" | "folder" | "other";
@@ -32,17 +32,17 @@ export interface DirectoryEntry {
 export interface ByteRange {
   /** The first byte, counted from 0. */
   readonly from: number;
-  /** The most bytes; at the end of the file there are fewer, behind it none. */
+  /** The most bytes; fewer at the end of the file, none after it. */
   readonly bytes: number;
 }
 
-/** Reads regular files and folders beneath what was declared and granted. */
+/** Reads regular files and folders that were declared and granted. */
 export interface ReadFiles {
   readText(path: string): Promise<string>;
-  /** The whole file, or a part of it; only parts can be read of a file over 100,000,000 bytes. */
+  /** Reads the whole file, or a part of it; a file over 100,000,000 bytes can only be read in parts. */
   readBytes(path: string, part?: ByteRange): Promise<Uint8Array>;
   list(path: string): Promise<readonly DirectoryEntry[]>;
-  /** Undefined when there is nothing. */
+  /** Undefined if there is nothing at the path. */
   stat(
     path: string,
   ): Promise<
@@ -50,22 +50,22 @@ export interface ReadFiles {
   >;
 }
 
-/** Writes regular files beneath what was declared and granted. */
+/** Writes regular files that were declared and granted. */
 export interface WriteFiles {
-  /** Creates the file, or replaces what it holds; folders between are not made. */
+  /** Creates the file, or replaces its content; missing folders are not made. */
   writeText(path: string, text: string): Promise<void>;
   writeBytes(path: string, bytes: Uint8Array): Promise<void>;
   appendText(path: string, text: string): Promise<void>;
   makeFolder(path: string): Promise<void>;
-  /** A file, or an empty folder. */
+  /** Removes a file, or an empty folder. */
   remove(path: string): Promise<void>;
 }
 
 /** Options of a program's run. */
 export interface ExecOptions {
-  /** The working folder: beneath what the tool may read. Default: a new empty folder, removed afterwards. */
+  /** The working folder: one that the tool may read. Default: a new empty folder, removed afterwards. */
   readonly cwd?: string;
-  /** Added to an environment that is otherwise empty but for PATH, HOME (an empty folder) and LANG. Names that change how programs are loaded are refused. */
+  /** Variables added to an environment with only PATH, HOME (an empty folder) and LANG. Names that change how programs are loaded are refused. */
   readonly env?: Readonly<Record<string, string | Secret>>;
   readonly input?: string | Uint8Array;
   readonly signal?: AbortSignal;
@@ -73,9 +73,9 @@ export interface ExecOptions {
   /** The most bytes of each output that are kept. Default 1,000,000. */
   readonly maxBytes?: number;
   /**
-   * The effect of `timeoutMs` and `maxBytes`. `fail`: the program is stopped, and the call fails. `cut`: the
-   * end of the time stops it, and what it printed until then is given; of a longer output the middle is left
-   * out, until there are 64 times as many bytes. Default `fail`.
+   * The effect of `timeoutMs` and `maxBytes`. `fail`: the program is stopped, and the call fails. `cut`: at the
+   * end of the time the program is stopped, and its output so far is returned; the middle of a longer output is left
+   * out, up to 64 times as many bytes. Default `fail`.
    */
   readonly onLimit?: "fail" | "cut";
 }
@@ -89,24 +89,24 @@ export interface ExecResult {
   /** The limit that ended a program under `onLimit: "cut"`. */
   readonly stoppedBy?: "time" | "output";
   /**
-   * The bytes that were left out of both outputs under `onLimit: "cut"`; a line in their place tells them.
+   * The bytes left out of both outputs under `onLimit: "cut"`; a line in their place says so.
    */
   readonly leftOutBytes?: number;
 }
 
-/** Runs a program with arguments as a list; no shell reads them. */
+/** Runs a program with a list of arguments, which no shell reads. */
 export type Exec = (program: string, args?: readonly string[], options?: ExecOptions) => Promise<ExecResult>;
 
-/** Everything that a tool's context can hold beside the call itself. */
+/** Everything that a tool's context can have beside the call itself. */
 export interface Handles {
   readonly fetch: Fetch;
   readonly fs: ReadFiles & WriteFiles;
-  /** The value of a variable; undefined when it is not set. */
+  /** The value of a variable; undefined if it is not set. */
   readonly env: (name: string) => string | undefined;
-  /** @throws WritError `secret-missing` when there is no such secret. */
+  /** @throws WritError `secret-missing` if there is no such secret */
   readonly secret: (name: string) => Secret;
   readonly exec: Exec;
-  /** Asks the run's model once, without tools. Its words are as untrusted as what they were asked with. */
+  /** Asks the run's model once, without tools. The answer is as untrusted as the prompt. */
   readonly llm: (prompt: string) => Promise<string>;
 }
 
@@ -126,18 +126,18 @@ type Together<Union> = (Union extends unknown ? (part: Union) => void : never) e
   ? Whole
   : never;
 
-/** The handles of these needs, and no others. Of needs that are only known at run time each handle may be missing. */
+/** The handles for these needs, and no others. For needs that are only known at run time, any handle may be missing. */
 export type HandlesOf<Needs extends readonly Capability[]> = Needs extends readonly []
   ? unknown
   : CapabilityKind extends Needs[number]["kind"]
     ? Partial<Handles>
     : Together<HandleOf[Needs[number]["kind"]]>;
 
-/** One look at whether a resource may be used: told as `capability-checked`. */
+/** One check of whether a resource may be used: told as `capability-checked`. */
 export interface AccessRecord {
   /** `net(api.weather.com)`; never a value. */
   readonly resource: string;
   readonly granted: boolean;
-  /** The reason for a no. */
+  /** The reason for a denial. */
   readonly reason?: string;
 }

@@ -7,29 +7,29 @@ import { tool, type Tool, type ToolContext } from "./tool.ts";
 /** A text or value that a model may read by calling its name. Takes no arguments. */
 export interface Knowledge extends Tool {
   readonly kind: "knowledge";
-  /** Loads it anew. @throws WritError `knowledge-invalid`, and whatever the author's `load` throws */
+  /** Loads the content anew. @throws WritError `knowledge-invalid`, and the error of the author's `load` */
   execute(args: unknown, context: LoadContext): Promise<Json>;
 }
 
-/** The context of a loader. */
+/** The context of a `load` function. */
 export type LoadContext = Pick<ToolContext, "signal">;
 
-/** Text, or what JSON can hold. */
+/** Text, or a value that JSON can hold. */
 export type Loaded = string | number | boolean | object | null;
 
 /** The definition of knowledge. */
 export interface KnowledgeDefinition {
-  /** A tool name: 1 to 64 letters, digits, `_`, `-` or `.`; starts with a letter or `_`. */
+  /** A tool name: 1 to 64 letters, digits, `_`, `-` or `.`; begins with a letter or `_`. */
   readonly name: string;
-  /** The content in words, so that the model knows when to read it. */
+  /** A description of the content, by which the model knows when to read it. */
   readonly description: string;
-  /** Gives the content as it is now. Called whenever the model reads, and never before. */
+  /** Returns the current content. Called each time the model reads, and never before. */
   readonly load: (context: LoadContext) => Loaded | Promise<Loaded>;
 }
 
 /**
- * Defines something to read. The model sees name and description; the content is loaded when the model calls the name, each time anew, so
- * that it is always the latest. Told to watchers as `knowledge-used`.
+ * Defines something to read. The model sees name and description; the content is loaded each time the model calls the name, so
+ * that it is always current. Watchers are told `knowledge-used`.
  *
  * @throws WritError `name-invalid`, `definition-invalid`
  * @example
@@ -63,14 +63,14 @@ export function knowledge(definition: KnowledgeDefinition): Knowledge {
 const definitionLike = named("an object like { name, description, load }", record);
 const shape = closed({ name: anything, description: anything, load: callable });
 
-/** Tells knowledge, which can be read without arguments, from all other tools. */
+/** Tells knowledge, which is read without arguments, from all other tools. */
 export function isKnowledge(entry: Tool): entry is Knowledge {
   const { properties } = entry.input.jsonSchema;
   return entry.kind === "knowledge" && isJsonObject(properties) && Object.keys(properties).length === 0;
 }
 
 /**
- * The content as JSON. A value that JSON would drop or garble is refused, not handed on as `null` or `{}`.
+ * The content as JSON. A value that JSON would drop or garble is refused, and not passed on as `null` or `{}`.
  */
 function contentOf(name: string, loaded: unknown): Json {
   const reason = whyNotJson(loaded);

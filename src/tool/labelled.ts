@@ -1,7 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import { isLabel, type Label } from "../message/label.ts";
 
-/** No JSON has a symbol: what a stranger wrote bears none. */
+/** The mark of labelled values. JSON cannot have a symbol, so a stranger's data never carries it. */
 const byAnyCopy = Symbol.for("writ.labelled");
 
 /**
@@ -15,7 +15,7 @@ const byAnyCopy = Symbol.for("writ.labelled");
  * ```
  */
 export class Labelled<Value> {
-  /** True for one that another copy of the package made too: a tool of a library has its own, and its label must not be lost. */
+  /** True also for a value from another copy of the package: a tool of a library has its own copy, and its label must not be lost. */
   static [Symbol.hasInstance](value: unknown): value is Labelled<unknown> {
     return typeof value === "object" && value !== null && byAnyCopy in value;
   }
@@ -31,10 +31,10 @@ export class Labelled<Value> {
 }
 
 /**
- * Gives a tool's result a label of its own, where one tool finds things of different worth. What the label leaves out is as the tool declares it; it
- * stands beside that of the arguments, which it cannot raise.
+ * Gives a tool's result a label of its own, for a tool whose results differ in trust. Parts that the label leaves out are as the tool declares them. The label
+ * is joined with that of the arguments, which it cannot raise.
  *
- * @throws WritError `definition-invalid` for what is no label: the call fails
+ * @throws WritError `definition-invalid` for an invalid label: the call fails
  * @example
  * ```ts
  * import { tool } from "writ";

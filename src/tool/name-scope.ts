@@ -14,7 +14,7 @@ export function readVariable(text: string): ScopeReading {
     : noScope("a name has letters, digits and `_`, and does not begin with a digit.");
 }
 
-/** Reads the name of a variable, or the beginning of names: `APP_*`. */
+/** Reads the name of a variable, or a prefix of names: `APP_*`. */
 export function readVariableScope(text: string): ScopeReading {
   if (!text.endsWith("*")) return readVariable(text);
   const prefix = readVariable(text.slice(0, -1));
@@ -26,7 +26,7 @@ export function variableCovers(scope: string, name: string): boolean {
   return isName && (scope.endsWith("*") ? name.startsWith(scope.slice(0, -1)) : scope === name);
 }
 
-/** Reads a program: a bare name like `git`, or an absolute path. */
+/** Reads a program: a bare name such as `git`, or an absolute path. */
 export function readProgram(text: string): ScopeReading {
   if (text === "") return noScope("the program is missing.");
   if (text.startsWith("-")) return noScope("a program does not begin with `-`.");

@@ -1,17 +1,17 @@
 import { isAddress, isPublicAddress } from "./address.ts";
 import { noScope, readScope, type ScopeReading } from "./scope-reading.ts";
 
-/** A place in the network that is reached. */
+/** A place in the network to reach. */
 export interface NetPlace {
   readonly protocol: "http:" | "https:";
   readonly host: string;
   readonly port: number;
 }
 
-/** Host is an exact host, `*` for every public one, or `*.suffix` for all beneath a name. */
+/** The host is exact, `*` for every public one, or `*.suffix` for all beneath a name. */
 type NetPattern = NetPlace;
 
-// Whitespace, control characters and encodings are taken away by URL, and would say another host than what is read.
+// URL removes whitespace, control characters and encodings, and would return another host than people read.
 // oxlint-disable-next-line no-control-regex -- control characters are what is refused
 const form = /^(\[[0-9a-f:.]+\]|[^[\]:\s%\u0000-\u001f\u007f]+)(?::(\d{1,5}))?$/i;
 const hostName = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
@@ -33,15 +33,15 @@ export function netCovers(scope: string, { protocol, host, port }: NetPlace): bo
   return host.length > suffix.length && host.endsWith(suffix) && !host.startsWith(".");
 }
 
-/** A place as scopes are written: what is usual is left out. */
+/** A place in the form of scopes: defaults are left out. */
 export function placeText({ protocol, host, port }: NetPlace): string {
   const scheme = protocol === "http:" ? "http://" : "";
   return `${scheme}${host}${port === defaultPorts[protocol] ? "" : `:${port}`}`;
 }
 
 /**
- * The place that an address of the web leads to, or why no handle goes there: only http and https, no user name, and only spellings that every
- * reader reads alike. One dot at the end of the host is dropped.
+ * The place that a web address leads to, or the reason why no handle goes there: only http and https, no user name, and only spellings that every
+ * program reads alike. A single final dot of the host is dropped.
  */
 export function placeOf(url: URL): NetPlace | string {
   const { protocol } = url;
@@ -50,7 +50,7 @@ export function placeOf(url: URL): NetPlace | string {
   if (url.username !== "" || url.password !== "")
     return "an address with a user name or password is refused.";
   const host = url.hostname.replace(/\.$/, "");
-  if (!isAddress(host) && !hostName.test(host)) return "the host is no name that can be judged.";
+  if (!isAddress(host) && !hostName.test(host)) return "the host is not a name that can be judged.";
   return { protocol, host, port: url.port === "" ? defaultPorts[protocol] : Number(url.port) };
 }
 
@@ -59,7 +59,7 @@ function isPublicHost(host: string): boolean {
   return host !== "localhost" && !host.endsWith(".localhost");
 }
 
-/** The pattern that a text says, or what is wrong with it. */
+/** The pattern that a text stands for, or its fault. */
 function patternOf(text: string): NetPattern | string {
   if (text === "") return "the host is missing.";
   if (text.includes("@")) return "a user name cannot be granted.";
@@ -67,7 +67,7 @@ function patternOf(text: string): NetPattern | string {
   if (!/^https?$/i.test(scheme)) return "only http and https can be granted.";
   if (/[/\\?#]/.test(rest)) return "a host is granted, not a path: leave out what comes after it.";
   const [, host, port] = form.exec(rest) ?? [];
-  if (host === undefined) return "it is no host; an IPv6 address stands in brackets.";
+  if (host === undefined) return "it is not a host; write an IPv6 address in brackets.";
   const canonical = hostOf(host);
   if (!canonical.ok) return canonical.reason;
   const protocol = scheme.toLowerCase() === "http" ? "http:" : "https:";
@@ -82,10 +82,10 @@ function hostOf(text: string): ScopeReading {
   const written = isWild ? text.slice(2) : text;
   if (written.includes("*")) return noScope("a `*` stands only before all of a name, as in *.weather.com.");
   const host = URL.parse(`https://${written}/`)?.hostname.replace(/\.$/, "");
-  if (host === undefined || host.length > 253) return noScope("it is no host.");
+  if (host === undefined || host.length > 253) return noScope("it is not a host.");
   if (isAddress(host)) return isWild ? noScope("there is nothing beneath an address.") : readScope(host);
   if (!hostName.test(host) || host.split(".").some((label) => label.length > 63))
-    return noScope("it is no host.");
+    return noScope("it is not a host.");
   if (!isWild) return readScope(host);
   return host.includes(".")
     ? readScope(`*.${host}`)

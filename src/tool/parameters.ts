@@ -1,13 +1,13 @@
 /**
- * The role of an argument in a call: `target` says who, where or which thing it acts on, `id` which record of
- * the author's own, `amount` how much, `content` what is said. A parameter that is not listed counts as
- * `target` where the tool has an effect.
+ * The role of an argument in its call: `target` says whom, where or which thing the call acts on, `id` which record of
+ * the author's own, `amount` how much, `content` what is said. If the tool has an effect, an unlisted parameter counts as
+ * `target`.
  */
 export type ParameterRole = (typeof parameterRoles)[number];
 
 export const parameterRoles = ["target", "content", "amount", "id"] as const;
 
-/** The kind of value that an argument is: values are compared in the canonical form of their type. */
+/** The type of an argument's values, which are compared in the canonical form of that type. */
 export type ValueType = (typeof valueTypes)[number];
 
 export const valueTypes = [
@@ -24,39 +24,39 @@ export const valueTypes = [
 ] as const;
 
 /**
- * A place from which a value may come beside the user's own words. Made by `foundIn` and `listedBy`.
+ * A place, other than the user's own words, from which a value may come. Made by `foundIn` and `listedBy`.
  *
- * `found-in`: a result of a tool whose own arguments were chosen holds it, as one of the values that the text says, or with `whole`
- * as all of a field. `listed-by`: the same for an exact item of a directory, whatever that was asked for.
+ * `found-in`: the result of a tool whose own arguments were chosen contains it, as one of the values in the text, or with `whole`
+ * as the whole content of a field. `listed-by`: the same for an exact item of a directory, whatever the arguments were.
  */
 export interface ValueSource {
   readonly type: "found-in" | "listed-by";
-  /** The name of the tool that gives it. */
+  /** The name of the tool that returns it. */
   readonly tool: string;
-  /** The value is all that stands in a field: no part of a text. Always so in a directory. */
+  /** True if the value must be the whole content of a field, not a part of a text. Always true for a directory. */
   readonly whole?: true;
-  /** The name of the field, at any depth, or names that it may have. Default: any. */
+  /** The name of the field, at any depth, or its possible names. Default: any. */
   readonly field?: string | readonly string[];
   /**
-   * The field is one of the only record of that name in all that the tool gave: the user says the name of the record, in quotes or as its identifier, and
-   * the name of the field. Needs `whole` and `field`.
+   * True if the field must belong to the only record of its name in all results of the tool. The user says the name of the record, in quotes or as its
+   * identifier, and the name of the field. Needs `whole` and `field`.
    */
   readonly named?: true;
 }
 
-/** The words of an author on a parameter. */
+/** An author's words on a parameter. */
 export interface ParameterWords {
   readonly role: ParameterRole;
-  /** The kind of value, where its form does not say it. */
+  /** The type of its values, if their form does not show it. */
   readonly type?: ValueType;
-  /** Values that the author vouches for, here and nowhere else: a folder for downloads. */
+  /** Values that the author vouches for in this parameter only: a folder for downloads. */
   readonly constants?: readonly string[];
-  /** Values from these places count as chosen here; where the tool has an effect, only if the request asks for such an act. */
+  /** Values from these places count as chosen here; if the tool has an effect, only if the request asks for such an act. */
   readonly from?: readonly ValueSource[];
 }
 
-/** A role, or more words. */
+/** A role, or more words on the parameter. */
 export type Parameter = ParameterRole | ParameterWords;
 
-/** Roles of the arguments of a tool, by their names. `passengers.name` is a field within `passengers`, also in a list. */
+/** The roles of a tool's arguments, by name. `passengers.name` is a field inside `passengers`, which may be a list. */
 export type Parameters = Readonly<Record<string, Parameter>>;

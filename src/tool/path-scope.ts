@@ -1,15 +1,15 @@
 import { noScope, readScope, type ScopeReading } from "./scope-reading.ts";
 
-/** Folders that are no files of anybody: a grant of `/` does not reach into them, only one that names them does. */
+/** Folders that belong to the machine: a grant of `/` does not cover them, only a grant that names them. */
 const machineFolders: readonly string[] = ["/proc", "/sys", "/dev"];
 
 const resolved = /^(?:\/(?!\.{1,2}(?:\/|$))[^/\0]+)+$/;
 
-/** Reads an absolute path, or a `file:` address. Behind `/**` at its end, which changes nothing, all characters but `*` and `?` mean themselves. */
+/** Reads an absolute path or a `file:` URL. Before a final `/**`, which changes nothing, all characters except `*` and `?` are literal. */
 export function readPathScope(text: string): ScopeReading {
   if (text === "") return noScope("the path is missing.");
   const path = text.startsWith("file:") ? pathOfAddress(text) : text;
-  if (path === undefined) return noScope("it is no file: address of this machine.");
+  if (path === undefined) return noScope("it is not a file: URL of this machine.");
   if (path.includes("\0")) return noScope("a path has no NUL in it.");
   if (!path.startsWith("/")) return noScope("a path must be absolute, as in /data.");
   const parts = path.replace(/\/\*\*$/, "/").split("/");
@@ -35,7 +35,7 @@ function isBeneath(path: string, root: string): boolean {
 function pathOfAddress(text: string): string | undefined {
   const url = text.startsWith("file:///") ? URL.parse(text) : null;
   if (url === null || url.host !== "" || url.search !== "" || url.hash !== "") return undefined;
-  // The address forgets `..` and encoded separators when it is read: what was written must not have had them.
+  // Parsing the URL drops `..` and encoded separators, so the written text must not have them.
   if (/(?:^|[/\\:])(?:\.|%2e){2}(?:[/\\]|$)|%2f|%5c|%00|\\/i.test(text)) return undefined;
   try {
     return decodeURIComponent(url.pathname);

@@ -4,12 +4,12 @@ import { anything } from "../util/shape.ts";
 import { type Mode, tool, type Tool } from "./tool.ts";
 
 /**
- * A tool with which a model says what it is going to do. Called before anything of a stranger was read, it freezes the acts: what is outside of
- * them asks afterwards under `guarded()`, and the calls whose arguments it gave are carried out as they were planned. Called later, a person is
- * asked once about all of them. A yes is for each call once, with the arguments that were shown, and any value in those left open.
+ * A tool with which a model declares its plan. Called before anything of a stranger was read, it freezes the planned acts: afterwards, acts outside of
+ * the plan need a question under `guarded()`, and calls whose arguments the plan has are carried out as planned. Called later, a person is
+ * asked once about all acts. A yes permits each call once, with the arguments that were shown, and any value in those left open.
  *
- * It is judged as its acts are: what the policy denies cannot be planned. A rule about the tool itself holds too: `ask("plan_acts")` has a
- * person look at every plan.
+ * It is judged by its acts: an act that the policy denies cannot be planned. A rule about the tool itself holds too: `ask("plan_acts")` has a
+ * person check every plan.
  *
  * @throws WritError `name-invalid`
  * @example

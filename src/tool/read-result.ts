@@ -3,10 +3,10 @@ import { withDropped } from "../message/transcript.ts";
 import { Labelled } from "./labelled.ts";
 import { tool, type Tool } from "./tool.ts";
 
-/** The name of the tool with which a model reads on in a result that was too long to be shown whole. */
+/** The name of the tool with which a model reads on in a result that was too long to show. */
 export const readResult = "read_result";
 
-/** The beginning of a text that fits into so many bytes of UTF-8; the whole text where it fits. */
+/** The beginning of a text that fits into so many bytes of UTF-8; the whole text if it fits. */
 export function beginning(text: string, maxBytes: number): { readonly text: string; readonly bytes: number } {
   if (maxBytes === Infinity) return { text, bytes: Infinity };
   const room = new Uint8Array(Math.min(maxBytes, text.length * 3));
@@ -14,7 +14,7 @@ export function beginning(text: string, maxBytes: number): { readonly text: stri
   return { text: text.slice(0, read), bytes: written };
 }
 
-/** The notice of the rest of a result, of which the model was shown the characters before `from`. */
+/** The notice about the rest of a result, after the model was shown the characters before `from`. */
 export function restText(callId: string, { from, length }: { from: number; length: number }): string {
   const call = JSON.stringify({ call: callId, from });
   return `[${length - from} characters are left. ${readOn}${call}.]`;
@@ -22,12 +22,12 @@ export function restText(callId: string, { from, length }: { from: number; lengt
 
 const readOn = `Read on with ${readResult} `;
 
-/** True for a result of which a model was told how to read on. */
+/** True for a result with a notice of how to read on. */
 export function isCut({ text, value }: ResultMessage): boolean {
   return value !== undefined && text.includes(readOn);
 }
 
-/** The text of a result, with the ids of calls in what it says of reading on as they are called now. */
+/** The text of a result, with the call ids in its notice as they are now. */
 export function withCallIds(text: string, ids: ReadonlyMap<string, string>): string {
   return text.replaceAll(writtenCall, (whole, before: string, written: string) => {
     const id: unknown = JSON.parse(written);
@@ -44,7 +44,7 @@ const writtenCall = new RegExp(
 // Register: the tools that read on, by the number of bytes that they show at a time.
 const readers = new Map<number, Tool>();
 
-/** The tool that reads on in results of its own run, so many bytes at a time. It looks at nothing else, and what it shows has the label of the result. */
+/** The tool that reads on in results of its own run, so many bytes at a time. It reads nothing else, and its output has the label of the result. */
 export function resultReader(maxBytes: number): Tool {
   const known = readers.get(maxBytes);
   if (known !== undefined) return known;
@@ -103,7 +103,7 @@ function partOf(whole: string, { call, from, maxBytes }: Part): string {
   return next >= whole.length ? text : `${text}\n${restText(call, { from: next, length: whole.length })}`;
 }
 
-/** A character beyond the first 65 536 is two numbers in a text. */
+/** True for the second half of a character beyond the first 65 536, which takes two code units. */
 function isSecondHalf(code: number): boolean {
   return code >= 0xdc00 && code <= 0xdfff;
 }

@@ -6,15 +6,15 @@ import type { Tool } from "./tool.ts";
 
 /** An agent's rules for the failures of its tools. */
 export interface RecoveryRules {
-  /** By the name of the tool. */
+  /** Rules by tool name. */
   readonly tools?: Readonly<Record<string, Recovery>>;
-  /** For tools that nothing else is said about. */
+  /** The rule for all other tools. */
   readonly default?: Recovery;
 }
 
 /**
- * The recovery of a tool: its own `recover`, else the agent's for its name, else the agent's default. The
- * first there is holds alone: what it leaves out is not looked for in the next. `escalate` and
+ * The recovery of a tool: its own `recover`, otherwise the agent's for its name, otherwise the agent's default. Only the
+ * first of these holds: functions that it leaves out are not taken from the next. `escalate` and
  * `throwException` have none.
  */
 export function recoveryFor(tool: Tool, { tools = {}, default: rest }: RecoveryRules): Recovery | undefined {
@@ -22,7 +22,7 @@ export function recoveryFor(tool: Tool, { tools = {}, default: rest }: RecoveryR
   return tool.recover ?? (Object.hasOwn(tools, tool.name) ? tools[tool.name] : rest);
 }
 
-/** The tools, each with the recovery that it has under the rules: a run asks nobody but the tool. */
+/** The tools, each with its recovery under the rules, so that a run only looks at the tool. */
 export function withRecoveries(
   tools: ReadonlyMap<string, Tool>,
   rules: RecoveryRules,
@@ -35,7 +35,7 @@ export function withRecoveries(
 }
 
 /**
- * Checks what an author gave as the rules of an agent; `known` are the names of its tools.
+ * Checks the rules that an author gave an agent; `known` are the names of its tools.
  *
  * @throws WritError `definition-invalid`, `tool-unknown` for a rule about a tool that the agent does not have
  */

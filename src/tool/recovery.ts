@@ -7,10 +7,10 @@ import type { CallScope } from "./call-scope.ts";
 /** The weight of a failure that a fixer could not mend. */
 export type Severity = "LOW" | "MEDIUM" | "HIGH" | "CRITICAL";
 
-/** Mends a text: an agent from text to text, or a function. `context` is what an agent takes as the options of its run. */
+/** Mends a text: an agent from text to text, or a function. An agent takes `context` as the options of its run. */
 export type Fixer = (broken: string, context: FixerContext) => Promise<string> | string;
 
-/** The context of a fixer beside the text. */
+/** The context that a fixer gets beside the text. */
 export interface FixerContext {
   /** Aborted when the run is cancelled or the tool's time is over. */
   readonly signal: AbortSignal;
@@ -18,32 +18,32 @@ export interface FixerContext {
   readonly parent: CallScope;
 }
 
-/** A value that stands in the place of what failed. */
+/** A value in place of the failed one. */
 export interface Fixed {
   readonly type: "fixed";
   readonly value: Json;
 }
 
-/** The tool is run again. */
+/** The decision to run the tool again. */
 export interface Retry {
   readonly type: "retry";
   readonly times: number;
 }
 
-/** The model is told the reason and goes on. */
+/** The decision to tell the model the reason; the run goes on. */
 export interface Escalated {
   readonly type: "escalated";
   readonly reason: string;
   readonly severity: Severity;
 }
 
-/** The run ends. */
+/** The decision to end the run. */
 export interface Unrecoverable {
   readonly type: "unrecoverable";
   readonly reason?: string;
 }
 
-/** A fixer is asked for what stands in the place of what failed. */
+/** The decision to ask a fixer for a replacement. */
 export interface Fix {
   readonly type: "fix";
   readonly fixer: Fixer;
@@ -54,44 +54,44 @@ export interface Fix {
 /** An answer to a call that failed. */
 export type Repair = Fixed | Retry | Escalated | Unrecoverable | Fix;
 
-/** Arguments that a tool cannot be run with. */
+/** Arguments with which a tool cannot be run. */
 export interface ArgumentFailure {
-  /** `unreadable`: the text is no JSON. `mismatch`: it is, and the tool's schema does not take it. */
+  /** `unreadable`: the text is not JSON. `mismatch`: it is JSON that the tool's schema does not take. */
   readonly type: "unreadable" | "mismatch";
   readonly tool: string;
-  /** The parser's words, or each issue with its path. */
+  /** The parser's message, or each issue with its path. */
   readonly message: string;
   /** The schema that the arguments must match. */
   readonly schema: JsonSchema;
-  /** Number of times that this call's arguments were mended before. */
+  /** The number of times that this call's arguments were mended before. */
   readonly round: number;
 }
 
 /** The call whose tool threw. */
 export interface FailedCall {
   readonly tool: string;
-  /** As the tool got them. */
+  /** The arguments as the tool got them. */
   readonly arguments: unknown;
 }
 
 type Answer<Kind extends Repair> = Kind | undefined | Promise<Kind | undefined>;
 
 /**
- * Answers to calls that fail. A kind of failure without a function, and a function that gives nothing, leave
- * the failure as it is. A budget that is used up is no failure of a tool and comes to no function here.
+ * Answers to calls that fail. A kind of failure without a function, or whose function returns nothing, stays
+ * a failure. A used-up budget is not a failure of a tool, and no function here is called for it.
  */
 export interface Recovery {
   /**
-   * The arguments cannot be read or do not match the schema. `raw` is their text. What is mended is read and checked again, and asked about
-   * again when it is still wrong, at most 8 times; the tool never runs with arguments that do not match.
+   * Called if the arguments cannot be read or do not match the schema. `raw` is their text. Mended arguments are read and checked again, and asked about
+   * again if they are still wrong, at most 8 times; the tool never runs with arguments that do not match.
    */
   readonly invalidArguments?: (raw: string, failure: ArgumentFailure) => Answer<Exclude<Repair, Retry>>;
-  /** The tool threw. What is mended stands in the place of its result. */
+  /** Called if the tool threw. A mended value takes the place of its result. */
   readonly executionFailed?: (error: unknown, call: FailedCall) => Answer<Repair>;
 }
 
 /**
- * A value in the place of what failed: of the arguments (a text is read as JSON), or of the tool's result.
+ * A value in place of the failed one: of the arguments (a text is read as JSON), or of the tool's result.
  *
  * @example
  * ```ts
@@ -105,9 +105,9 @@ export function fixed(value: Json): Fixed {
 }
 
 /**
- * Runs the tool up to so many more times, one after another. When it throws each time, the run ends as failed with `tool-failed`.
+ * Runs the tool up to so many more times, one after another. If it throws each time, the run ends as failed with `tool-failed`.
  *
- * @throws WritError `definition-invalid` when `times` is not a whole number of at least 1
+ * @throws WritError `definition-invalid` unless `times` is a whole number of at least 1
  * @example
  * ```ts
  * import { retry, type Recovery } from "writ/tools";
@@ -121,7 +121,7 @@ export function retry(times: number): Retry {
 }
 
 /**
- * A soft failure: the model is told the reason and may call again with other arguments. Case does not matter in `severity`; what is none of
+ * A soft failure: the model is told the reason and may call again with other arguments. `severity` may be in any case; a word that is not one of
  * the four counts as HIGH.
  *
  * @example
@@ -154,13 +154,13 @@ export function unrecoverable(reason?: string): Unrecoverable {
 }
 
 /**
- * Asks a fixer, an agent or a function. It is given `input`; when that is left out, the text of the arguments, or the message of the tool's
- * error. Its answer stands in the place of the arguments or, as JSON where it is JSON, of the result. A fixer that throws is asked again
- * until `attempts` (default 1) are used up; then the run ends as failed with `tool-failed`. One that escalates (`escalate`, or
+ * Asks a fixer, an agent or a function. It gets `input`, or, if that is left out, the text of the arguments or the message of the tool's
+ * error. Its answer takes the place of the arguments or, read as JSON if it is JSON, of the result. A fixer that throws is asked again
+ * until `attempts` (default 1) are used up; then the run ends as failed with `tool-failed`. A fixer that escalates (`escalate`, or
  * `tool-escalated` thrown) is not asked again, and the model is told; one that gives up (`throwException`, or `tool-unrecoverable` thrown)
  * ends the run at once.
  *
- * @throws WritError `definition-invalid` when `fixer` is no function or `attempts` is not a whole number of at least 1
+ * @throws WritError `definition-invalid` unless `fixer` is a function and `attempts` a whole number of at least 1
  * @example
  * ```ts
  * import { agent, skill, tool } from "writ";
@@ -196,7 +196,7 @@ export function fix(
 
 const severities: readonly Severity[] = ["LOW", "MEDIUM", "HIGH", "CRITICAL"];
 
-/** Reads a severity whatever its case. What is none of the four is HIGH. */
+/** Reads a severity in any case. A word that is not one of the four is HIGH. */
 export function readSeverity(given: unknown): Severity {
   const upper = String(given).trim().toUpperCase();
   return severities.find((severity) => severity === upper) ?? "HIGH";
@@ -207,7 +207,7 @@ const recover = optional(
 );
 
 /**
- * Checks what an author gave as a recovery, as far as types do not.
+ * Checks an author's recovery, as far as types do not.
  *
  * @throws WritError `definition-invalid`
  */

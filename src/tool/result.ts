@@ -10,7 +10,7 @@ import type { Tool } from "./tool.ts";
 import { WithFiles, withoutFiles } from "./with-files.ts";
 import { wrongResult } from "./wrong-values.ts";
 
-/** A successful result. A file, and a list of texts and files, is told part by part: it is no value that is JSON to the model. */
+/** A successful result. A file, or a list of texts and files, is passed on part by part: for the model it is not a JSON value. */
 export function okResult(value: Json, beside: readonly FilePart[] = []): ToolResult {
   if (typeof value !== "object" || !hasFile(value)) {
     const text = contentText(value);
@@ -27,7 +27,7 @@ export function okResult(value: Json, beside: readonly FilePart[] = []): ToolRes
   return { status: "ok", text, files: all.filter((part) => part.type === "file") };
 }
 
-/** The result of a tool that gave this; `checked` is what its output schema says of the value. */
+/** The result for a tool's value; `checked` is the outcome of its output schema. */
 function resultOf(
   { name }: { readonly name: string },
   given: unknown,
@@ -45,7 +45,7 @@ function resultOf(
   return { status: "error", text, note: json.reason, label: trustedLabel };
 }
 
-/** The result of a tool that gave this, held to its output schema. */
+/** The result for a tool's value, checked against its output schema. */
 export function checkResult(tool: Tool, given: unknown): Maybe<{ readonly result: ToolResult }> {
   const parsed = tool.output?.parse(withoutFiles(given));
   return after(parsed, (checked) => ({ result: resultOf(tool, given, checked) }));
@@ -55,7 +55,7 @@ function hasFile(value: Json): boolean {
   return isFile(value) || (Array.isArray(value) && value.some(isFile));
 }
 
-/** The parts of a value that is a file, or a list of texts and files. Undefined for any other. */
+/** The parts of a value that is a file, or a list of texts and files. Undefined for any other value. */
 function partsIn(value: Json): readonly (TextPart | FilePart)[] | undefined {
   const parts: (TextPart | FilePart)[] = [];
   for (const each of isJsonList(value) ? value : [value]) {

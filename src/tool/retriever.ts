@@ -8,15 +8,15 @@ import { tool, type Tool, type ToolContext, type TypedTool } from "./tool.ts";
 /** A piece of text that was found. */
 export interface Passage {
   readonly text: string;
-  /** The place of the text, so that the model can name its source. */
+  /** The origin of the text, so that the model can name its source. */
   readonly source?: string;
-  /** The rank of the passage, in the retriever's own measure. */
+  /** The score of the passage, on the retriever's own scale. */
   readonly score?: number;
 }
 
-/** The context of a search beside its query. */
+/** The context of a search, apart from its query. */
 export interface RetrieveOptions {
-  /** More passages than this are not shown to the model. */
+  /** The most passages that the model is shown. */
   readonly limit: number;
   readonly signal: AbortSignal;
 }
@@ -24,14 +24,14 @@ export interface RetrieveOptions {
 /** The definition of a retriever. */
 export interface RetrieverDefinition {
   readonly name: string;
-  /** The texts that are searched, and when to search them. */
+  /** A description of the texts that are searched, and when to search them. */
   readonly description: string;
-  /** Searches, the best passage first. An empty list says that nothing was found. */
+  /** Searches; the best passage comes first. An empty list means that nothing was found. */
   readonly retrieve: (
     query: string,
     options: RetrieveOptions,
   ) => readonly Passage[] | Promise<readonly Passage[]>;
-  /** The most passages that one call gives; the model may ask for fewer. Default 5. */
+  /** The most passages that one call returns; the model may ask for fewer. Default 5. */
   readonly limit?: number;
 }
 
@@ -42,9 +42,9 @@ export interface RetrieverQuery {
 }
 
 /**
- * Makes a tool of a search: the model gives a query and gets passages as JSON, each with `text` and, where
- * known, `source` and `score`. Never more than `limit`, whatever the search gives. The index behind it
- * (vectors, words, a web search) is the author's.
+ * Makes a tool from a search: the model passes a query and gets passages as JSON, each with `text` and, if
+ * known, `source` and `score`. It returns at most `limit`, even if the search finds more. The author provides the index
+ * (vectors, words, a web search).
  *
  * @throws WritError `name-invalid`, `definition-invalid`
  * @example
@@ -95,8 +95,8 @@ export function retriever(definition: RetrieverDefinition): TypedTool<RetrieverQ
 const shape = closed({ name: anything, description: anything, retrieve: callable, limit: optional(fromOne) });
 
 /**
- * Searches passages by their words, for a {@link retriever}: those that fit best come first, and rare words
- * count more than frequent ones. Good for some thousand passages, which are read once, here.
+ * Searches passages by their words, for a {@link retriever}: the best matches come first, and rare words
+ * count more than frequent ones. It suits a few thousand passages, which are read once, here.
  *
  * @example
  * ```ts
@@ -133,7 +133,7 @@ export function byWords(passages: readonly Passage[]): RetrieverDefinition["retr
 
 const passageShape = object({ text: string, source: optional(string), score: optional(finite) });
 
-/** Only what a passage is made of reaches the model: an index often hands out more. */
+/** The passage as the model gets it: only its known fields, because an index often returns more. */
 function passageOf(name: string, index: number, entry: unknown): JsonObject {
   if (!fits(passageShape, entry)) {
     const reason = `passage ${index + 1} has a wrong \`${passageShape.misfit(entry)?.path || "text"}\``;

@@ -1,4 +1,4 @@
-/** A scope in its one canonical spelling, or why the text is none. */
+/** A scope in its canonical spelling, or the reason why the text is not one. */
 export type ScopeReading =
   | { readonly ok: true; readonly scope: string }
   | { readonly ok: false; readonly reason: string };

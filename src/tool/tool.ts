@@ -48,60 +48,60 @@ import type { WithFiles } from "./with-files.ts";
 
 /**
  * The effect of a call on the world: `none` computes, `read` looks, `write` changes, `irreversible` cannot be
- * undone; `undeclared` when the author did not say. Only `none` and `read` start while the model still
+ * undone; `undeclared` if the author did not say. Only `none` and `read` may start while the model still
  * writes.
  */
 export type Effect = "none" | "read" | "write" | "irreversible" | "undeclared";
 
 /**
- * The context of a call: what a tool is given beside its arguments. Hand it on whole: `signal` and `call` are made when somebody looks, and a copy
+ * The context of a call, which a tool gets beside its arguments. Pass it on whole: `signal` and `call` are made on first use, and a copy
  * made by spreading has neither.
  */
 export interface ToolContext extends Waits {
   /** Aborted when the run is cancelled or the tool's time is over. */
   readonly signal: AbortSignal;
   readonly callId: string;
-  /** The same at every attempt of this call: hand it to services that can tell a repetition. */
+  /** The same at every attempt of this call: pass it to services that can recognise a repetition. */
   readonly idempotencyKey: string;
-  /** Tells watchers how far the call is, while it goes on; never reaches the model. Each is told a copy; what is not JSON is null. */
+  /** Tells watchers the progress of the call while it goes on; the model never sees it. Each watcher gets a copy; a value that is not JSON becomes null. */
   readonly progress: (value: Json) => void;
   /** The call as the model made it, after hooks. */
   readonly call: ToolCall;
-  /** The run that the call belongs to. Handed to an agent's `run({ parent })`, that run is inside this one: it shares its bounds and may do no more. */
+  /** The run that the call belongs to. Passed to an agent's `run({ parent })`, it makes that run one inside this: it shares its bounds and may do no more. */
   readonly run: CallScope;
-  /** The join of the labels of all that the model had seen when it made the call. */
+  /** The join of the labels of everything that the model had seen when it made the call. */
   readonly label: Label;
 }
 
-/** A change of the run after a call: it can only narrow what may be called, and tell the model of more of it. */
+/** A change of the run after a call: it can only narrow what may be called, and tell the model of more of that. */
 export interface Mode {
-  /** The only names that may be called from now on, of those that may be called already. */
+  /** The only names that may be called from now on, out of those that may be called already. */
   readonly restrictTo?: readonly string[];
-  /** Calls that no person needs to be asked about any more, though the policy asks. Never a call that the policy denies. */
+  /** Tools whose calls need no question any more, although the policy asks. A call that the policy denies stays denied. */
   readonly preapproved?: readonly string[];
-  /** Tools of a catalogue that the model is told of from now on. Each may be called before too. */
+  /** Tools of a catalogue that the model is told of from now on. They could be called before too. */
   readonly offer?: readonly string[];
-  /** A result was too long: the model may read on in it, so many bytes at a time. */
+  /** The number of bytes at a time with which the model may read on in results, because one was too long. */
   readonly reads?: number;
-  /** The acts that are planned from now on, beside those before. The runtime adds who planned them. */
+  /** The acts that are planned from now on, in addition to earlier ones. The runtime adds their planner. */
   readonly plan?: readonly (PlannedAct | AgreedAct)[];
 }
 
-/** The server that a tool is of. */
+/** The server that a tool comes from. */
 export interface ToolOrigin {
   /** The author's name for the server. */
   readonly server: string;
-  /** SHA-256 of what the server says of the tool, as it was approved. */
+  /** SHA-256 of the server's approved description of the tool. */
   readonly pin: string;
   /**
-   * A pin of the author's, or a function that was asked, approved what the server says of it. Default: nobody did, and a run that offers the tool to a
+   * True if a pin of the author, or a function that was asked, approved the server's description. Default: nobody did, and a run that offers the tool to a
    * model begins untrusted.
    */
   readonly approved?: boolean;
 }
 
 /**
- * A tool, as the runtime knows it: the types of its arguments and result are closed over, so that nothing behind carries type parameters.
+ * A tool as the runtime knows it: the types of its arguments and result are hidden in closures, so that later code has no type parameters.
  */
 export interface Tool {
   readonly name: string;
@@ -109,83 +109,83 @@ export interface Tool {
   readonly input: Schema;
   readonly output?: Schema;
   readonly effect: Effect;
-  /** Calls with the same key run one after another; undefined lets the call run beside all others. */
+  /** Calls with the same key run one after another; undefined lets the call run beside any other. */
   readonly exclusiveKey: (args: unknown) => string | undefined;
   readonly timeoutMs?: number;
-  /** A call on one line, `{a} + {b}`, for models too weak for JSON. */
+  /** The form of a call on one line, `{a} + {b}`, for models too weak for JSON. */
   readonly notation?: string;
-  /** `knowledge` is what the author gives to read: told as `knowledge-used`, and not as a tool. */
+  /** `knowledge` is the author's content to read: told as `knowledge-used`, not as a tool. */
   readonly kind?: "knowledge" | "memory";
-  /** It says what the run is going to do, and is judged as those acts are. */
+  /** True if it declares what the run is going to do, and is judged by those acts. */
   readonly plans?: true;
-  /** The author's reason for running code of strangers without isolation. Told with every decision about a call. */
+  /** The author's reason for running a stranger's code without isolation. Told with every decision about a call. */
   readonly unenforced?: string;
-  /** The capabilities that it may use, where granted; no others. Undefined where the author did not say. */
+  /** The only capabilities that it may use, if they are granted. Undefined if the author did not declare them. */
   readonly needs?: readonly Capability[];
-  /** Roles of its arguments. */
+  /** The roles of its arguments. */
   readonly parameters?: Parameters;
   /**
-   * True if its results are the author's own data. Else they are untrusted, but for a tool that only
+   * True if its results are the author's own data. Otherwise they are untrusted, except for a tool that only
    * computes.
    */
   readonly trusted?: boolean;
-  /** A policy trusts only results that hold nothing but values of this type. */
+  /** The type of values to which a policy restricts its trust: only results that hold nothing else are trusted. */
   readonly trustedForm?: ValueType;
-  /** True if its results for bound values alone are bound too. */
+  /** True if its results for arguments that are all bound are bound too. */
   readonly resolves?: boolean;
-  /** Its results say so little (choices, bounded numbers) that what was read for them cannot speak: the label of runs inside it ends here. */
+  /** True if its results carry too little (choices, bounded numbers) for read text to pass through: the label of runs inside it ends here. */
   readonly isFresh?: boolean;
-  /** The readers of its results. Default: everybody. */
+  /** The readers who may see its results. Default: everybody. */
   readonly secrecy?: Secrecy;
-  /** The server that it is a tool of. */
+  /** The server that it comes from. */
   readonly origin?: ToolOrigin;
-  /** The page that shows what its calls did. */
+  /** The page that shows results of its calls. */
   readonly page?: ToolPage;
   /** The enforcement of its code; undefined for a function in this process. */
   readonly enforcement?: () => Enforcement;
   /** The change that a successful call makes for the rest of the run. */
   readonly mode?: (args: unknown) => Mode | undefined;
-  /** Of a catalogue: the model is told of it once it was found. It may be called at any time. */
+  /** True for a tool of a catalogue, which the model is told of once it was found. It may be called at any time. */
   readonly isCatalogued?: boolean;
-  /** The recovery of a call that fails; the agent's own rules stand behind it. */
+  /** The recovery of a call that fails; the agent's own rules come after it. */
   readonly recover?: Recovery;
-  /** Bounds of its calls in a run, in number and order. */
+  /** Bounds on the number and order of its calls in a run. */
   readonly constraints?: Constraints;
-  /** The choice for a call that was at work when its process died. Default: by its effect. */
+  /** The choice for a call that was running when its process died. Default: by its effect. */
   readonly retry?: RetryAfterCrash;
-  /** It is an agent: its code does nothing but a run inside the call, whose effects are steps of their own. */
+  /** True if it is an agent: its code only does a run inside the call, whose effects are steps of their own. */
   readonly isAgent?: true;
-  /** Looks up whether such a call happened, or has a person say it. */
+  /** Looks up whether a call happened, or leaves that to a person. */
   readonly reconcile?: Reconcile<unknown, ToolContext> | "person";
-  /** Options that its provider takes for this tool, by the name of the provider. AI SDK objects read them, and `openaiCompatible`. */
+  /** Options that its provider takes for this tool, by provider name. AI SDK objects and `openaiCompatible` read them. */
   readonly providerOptions?: JsonObject;
   /** Runs the author's function with arguments that `input` parsed. May throw. */
   execute(args: unknown, context: ToolContext): unknown;
 }
 
 /**
- * A tool whose types are known, for calling it directly and for type checks: `Args` and `Result` are those of its function, `Sent` is what its input
+ * A tool whose types are known, for direct calls and for type checks: `Args` and `Result` are those of its function, `Sent` is what its input
  * schema takes (defaults may be left out), `Given` what its output schema makes of the result.
  */
 export interface TypedTool<Args, Result, Sent = Args, Given = Result> extends Tool {
-  /** For TypeScript alone, and never there. */
+  /** For TypeScript only: the field never exists. */
   readonly types?: { sent(args: Sent): void; readonly given: Given };
   execute(args: Args, context: ToolContext): Result | Promise<Result>;
 }
 
-/** The arguments that a tool's schema makes of the model's. Those of a JSON Schema are an object. */
+/** The arguments that a tool's schema makes from the model's. Those of a JSON Schema are an object. */
 export type ArgumentsOf<Input extends SchemaSource> = Input extends StandardSchemaV1
   ? InferOutput<Input>
   : JsonObject;
 
-/** The arguments that a tool may be called with: those that its input schema takes. */
+/** The arguments that a tool may be called with: the input of its schema. */
 export type SentTo<Input extends SchemaSource> = Input extends StandardSchemaV1
   ? InferInput<Input>
   : Readonly<Record<string, unknown>>;
 
 /**
- * The results that the function of a tool may give: those that its output schema takes, with files beside them and a label or
- * without. Anything where there is none for TypeScript.
+ * The results that a tool's function may return: the input of its output schema, with or without files and a label.
+ * Anything if TypeScript knows no schema.
  */
 export type ResultFor<Output extends SchemaSource | undefined> = Output extends StandardSchemaV1
   ? Beside<InferInput<Output>> | Labelled<Beside<InferInput<Output>>>
@@ -193,7 +193,7 @@ export type ResultFor<Output extends SchemaSource | undefined> = Output extends 
 
 type Beside<Value> = Value | WithFiles<Value>;
 
-/** The value that a tool gives in the end: the one that its output schema makes of the result of its function. */
+/** The final value of a tool: what its output schema makes of its function's result. */
 export type GivenBy<Output extends SchemaSource | undefined, Result> = Output extends StandardSchemaV1
   ? InferOutput<Output>
   : Result;
@@ -205,31 +205,31 @@ export interface ToolDefinition<
   Needs extends readonly Capability[] = readonly Capability[],
   Output extends SchemaSource | undefined = SchemaSource | undefined,
 > {
-  /** 1 to 64 letters, digits, `_`, `-` or `.`; starts with a letter or `_`. */
+  /** 1 to 64 letters, digits, `_`, `-` or `.`; begins with a letter or `_`. */
   readonly name: string;
   readonly description: string;
   /** Any Standard Schema (zod, arktype, valibot) or a JSON Schema 2020-12. The tool never runs with arguments that do not match. */
   readonly inputSchema: Input;
   /**
-   * The schema of results: one that does not match is an error and never reaches the model. TypeScript holds
-   * `execute` to it, too.
+   * The schema of results: one that does not match is an error and never reaches the model. TypeScript checks
+   * `execute` against it too.
    */
   readonly outputSchema?: Output;
-  /** The effect of a call on the world. Default: undeclared, which starts nothing early. */
+  /** The effect of a call on the world. Default: undeclared, which never starts early. */
   readonly effect?: Exclude<Effect, "undeclared">;
   /** `true`: one call of this tool at a time. A function: calls with the same key one at a time. */
   readonly exclusive?: boolean | ((args: ArgumentsOf<Input>) => string);
-  /** After so many milliseconds the call ends as `timeout`, whether the tool cooperates or not. Default: the budget's `toolMs`. */
+  /** The milliseconds after which the call ends as `timeout`, even if the tool goes on. Default: the budget's `toolMs`. */
   readonly timeoutMs?: number;
-  /** A call on one line, like `{a} + {b}`, for weak models; each argument once. Default `name {json}`. */
+  /** The form of a call on one line, such as `{a} + {b}`, for weak models; each argument once. Default `name {json}`. */
   readonly notation?: string;
-  /** The recovery of a call that fails, instead of telling the model at once. */
+  /** The recovery of a call that fails, before the model is told. */
   readonly recover?: Recovery;
-  /** Bounds of its calls in a run. A tool with bounds never starts while the model writes. Default: none. */
+  /** Bounds on its calls in a run. A tool with bounds never starts while the model writes. Default: none. */
   readonly constraints?: Constraints;
   /**
-   * The choice for a call that was at work when its process died, in a run with a journal: `always` and `keyed` run it again, `never` does not.
-   * Default: `always` for the effects `none` and `read`, else `never`.
+   * The choice for a call that was running when its process died, in a run with a journal: `always` and `keyed` run it again, `never` does not.
+   * Default: `always` for the effects `none` and `read`, otherwise `never`.
    */
   readonly retry?: RetryAfterCrash;
   /**
@@ -239,21 +239,21 @@ export interface ToolDefinition<
    */
   readonly reconcile?: Reconcile<ArgumentsOf<Input>, ToolContext & HandlesOf<Needs>> | "person";
   /**
-   * The capabilities that it may use, where the agent grants them: its context has their handles. Default:
+   * The capabilities that it may use, if the agent grants them: its context has their handles. Default:
    * none.
    */
   readonly needs?: Needs;
-  /** Roles of its arguments. One that is not listed counts as `target` where the tool has an effect. */
+  /** The roles of its arguments. If the tool has an effect, an unlisted one counts as `target`. */
   readonly parameters?: Parameters;
-  /** Are its results the author's own data? Default: no; they are marked for the model, and guard the effects that come after them. */
+  /** True: its results are the author's own data. Default false: they are marked for the model, and effects after them are guarded. */
   readonly trusted?: boolean;
-  /** Is what it finds for values that the user chose also the user's choice, like an address book? Default: no. */
+  /** True: its results for values that the user chose are the user's choice too, as in an address book. Default false. */
   readonly resolves?: boolean;
   /** The readers of its results: nobody outside (`private`), or these readers. Default: everybody. */
   readonly secrecy?: Secrecy;
   /**
-   * Options that a provider takes for this tool, by its name: `{ anthropic: { deferLoading: true } }`, `{ openai: { strict: true } }`.
-   * AI SDK objects read them, and `openaiCompatible` under `openai-compatible`.
+   * Options that a provider takes for this tool, by provider name: `{ anthropic: { deferLoading: true } }`, `{ openai: { strict: true } }`.
+   * AI SDK objects read them, and `openaiCompatible` reads those under `openai-compatible`.
    */
   readonly providerOptions?: JsonObject;
   readonly execute: (
@@ -373,7 +373,7 @@ export const toolFields: { readonly [Field in keyof Required<AnyToolDefinition>]
   providerOptions: optional(map(record)),
   ...securityFields,
 };
-/** A definition may begin with what tool() gave, `{ ...other, execute }`: its other fields are made anew. */
+/** The fields of a made tool. A definition may spread one, `{ ...other, execute }`: these fields are then made anew. */
 export const madeFields: readonly string[] = Object.keys({
   input: true,
   output: true,
@@ -393,7 +393,7 @@ export const madeFields: readonly string[] = Object.keys({
 } satisfies Record<Exclude<keyof TypedTool<never, never>, keyof typeof toolFields>, true>);
 const shape = closed(toolFields, madeFields);
 
-/** The fields that other libraries name otherwise, with their names there. */
+/** The fields that have other names in other libraries. */
 const otherWords = {
   inputSchema: ["parameters", "schema", "input", "args"],
   outputSchema: ["output", "returns"],
@@ -402,7 +402,7 @@ const otherWords = {
   'agent({ policy: policy({ name, rules: [ask("name_of_tool")] }) })': ["needsApproval"],
 } as const;
 
-/** @throws WritError `definition-invalid` that says what a field is called here */
+/** @throws WritError `definition-invalid` with the name of the field here */
 function checkWords(given: Readonly<Record<string, unknown>>, where: string): void {
   for (const [field, others] of Object.entries(otherWords)) {
     const other = given[field] === undefined ? others.find((word) => given[word] !== undefined) : undefined;
@@ -421,23 +421,23 @@ export function checkName(name: unknown, kind: string): void {
     throw new WritError("name-invalid", { kind, name: String(name) });
 }
 
-/** Names of tools may have the server they are of before them, as MCP has it: `server/tool`. @throws WritError `name-invalid` */
+/** Checks the name of a tool, which may begin with its server, as in MCP: `server/tool`. @throws WritError `name-invalid` */
 export function checkToolName(name: unknown): void {
   if (typeof name !== "string" || !toolName.test(name))
     throw new WritError("name-invalid", { kind: "A tool", name: String(name) });
 }
 
-/** Tells a tool from one as data, which nothing can call. @throws WritError `definition-invalid` */
+/** Checks that a tool is not one as data, which cannot be called. @throws WritError `definition-invalid` */
 export function checkCallable(given: Tool): void {
   const { name, input, execute } = (given as Partial<Tool> | null | undefined) ?? {};
   if (typeof execute === "function" && typeof input?.parse === "function") return;
   const reason =
-    "it is no tool that can be called: make it with tool(), or give it to chat() and call it yourself.";
+    "it is not a tool that can be called: make it with tool(), or pass it to chat() and carry out its calls yourself.";
   throw new WritError("definition-invalid", { where: `Tool "${name ?? kindOf(given)}"`, reason });
 }
 
 /**
- * The schema of a tool's arguments. They are always an object, as providers want it: a schema that leaves out to say so is shown as one that says it.
+ * The schema of a tool's arguments. They are always an object, because providers want one: a schema that does not say so is shown as if it did.
  *
  * @throws WritError `schema-invalid`, `schema-without-json-schema`
  */

@@ -3,7 +3,7 @@ import { filePart } from "../message/message-shape.ts";
 import type { FilePart } from "../message/message.ts";
 import { fits } from "../util/shape.ts";
 
-/** No JSON has a symbol: what a stranger wrote bears none. */
+/** The mark of values with files. JSON cannot have a symbol, so a stranger's data never carries it. */
 const byAnyCopy = Symbol.for("writ.with-files");
 
 /**
@@ -17,7 +17,7 @@ const byAnyCopy = Symbol.for("writ.with-files");
  * ```
  */
 export class WithFiles<Value> {
-  /** True for one that another copy of the package made too. */
+  /** True also for a value from another copy of the package. */
   static [Symbol.hasInstance](value: unknown): value is WithFiles<unknown> {
     return typeof value === "object" && value !== null && byAnyCopy in value;
   }
@@ -33,11 +33,11 @@ export class WithFiles<Value> {
 }
 
 /**
- * Gives a tool's result files beside its value: the model is told the value and shown the files, the program has the value, and an
- * output schema is held against the value. A tool that finds files alone, or texts and files, returns them as they are: an
+ * Gives a tool's result files beside its value: the model is told the value and shown the files, the program gets the value, and an
+ * output schema checks the value. A tool that returns only files, or texts and files, returns them as they are: an
  * `image()`, a `file()`, or a list of texts and of these.
  *
- * @throws WritError `definition-invalid` where `files` are none: the call fails
+ * @throws WritError `definition-invalid` if `files` has something else: the call fails
  * @example
  * ```ts
  * import { tool } from "writ";
@@ -62,7 +62,7 @@ export function withFiles<Value>(value: Value, files: readonly FilePart[]): With
   return new WithFiles(value, files);
 }
 
-/** The value of what a tool gave, without the files beside it. */
+/** The value that a tool returned, without the files beside it. */
 export function withoutFiles(given: unknown): unknown {
   return given instanceof WithFiles ? given.value : given;
 }

@@ -2,7 +2,7 @@ import { describeIssues, type Issue, type Schema } from "../schema/schema.ts";
 import { isJsonObject } from "../util/json.ts";
 import type { Tool } from "./tool.ts";
 
-/** The fault of arguments in words: first the names of the missing ones. */
+/** The fault of arguments in words; the names of missing ones come first. */
 export function argumentProblem({ jsonSchema }: Schema, sent: unknown, issues: readonly Issue[]): string {
   const { required } = jsonSchema;
   const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
@@ -15,17 +15,17 @@ export function argumentProblem({ jsonSchema }: Schema, sent: unknown, issues: r
   return others.length === 0 ? told : `${told}; ${describeIssues(others)}`;
 }
 
-/** More of a schema than this helps no model. */
+/** The most characters of a schema that help a model. */
 const longestSchema = 2000;
 
-/** The message to a model about a call whose arguments are wrong. */
+/** The message to a model about a call with wrong arguments. */
 export function wrongArguments({ name, input }: Pick<Tool, "name" | "input">, problem: string): string {
   const schema = JSON.stringify(input.jsonSchema);
   const shown = schema.length > longestSchema ? `${schema.slice(0, longestSchema)}…` : schema;
   return `Tool '${name}' received invalid arguments: ${problem}. It did not run. The arguments must match this JSON Schema: ${shown}`;
 }
 
-/** The message to a model about a result that it must not see. */
+/** The message to a model about a result that it may not see. */
 export function wrongResult(name: string): string {
   return `Tool '${name}' failed: its result does not match its output schema`;
 }

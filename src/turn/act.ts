@@ -18,14 +18,14 @@ import { fatalEnd, beforeEffects, leftOpen, skipAll, toolFailed } from "./cut-sh
 import type { CallRound, Repeats } from "../run/checkpoint.ts";
 import { bookInside, type NextState, type Run, type State } from "./state.ts";
 
-/** A reply that calls tools, and the calls of it that were started while the model wrote. */
+/** A reply that calls tools, with those of its calls that were started while the model wrote. */
 export interface Acting {
   readonly state: State;
   readonly message: ReplyMessage;
   readonly early: EarlyStarts;
 }
 
-/** Carries out the calls of a reply and gives each its result. */
+/** Carries out the calls of a reply and settles each with its result. */
 export function act({ state, message, early }: Acting, run: Run): Maybe<NextState> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a reply that calls tools leaves its calls open
   const open = addReply(state.transcript, message) as OpenTranscript;
@@ -49,7 +49,7 @@ async function carryOutChecked(opened: OpenedBatch, run: Run): Promise<NextState
   const { state, early, open, calls } = opened;
   const end = await beforeEffects(calls, run);
   if (end === undefined) return carryOut(opened, run);
-  const goesOn = end.questions !== undefined; // the run was handed over: another process carries its calls out
+  const goesOn = end.questions !== undefined; // the run was handed over: another process carries out its calls
   if (goesOn) return { state, end };
   const records = calls.map((call, index) => {
     const hasBegun = startedEarly({ early: early.calls?.started }, call) !== undefined;
@@ -89,7 +89,7 @@ function settledLater(executing: Promise<Executed>, opened: OpenedBatch, run: Ru
   );
 }
 
-/** Gives the calls their results, and books what they changed. */
+/** Settles the calls with their results, and books what they changed. */
 function settleCalls({ state, open, calls, circle }: OpenedBatch, executed: Executed, run: Run): NextState {
   const { results: brought, repeats } = remember(state, { calls, results: executed.results }, circle);
   const gate = executed.modes.reduce(applyMode, state.gate);
@@ -120,7 +120,7 @@ interface Called {
   readonly gate: Gate;
 }
 
-/** The end that the calls of a turn bring, if they do. */
+/** The end that the calls of a turn bring, if any. */
 function endOfBatch(executed: Executed, { calls, gate }: Called, run: Run): End | undefined {
   if (run.stop.reason !== undefined) return stopped(run, run.stop.reason);
   const { fatal, excess, unknown, checkpoint, broken, brokenBy } = executed;
@@ -147,7 +147,7 @@ function endOfBatch(executed: Executed, { calls, gate }: Called, run: Run): End 
   return toolFailed(call, executed.results[failure]?.text ?? "", run);
 }
 
-/** The judgement on calls that may go in a circle: they may run, are refused, or end the run. */
+/** The judgement on calls that may be part of a circle: they run, are refused, or end the run. */
 export type Circle =
   | { readonly type: "go" }
   | { readonly type: "refuse"; readonly reason: string; readonly round: CallRound }
@@ -155,7 +155,7 @@ export type Circle =
 
 const go: Circle = { type: "go" };
 
-/** Judges the calls of a turn by what came before. */
+/** Judges the calls of a turn against the rounds before. */
 function circleOf({ limits, repeats }: State, calls: readonly ToolCall[]): Circle {
   const limit = limits.repeats;
   const again = mostTimes(repeats) <= limit ? undefined : proposedAgain(repeats, calls);
@@ -169,7 +169,7 @@ function circleOf({ limits, repeats }: State, calls: readonly ToolCall[]): Circl
   return { type: "end", excess: { field: "repeats", limit, used, message } };
 }
 
-/** Remembers what a turn did. When a circle has come as often as the author allows, the model is told so with its last result. */
+/** Remembers the round of a turn. Once a circle has come as often as the author allows, the last result tells the model so. */
 function remember(
   { limits, repeats }: State,
   round: CallRound,
@@ -177,7 +177,7 @@ function remember(
 ): { readonly results: readonly ToolResult[]; readonly repeats: Repeats } {
   const { results } = round;
   if (limits.repeats === Infinity) return { results, repeats };
-  // A refused call counts as if it had brought the same again.
+  // A refused call counts as if it had brought the same result again.
   const next = addRound(repeats, circle.type === "refuse" ? circle.round : round);
   const times = timesDone(next);
   if (circle.type !== "go" || times < 2 || times !== Math.floor(limits.repeats))
@@ -197,7 +197,7 @@ function noted(result: ToolResult, note: string): ToolResult {
   return { ...result, text: `${result.text}\n${note}` };
 }
 
-/** The results, the last of which says what may be called where a call has left the run fewer tools: requests go on telling of all. */
+/** The results. If a call has left the run fewer tools, the last result names them, because requests go on describing all tools. */
 function toldOfNarrowing(results: readonly ToolResult[], before: Gate, after: Gate): readonly ToolResult[] {
   const isNarrower = offeredTools(before.allowed).some(({ name }) => !after.allowed.tools.has(name));
   const last = results.at(-1);
@@ -207,10 +207,10 @@ function toldOfNarrowing(results: readonly ToolResult[], before: Gate, after: Ga
   return [...results.slice(0, -1), noted(last, note)];
 }
 
-/** The longest circle that is looked for: the same round again, two in turn (ping-pong), three in turn. */
+/** The longest circle that is looked for, in rounds: one round repeated, two in alternation (ping-pong), or three in turn. */
 const longestPeriod = 3;
 
-/** Adds the round of a turn: same calls with the same results as one, two or three turns ago. */
+/** Adds the round of a turn, and counts whether it has the same calls and results as the round one, two or three turns ago. */
 export function addRound({ rounds, streaks }: Repeats, round: CallRound): Repeats {
   const next = streaks.map((streak, index) => {
     const before = rounds[rounds.length - 1 - index];
@@ -222,12 +222,12 @@ export function addRound({ rounds, streaks }: Repeats, round: CallRound): Repeat
   return { rounds: kept.concat([round]), streaks: next };
 }
 
-/** The times that the last circle has come, with the same results each time: 1 when the last round is new. */
+/** The number of times that the last circle has come, with the same results each time: 1 if the last round is new. */
 export function timesDone({ streaks }: Repeats): number {
   return streaks.reduce((most, streak, index) => Math.max(most, Math.floor(streak / (index + 1)) + 1), 1);
 }
 
-/** The most times that calls made now could bring what they brought before, whichever they are: 1 when nothing was done yet. */
+/** The most times that any calls made now could have brought the same results: 1 if nothing was done yet. */
 export function mostTimes({ rounds, streaks }: Repeats): number {
   return streaks.reduce(
     (most, streak, index) =>
@@ -237,8 +237,8 @@ export function mostTimes({ rounds, streaks }: Repeats): number {
 }
 
 /**
- * The how-manieth time it would be if these calls were made now and brought what they brought before, and the round that they repeat.
- * Undefined for calls that go on with no circle. Results count: calls that bring something new each time are no circle.
+ * The round that these calls would repeat, and how often it would have come if they brought the same results again.
+ * Undefined for calls that continue no circle. Results count: calls that bring something new each time are not a circle.
  */
 export function proposedAgain(
   { rounds, streaks }: Repeats,
@@ -262,7 +262,7 @@ function sameCalls(left: readonly ToolCall[], right: readonly ToolCall[]): boole
   });
 }
 
-/** Looked at first: texts are compared faster than arguments, and most results are new. */
+/** Compares results first: texts compare faster than arguments, and most results are new. */
 function sameResults({ results }: CallRound, { results: others }: CallRound): boolean {
   return results.every(({ text }, index) => text === others[index]?.text);
 }

@@ -13,18 +13,18 @@ import { noUsage } from "../message/usage.ts";
 import type { Run } from "./state.ts";
 import { withinTokens } from "./paid-model.ts";
 
-/** A model call with hooks around it. `note` takes what is told of it; it stands in the record of the call too. */
+/** A model call with hooks around it. `note` receives the facts told of it, which its record keeps too. */
 export interface HookedCall {
   readonly turn: number;
   readonly transcript: ReadyTranscript;
   readonly run: Run;
   readonly note: (fact: RunEvent) => void;
-  /** The key of its step. Left out where no journal keeps it. */
+  /** The key of its step. Left out if no journal keeps it. */
   readonly key?: string;
 }
 
 /**
- * Has the author's hooks change a request. It stays one that a provider takes, and within the budget.
+ * Has the author's hooks change a request. The request stays valid for providers, and within the budget.
  *
  * @throws WritError `hook-failed`, `hook-field-forbidden`
  */
@@ -48,7 +48,7 @@ export async function changeRequest(
     });
   }
   tellHooks({ turn, place, by }, { tell: note });
-  // A hook gives no more tokens to write than the budget has left.
+  // A hook cannot allow more tokens to write than the budget has left.
   const left = run.limits.tokens === Infinity ? Infinity : (settings.maxOutputTokens ?? Infinity);
   const within = withinTokens(answer.settings ?? settings, left);
   const changed = { ...request, messages, ...answer, settings: within };
@@ -56,7 +56,7 @@ export async function changeRequest(
   return { ...changed, prompt: promptAfter(answer.messages, { ...request, messages }) };
 }
 
-/** The text to go on from that says what a hook's messages say. Undefined where only the messages themselves do. */
+/** The continued prompt for a hook's changed messages. Undefined if only the messages themselves can say them. */
 function promptAfter(
   given: readonly Message[],
   { prompt, messages }: Pick<ModelRequest, "prompt" | "messages">,
@@ -83,8 +83,8 @@ function wrongRequest(
 }
 
 /**
- * The reason for which no provider takes these messages. Those of drivers that speak in plain text are not
- * judged: their results need no calls.
+ * The reason why no provider would take these messages. Messages of drivers that speak in plain text are not
+ * checked: their results need no calls.
  */
 function complaint(messages: readonly Message[]): string | undefined {
   try {
@@ -97,7 +97,7 @@ function complaint(messages: readonly Message[]): string | undefined {
     : undefined;
 }
 
-/** Has the author's hooks change a reply. Calls in it get ids that no other call has. */
+/** Has the author's hooks change a reply. Its calls get unique ids. */
 export async function changeReply(
   record: ModelRecord,
   { turn, transcript, run, note }: HookedCall,
@@ -108,11 +108,11 @@ export async function changeReply(
   tellHooks({ turn, place: "afterModel", by }, { tell: note });
   if (answer.message === undefined) return record;
   const changed = withIds(answer.message, { turn, transcript });
-  const label = joinLabels(labelOfReply(changed), labelOfReply(message)); // the hook was shown what was brought
+  const label = joinLabels(labelOfReply(changed), labelOfReply(message)); // the hook has seen the original reply
   return { ...record, message: isPlain(label) ? changed : { ...changed, label } };
 }
 
-/** A reply whose calls have ids that no other call has. */
+/** The reply with unique ids for its calls. */
 export function withIds(
   { parts, ...rest }: ReplyMessage,
   { turn, transcript }: Pick<HookedCall, "turn" | "transcript">,
@@ -129,7 +129,7 @@ export function withIds(
 }
 
 /**
- * The reply that stands in the transcript for an answer of a hook in place of the model. Providers refuse an
+ * The message in the transcript for a hook's answer in place of the model. It is never empty, because providers refuse an
  * empty one.
  */
 export function replyOf(answer: Json): ReplyMessage {
@@ -139,7 +139,7 @@ export function replyOf(answer: Json): ReplyMessage {
 
 export type AnswerInstead = NonNullable<ModelRecord["answer"]>;
 
-/** The record of an answer that no model gave. */
+/** The record of an answer that a hook gave in place of a model. */
 export function hookAnswer(
   answer: AnswerInstead,
   { drivers, host }: Pick<ModelQuestion, "drivers" | "host">,

@@ -13,14 +13,14 @@ import type { Json } from "../util/json.ts";
 import { replyOf } from "./around-model.ts";
 
 /**
- * Prepares a turn: tells thresholds, asks the author's hooks, and takes old turns out of what the model is
- * sent.
+ * Prepares a turn: tells thresholds, asks the author's hooks, and takes old turns out of what is sent to the
+ * model.
  */
 export function prepareTurn(before: State, run: Run): Maybe<NextState> {
   return after(after(tellThresholds(before, run), beforeTurn, run), compactTurn, run);
 }
 
-/** Asks the author's hooks before a turn: they may say something to the model, answer in its place, or refuse the run. */
+/** Asks the author's hooks before a turn: they may add a message for the model, answer in its place, or refuse the run. */
 function beforeTurn(state: State, run: Run): Maybe<NextState> {
   const question = { place: "beforeTurn", turn: state.ledger.turns } as const;
   return isConsulted(question, run) ? askedBeforeTurn(state, run) : { state };
@@ -44,7 +44,7 @@ async function answering(state: State, content: Json, run: Run): Promise<NextSta
   return { state: next, end: unacceptable({ hook: "beforeTurn", place: "beforeTurn" }, read.reason) };
 }
 
-/** A run that has answered before answers the same again; where the author wants another answer by now, the model is told so. */
+/** The end of a run that has answered before: the same answer again, or, if the author no longer accepts it, another turn in which the model is told so. */
 export async function answeredBefore(
   answer: NonNullable<Checkpoint["answer"]>,
   state: State,
@@ -56,7 +56,7 @@ export async function answeredBefore(
   return { state, end: { outcome: { type: "answered", content, finishReason }, output: read.output } };
 }
 
-/** Asks the author's hooks after a turn that was not the last: they may say something to the model, or stop the run. */
+/** Asks the author's hooks after a turn that was not the last: they may add a message for the model, or stop the run. */
 export function afterTurn(state: State, run: Run): Maybe<NextState> {
   const question = { place: "afterTurn", turn: state.ledger.turns } as const;
   return isConsulted(question, run) ? askedAfterTurn(state, run) : { state };
@@ -83,20 +83,20 @@ export function mayGoOn(
   });
 }
 
-/** No provider takes an empty message. */
+/** The state with a message of the author, unless the text is empty: no provider takes an empty message. */
 function saying(state: State, text: string): State {
   if (text.trim() === "") return state;
   return { ...state, transcript: addSaid(state.transcript, runtimeMessage(text)) };
 }
 
-/** Takes old turns out of what the model is sent, when there are too many of them. */
+/** Takes old turns out of what is sent to the model when there are too many. */
 function compactTurn(ready: NextState, run: Run): Maybe<NextState> {
   const { state, end } = ready;
   if (run.options.compact === undefined || end !== undefined) return ready;
   return compacted(state, run, { isRefused: false });
 }
 
-/** Takes old turns out when the provider says that there are too many of them; the state as it is when nothing can go. */
+/** Takes old turns out when the provider says that there are too many; returns the same state if nothing can go. */
 export function compactRefused(state: State, run: Run): Promise<NextState> {
   return compacted(state, run, { isRefused: true });
 }
@@ -122,13 +122,13 @@ async function compacted(
   return { state: { ...state, transcript, acts, sent: 0 } };
 }
 
-/** Tells the author that the compaction has too little to take out. */
+/** Warns the author that there is too little for the compaction to take out. */
 function warnOfRoom(atTokens: number, { gate, host }: Run): void {
   const text = `The compaction of agent "${gate.agent}" waits with its summary: what has to stay leaves too little of \`atTokens\` (${atTokens}), so that requests have more. Raise it, or keep less: instructions, \`keepTurns\`, results (\`resultBytes\`).`;
   host.warn?.({ code: "WRIT_COMPACTION_WAITS", text, isDeprecation: false });
 }
 
-/** Tells which bounds are nearly used up: each once, and again when it was raised since. */
+/** Tells which bounds are nearly used up: each bound once, and again after it was raised. */
 function tellThresholds(state: State, run: Run): State | Promise<State> {
   if (run.tell === undefined && run.hooks.onBudgetThreshold === undefined) return state;
   const { limits, warned } = state;

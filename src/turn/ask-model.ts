@@ -30,7 +30,7 @@ import { type EarlyStarts, type LeftCalls, takeEarly } from "./early.ts";
 import { type AskingBounds, boundedModel } from "./paid-model.ts";
 import { teller } from "./tell-reply.ts";
 
-/** The record of one model call: all that the loop decides by. Times are milliseconds since 1970. */
+/** The record of one model call: everything the loop decides by. Times are in milliseconds since 1970. */
 export interface ModelRecord extends Partial<LeftCalls> {
   readonly driver: string;
   readonly message: ReplyMessage;
@@ -38,20 +38,20 @@ export interface ModelRecord extends Partial<LeftCalls> {
   readonly usage: Usage;
   readonly startedAt: number;
   readonly endedAt: number;
-  /** The time at which the first piece of a streamed reply came. Left out for a reply that came whole. */
+  /** The time of the first piece of a streamed reply. Left out for a reply that came whole. */
   readonly firstAt?: number;
-  /** The requests for this reply that failed, in their order. */
+  /** The failed requests for this reply, in order. */
   readonly tries?: readonly FailedTry[];
-  /** A hook, by its name, answered in place of the model. */
+  /** The answer of a hook in place of the model, with the name of the hook. */
   readonly answer?: { readonly content: Json; readonly by: string };
-  /** The decision of a driver that decides by itself. */
+  /** The reading of a driver that decides by itself. */
   readonly reading?: Reading;
   readonly unreadable?: UnreadableCall;
-  /** The words of the provider on its reply. */
+  /** The provider's own metadata on its reply. */
   readonly response?: ReportedResponse;
 }
 
-/** A request that failed: from when it was made to when that was known, in milliseconds since 1970. */
+/** A request that failed: the time it was made and the time its failure was known, in milliseconds since 1970. */
 export interface FailedTry {
   readonly startedAt: number;
   readonly endedAt: number;
@@ -61,39 +61,39 @@ export interface FailedTry {
 export interface ModelQuestion {
   readonly turn: number;
   readonly input: TurnInput;
-  /** The drivers to try, in order: the next when the provider says that the model has no native tools. */
+  /** The drivers to try, in order: the next one is tried if the provider says that the model has no native tools. */
   readonly drivers: readonly Driver[];
   readonly host: Host;
   readonly stop: Interrupt<unknown>;
-  /** The bounds of the request. Left out: none. */
+  /** The bounds of the request. Default: none. */
   readonly bounds?: AskingBounds;
   /** Changes the request before it is sent. */
   readonly change?: (request: ModelRequest) => Promise<ModelRequest>;
-  /** Takes live events; left out when nobody watches. */
+  /** Takes live events; left out if nobody watches. */
   readonly emit?: (event: RunEvent) => void;
-  /** Takes down what happens in replies that fail. */
+  /** Notes what happened in failed replies. */
   readonly notes: FailureNotes;
-  /** Takes each call as soon as it is complete, while the model may still write. Left out when none may start early. */
+  /** Takes each call as soon as it is complete, even while the model still writes. Left out if no call may start early. */
   readonly early?: EarlyStarts;
 }
 
 /** The facts to keep from failed replies to one question. */
 export interface FailureNotes {
-  /** The usage of these replies, as the provider says. */
+  /** The usage of the failed replies, as the provider reported it. */
   usage: Usage;
-  /** The part of it that no record of the journal has yet. */
+  /** The part of the usage that no record of the journal has yet. */
   unkept?: Usage | undefined;
-  /** The record of a failed request that is being written. */
+  /** The writing of the record of a failed request, while it is under way. */
   keeping?: Promise<void>;
-  /** The usage that the provider has told of the reply that comes. */
+  /** The usage that the provider has reported for the current reply. */
   reported?: ReportedUsage | undefined;
-  /** The provider carried out a call by itself: what that did is not known, and must not be done again. */
+  /** True if the provider itself carried out a call: its effect is unknown and must not be repeated. */
   acted: boolean;
-  /** Their times. Undefined while nothing has failed. */
+  /** The times of the failed requests. Undefined while none has failed. */
   tries?: FailedTry[];
 }
 
-/** Nothing has failed yet. */
+/** The notes before any request has failed. */
 export function noFailures(): FailureNotes {
   return { usage: noUsage, acted: false };
 }
@@ -101,15 +101,15 @@ export function noFailures(): FailureNotes {
 /**
  * Asks the model once and reads its reply whole.
  *
- * @throws WritError what the model's adapter throws; anything else it throws becomes `provider-failed` with that as cause.
+ * @throws WritError the error of the model's adapter; anything else that it throws becomes `provider-failed`, with that as cause
  */
 export function askModel(question: ModelQuestion): Maybe<ModelRecord> {
   return askBy(0, question, question.host.now());
 }
 
 /**
- * Models whose provider answered that they have no native tools: they are not asked again. Register, not a part of any driver: it decides only
- * which driver a later run begins with, and a run that is replayed keeps the one that its records name. Depends on: the model.
+ * Models whose provider answered that they have no native tools: they are not asked for native calls again. Register, not part of a driver: it only decides
+ * which driver a later run begins with, and a replay keeps the driver that its records name. Depends on: the model.
  */
 const withoutTools = new WeakSet<Model>();
 
@@ -117,8 +117,8 @@ const withoutTools = new WeakSet<Model>();
 const nativeFirst = lazy((): Drivers => [driverNamed("native"), driverNamed("json")]);
 
 /**
- * The drivers that fit the model. `auto` takes the one that measured best, if the model's card says so; else
- * native calls where the model has them or may have them, the JSON protocol elsewhere, and guided with a model
+ * The drivers that fit the model. `auto` takes the one that measured best, if the model's card names one. Otherwise it takes
+ * native calls if the model has or may have them, and the JSON protocol if not, or the guided driver for a model
  * that is too weak for JSON.
  */
 export function driversFor(choice: DriverChoice, model: Model): Drivers {
@@ -134,7 +134,7 @@ function bestFor(model: Model): DriverName {
   return tools === false || withoutTools.has(model) ? "json" : "native";
 }
 
-/** Asks by the driver of this index, and by the next when the provider says that the model has no native tools. */
+/** Asks by the driver with this index, and by the next one if the provider says that the model has no native tools. */
 function askBy(index: number, question: ModelQuestion, startedAt: number): Maybe<ModelRecord> {
   const { host, drivers, input, notes } = question;
   const { model, allowed } = input;
@@ -165,7 +165,7 @@ function askBy(index: number, question: ModelQuestion, startedAt: number): Maybe
   );
 }
 
-/** Counts what a provider has told of a reply that failed: it is paid for like that of others. */
+/** Counts the usage that a provider reported for a failed reply: it is paid for like any other. */
 function countFailed(notes: FailureNotes): void {
   const { usage, reported, unkept = noUsage } = notes;
   if (reported === undefined) return;
@@ -176,8 +176,8 @@ function countFailed(notes: FailureNotes): void {
 }
 
 /**
- * The usage that the provider reported. Where it reported nothing, or nothing that can be true, the
- * characters are counted for an estimate.
+ * The usage that the provider reported. If it reported nothing, or nothing plausible, the usage is estimated
+ * from the number of characters.
  */
 function usageOf({ message, usage = {} }: Reply, { input }: ModelQuestion): Usage {
   const reported = completeUsage(usage, { input: 1, output: 1 });
@@ -185,7 +185,7 @@ function usageOf({ message, usage = {} }: Reply, { input }: ModelQuestion): Usag
   return completeUsage(usage, { input: input.transcript.characters, output: charactersOf(message) });
 }
 
-/** A reply, and the time of its first piece where it was streamed. */
+/** A reply, with the time of its first piece if it was streamed. */
 type TimedReply = Reply & Pick<ModelRecord, "firstAt">;
 
 function readReply(driver: Driver, question: ModelQuestion): Maybe<TimedReply> {
@@ -203,11 +203,11 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<TimedReply> {
     const { model } = input;
     const asked = question.bounds === undefined ? model : boundedModel(model, question.bounds);
     const deltas = asked.stream(cleanRequest(wanted, host), new ModelOptions(stop));
-    // Taken at once, unless somebody watches who may leave in the middle.
+    // Taken at once, unless somebody watches who may leave midway.
     const isWhole = deltas instanceof WholeReply && (emit === undefined || isReader(emit));
     const isStreamed = !(deltas instanceof WholeReply);
     let firstAt: number | undefined;
-    let isHelped = false; // by the provider, with a stranger's words: the calls behind are judged with the whole reply
+    let isHelped = false; // the provider ran tools itself, which brings strangers' words: later calls are judged with the whole reply
     const take = (delta: Delta): void => {
       if (delta.type === "end") notes.reported = delta.usage;
       if (isStreamed && firstAt === undefined && delta.type !== "end") firstAt = host.now();
@@ -229,14 +229,14 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<TimedReply> {
   });
 }
 
-/** The reply with the calls that the model means, where some are made through one tool. */
+/** The reply with the calls that the model meant, if it calls tools through one tool. */
 function meantReply(reply: Reply, caller: Caller | undefined): Reply {
   if (caller === undefined) return reply;
   const parts = reply.message.parts.map((part) => (part.type === "tool-call" ? caller.meant(part) : part));
   return { ...reply, message: { ...reply.message, parts } };
 }
 
-/** Takes the deltas of a reply until the run is stopped: leaving the loop ends a model that does not listen to its signal. */
+/** Takes the deltas of a reply until the run is stopped: leaving the loop ends a model that ignores its signal. */
 async function takeEach(
   deltas: AsyncIterable<Delta>,
   take: (delta: Delta) => void,
@@ -248,7 +248,7 @@ async function takeEach(
   }
 }
 
-/** Makes the error of a reply that ended with one. */
+/** The error of a reply that ended with one. */
 function endedWithError({ id }: Model): WritError {
   return new WritError("provider-failed", {
     provider: id,
@@ -257,7 +257,7 @@ function endedWithError({ id }: Model): WritError {
   });
 }
 
-/** The request without secrets that came in by any way. Its messages are only looked at when there are secrets: else nobody may want them as a list. */
+/** The request without secrets, wherever they came in. The messages are only read if there are secrets: otherwise nobody may need them as a list. */
 function cleanRequest(request: ModelRequest, host: Host): ModelRequest {
   if (host.powers?.holdsSecrets !== true) return request;
   const { messages, prompt } = request;
@@ -265,7 +265,7 @@ function cleanRequest(request: ModelRequest, host: Host): ModelRequest {
   return prompt === undefined ? clean : { ...clean, prompt: withoutSecrets(prompt, host) };
 }
 
-/** The signal is only made for models that look at it. */
+/** The options of a request; its signal is made only for models that read it. */
 class ModelOptions implements StreamOptions {
   readonly #stop: Interrupt<unknown>;
 
@@ -280,7 +280,7 @@ class ModelOptions implements StreamOptions {
 
 type CallIdentity = ReturnType<NameCall>;
 
-/** The ids and names that the calls of one reply get. A class, since every reply has one; its collections are made with the first call. */
+/** The ids and names of the calls of one reply. A class because every reply has one; its collections are made for the first call. */
 class CallNames {
   private readonly driver: Driver;
   private readonly question: ModelQuestion;
@@ -294,7 +294,7 @@ class CallNames {
     this.question = question;
   }
 
-  /** The id and the name of a call in the transcript. */
+  /** Gives a call its id and name in the transcript. */
   give({ id: proposed, name: wireName, index }: CallStart): CallIdentity {
     const { turn, input, emit } = this.question;
     const id = acceptableId(input.transcript, proposed, { taken: this, fallback: `call_${turn}_${index}` });
@@ -309,7 +309,7 @@ class CallNames {
     return id === this.first || this.taken?.has(id) === true;
   }
 
-  /** The id and the name of the call that the provider began under this id. */
+  /** The id and name of the call that the provider began under this id. */
   of(proposed: string): CallIdentity {
     return this.byProposed?.get(proposed) ?? { id: proposed, name: "" };
   }
@@ -323,8 +323,8 @@ function storable({ id, name }: CallIdentity): CallIdentity {
 }
 
 /**
- * Makes an error of the catalogue of what a model's adapter threw. A mistake in its code is no better the
- * next time.
+ * The catalogue error for an error that a model's adapter threw. A fault in the adapter's code is not
+ * retryable: it would fail the same way.
  */
 export function asWritError(error: unknown, model: string): WritError {
   if (isWritError(error)) return error;

@@ -12,16 +12,16 @@ import { interruptBy, untilStopped } from "../util/interrupt.ts";
 import type { LoopOptions } from "./options.ts";
 import { boundedModel, withinTokens } from "./paid-model.ts";
 
-/** The parts of a run with which its tools ask its model. */
+/** The parts of a run that let its tools ask its model. */
 export type AskingOnce = Pick<
   LoopOptions,
   "model" | "price" | "accounts" | "settings" | "gate" | "host" | "limits" | "retry" | "timeout"
 >;
 
 /**
- * Asks the run's model for its tools: once, without tools, within the bounds of the run. Where there are such bounds, one question waits for the other:
- * only what was answered is known to be spent. What is sent and not waited for is counted by its length. @throws WritError `delegation-exhausted`, the
- * reason of the signal, and what the model's adapter throws
+ * Asks the run's model for its tools: once, without tools, within the bounds of the run. With such bounds, questions wait for each other, because
+ * only an answered question has a known cost. The cost of a question that nobody waits for is estimated from its length. @throws WritError
+ * `delegation-exhausted`, the reason of the signal, and the error of the model's adapter
  */
 export function askingOnce(options: AskingOnce, purse: Purse): AskOnce {
   let turns: Slots | undefined;

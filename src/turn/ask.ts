@@ -38,7 +38,7 @@ import { askedAgain, isUsedUp, retryIn } from "./asked-again.ts";
 import { decideTurn, type DecidingTurn } from "./decide-turn.ts";
 import { afterFailed, keepFailed, noteKept } from "./kept-failures.ts";
 
-/** The input of which the driver makes this turn's request. */
+/** The input from which the driver makes this turn's request. */
 export function turnInput(state: State, run: Run): TurnInput {
   const { transcript, ledger, gate, limits } = state;
   const { model, settings, examples, marks, toolChoice, lastTurn, output } = run.options;
@@ -56,43 +56,43 @@ export function turnInput(state: State, run: Run): TurnInput {
   return output === undefined ? input : { ...input, output };
 }
 
-/** A call is forced until it was made: a run in which every turn has to call would never answer. */
+/** The choice of tools for this turn: a call is forced only until one was made, or the run would never answer. */
 function choiceOf({ called, gate }: State, choice: ToolChoice): ToolChoice {
   if (choice === "none" || choice === "auto") return choice;
   const isThere = typeof choice === "string" || gate.allowed.tools.has(choice.tool);
   return called || !isThere ? "auto" : choice;
 }
 
-/** The driver that speaks. */
+/** The driver that currently speaks. */
 export function driverOf(state: State, run: Run): Driver {
   return state.speaker ?? run.options.drivers[state.driver] ?? run.options.drivers[0];
 }
 
-/** The question of a turn to the model. Calls that may start meanwhile are given to `early`. */
+/** The question of a turn to the model. Calls that may start early are given to `early`. */
 export interface TurnQuestion {
   readonly state: State;
   readonly input: TurnInput;
   readonly early: EarlyStarts;
   readonly run: Run;
-  /** Takes down what happens in requests that fail. */
+  /** Notes what happened in failed requests. */
   readonly notes: FailureNotes;
-  /** It was asked in this turn before, with more turns than the provider takes. */
+  /** True if it was asked in this turn before, with more turns than the provider takes. */
   readonly isShorter?: boolean;
 }
 
-/** The record of a model call and of the hooks around it, with the facts that were told meanwhile. */
+/** The record of a model call with the hooks around it, and the facts told meanwhile. */
 type TurnRecord =
   | (ModelRecord & { readonly told?: readonly RunEvent[] })
   | ({ readonly failed: HookFailure } & FailedTurn)
   | ({ readonly tooLong: TooLong["data"] } & FailedTurn);
 
 interface FailedTurn {
-  /** That of the requests that failed. Left out where they told none. */
+  /** The usage of the failed requests. Left out if they reported none. */
   readonly usage?: Usage;
   readonly told?: readonly RunEvent[];
 }
 
-/** The provider's word that a request is too long: a replay compacts where the run did. */
+/** The provider's error that a request is too long. It is recorded: a replay compacts at the same place as the run. */
 type TooLong = WritError<"context-exceeded">;
 
 /** The model call as one step of the journal, with the author's hooks around it. */
@@ -103,7 +103,7 @@ export function askTurn(asking: TurnQuestion): Maybe<ModelRecord | End> {
   );
 }
 
-/** A driver that decides by itself may ask on until a bound forbids it. */
+/** The end when asking failed. A driver that decides by itself may ask until a bound forbids it. */
 function endOf(error: unknown, asking: TurnQuestion): End {
   const { state, run } = asking;
   const decides = driverOf(state, run).decide !== undefined;
@@ -112,7 +112,7 @@ function endOf(error: unknown, asking: TurnQuestion): End {
   return endBy(error, run);
 }
 
-/** The model's reply to a turn, or what a driver decides that needs none, or more. */
+/** The model's reply to a turn, or the decision of a driver, which may ask the model any number of times. */
 function askOrDecide(asking: TurnQuestion, hooked: HookedCall): Maybe<ModelRecord> {
   const { state, input, early, notes } = asking;
   const driver = driverOf(state, hooked.run);
@@ -125,7 +125,7 @@ function askOrDecide(asking: TurnQuestion, hooked: HookedCall): Maybe<ModelRecor
   return decideTurn({ driver, decide: driver.decide.bind(driver), state, input, hooked, ask, notes });
 }
 
-/** No journal keeps what is asked. */
+/** Asks without a journal. */
 function askDirectly(asking: TurnQuestion): Maybe<ModelRecord> {
   const { state, input, run } = asking;
   const { turns: turn } = state.ledger;
@@ -141,7 +141,7 @@ function inTime<Value>(record: Value | "stopped", { model }: TurnInput, { stop }
   return record;
 }
 
-/** Asks through the journal. A replay tells again what was told meanwhile. */
+/** Asks through the journal. A replay tells the recorded facts again. */
 function askRecorded(asking: TurnQuestion): Maybe<ModelRecord> {
   const { state, input, run, notes } = asking;
   const told: RunEvent[] = [];
@@ -149,7 +149,7 @@ function askRecorded(asking: TurnQuestion): Maybe<ModelRecord> {
   const key = `turn/${state.ledger.turns}/model${asking.isShorter === true ? "/shorter" : ""}`;
   const steps = StepsOfRun.of(run.journal);
   const note = (fact: RunEvent): void => {
-    if (run.stop.reason !== undefined || steps?.isCancelling === true) return; // what a late hook changes does not count
+    if (run.stop.reason !== undefined || steps?.isCancelling === true) return; // a hook that answers too late changes nothing
     told.push(fact);
     steps?.note(key, fact);
     run.tell?.(fact);
@@ -161,7 +161,7 @@ function askRecorded(asking: TurnQuestion): Maybe<ModelRecord> {
     run: async (): Promise<TurnRecord> => {
       try {
         const record = await askOrDecide(asking, hooked);
-        if (run.stop.reason !== undefined) throw new Error("the run was stopped"); // nobody waited for it: it is not recorded
+        if (run.stop.reason !== undefined) throw new Error("the run was stopped"); // nobody waited for the reply: it is not recorded
         return told.length === 0 ? record : { ...record, told };
       } catch (error) {
         const isStopped = run.stop.reason !== undefined;
@@ -185,13 +185,13 @@ function askRecorded(asking: TurnQuestion): Maybe<ModelRecord> {
   });
 }
 
-/** The record that there is already, unless somebody watches who may leave in the middle. */
+/** The existing record, without a promise, unless somebody watches who may leave midway. */
 function recordedAtOnce(step: Step<TurnRecord>, { journal, stop, tell }: Run): TurnRecord | undefined {
   if (stop.reason !== undefined || (tell !== undefined && !isReader(tell))) return undefined;
   return journal.recorded?.([step])?.[0];
 }
 
-/** Takes the step. Of one that left no result it tells what that told in the run that is replayed, and notes the usage that is kept. */
+/** Takes the step. If it left no result, tells the facts that it told in the recorded run, and notes the usage that is kept. */
 async function asked(step: Step<TurnRecord>, asking: TurnQuestion): Promise<TurnRecord> {
   const { input, notes } = asking;
   const { journal, stop, tell } = asking.run;
@@ -227,7 +227,7 @@ function questionOf(asking: TurnQuestion, hooked: HookedCall): ModelQuestion {
   };
 }
 
-/** Nothing starts while the model still writes when something after its reply can say that it must not run. */
+/** True if calls may start while the model still writes: nothing that comes after its reply can forbid them. */
 function startsEarly({
   state,
   input: { toolChoice },
@@ -236,20 +236,20 @@ function startsEarly({
   return (
     executor === undefined &&
     toolChoice !== "none" &&
-    typeof toolChoice === "string" && // of a named tool another call is a violation
+    typeof toolChoice === "string" && // with a named tool, a call of another is a violation
     hooks.beforeToolCall === undefined &&
     hooks.afterModel === undefined &&
-    endOn.every((cause) => cause === "unknown-tool") && // its call is seen while the reply is read
+    endOn.every((cause) => cause === "unknown-tool") && // that call is seen while the reply is read
     (state.repeats === noRepeats || mostTimes(state.repeats) <= state.limits.repeats)
   );
 }
 
-/** A run that a broken provider and a stubborn hook keep alive would never end. */
+/** The most attempts of one turn: otherwise a broken provider and a stubborn hook could keep a run alive for ever. */
 const maxAttempts = 10;
 
 /**
- * Asks. When the request fails it is made again where that can help (`retry`); when that cannot, or was done often enough, the author's hooks say
- * what happens. So a hook decides about what is left, and one that asks again makes one request each time.
+ * Asks. A failed request is retried if that can help (`retry`). If it cannot, or was done often enough, the author's hooks decide
+ * what happens: a hook sees only these failures, and one that asks again makes one request each time.
  */
 function askUntilAnswered(given: TurnQuestion, hooked: HookedCall, tries = 1): Maybe<ModelRecord> {
   const { notes } = given;
@@ -264,7 +264,7 @@ function askUntilAnswered(given: TurnQuestion, hooked: HookedCall, tries = 1): M
   const changed = (reply: ModelRecord): Maybe<ModelRecord> => {
     if (run.hooks.afterModel === undefined) return settled(reply);
     return after(settled(reply), async (record) => {
-      // It is paid for, also where the run is stopped, or its process dies, before its hooks have answered.
+      // The reply is paid for, even if the run is stopped or its process dies before its hooks have answered.
       notes.unkept = addUsage(notes.unkept ?? noUsage, reply.usage);
       notes.usage = record.usage;
       if (key !== undefined) await keepFailed({ notes, journal: run.journal }, key);
@@ -293,19 +293,19 @@ function askUntilAnswered(given: TurnQuestion, hooked: HookedCall, tries = 1): M
   return attempt(() => askModel(question), changed, again);
 }
 
-/** The usage of the requests that failed, where there is some. */
+/** The usage of the failed requests, if there is any. */
 function spentIn({ usage }: FailureNotes): { readonly usage?: Usage } {
   return usage === noUsage ? {} : { usage };
 }
 
-/** Adds the times of failed attempts, and their usage: it is paid for like that of the reply. */
+/** Adds the times and the usage of failed attempts: their usage is paid for like that of the reply. */
 function withFailed(record: ModelRecord, { usage, tries }: FailureNotes): ModelRecord {
   const all = usage === noUsage ? record : { ...record, usage: addUsage(usage, record.usage) };
   return tries === undefined ? all : { ...all, tries };
 }
 
 /**
- * Asks the author's hooks about a request that failed. They say to make it again after so many milliseconds,
+ * Asks the author's hooks about a failed request. They may have it made again after so many milliseconds,
  * or give an answer.
  */
 async function askHook(

@@ -15,7 +15,7 @@ export interface FailedQuestion {
   readonly notes: FailureNotes;
 }
 
-/** After how many milliseconds the request is made again; undefined when that is no use, may not be, or the run would be over before. */
+/** The milliseconds to wait before a retry; undefined if a retry is useless or forbidden, or would come after the end of the run. */
 export function retryIn(
   error: WritError,
   tries: number,
@@ -30,7 +30,7 @@ export function retryIn(
   return spreadMs < limitMs - usedMs ? spreadMs : undefined;
 }
 
-/** True where the requests of a turn that failed used up the tokens or the dollars of the run, or of one around it. */
+/** True if the failed requests of a turn used up the tokens or the dollars of the run, or of one around it. */
 export function isUsedUp({ state, run, notes: { usage } }: FailedQuestion): boolean {
   if (usage === noUsage) return false;
   const { ledger, limits } = state;
@@ -40,7 +40,7 @@ export function isUsedUp({ state, run, notes: { usage } }: FailedQuestion): bool
   return run.scope.outer?.turnExcess(spend(emptyLedger, spent)) !== undefined;
 }
 
-/** The question as it is asked again: within the tokens that the requests which failed have left. */
+/** The question for the retry: within the tokens that the failed requests have left. */
 export function askedAgain<Question extends FailedQuestion>(asking: Question): Question {
   const { state, run, input, notes } = asking;
   const settings = withinTokens(input.settings, tokensLeft(state, run, notes.usage));

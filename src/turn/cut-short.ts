@@ -18,7 +18,7 @@ interface OpenCalls {
   readonly open: OpenTranscript;
 }
 
-/** The end of a run whose calls have no result: it waits, or nobody knows what became of them. */
+/** The end of a run whose calls have no results: it waits, or nobody knows what became of them. */
 export function leftOpen(error: unknown, { state, open }: OpenCalls, run: Run): Maybe<NextState> {
   if (error instanceof RunWaits) return keepPlace({ state, open }, error, run);
   const transcript = settleAll(open, () => unfinishedResult);
@@ -26,7 +26,7 @@ export function leftOpen(error: unknown, { state, open }: OpenCalls, run: Run): 
   return { state: { ...state, transcript, learned }, end: endBy(error, run) };
 }
 
-/** The end when something forbids that the run begins to change things; asked where one of the calls is not known to look or compute. */
+/** The end if something forbids the run to begin changing things. Asked unless every call is known to only look or compute. */
 export async function beforeEffects(calls: readonly ToolCall[], run: Run): Promise<End | undefined> {
   const effectOf = effectIn(run.gate.allowed);
   const onlyLooks = calls.every(({ name }) => effectOf(name) === "none" || effectOf(name) === "read");
@@ -42,7 +42,7 @@ async function forbidden(run: Run): Promise<End | undefined> {
   }
 }
 
-/** Asks before the run waits too, and once: others may use its session meanwhile, and the call that somebody approved must run. */
+/** Asks before the run waits too, and just once: others may use its session meanwhile, and the call that somebody approves must run. */
 async function keepPlace({ state, open }: OpenCalls, waits: RunWaits, run: Run): Promise<NextState> {
   const booked = { ...state, ...bookInside(state, waits.inside) };
   return {
@@ -51,7 +51,7 @@ async function keepPlace({ state, open }: OpenCalls, waits: RunWaits, run: Run):
   };
 }
 
-/** The acts of the calls that have ended in a turn in which the run waits: its transcript has none of them yet. */
+/** The acts of those calls that have ended in the turn in which the run waits: its transcript does not have them yet. */
 function actsBeside({ results }: RunWaits, { state, open }: OpenCalls): readonly Act[] {
   const settled = settleAll(open, (_call, index) => results[index] ?? { status: "skipped", text: "" });
   return actsIn(settled.since(state.transcript.length), effectIn(state.gate.allowed));
@@ -60,7 +60,7 @@ function actsBeside({ results }: RunWaits, { state, open }: OpenCalls): readonly
 interface Skipping {
   readonly open: OpenTranscript;
   readonly end: End;
-  /** The result of a call: most were not made. */
+  /** The result of a call: most were not begun. */
   readonly resultOf: (call: ToolCall, index: number) => ToolResult;
 }
 
@@ -68,13 +68,13 @@ interface Skipping {
 export function skipAll(state: State, { open, end, resultOf }: Skipping, run: Run): NextState {
   const transcript = settleAll(open, (call, index) => {
     const result = resultOf(call, index);
-    if (end.throws !== true) tellNotBegun({ run, turn: state.ledger.turns }, call, result); // else they are told of when the run is tried again
+    if (end.throws !== true) tellNotBegun({ run, turn: state.ledger.turns }, call, result); // otherwise the calls are told when the run is tried again
     return result;
   });
   return { state: { ...state, transcript, violations: 0, pending: 0 }, end };
 }
 
-/** The end that a call brings, which ends the run. */
+/** The end of a run that a call ended. */
 export function fatalEnd({ call, fatal }: NonNullable<Executed["fatal"]>, run: Run): End {
   if (fatal.type === "exhausted") return exhausted(run, fatal.excess);
   if (fatal.code === "tool-failed") return toolFailed(call, fatal.reason, run);
@@ -87,7 +87,7 @@ export function fatalEnd({ call, fatal }: NonNullable<Executed["fatal"]>, run: R
   return { outcome: failed(error), error };
 }
 
-/** The end that a failed call brings where failures end a run. */
+/** The end after a failed call, if failures end the run. */
 export function toolFailed(call: ToolCall, reason: string, run: Run): End {
   const error = new WritError("tool-failed", { tool: call.name, reason }, { cause: run.thrownBy(call.id) });
   return { outcome: failed(error), error };

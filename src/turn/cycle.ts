@@ -26,7 +26,7 @@ import { moreTime } from "../run/bounds.ts";
 import type { LoopOptions } from "./options.ts";
 import { take } from "./reply.ts";
 
-/** The turn cycle, written once: asks the model, carries out its calls, asks again, until it answers or a bound is met. */
+/** The turn cycle, written once: asks the model, carries out its calls, and asks again, until the model answers or a bound is met. */
 export async function cycle(options: LoopOptions, frame: Frame): Promise<Finished> {
   const { from } = options;
   let state = beginState(options);
@@ -63,7 +63,7 @@ export async function cycle(options: LoopOptions, frame: Frame): Promise<Finishe
   };
 }
 
-/** The time and the id of the run, as its journal keeps them from its beginning on. */
+/** The time and the id of the run, as its journal keeps them from the beginning. */
 function beginning({ journal, host, from, gate, runId }: LoopOptions, { stop }: Frame): Maybe<RunStart> {
   const begun = { now: host.now(), runId };
   if (journal === directJournal) return begun;
@@ -80,7 +80,7 @@ function beginning({ journal, host, from, gate, runId }: LoopOptions, { stop }: 
   });
 }
 
-/** A record of another intent is of another run. Its bounds are no part of it: they hold for what comes. */
+/** The part of an intent that identifies a run's record. Bounds are not part of it: they hold only for what is still to come. */
 function intentText({ text, constants, agent, skill, policy, tools }: Intent): string {
   return partsText({ text, constants: [...constants], agent, skill, policy, tools });
 }
@@ -157,12 +157,12 @@ function takeAsked(asked: ModelRecord | End, asking: TurnQuestion): Maybe<NextSt
   return asking.early.calls?.started === undefined ? take(asked, asking) : takeBegun(asked, asking);
 }
 
-/** The provider says that the request is too long, and the author wants old turns to go then. */
+/** True if the provider says that the request is too long, and the author has old turns taken out then. */
 function isTooLong({ error }: End, { options }: Run): boolean {
   return options.compact !== undefined && isWritError(error, "context-exceeded");
 }
 
-/** Asks once more, with fewer turns; where none can go the run ends. */
+/** Asks again with fewer turns; if none can go, the run ends. */
 async function askShorter(
   refused: End,
   { state: before, early, run, notes: { usage } }: TurnQuestion,
@@ -176,7 +176,7 @@ async function askShorter(
   return takeBegun(await askTurn({ ...asking, isShorter: true }), asking);
 }
 
-/** A call that was started early ends with its turn. */
+/** Takes a reply; calls that were started early end with their turn. */
 function takeBegun(asked: ModelRecord | End, asking: TurnQuestion): Maybe<NextState> {
   const { calls } = asking.early;
   return always(

@@ -16,24 +16,24 @@ import { questionKey } from "./kept-failures.ts";
 import { type State, tokensLeft } from "./state.ts";
 import { withinTokens } from "./paid-model.ts";
 
-/** A turn that a driver of the author's decides. */
+/** A turn that the author's driver decides. */
 export interface DecidingTurn {
   readonly driver: Driver;
   readonly decide: NonNullable<Driver["decide"]>;
   readonly state: State;
   readonly input: TurnInput;
   readonly hooked: HookedCall;
-  /** Asks the model once, with all that surrounds a request, in the way of a driver. */
+  /** Asks the model once, by a driver, with everything that surrounds a request. */
   readonly ask: (by: Driver, hooked: HookedCall, notes: FailureNotes) => Promise<ModelRecord>;
-  /** Takes down what was used where the turn fails. */
+  /** Notes the usage if the turn fails. */
   readonly notes: FailureNotes;
 }
 
 /**
- * Has a driver decide its turn. Each question that it asks the model is a step of the journal inside that of the turn: it is retried, seen by the
- * hooks, paid for, and not sent again after a crash. The record holds the decision, so that a replay asks neither the driver nor a model.
+ * Has a driver decide its turn. Each question that the driver asks the model is a step of the journal inside that of the turn: it is retried, seen by
+ * hooks, paid for, and not sent again after a crash. The record keeps the decision, so that a replay asks neither the driver nor a model.
  *
- * @throws WritError `driver-failed`, `budget-exhausted` when a bound forbids another question, and what asking the model throws
+ * @throws WritError `driver-failed`, `budget-exhausted` if a bound forbids another question, and the errors of asking the model
  */
 export async function decideTurn(deciding: DecidingTurn): Promise<ModelRecord> {
   const { driver, decide, input, hooked, notes } = deciding;
@@ -65,10 +65,10 @@ export async function decideTurn(deciding: DecidingTurn): Promise<ModelRecord> {
 /** The questions that a driver asks the model in one turn. */
 class Questions {
   usage: Usage = noUsage;
-  /** The label of all that was answered. */
+  /** The join of the labels of all answers. */
   label: Label = trustedLabel;
   finishReason: FinishReason = "stop";
-  /** A hook answered in place of the model: that is the answer of the turn. */
+  /** The answer of a hook in place of the model, which becomes the answer of the turn. */
   instead: ModelRecord | undefined;
   private readonly deciding: DecidingTurn;
   private asked = 0;
@@ -107,14 +107,14 @@ class Questions {
     throw new Error("a hook answered in place of the model");
   }
 
-  /** Holds what was asked so far to the bounds of the run, and of those around it. @throws WritError `budget-exhausted` */
+  /** Checks the questions so far against the bounds of the run and of those around it. @throws WritError `budget-exhausted` */
   private checkBounds(): void {
     const { state, hooked } = this.deciding;
     const { run } = hooked;
     const { usage } = this;
     const spent = { usage, costUsd: this.asked === 0 ? 0 : priceOf(usage, run.options) };
     const ledger = spend(state.ledger, spent);
-    const begun = { ...ledger, turns: ledger.turns - 1 }; // the turn itself was reserved
+    const begun = { ...ledger, turns: ledger.turns - 1 }; // the turn itself was reserved already
     const reserved = reserveTurn(begun, state.limits, state.elapsedMs);
     const around = run.scope.outer?.turnExcess(spend(emptyLedger, spent));
     const excess = around ?? (reserved.ok ? undefined : reserved.excess);
@@ -124,7 +124,7 @@ class Questions {
   }
 }
 
-/** The driver as one question is asked by it: nothing of its reply is shown or starts before the driver has decided. */
+/** The driver for one question: nothing of the reply is shown or started before the author's driver has decided. */
 function asking(driver: Driver, request: ModelRequest): Driver {
   return {
     name: driver.name,
@@ -140,7 +140,7 @@ const types = ["calls", "final", "pending", "violation"] as const;
 const someDecision = object({ type: oneOf(...types) });
 const callList = list(object({ name: string }));
 
-/** The decision of a driver, with the message that stands for it in the transcript. */
+/** The reading of a driver's decision, with the message that stands for it in the transcript. */
 function readingOf(decision: DriverDecision, name: string): Reading {
   const reading = fits(someDecision, decision) ? whole(decision) : undefined;
   if (reading !== undefined) return reading;

@@ -17,14 +17,14 @@ export interface DecideRequest extends Patience {
   readonly signal?: AbortSignal;
 }
 
-/** The option, exactly as it was offered; or none, and why. */
+/** The option, exactly as it was offered; or none, with the reason. */
 export type Chosen =
   | { readonly option: string; readonly tokens: number }
   | { readonly option: undefined; readonly tokens: number; readonly notice: string };
 
 const maxAttempts = 2;
 
-/** Has the model choose one of the options. The adapter documents it. */
+/** Has the model choose one of the options. The public function documents it. */
 export async function decideWith({ model, host }: Decider, request: DecideRequest): Promise<Chosen> {
   const { options, signal } = request;
   checkOptions(options);
@@ -72,7 +72,7 @@ interface OptionQuestion {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Forces a call that names the option; a model without calls is held to the options while it writes, where it can be. */
+/** Forces a call that names the option; a model without calls is held to the options while it writes, if it can be. */
 async function askForOption(
   { messages, options, signal }: OptionQuestion,
   asked: PatientQuestion,
@@ -102,7 +102,7 @@ function formatFor({ features }: Model, schema: JsonSchema): { readonly format?:
   return features.format === "grammar" ? { format: { type: "grammar", grammar: grammarOf(schema) } } : {};
 }
 
-/** The option that the model names: in its call, in a JSON object, or in words. */
+/** The answer in a reply: in its call, in a JSON object, or in words. */
 function answerIn({ calls: [call], text }: ChatReply): string {
   const parsed = call === undefined ? parseJson(text) : { ok: true as const, value: call.arguments };
   if (!parsed.ok || !isJsonObject(parsed.value)) return text;
@@ -110,7 +110,7 @@ function answerIn({ calls: [call], text }: ChatReply): string {
   return typeof option === "string" ? option : text;
 }
 
-/** The option that is meant: the very same, else the same but for case and punctuation, else the only one that stands in the answer. */
+/** The option that an answer means: an exact match, else one but for case and punctuation, else the only option that occurs in the answer. */
 function matching(answer: string, options: readonly string[]): string | undefined {
   if (options.includes(answer.trim())) return answer.trim();
   const said = words(answer);
@@ -130,7 +130,7 @@ function only(found: readonly string[]): string | undefined {
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** The reply with what was wrong with it; providers want a result for a call, and no empty reply. */
+/** The reply and its fault; providers want a result for a call, and refuse an empty reply. */
 function corrected({ message, calls }: ChatReply, why: string): readonly Message[] {
   if (calls.length > 0) {
     const results = calls.map(({ id, name }) => ({

@@ -18,37 +18,37 @@ import { heldTelling } from "./held-telling.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { Run, State } from "./state.ts";
 
-/** The beginning of the keys of calls of a reply that broke off. The id of a call has no such sign. */
+/** The prefix of the keys of calls from replies that broke off. The id of a call never has it. */
 const left = "left/";
 
-/** The calls of replies that broke off which the last reply does not make, and the runs inside them. */
+/** The calls of broken-off replies that the last reply does not make, and the runs inside them. */
 export interface LeftCalls {
   readonly left: number;
   readonly inside?: readonly Inside[];
 }
 
-/** The calls of a turn that started while the model wrote; none where it wrote no call that may, as most do. */
+/** The calls of a turn that started while the model wrote; none if it wrote no call that may, which is usual. */
 export interface EarlyStarts {
   readonly state: State;
   readonly run: Run;
   calls?: EarlyCalls;
 }
 
-/** Takes a call that is complete, while the model may still write. */
+/** Takes a complete call, even while the model still writes. */
 export function takeEarly(starts: EarlyStarts, call: ToolCall): void {
   (starts.calls ??= new EarlyCalls(starts.state, starts.run)).take(call);
 }
 
 /**
- * Takes the calls of a reply as they become complete, and starts those that only look or compute while the model still writes. Nothing is
- * started that the same call would not be allowed later, nor anything after a call that the budget forbids.
+ * Takes the calls of a reply as they become complete, and starts those that only look or compute while the model still writes. It starts no
+ * call that would be forbidden later, and none after a call that the budget forbids.
  */
 export class EarlyCalls {
-  /** The calls that were started, by id; undefined while there are none. */
+  /** The started calls, by id; undefined while there are none. */
   started: Map<string, EarlyCall> | undefined;
   private readonly state: State;
   private readonly run: Run;
-  /** The ledger with the calls so far in it; undefined when nothing more may start. */
+  /** The ledger including the calls so far; undefined once nothing more may start. */
   private ledger: Ledger | undefined;
   private index = -1;
 
@@ -80,11 +80,11 @@ export class EarlyCalls {
     const before = this.startedBefore(fate);
     if (before !== undefined) return this.takeUp(before, fate);
     run.scope.outer?.spend({ usage: noUsage, costUsd: 0, toolCalls: 1 });
-    run.scope.balance.now = { ledger: reserved, limits: state.limits }; // which the runs inside it share
+    run.scope.balance.now = { ledger: reserved, limits: state.limits }; // runs inside the call share it
     this.start(fate);
   }
 
-  /** Ends what was started for a reply and is not used: a run must not end before what goes on inside it. */
+  /** Ends started calls that are not used: a run must not end before the runs inside it. */
   async giveUp(): Promise<void> {
     const calls = [...(this.started?.values() ?? [])];
     this.started = undefined;
@@ -92,8 +92,8 @@ export class EarlyCalls {
   }
 
   /**
-   * Ends what was started for replies that broke off, where the last one does not make it: calls in the same places run under the same keys. Gives
-   * their number and the runs inside, which are paid for; undefined where there are none.
+   * Ends the calls that were started for broken-off replies and that the last reply does not make: calls in the same places run under the same keys. Returns
+   * their number and the runs inside, which are paid for; undefined without any.
    */
   giveUpLeft(): Promise<LeftCalls> | undefined {
     const calls = [...(this.started ?? [])].filter(([key]) => key.startsWith(left));
@@ -105,7 +105,7 @@ export class EarlyCalls {
     });
   }
 
-  /** The reply broke off, and another one is asked for. What was started goes on, for the same call in the same place of that one: it does not run twice. */
+  /** Prepares for another reply after one broke off. Started calls go on, in case the new reply makes the same call at the same place: none runs twice. */
   beginAgain(): void {
     const calls = [...(this.started?.values() ?? [])];
     if (calls.length > 0) this.started = new Map(calls.map((call, place) => [`${left}${place}`, call]));
@@ -114,14 +114,14 @@ export class EarlyCalls {
     this.index = -1;
   }
 
-  /** The call that was started in this place for a reply that broke off: its runs inside have the keys of this place, and no others may have them too. */
+  /** The call that was started at this place for a broken-off reply: runs inside it have the keys of this place, and no other run may have them. */
   private startedBefore({ at }: Ready): [string, EarlyCall] | undefined {
     return [...(this.started ?? [])].find(
       ([key, { ready }]) => key.startsWith(left) && ready.at.key === at.key,
     );
   }
 
-  /** Gives it to the call of this reply, where that is the same; where it is another, that one waits for its batch. */
+  /** Gives the started call to the call of this reply if both are the same; a different call waits for its batch. */
   private takeUp([key, begun]: [string, EarlyCall], ready: Ready): void {
     const { call } = begun.ready;
     const { id, name, arguments: args } = ready.call;
@@ -130,7 +130,7 @@ export class EarlyCalls {
     this.started?.set(id, { ...begun, ready });
   }
 
-  /** The ledger with the call in it; undefined when a bound of this run, or of one around it, forbids the call. */
+  /** The ledger including the call; undefined if a bound of this run, or of one around it, forbids the call. */
   private reserved(call: ToolCall): Ledger | undefined {
     const { ledger, state, run } = this;
     if (ledger === undefined || run.scope.outer?.callExcess() !== undefined) return undefined;
@@ -147,7 +147,7 @@ export class EarlyCalls {
       context.journal === directJournal ? undefined : heldJournal(context.journal, at.key, context.stop);
     const run = held === undefined ? context : { ...context, journal: held.journal };
     const record = Promise.resolve(runCall({ ...ready, at: { ...at, batch: { ...at.batch, run } } }, {}));
-    record.catch(() => undefined); // thrown where its batch waits for it, if it comes to that
+    record.catch(() => undefined); // its batch throws the error, if it ever waits for the call
     const giveUp: EarlyCall["giveUp"] = () => {
       end();
       return record.catch(() => undefined);
@@ -165,7 +165,7 @@ function isLooking(tool: Tool | undefined, { gate }: Pick<Batch, "gate">): boole
   return gate.allowed.counted?.has(tool.name) !== true;
 }
 
-/** The context of an early call; the end of the run ends it, and so does giving it up. */
+/** The context of an early call. The end of the run ends it, and so does giving it up. */
 interface EarlyContext {
   readonly context: RunContext;
   readonly end: () => void;
@@ -188,7 +188,7 @@ interface EarlyCheck {
   readonly fate: Maybe<Fate> | undefined;
 }
 
-/** Tells whether the calls after this one wait for it or may be skipped: its tool is unknown, or what mends its arguments can end the run. */
+/** True if later calls wait for this one, or may be skipped: its tool is unknown, or the mending of its arguments can end the run. */
 function holdsUp({ tool, fate }: EarlyCheck, run: RunContext): boolean {
   if (tool === undefined) return run.endOn.includes("unknown-tool");
   if (isOrdered(tool, run)) return true;
@@ -197,7 +197,7 @@ function holdsUp({ tool, fate }: EarlyCheck, run: RunContext): boolean {
   return tool.recover?.invalidArguments !== undefined;
 }
 
-/** Calls that keep others waiting are left to the batch; so are planned acts, each of which is carried out once, and one whose key cannot be told. */
+/** True if a call may run before its batch. A call with an exclusive key, or whose key function throws, may not; nor may a planned act, which happens once. */
 function mayOverlap({ tool, args, request, at }: Ready): boolean {
   if (at.batch.gate.plan !== undefined && request.knows.plan?.act !== undefined) return false;
   try {

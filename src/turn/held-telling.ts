@@ -1,16 +1,16 @@
 import type { RunContext } from "../run/context.ts";
 import type { RunScope } from "../run/scope.ts";
 
-/** The context of a call whose events wait. */
+/** The context of a call whose events are held back. */
 export interface HeldTelling {
   readonly context: RunContext;
-  /** Tells what waits, in its order; what comes later is told at once. */
+  /** Sends the events held back, in order; later events are sent at once. */
   readonly release: () => void;
 }
 
 /**
- * Holds the events of a call, and of the runs inside it, until it is known whether there is such a call. Where the call is given up nothing of it is
- * told: another one may get its place, and runs inside with the same ids.
+ * Holds back the events of a call, and of the runs inside it, until the reply that makes the call is certain. If the call is given up, none of them is
+ * sent: another call may get its place, and runs inside it the same ids.
  */
 export function heldTelling(run: RunContext): HeldTelling {
   const { tell, scope } = run;

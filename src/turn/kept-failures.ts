@@ -4,10 +4,10 @@ import { StepsOfRun } from "../run/steps-of-run.ts";
 import type { FailureNotes, ModelRecord } from "./ask-model.ts";
 import { askedAgain, type FailedQuestion } from "./asked-again.ts";
 
-/** The record of a request that failed, or whose reply hooks are asked about, and is paid for: the step that it belongs to may never have a result. */
+/** The record of a paid request that failed, or whose reply hooks are asked about: the step it belongs to may never have a result. */
 type FailedRecord = Pick<ModelRecord, "usage">;
 
-/** The key of a question that a driver asks in a turn, by its number from 1. */
+/** The key of a question that a driver asks in a turn, numbered from 1. */
 export function questionKey(key: string, count: number): string {
   return `${key}/${count}`;
 }
@@ -16,7 +16,7 @@ function failedKey(key: string, count: number): string {
   return `${key}/failed/${count}`;
 }
 
-/** Keeps what the requests used that failed, or wait for their hooks, since the last record. */
+/** Keeps the usage, since the last record, of requests that failed or wait for their hooks. */
 export function keepFailed(
   { notes, journal }: { readonly notes: FailureNotes; readonly journal: Journal },
   key: string,
@@ -29,7 +29,7 @@ export function keepFailed(
   return (notes.keeping = steps.keepBeside([{ key: failedKey(key, count), value: { usage } }]));
 }
 
-/** The question as it goes on where requests for it failed in an earlier process. */
+/** The question after requests for it failed in an earlier process. */
 export function afterFailed<Question extends FailedQuestion>(asking: Question, key: string): Question {
   const { notes, run } = asking;
   const failed = sumOf(failedIn(key, run.journal));
@@ -38,7 +38,7 @@ export function afterFailed<Question extends FailedQuestion>(asking: Question, k
   return askedAgain(asking);
 }
 
-/** Notes the usage of a step that came to no result as the records have it, where those alone say it to every process: the run was stopped, or is replayed. */
+/** Notes the recorded usage of a step without a result, if the run was stopped or is replayed: then only the records are the same in every process. */
 export async function noteKept(
   key: string,
   { notes, run: { journal, stop } }: FailedQuestion,
@@ -51,7 +51,7 @@ export async function noteKept(
   notes.usage = kept === noUsage ? before : addUsage(before, kept);
 }
 
-/** The usage that the records of a step without a result have: of its requests that failed, and of the questions in it. */
+/** The recorded usage of a step without a result: of its failed requests, and of the questions inside it. */
 function keptUsage(key: string, journal: Journal): Usage {
   let usage = sumOf(failedIn(key, journal));
   for (let count = 1; ; count += 1) {

@@ -23,58 +23,57 @@ import { isJsonObject, type JsonObject } from "../util/json.ts";
 import { askModel, driversFor, type ModelRecord, noFailures } from "./ask-model.ts";
 import { readingOf } from "./reply.ts";
 
-/** A tool as plain data: nothing in it can be run. */
+/** A tool as plain data, without anything that runs. */
 export interface CatalogEntry {
   readonly name: string;
   readonly describe: string;
-  /** The names of its arguments. */
   readonly params: readonly string[];
 }
 
 /** The question of one step. */
 export interface StepRequest extends Patience {
   readonly prompt: string;
-  /** The tools that the model may choose from. Without one the step is the final answer. */
+  /** The tools that the model may choose from. With an empty list the step is the final answer. */
   readonly catalog: readonly CatalogEntry[];
-  /** The results that the program has gathered, like `" [get_weather => sunny]"`. */
+  /** The results that the program has gathered, such as `" [get_weather => sunny]"`. */
   readonly context?: string;
-  /** The purpose of the program. Told to the model before everything else, as its author's words. */
+  /** The purpose of the program. The model is told it first, as the words of its author. */
   readonly intent?: string;
   /**
-   * The grants of the program: without `llm` among them no model is asked. Inside a tool, never more than
-   * those of that tool. Default: all that surrounds it.
+   * The grants of the program: without `llm` among them no model is asked. Inside a tool, at most
+   * the grants of that tool. Default: all grants around it.
    */
   readonly grants?: readonly Capability[];
   readonly signal?: AbortSignal;
 }
 
 /**
- * The decision of the model: the answer, or the name of a tool with its arguments, which nothing has checked.
- * `tokens` are those that the step read and wrote, estimated where the provider does not say.
+ * The decision of the model: the answer, or the name of a tool with its unchecked arguments.
+ * `tokens` are those that the step read and wrote, estimated if the provider does not report them.
  */
 export type StepDecision =
   | { readonly kind: "final"; readonly text: string; readonly tokens: number }
   | { readonly kind: "tool"; readonly name: string; readonly args: JsonObject; readonly tokens: number };
 
-/** The model that decides. Without one every step is the final answer that says so. */
+/** The model that decides. Without a model every step is a final answer that says so. */
 export interface Decider {
   readonly model: Model | undefined;
   readonly host: Host;
 }
 
-/** The answer without a model. */
+/** The answer if there is no model. */
 export const noProvider = "[no llm provider]";
 
-/** The number of requests for a reply that decides something, the first among them. */
+/** The number of requests, including the first, for a reply that decides something. */
 const maxAttempts = 3;
 
 /**
- * Asks the model for one decision, in its native calls or, where it has none, in the JSON protocol. Of several calls in one reply the first
- * counts. A reply that decides nothing is asked for again, at most twice, and its tokens count; without a catalogue the words of the third are
+ * Asks the model for one decision: in native calls, or in the JSON protocol if it has none. Of several calls in one reply the first
+ * counts. A reply that decides nothing is asked for again, at most twice, and its tokens count. Without a catalogue, the words of the third reply are
  * the answer.
  *
- * @throws WritError `protocol-violated` when the third reply decides nothing either, `run-refused` when the provider held the reply back,
- * `name-invalid` and `name-taken` for the catalogue, and what the model's adapter throws. An aborted step throws the signal's reason.
+ * @throws WritError `protocol-violated` if the third reply decides nothing either, `run-refused` if the provider withheld the reply,
+ * `name-invalid` and `name-taken` for the catalogue, and the errors of the model's adapter. An aborted step throws the signal's reason.
  */
 export async function llmStepWith({ model, host }: Decider, request: StepRequest): Promise<StepDecision> {
   checkMayAsk(request, host);
@@ -118,7 +117,7 @@ export async function llmStepWith({ model, host }: Decider, request: StepRequest
   }
 }
 
-/** Asking a model is a power like any other. @throws WritError `capability-denied` */
+/** Checks the power to ask a model. @throws WritError `capability-denied` */
 function checkMayAsk({ grants }: StepRequest, host: Host): void {
   const around = surrounding(host);
   const powers = grants === undefined ? around : [...around, grants];
@@ -126,7 +125,7 @@ function checkMayAsk({ grants }: StepRequest, host: Host): void {
   if (missing !== undefined) throw new WritError("capability-denied", { resource: "llm", reason: missing });
 }
 
-/** The catalogue as tools that a driver can speak of. Nothing runs them: the caller decides what a name means. */
+/** The catalogue as tools, so that a driver can describe them. Nothing runs them: the caller decides what a name means. */
 function toolsOf(catalog: readonly CatalogEntry[]): AllowList {
   const tools = catalog.map(({ name, describe, params }) => {
     const properties = Object.fromEntries(params.map((param) => [param, {}]));
@@ -141,7 +140,7 @@ const oneStep =
 const lastStep = "Give the final answer now: there are no tools.";
 
 /**
- * Writes the prompt of a step. The parts that do not change come first, so that a model's cache of the prompt
+ * Writes the prompt of a step. The constant parts come first, so that a model's prompt cache
  * holds from step to step.
  */
 function transcriptOf({ prompt, catalog, context = "", intent }: StepRequest): ReadyTranscript {
@@ -199,7 +198,7 @@ function decisionIn(reading: Reading, mayCall: boolean): Decided {
   return { kind: "tool", name, args };
 }
 
-/** Tells the model what was wrong with its reply. Without a reply to show: where there are no tools, no provider takes a call in the history. */
+/** The transcript with the fault of the last reply. The reply is left out if there are no tools: no provider takes a call in the history then. */
 function corrected(transcript: ReadyTranscript, reading: Reading | undefined, why: string): ReadyTranscript {
   if (reading === undefined) return addSaid(transcript, userMessage(why));
   const added = addReply(transcript, reading.message);

@@ -22,35 +22,35 @@ import type { Mode } from "../tool/tool.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
 import type { Json } from "../util/json.ts";
 
-/** The author's output made of an answer, or what the model is told so that it answers again. */
+/** The author's output, made from an answer; or the message with which the model is asked to answer again. */
 export type ReadAnswer =
   | { readonly ok: true; readonly output: unknown }
   | { readonly ok: false; readonly reason: string; readonly feedback: string };
 
-/** A transcript without its oldest turns. The tokens are estimates. */
+/** A transcript without its oldest turns. Token counts are estimates. */
 export interface Compacted {
   readonly transcript: ReadyTranscript;
   readonly droppedTurns: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** The calls of the run that may have changed something and no longer stand in it. */
+  /** The calls of the run that may have changed something and that the transcript no longer has. */
   readonly acts: readonly Act[];
 }
 
-/** The knowledge of a compaction about the calls in a transcript. */
+/** Facts for a compaction about the calls in a transcript. */
 export interface CompactedActs {
-  /** Those that earlier compactions took out. */
+  /** The acts that earlier compactions took out. */
   readonly acts: readonly Act[];
   readonly effectOf: EffectOf;
-  /** The provider says that it is too long, whatever the estimate. */
+  /** True if the provider said that the transcript is too long, whatever the estimate. */
   readonly isRefused?: boolean;
-  /** Told where it waits with a summary, by which too little would be gained. */
+  /** Called if the compaction puts off a summary that would gain too little. */
   readonly waits?: (atTokens: number) => void;
 }
 
 /**
- * Takes the oldest turns out of a transcript that has become too long; undefined when it has not. What it asks the world (a summary) goes
- * through `once`, which a journal records. Calls that changed something are told of in the place of what goes.
+ * Takes the oldest turns out of a transcript that has become too long; undefined if it has not. Requests to the world (a summary) go
+ * through `once`, which a journal records. The calls that changed something are listed in place of the removed turns.
  */
 export type Compact = (
   transcript: ReadyTranscript,
@@ -58,9 +58,9 @@ export type Compact = (
   known?: CompactedActs,
 ) => Promise<Compacted | undefined> | undefined;
 
-/** Everything a run of the loop works with. Nothing of it changes while it runs. */
+/** Everything that a run of the loop works with. It does not change during the run. */
 export interface LoopOptions {
-  /** Stands in the idempotency keys of calls: the same for a run that goes on. */
+  /** Part of the idempotency keys of calls: it stays the same when the run goes on. */
   readonly runId: string;
   readonly gate: Gate;
   readonly model: Model;
@@ -70,19 +70,19 @@ export interface LoopOptions {
   readonly settings: ModelSettings;
   readonly examples: readonly WorkedExample[];
   readonly toolChoice: ToolChoice;
-  /** Results that are not trusted are marked for the model. */
+  /** True if untrusted results are marked for the model. */
   readonly marks: boolean;
-  /** `answer`: in the last turn of the budget the model may call no tools. */
+  /** `answer`: in the last turn of the budget the model may not call tools. */
   readonly lastTurn: "tools" | "answer";
   readonly concurrency: number | undefined;
-  /** The pace at which failed requests are made again. */
+  /** The pace of retries after failed requests. */
   readonly retry: RetryPace | false;
   /** The longest silences of the model. */
   readonly timeout?: ModelTimeout;
   readonly endOn: RunContext["endOn"];
   readonly hooks: Hooks;
   readonly executor?: RunContext["executor"];
-  /** Takes old turns out of what the model is sent; undefined keeps all. */
+  /** Takes old turns out of what is sent to the model; undefined keeps all. */
   readonly compact?: Compact;
   readonly journal: Journal;
   readonly host: Host;
@@ -90,28 +90,28 @@ export interface LoopOptions {
   readonly onWait: RunContext["onWait"];
   readonly approvals: Approvals | undefined;
   readonly leaving: AbortSignal | undefined;
-  /** The run around this one. */
+  /** The call around this run. */
   readonly parent?: Scope;
-  /** Its own level among the runs inside each other. */
+  /** The level of the run: its depth inside other runs, and the bound on it. */
   readonly level: Level;
-  /** The accounts that pay for the run, and for what surrounds it. */
+  /** The accounts that pay for the run and for those around it. */
   readonly accounts?: RunAccounts;
-  /** The checkpoint at which the run was left; it goes on there. */
+  /** The checkpoint from which the run goes on. */
   readonly from?: Checkpoint;
   /** The spending before the first turn: choosing a skill can cost a model call. */
   readonly spent?: { readonly ledger: Ledger; readonly usage: Usage };
-  /** Told the state after each turn; the next turn waits for it. */
+  /** Receives the state after each turn; the next turn waits for it. */
   readonly onTurn?: (state: Checkpoint) => Promise<void>;
-  /** Asked before calls that may change something; what it throws ends the run, and they do not run. */
+  /** Asked before calls that may change something. If it throws, the run ends and the calls do not run. */
   readonly beforeEffect?: () => Promise<void>;
-  /** The modes that narrow the run from its beginning. */
+  /** The modes that narrow the run from the beginning. */
   readonly modes?: readonly Mode[];
-  /** The part of a bound at which its threshold is told. */
+  /** The fraction of a bound at which its threshold is told. */
   readonly warnAt: number;
-  /** The conversation so far, ending with what the user asks. */
+  /** The conversation so far, ending with the user's input. */
   readonly transcript: ReadyTranscript;
   readonly input: Json;
-  /** The schema of the answer, for drivers and models that can be held to it. */
+  /** The schema of the answer, for drivers and models that can hold to it. */
   readonly output?: Schema;
   readonly readAnswer: (content: Json, finishReason: FinishReason) => ReadAnswer | Promise<ReadAnswer>;
 }

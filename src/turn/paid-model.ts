@@ -15,7 +15,7 @@ import type { Delta, Model, ModelRequest, ModelSettings, StreamOptions } from ".
 import { type ModelTimeout, timed } from "../model/timeout.ts";
 import type { Budget } from "../policy/account/budget.ts";
 
-/** Bounds what the model may write by the tokens that are left. */
+/** Limits what the model may write to the tokens that are left. */
 export function withinTokens(settings: ModelSettings, left: number): ModelSettings {
   if (left === Infinity) return settings;
   return {
@@ -24,13 +24,13 @@ export function withinTokens(settings: ModelSettings, left: number): ModelSettin
   };
 }
 
-/** The means to pay for a run's model. */
+/** The accounts and the price by which a run pays for its model. */
 export interface Paying {
   readonly accounts?: RunAccounts;
   readonly price?: Budget["price"];
 }
 
-/** The bounds of the requests of a run: what they may cost, and how long the model may be silent. */
+/** The bounds of a run's requests: their cost, and the longest silence of the model. */
 export interface AskingBounds extends Paying {
   readonly timeout?: ModelTimeout;
   readonly host: Pick<Host, "timer">;
@@ -43,7 +43,7 @@ export function boundedModel(model: Model, bounds: AskingBounds): Model {
   return timeout === undefined ? paid : timed(paid, timeout, host);
 }
 
-/** The model as the accounts of a run pay for it: each reply is reserved before it is asked for, and what it used is booked when it ends. */
+/** The model as the accounts of a run pay for it: each reply is reserved before the request, and its usage is booked when it ends. */
 function paidModel(model: Model, { accounts, price }: Paying): Model {
   if (accounts === undefined) return model;
   const { id, features } = model;
@@ -78,7 +78,7 @@ async function* paidReply(
     const atMost = priceAt(inputTokens, held.outputTokens) ?? 0;
     await held.settle({ tokens, costUsd: tokens === 0 ? 0 : (priced(usage) ?? atMost) });
   };
-  // A model that does not listen keeps its run from nothing: what it wrote until then is booked when the run is stopped.
+  // A model that ignores its signal does not hold up its run: the usage so far is booked when the run is stopped.
   const stopped = (): void => void settle().catch(() => undefined);
   signal.addEventListener("abort", stopped, { once: true });
   try {
@@ -97,7 +97,7 @@ async function* paidReply(
   }
 }
 
-/** The length of all that counts as input: what is said, the tools, and the form of the reply. A file counts as providers count it, not by its bytes. */
+/** The length of everything that counts as input: messages, tools, and the form of the reply. A file counts as providers count it, not by its bytes. */
 function charactersIn({ messages, prompt, tools, format }: ModelRequest): number {
   const files = messages.flatMap(filesIn);
   const said = files.length === 0 ? messages : messages.map(sizedMessage);
@@ -105,7 +105,7 @@ function charactersIn({ messages, prompt, tools, format }: ModelRequest): number
   return files.reduce((sum, file) => sum + charactersOfFile(file), characters);
 }
 
-/** Counts a reply while it comes. */
+/** Counts a reply while it is written. */
 class ReplyMeter {
   private readonly request: ModelRequest;
   private written = 0;
@@ -124,7 +124,7 @@ class ReplyMeter {
     else if (delta.type === "call-end") this.written += JSON.stringify(delta.arguments ?? "").length;
   }
 
-  /** Its usage: nothing where the provider never began to answer, an estimate where it did not say. */
+  /** The usage of the reply: nothing if the provider never began to answer, an estimate if it did not report any. */
   spent(): { readonly tokens: number; readonly usage: Usage } {
     if (!this.hasBegun) return { tokens: 0, usage: noUsage };
     const input = this.request.messages.reduce((sum, message) => sum + charactersOf(message), 0);

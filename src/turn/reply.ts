@@ -32,18 +32,18 @@ import { driverNames } from "../model/driver-names.ts";
 import type { Json } from "../util/json.ts";
 import type { ReadAnswer } from "./options.ts";
 
-/** The number of replies in a row that the driver cannot accept, before the run fails. */
+/** The number of unusable replies in a row after which the run fails. */
 const maxViolations = 4;
 
 /**
- * The number of replies in a row that may be half a turn. A driver that asks on for ever must not keep a run
+ * The number of replies in a row that may be half of a turn. A driver that asks on for ever must not keep a run
  * without bounds alive.
  */
 const maxPending = 8;
 
 /**
- * The driver that a record names. A recorded reply is read by the driver that asked for it, also where `auto` would take another one today:
- * a card was written since, or the run was recorded elsewhere.
+ * The driver that a record names. A recorded reply is read by the driver that asked for it, even if `auto` would choose another today:
+ * because a card was written since, or because the run was recorded elsewhere.
  */
 function speakerOf(name: string, { options: { drivers } }: Run): Driver {
   const own = drivers.find((driver) => driver.name === name);
@@ -55,7 +55,7 @@ function knownDriver(name: string): Driver | undefined {
   return known === undefined ? undefined : driverNamed(known);
 }
 
-/** The driver's reading, held to what the turn's choice of tools allows whatever the driver; the calls that it found in text get their ids here, as native calls got theirs while they came. */
+/** The driver's reading, checked against the turn's choice of tools. Calls found in text get their ids here; native calls have theirs by now. */
 export function readingOf(
   { message, finishReason, answer, reading: decided, unreadable }: ModelRecord,
   from: { driver: Driver; input: TurnInput; turn: number },
@@ -78,7 +78,7 @@ export function readingOf(
   return { ...reading, message: { ...reading.message, parts } };
 }
 
-/** A reply whose call the provider could not read. Nothing of it runs: what the provider left out is not known. */
+/** The reading of a reply with a call that the provider could not read. Nothing of it runs, because nobody knows what the provider left out. */
 function unreadableCall(message: ReplyMessage, { reason, written = "" }: UnreadableCall): Reading {
   const text = [textOf(message), written].filter((said) => said.trim() !== "").join("\n");
   const parts = [{ type: "text" as const, text: text === "" ? "(empty)" : text }];
@@ -86,7 +86,7 @@ function unreadableCall(message: ReplyMessage, { reason, written = "" }: Unreada
   return { type: "violation", message: { ...message, parts }, reason, feedback };
 }
 
-/** The extra facts of a reading: mending, or results that the reply says word for word. */
+/** The extra facts of a reading: what was repaired, or results that the reply repeats word for word. */
 function besideOf(reading: Reading): {
   readonly repairs?: readonly string[];
   readonly quotes?: readonly string[];
@@ -97,8 +97,8 @@ function besideOf(reading: Reading): {
 }
 
 /**
- * A reply is no better than what the model had seen, also while it wrote: what the provider carried out itself brings strangers' words, whatever is left
- * of them in what was read of the reply.
+ * Labels a reply: it is no better than what the model had seen, including while it wrote. A tool that the provider ran brings strangers' words, even if
+ * the reading of the reply has nothing left of them.
  */
 export function seenBy(
   message: ReplyMessage,
@@ -110,7 +110,7 @@ export function seenBy(
   return label === trustedLabel || isPlain(label) ? message : { ...message, label };
 }
 
-/** Books what a reply used, here and in the runs around this one, and the calls that began for it and are not made. */
+/** Books the usage of a reply, here and in the runs around this one, and the calls that were started for it but not made. */
 function booked(
   state: State,
   { usage, left = 0, inside }: Pick<ModelRecord, "usage" | "left" | "inside">,
@@ -127,7 +127,7 @@ function booked(
   return inside === undefined ? booking : bookInside(booking, inside);
 }
 
-/** Reads an answer as the author wants it. A schema can be slow: a run that is stopped does not wait for it. */
+/** Reads an answer in the form that the author wants. A schema can be slow: a stopped run does not wait for it. */
 export function readAnswer(
   { content, finishReason }: { readonly content: Json; readonly finishReason: FinishReason },
   run: Run,
@@ -138,7 +138,7 @@ export function readAnswer(
   });
 }
 
-/** Ends a turn that has no reply. What its requests used is booked, but where a run is stopped whose journal finds no record: its replay knows nothing of them. */
+/** Ends a turn without a reply. The usage of its requests is booked, unless the run is stopped and its journal has no `find`: a replay would not know it. */
 function notAnswered(end: End, { state, run, notes: { usage } }: TurnQuestion): NextState {
   const { turns: turn } = state.ledger;
   const driver = driverOf(state, run).name;
@@ -149,7 +149,7 @@ function notAnswered(end: End, { state, run, notes: { usage } }: TurnQuestion): 
   return { state: { ...state, ...booked(state, { usage }, run) }, end };
 }
 
-/** Does what a reply says: carries out its calls, takes its answer, or asks again. */
+/** Acts on a reply: carries out its calls, takes its answer, or asks again. */
 export function take(record: ModelRecord | End, asking: TurnQuestion): Maybe<NextState> {
   if ("outcome" in record) return notAnswered(record, asking);
   const { state, input, run, notes } = asking;
@@ -175,7 +175,7 @@ function takeRead({ record, reading, speaker }: ReadReply, asking: TurnQuestion)
   const { turns: turn } = before.ledger;
   const { finishReason, startedAt, endedAt } = record;
   const message = seenBy(reading.message, before.learned, record.message);
-  // The model did not write the word that stands in the transcript for a reply without words.
+  // The transcript has a placeholder for a reply without words, which the model did not write.
   const isVoid = reading.type === "violation" && isWordless(record.message);
   const learned =
     message.label === undefined ? before.learned : learn(before.learned, [message], before.gate.allowed);
@@ -211,7 +211,7 @@ function takeRead({ record, reading, speaker }: ReadReply, asking: TurnQuestion)
   return answer(state, { reading: { ...reading, message }, record }, run);
 }
 
-/** The author ends runs in which the model stops for this reason. Its calls do not run. */
+/** Ends the run if the author wants that for the reason why the model stopped. The calls of the reply do not run. */
 function stopOnReason(
   state: State,
   reply: Pick<ModelRecord, "message" | "finishReason">,
@@ -246,7 +246,7 @@ function violated(
   return { state, end: { outcome: failed(error), error } };
 }
 
-/** The reply is half a turn. Violations are counted over it: a model that goes on choosing and never fills in would not end. */
+/** Asks on after half of a turn. Violations keep counting: otherwise a model that chooses but never fills in would not end. */
 function askOn(state: State, message: ReplyMessage, run: Run): NextState {
   const pending = state.pending + 1;
   const next = { ...state, pending, transcript: addAnswer(state.transcript, message) };
@@ -268,7 +268,7 @@ function answer(state: State, { reading, record }: Answered, run: Run): Maybe<Ne
       if (!read.ok && record.answer === undefined)
         return askAgain(state, { type: "violation", message, ...read }, run);
       const transcript = addAnswer(state.transcript, message);
-      const next = { ...state, transcript, violations: 0, pending: 0 }; // a hook may send it on
+      const next = { ...state, transcript, violations: 0, pending: 0 }; // a hook may send the run on
       if (!read.ok) {
         const end = unacceptable({ hook: record.answer?.by ?? "", place: "onError" }, read.reason);
         return { state: next, end };
@@ -279,13 +279,13 @@ function answer(state: State, { reading, record }: Answered, run: Run): Maybe<Ne
   );
 }
 
-/** The end when what a hook answered in place of the model is not what the run must give. */
+/** The end of a run in which a hook's answer in place of the model does not fit what the run must return. */
 export function unacceptable(about: { readonly hook: string; readonly place: string }, reason: string): End {
   const error = new WritError("hook-failed", { ...about, reason: `its answer was not accepted: ${reason}` });
   return { outcome: failed(error), error };
 }
 
-/** A reply of which the token limit left nothing: asked again, the model would need as many tokens. The budget tells of its own limit. */
+/** The end after a reply that the token limit left empty: another request would need as many tokens. The budget reports its own limit. */
 function emptied(
   { message, finishReason }: ModelRecord,
   { state, input }: { readonly state: State; readonly input: TurnInput },
@@ -301,7 +301,7 @@ function emptied(
   return { state, end: { outcome: failed(error), error } };
 }
 
-/** The provider held the answer back: no use in asking again. */
+/** The end after the provider withheld the answer: asking again would not help. */
 function filtered(
   state: State,
   { message, text }: { readonly message: ReplyMessage; readonly text: string },

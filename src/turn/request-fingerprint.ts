@@ -7,8 +7,8 @@ import type { LoopOptions } from "./options.ts";
 import type { Run, State } from "./state.ts";
 
 /**
- * The fingerprint of a request, part by part: the model, the tools, the settings, and what this turn adds to the transcript. The driver is none of them:
- * a recorded reply is read by its own.
+ * The fingerprint of a request, part by part: the model, the tools, the settings, and what this turn adds to the transcript. The driver is not part of it:
+ * a recorded reply is read by its own driver.
  */
 export function requestFingerprint({ transcript, sent, gate }: State, { options }: Run): string {
   const messages = transcript.since(sent);
@@ -19,10 +19,10 @@ export function requestFingerprint({ transcript, sent, gate }: State, { options 
   return joinedParts(parts);
 }
 
-/** The texts of the parts that all requests of a run have alike. Depends on: the model, which keeps its name. */
+/** The text of the part that all requests of a run share. Depends on: the model, which keeps its name. */
 const modelText = remembered(({ id }: Model) => partText("model", id));
 
-/** By name: a server may list its tools in another order each time. Depends on: the list of tools, which never changes. */
+/** The text of the tools, sorted by name: a server may list its tools in another order each time. Depends on: the list of tools, which never changes. */
 const toolsText = remembered((allowed: AllowList) => {
   const offered = offeredTools(allowed).map(({ name, description, input }) => [
     name,

@@ -7,7 +7,7 @@ import type { Patience } from "../model/patience.ts";
 import { isJsonObject, type JsonObject } from "../util/json.ts";
 import { type CatalogEntry, type Decider, llmStepWith, type StepDecision } from "./llm-step.ts";
 
-/** The tools that names may mean, and no others. */
+/** The only tools that names can stand for. */
 export type ToolsByName = ReadonlyMap<string, Tool> | Readonly<Record<string, Tool>>;
 
 /** The options of the safe loop. */
@@ -15,26 +15,26 @@ export interface SafeLoopOptions extends Patience {
   readonly question: string;
   readonly tools: ToolsByName;
   /**
-   * The tools that the model is told of. Default: all, by their descriptions and the names of their
+   * The tools that the model is told of. Default: all, with their descriptions and the names of their
    * arguments.
    */
   readonly catalog?: readonly CatalogEntry[];
-  /** So many steps at most. */
+  /** The most steps. */
   readonly maxSteps: number;
-  /** Tokens. A step is asked while no more than this was spent, so the last one may go over it. */
+  /** Tokens. A step is asked while at most this many were spent, so the last step may exceed it. */
   readonly budget: number;
   /**
-   * The purpose of the run: said once, told to the model at every step, and changed by nothing that happens.
+   * The purpose of the run: the model is told it at every step, and nothing changes it.
    */
   readonly intent?: string;
-  /** The capabilities that the tools may use, of those that each declares. Default: none. */
+  /** The capabilities, of those that each tool declares, that the tools may use. Default: none. */
   readonly grants?: readonly Capability[];
-  /** Told each step after it was carried out. */
+  /** Receives each step after it was carried out. */
   readonly onStep?: (taken: StepTaken) => void;
   readonly signal?: AbortSignal;
 }
 
-/** A step of the safe loop and where the program stands after it. */
+/** A step of the safe loop, and the state of the program after it. */
 export interface StepTaken {
   readonly step: StepDecision;
   /** Tokens spent so far. */
@@ -42,10 +42,10 @@ export interface StepTaken {
   readonly context: string;
 }
 
-/** The answer when steps or tokens are used up before the model answers. */
+/** The answer if steps or tokens are used up before the model answers. */
 const outOfSteps = "out of steps";
 
-/** The loop of the fifth seed page. The adapter documents it. */
+/** The safe loop of the fifth seed page. The public function documents it. */
 export async function safeLoopWith(decider: Decider, options: SafeLoopOptions): Promise<string> {
   const { question: prompt, maxSteps, budget, intent, onStep, signal, grants, retry, timeout } = options;
   checkBound("maxSteps", maxSteps);
@@ -79,7 +79,7 @@ interface Taking {
   readonly uses: readonly ToolUse[];
 }
 
-/** Carries out a call as far as the constraints of its tool allow it after the steps before. */
+/** Carries out a call if the constraints of its tool allow it after the earlier steps. */
 async function carryOut(
   args: JsonObject,
   { tool, uses }: Taking,
@@ -100,7 +100,7 @@ function checkBound(name: string, value: number): void {
   throw new WritError("definition-invalid", { where: "`safeLoop`", reason });
 }
 
-/** A map of its own: what is inherited is no name, and what changes the caller's object later changes nothing here. */
+/** A map of its own: inherited properties are not names, and later changes to the caller's object have no effect. */
 function allowedNames(tools: ToolsByName): ReadonlyMap<string, Tool> {
   return new Map(tools instanceof Map ? tools : Object.entries(tools));
 }

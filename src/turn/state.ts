@@ -36,7 +36,7 @@ import type { Mode } from "../tool/tool.ts";
 import type { AskOnce } from "../run/powers.ts";
 import { askingOnce } from "./ask-once.ts";
 
-/** Nothing happened yet. */
+/** The repeats before the first round. */
 export const noRepeats: Repeats = { rounds: [], streaks: [0, 0, 0] };
 
 const nothingInARow: InARow = { repeats: noRepeats, violations: 0, pending: 0 };
@@ -45,27 +45,27 @@ const nothingInARow: InARow = { repeats: noRepeats, violations: 0, pending: 0 };
 export interface State extends InARow {
   readonly transcript: ReadyTranscript;
   readonly ledger: Ledger;
-  /** The bounds that hold now: the author may have raised some. */
+  /** The current bounds: the author may have raised some. */
   readonly limits: Limits;
-  /** The gate that holds now: calls can narrow it. */
+  /** The current gate: calls can narrow it. */
   readonly gate: Gate;
   /** The knowledge learned from the conversation. */
   readonly learned: Learned;
   readonly modes: readonly Mode[];
   readonly usage: Usage;
-  /** The index of the driver that speaks; the later ones are for models without native tools. */
+  /** The index of the driver that speaks; later drivers are for models without native tools. */
   readonly driver: number;
-  /** The driver of the last reply, which is none of those where a record names another. */
+  /** The driver of the last reply: another one if the record of that reply names one that is not in the list. */
   readonly speaker?: Driver;
-  /** True once the model has called a tool: then no call is forced any more. */
+  /** True once the model has called a tool: from then on no call is forced. */
   readonly called: boolean;
-  /** Calls that may have changed something and do not stand in the transcript: compaction took them out, or they were made inside a call. */
+  /** Calls that may have changed something but are not in the transcript: compaction removed them, or they were made inside a call. */
   readonly acts: readonly Act[];
-  /** Bounds of which the author was told that a part is used up, as they were then: one that was raised since is told again. */
+  /** The bounds whose threshold was told, with their values then: a bound that was raised since is told again. */
   readonly warned: Partial<Limits>;
-  /** The time of the last thing that happened, as recorded. */
+  /** The time of the last event, as recorded. */
   readonly now: number;
-  /** The milliseconds in which it was at work, in all processes: asking the model, and running calls. */
+  /** The milliseconds of work in all processes: asking the model, and running calls. */
   readonly elapsedMs: number;
   /** Messages before this index were part of an earlier request. */
   readonly sent: number;
@@ -89,24 +89,24 @@ export interface NextState {
   readonly end?: End;
 }
 
-/** One run: its options and what lives as long as it does. Named field by field where it begins: a spread of so many costs five times as much. */
+/** One run: its options, and everything that lives as long as it does. Its fields are copied one by one: a spread of so many costs five times as much. */
 export interface Run extends RunContext {
   readonly options: LoopOptions;
   readonly gate: Gate;
   readonly limits: Limits;
   readonly stop: Interrupt<StopReason>;
-  /** The time from which this process counts the duration of the run: what waited between two processes is no part of it. */
+  /** The time from which this process counts the duration of the run: waiting between two processes is not part of it. */
   readonly countsFrom: number;
   readonly frame: Frame;
   /** The error that the tool of a call threw. */
   readonly thrownBy: (callId: string) => unknown;
-  /** There is something to do before the model is asked: to ask hooks, to compact, to tell of bounds. */
+  /** True if there is work before the model is asked: asking hooks, compacting, telling bounds. */
   readonly preparesTurns: boolean;
 }
 
 /**
- * Begins what lives as long as the run. `runId` is that of the first part of it, as recorded: the idempotency keys of its calls stay the same
- * when it goes on.
+ * Begins what lives as long as the run. `runId` is the recorded id of its first part: the idempotency keys of its calls stay the same
+ * when the run goes on.
  */
 export function beginRun(
   options: LoopOptions,
@@ -152,7 +152,7 @@ export function beginRun(
   };
 }
 
-/** A class, since every run has one: its purse is made when a run inside looks at it. */
+/** A class because every run has one: its purse is made when a run inside reads it. */
 class ScopeOfRun implements RunScope {
   readonly depth: number;
   readonly maxDepth: number;
@@ -177,19 +177,19 @@ class ScopeOfRun implements RunScope {
   }
 }
 
-/** The beginning of a run that does not go on from a checkpoint, in the fields of one that a state begins with: nothing is done. */
+/** The beginning of a run without a checkpoint, in the fields that a state takes from one. */
 const nothingDone: Pick<Checkpoint, "modes" | "driver" | "elapsedMs" | "acts" | "sent" | "inARow"> = {
   modes: [],
   driver: 0,
   elapsedMs: 0,
 };
 
-/** The state before the first turn, or where the run was left. */
+/** The state before the first turn, or at the checkpoint. */
 export function beginState(options: LoopOptions): State {
   const { transcript, limits, gate, drivers, from, spent, modes: narrowed = [] } = options;
   const left: typeof nothingDone = from ?? nothingDone;
   const { modes: earlier, driver, elapsedMs, acts = [], sent = 0, inARow = nothingInARow } = left;
-  const { repeats, violations, pending } = inARow; // and no more of it: a checkpoint comes from anywhere
+  const { repeats, violations, pending } = inARow; // and no other fields: a checkpoint comes from anywhere
   const modes = narrowed.length === 0 ? earlier : [...earlier, ...narrowed];
   const held = gateFrom(options, modes);
   const learned = learn(learnIntent(gate.intent, held.allowed), transcript.messages, gate.allowed);
@@ -201,7 +201,7 @@ export function beginState(options: LoopOptions): State {
     gate: held,
     modes,
     usage: from?.usage ?? spent?.usage ?? noUsage,
-    driver: Math.min(driver, drivers.length - 1), // a driver that failed before may not be tried any more
+    driver: Math.min(driver, drivers.length - 1), // a driver that failed before may no longer be in the list
     speaker: undefined,
     violations,
     pending,
@@ -215,7 +215,7 @@ export function beginState(options: LoopOptions): State {
   };
 }
 
-/** The gate of the first turn: that of the agent, narrowed by the modes that it begins with. */
+/** The gate of the first turn: that of the agent, narrowed by the modes that the run begins with. */
 function gateFrom(options: LoopOptions, modes: readonly Mode[]): Gate {
   const { gate, executor, limits } = options;
   const begun = modes.length === 0 ? gate : beginWith(gate, modes);
@@ -224,8 +224,8 @@ function gateFrom(options: LoopOptions, modes: readonly Mode[]): Gate {
 }
 
 /**
- * True where the model can read on from the first turn: its author expects results to be cut, one of an earlier run was, or a tool that came
- * later would have its provider read all messages anew.
+ * True if the model can read on in results from the first turn: the author expects results to be cut, a result of an earlier run was cut, or adding a tool
+ * later would make the provider read all messages anew.
  */
 function readsOn({ drivers, model, limits, transcript: { messages } }: LoopOptions): boolean {
   const { resultBytes } = limits;
@@ -238,8 +238,8 @@ function readsOn({ drivers, model, limits, transcript: { messages } }: LoopOptio
 }
 
 /**
- * Does a part of a turn. What it throws ends the run, or the stop does that it noticed; what was said and spent before stands. A part that has
- * nothing to wait for costs no promise.
+ * Does a part of a turn. An error ends the run, or, if the run was stopped meanwhile, the stop does; earlier messages and spending stay. A part that
+ * waits for nothing costs no promise.
  */
 export function keeping(
   state: State,
@@ -258,7 +258,7 @@ function keepingLate(step: Promise<NextState>, state: State, run: Run): Promise<
   return step.catch((error: unknown) => ({ state, end: endBy(error, run) }));
 }
 
-/** Reserves one model call. When a bound forbids it, the author may raise it, or have the run wait; else it ends. */
+/** Reserves one model call. If a bound forbids it, the author may raise the bound or have the run wait; otherwise the run ends. */
 export function reserve(state: State, run: Run): NextState | Promise<NextState> {
   const { outer } = run.scope;
   const outerExcess = outer === undefined ? undefined : boundOf(state, run, outer);
@@ -274,13 +274,13 @@ export function reserve(state: State, run: Run): NextState | Promise<NextState> 
   return reserveMore(reservation.excess, state, run);
 }
 
-/** The tokens that the bounds of the run, and of all runs around it, leave for a reply; those `used` in its turn before it are not booked yet. */
+/** The tokens that the bounds of the run, and of all runs around it, leave for a reply; `used` are those of its turn that are not booked yet. */
 export function tokensLeft({ limits, ledger }: State, { scope }: Run, used: Usage = noUsage): number {
   const left = Math.min(limits.tokens - ledger.tokens, scope.outer?.tokensLeft() ?? Infinity);
   return left - used.inputTokens - used.outputTokens;
 }
 
-/** The bound of the runs around this one that forbids the next turn, unless an earlier process took it. */
+/** The bound of the runs around this one that forbids the next turn, unless an earlier process already took that turn. */
 function boundOf(
   { ledger }: State,
   { journal }: Run,
@@ -291,7 +291,7 @@ function boundOf(
 }
 
 /**
- * Lets a run end before a turn that its journal does not have. An earlier process went on there, and what it did would be forgotten.
+ * Checks that a run does not end before a turn that its journal has: an earlier process took that turn, and its effects would be forgotten.
  *
  * @throws WritError `journal-longer`
  */
@@ -301,7 +301,7 @@ export function checkIsLast({ waits, throws }: End, next: number, { journal, sto
   if (journal.find?.(key) !== undefined) throw new WritError("journal-longer", { run: runId, key });
 }
 
-/** True where an earlier process took the next turn. */
+/** True if an earlier process took the next turn. */
 function wasTaken({ turns }: Ledger, { find }: Run["journal"]): boolean {
   return find?.(`turn/${turns + 1}/model`) !== undefined;
 }
@@ -314,7 +314,7 @@ async function reserveMore(excess: Excess<BudgetField>, state: State, run: Run):
   return { state, end: exhausted(run, excess) };
 }
 
-/** Reserves a turn that an earlier process took: a bound that was lowered takes nothing back. */
+/** Reserves a turn that an earlier process took: a bound that was lowered since does not stop it. */
 async function reserveTaken({ field }: Excess<BudgetField>, state: State, run: Run): Promise<NextState> {
   const { limits } = state;
   const taken = await reserve({ ...state, limits: { ...limits, [field]: Infinity } }, run);

@@ -8,13 +8,13 @@ import type { Delta } from "../model/model.ts";
 
 interface Teller {
   push(delta: Delta): void;
-  /** Tells what was held back, when the reply is whole. */
+  /** Tells what was held back, once the reply is whole. */
   end(reply: Reply): void;
 }
 
 /**
- * Tells live what a delta adds: to the answer, and to what can be shown of the reply. The model's thoughts in
- * its text are part of neither. The end of an answer may be held back because it might become a call: it is
+ * Tells live what a delta adds to the answer, and to what can be shown of the reply. The model's thoughts in
+ * its text belong to neither. The end of an answer may be held back because it might become a call; it is
  * told last, so that the pieces add up to the answer.
  */
 export function teller(driver: Driver, input: TurnInput, telling: Telling): Teller {
@@ -51,7 +51,7 @@ export function teller(driver: Driver, input: TurnInput, telling: Telling): Tell
 }
 
 /**
- * Gives the part of a reply's text that can be shown, without the blanks around it, which are not part of an
+ * The part of a reply's text that can be shown, without the blanks around it, which are not part of an
  * answer.
  */
 function shownBy(driver: Driver, input: TurnInput): ((text: string) => string) | undefined {
@@ -71,10 +71,10 @@ function shownBy(driver: Driver, input: TurnInput): ((text: string) => string) |
 
 interface Telling {
   readonly turn: number;
-  /** The id and the name that a call has in the transcript, by the id that the provider gave it. */
+  /** The id and name of a call in the transcript, by the id that the provider gave it. */
   readonly names: { of(proposed: string): { readonly id: string; readonly name: string } };
   readonly emit: (event: RunEvent) => void;
-  /** The one tool through which others are called: nobody sees which it is before its call is whole. */
+  /** The one tool through which others are called: a call is not told before it is whole and names its tool. */
   readonly caller?: string;
 }
 

@@ -173,7 +173,7 @@ describe("an approval whose call was changed in the store", () => {
     await expect(going).rejects.toMatchObject({
       code: "journal-mismatch",
       data: { key: asked.key, run: "r", parts: "arguments" },
-      hint: expect.stringContaining("holds for the arguments of then alone") as string,
+      hint: expect.stringContaining("only holds for the arguments that it was given for") as string,
     });
     expect(paid).toEqual([]);
   });

@@ -213,7 +213,7 @@ describe("what a hook may replace", () => {
       for (const gives of [{ bogus: 1 }, { transcript: [] }, { turn: 7 }]) {
         const seen = await scene([hookAt(place, () => gives)], reaching[place]);
         const [field] = Object.keys(gives);
-        expectFailedClosed(place, seen, `gave back the field "${field}", which \`${place}\` may not replace`);
+        expectFailedClosed(place, seen, `returned the field "${field}", which \`${place}\` may not replace`);
       }
     },
   );
@@ -237,7 +237,7 @@ describe("what a hook may replace", () => {
       wrong.push({ [field]: { x: 1 } }, { [field]: null });
     for (const gives of wrong) {
       const seen = await scene([hookAt(place, () => gives)], reaching[place]);
-      expectFailedClosed(place, seen, 'The hook "mine" failed in its place');
+      expectFailedClosed(place, seen, 'The hook "mine" failed in `');
       expect(seen.result.outcome.type, JSON.stringify(Object.keys(Object(gives) as object))).toMatch(
         /failed|answered/,
       );
@@ -252,7 +252,7 @@ describe("what a hook may replace", () => {
         at["turn"] = 99;
       };
       const seen = await scene([hookAt(place, writes)], reaching[place]);
-      expectFailedClosed(place, seen, 'The hook "mine" failed in its place');
+      expectFailedClosed(place, seen, 'The hook "mine" failed in `');
       expect(JSON.stringify(seen.result.transcript)).not.toContain("defaced");
     },
   );

@@ -171,7 +171,7 @@ describe("warnings", () => {
     await agent({ name: "ruled", model: model(), tools: [read], policy: late })("Go");
     expect(told()).toEqual([
       [
-        'A `beforeToolCall` hook of agent "hooked" failed, and the call of "read" was denied: The hook "log" gave back the field "args", which `beforeToolCall` may not replace. It may replace: arguments, deny, result.',
+        'A `beforeToolCall` hook of agent "hooked" failed, and the call of "read" was denied: The hook "log" returned the field "args", which `beforeToolCall` may not replace. It may replace: arguments, deny, result.',
         "WRIT_HOOK_FAILED",
       ],
       [

@@ -71,7 +71,9 @@ describe.skipIf(chromiumPath === undefined)("reading on the page of writ inspect
 
   it("opens an address that was cut in the middle of a letter", async () => {
     const page = await seen.open({}, "#/run/%E0%A4");
-    await expect.poll(() => page.locator("main").innerText(), patience).toContain("Nobody has begun a run");
+    await expect
+      .poll(() => page.locator("main").innerText(), patience)
+      .toContain("No run with that id was begun");
     await page.reload();
     await page.waitForSelector(".run-row", patience);
   });

@@ -217,7 +217,7 @@ describe("a server that changes its mind", () => {
     await expect.poll(() => told).toEqual(["echo changed"]);
     expect(await call(far, "echo")).toMatchObject({
       status: "error",
-      text: expect.stringContaining("changed what it says of echo") as string,
+      text: expect.stringContaining("changed its descriptions of echo") as string,
     });
     expect(far.changes()).toMatchObject([{ tool: "echo", type: "changed" }]);
     expect(() => far.tool("echo")).toThrow(expect.objectContaining({ code: "pins-changed" }));
@@ -242,7 +242,7 @@ describe("a server that changes its mind", () => {
     expect(await call(far, "crash")).toMatchObject({ status: "error" });
     expect(await call(far, "echo")).toMatchObject({
       status: "error",
-      text: expect.stringContaining("changed what it says of echo") as string,
+      text: expect.stringContaining("changed its descriptions of echo") as string,
     });
   });
 
@@ -256,7 +256,7 @@ describe("a server that changes its mind", () => {
     for (const tool of [first, second])
       expect(tool && (await callTool(tool, { query: "tea" }))).toMatchObject({
         status: "error",
-        text: expect.stringContaining("changed what it says") as string,
+        text: expect.stringContaining("changed its descriptions") as string,
       });
     client.say(search, { ...append, description: "Not looked at" });
     expect(first && (await callTool(first, { query: "tea" }))).toMatchObject({

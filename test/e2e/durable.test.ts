@@ -144,7 +144,7 @@ export default agent({ name: "busy", tools: [look], model: () => ({ calls: [{ na
     expect(late).toContain(
       'error[question-unknown] The run "invoice-17" has no question that waits for an answer.',
     );
-    expect(late).toContain("`writ runs show` says how the run stands");
+    expect(late).toContain("`writ runs show` shows the state of the run");
     expect(paid()).toBe(before);
     const ended = await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "invoice-17"]);
     expect([ended.code, ended.stdout]).toEqual([0, "paid Ada\n"]);

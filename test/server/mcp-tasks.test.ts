@@ -58,7 +58,7 @@ describe("tasks of 2025-11-25, with the official client", () => {
     const told = messagesOf(client, "payer");
     await asked.promise;
     await server.drain();
-    const error = { message: expect.stringContaining("about to end") };
+    const error = { message: expect.stringContaining("shutting down") };
     expect((await told).at(-1)).toMatchObject({ type: "error", error });
   });
 

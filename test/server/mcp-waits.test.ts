@@ -129,7 +129,7 @@ describe("a form that is open in a session", () => {
   it("keeps no server that leaves, and the call is told so", async () => {
     const { server, call } = await opened();
     await server.drain();
-    expect(await call).toContain("about to end");
+    expect(await call).toContain("shutting down");
   });
 });
 

@@ -62,7 +62,7 @@ describe("OpenAI's own client", () => {
         for await (const part of stream)
           if (JSON.stringify(part).includes("Hello")) void server.drain({ graceMs: 0 });
       };
-      await expect(read(await ask(clientOf(server)))).rejects.toThrow("The server is about to end");
+      await expect(read(await ask(clientOf(server)))).rejects.toThrow("The server is shutting down");
     }
   });
 

@@ -4,31 +4,31 @@ import { WritError } from "../../error/writ-error.ts";
 import { type Json, toJson } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
 
-/** Makes one output of several, which come in the order of their agents. A pure function: a replay calls it again. */
+/** Makes one output from several, in the order of their agents. It must be a pure function: a replay calls it again. */
 export type Aggregate<Output, Result> = (
   outputs: readonly Output[],
   names: readonly string[],
 ) => Result | Promise<Result>;
 
-/** Takes one of several outputs: what {@link majorityVote}, {@link bestOf} and {@link weighted} make. */
+/** Picks one of several outputs: made by {@link majorityVote}, {@link bestOf} and {@link weighted}. */
 export interface Selection<Output> {
-  /** The index of the output that is taken. They come in the order of their agents. */
+  /** The index of the picked output. Outputs come in the order of their agents. */
   readonly pick: (outputs: readonly Output[], names: readonly string[]) => number;
-  /** The names of the agents that it speaks of: they must be those that it is used with. Left out when it speaks of none. */
+  /** The agents that it names, which must be those that it is used with. Left out if it names none. */
   readonly agents?: readonly string[];
 }
 
 /** Options of a vote. */
 export interface VoteOptions<Output> {
-  /** Outputs for which this gives the same JSON are the same answer. Default: the output itself. */
+  /** The key of an output: outputs with the same JSON here count as the same answer. Default: the output itself. */
   readonly by?: (output: Output) => unknown;
 }
 
 const voteShape = closed({ by: optional(callable) });
 
 /**
- * The answer that most agents give; of a tie, the one that was given by the earliest agent. Answers are the same when their JSON is, in
- * whatever order its fields are, or that of what `by` makes of them.
+ * The answer that most agents give; in a tie, the one that the earliest agent gave. Answers are the same if their JSON is, in any order
+ * of fields, or the JSON of what `by` returns for them.
  *
  * @example
  * ```ts
@@ -46,7 +46,7 @@ export function majorityVote<Output>(options: VoteOptions<Output> = {}): Selecti
 }
 
 /**
- * The output with the highest score; of a tie, that of the earliest agent. A score that is no number is below all others.
+ * The output with the highest score; in a tie, that of the earliest agent. A score that is not a number is below all others.
  *
  * @example
  * ```ts
@@ -63,10 +63,10 @@ export function bestOf<Output>(score: (output: Output) => number): Selection<Out
 }
 
 /**
- * A vote in which agents weigh differently: the answer whose agents weigh most together; of a tie, the one that was given by the earliest.
- * Every agent has a weight, by its name.
+ * A vote in which agents have weights: the answer whose agents weigh most together; in a tie, the one that the earliest gave.
+ * Every agent needs a weight, by its name.
  *
- * @throws WritError `definition-invalid` for a weight that is no number from 0 on
+ * @throws WritError `definition-invalid` for a weight that is not a number of at least 0
  * @example
  * ```ts
  * import { agent } from "writ";

@@ -16,22 +16,22 @@ import {
   type OutputOfOne,
 } from "./members.ts";
 
-/** A value that chooses a case. Its text is the name of the case. */
+/** A value that chooses a case: as text it is the name of the case. */
 export type CaseValue = string | number | boolean | null;
 
-/** The agent or function that decides. It is given the input, and a replay calls a function again. */
+/** The agent or function that decides. It gets the input; a replay calls a function again. */
 export type BranchOn<Input, Value extends CaseValue> =
   | Runnable<Input, Value>
   | ((input: Input, inside: RunInside) => Value);
 
 type Cases = Readonly<Record<string, Runnable>>;
 
-/** Every value has a case, and no case is without a value; where any text can come, nothing can be asked of the cases. */
+/** Every value has a case, and every case a value; if any text can come, the cases cannot be checked. */
 type Complete<Given extends Cases, Value extends CaseValue> = string extends `${Value}`
   ? unknown
   : { readonly [Name in `${Value}`]: Runnable } & Fitting<Given, Value>;
 
-/** No case is without a value. Names that are not known, or not known yet, are any text. */
+/** Every case has a value. Names that are not known, or not known yet, count as any text. */
 type Fitting<Given extends Cases, Value extends CaseValue> = string extends `${Value}` | keyof Given
   ? unknown
   : { readonly [Name in Exclude<keyof Given, `${Value}`>]: never };
@@ -39,7 +39,7 @@ type Fitting<Given extends Cases, Value extends CaseValue> = string extends `${V
 /** A branch with a case for every value. */
 export interface BranchDefinition<Input, Value extends CaseValue, Given extends Cases> {
   readonly on: BranchOn<Input, Value>;
-  /** An agent for each value. It is given the input of the branch, and nothing of what was said when it was chosen. */
+  /** An agent for each value. It gets the input of the branch, and nothing that was said while choosing. */
   readonly cases: Given & Complete<Given, Value>;
 }
 
@@ -56,14 +56,14 @@ export interface OpenBranchDefinition<
 }
 
 /**
- * Chooses one of several agents by a value, and gives it the input. The value comes from an agent, or from a function of the input. Where the
- * values are known (the function's type, the `enum` of the agent's output) each must have a case, unless there is `otherwise`: a missing one
- * is a type error, and an error of the definition. A value that has no case when it comes fails the run with `case-missing`.
+ * Chooses one of several agents by a value, and gives it the input. The value comes from an agent, or from a function of the input. If the
+ * values are known (the function's type, the `enum` of the agent's output), each must have a case, unless there is `otherwise`: a missing one
+ * is a type error, and an error of the definition. A value that has no case at run time fails the run with `case-missing`.
  *
- * The chosen agent begins a conversation of its own: it shares no history with the one that decided, and
+ * The chosen agent begins a conversation of its own: it shares no history with the agent that decided, and
  * `delegation-end` tells its name.
  *
- * @throws WritError `definition-invalid` for a value that has no case, a case that has no value, no cases, or what is no agent
+ * @throws WritError `definition-invalid` for a value without a case, a case without a value, no cases, or a value that is not an agent
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -144,12 +144,12 @@ const shape = closed({
 
 type AnyFunction = (input: unknown, inside: RunInside) => unknown;
 
-/** A value as the name of its case; what can have none is shown as it is, and finds none. */
+/** A value as the name of its case; a value that cannot name one is shown as it is, and matches none. */
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : shownText(value);
 }
 
-/** JSON where it is some: a program's own function may give anything. */
+/** The value as JSON, if possible: a program's own function may return anything. */
 function shownText(value: unknown): string {
   const json = toJson(value);
   return value === undefined || !json.ok ? kindOf(value) : JSON.stringify(json.value);
@@ -162,11 +162,11 @@ function caseMissing(value: unknown, names: readonly string[], name: string): Un
 
 interface GivenCases {
   readonly names: readonly string[];
-  /** There is an agent for everything that has no case. */
+  /** True if there is an agent for values without a case. */
   readonly isOpen: boolean;
 }
 
-/** Holds the cases to what the deciding agent can say, where its output schema tells. */
+/** Checks the cases against the values of the deciding agent, if its output schema lists them. */
 function checkCases({ name, about: { outputs } }: Member, { names, isOpen }: GivenCases): void {
   const each = outputs.map((output) => (output === undefined ? undefined : valuesOf(output.jsonSchema)));
   if (each.length === 0 || each.includes(undefined)) return;
@@ -186,7 +186,7 @@ function checkCases({ name, about: { outputs } }: Member, { names, isOpen }: Giv
     });
 }
 
-/** All values that a schema admits, when it names each of them. */
+/** All values that a schema permits, if it names each of them. */
 function valuesOf(schema: JsonSchema): readonly CaseValue[] | undefined {
   const { const: only, enum: some, type, anyOf, oneOf } = schema;
   if (only !== undefined) return plain([only]);

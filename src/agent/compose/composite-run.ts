@@ -27,11 +27,11 @@ export interface Job {
   readonly member: Member;
   readonly place: string;
   readonly input: unknown;
-  /** Added to what the run itself was given. */
+  /** Instructions added to those of the run itself. */
   readonly instructions?: string;
 }
 
-/** The end of a member's run: a result, or a thrown error. Neither is there when it never began. */
+/** The end of a member's run: a result, or a thrown error. Empty if it never began. */
 export interface Ran {
   readonly result?: RunResult<unknown>;
   readonly thrown?: { readonly error: unknown };
@@ -47,18 +47,18 @@ export interface CompositeRun {
   /** Opens a place for runs inside this one, until it is closed or stopped. */
   open(place: string, stop: Interrupt<StopReason>): OpenScope;
   /**
-   * Runs a member until it ends or is stopped; what happened is told and counted by `book`.
+   * Runs a member until it ends or is stopped; `book` tells and counts what happened.
    *
    * @throws only the error of a journal that failed inside, and RunWaits with what happened
    */
   perform(job: Job, stop: Interrupt<StopReason>): Promise<Ran>;
-  /** Counts what happened inside a place, and tells nothing. */
+  /** Counts what happened inside a place, without telling it. */
   count(inside: Inside | undefined): void;
   /** Tells of the runs inside a place, and counts what they spent. */
   book(place: string, inside: Inside | undefined): void;
-  /** Takes from what is left what was spent by a run that a replay does not run again. */
+  /** Books spending of a run that a replay does not run again. */
   spend(spending: Spending): void;
-  /** The tokens and calls spent so far, the acts that changed something, and the join of what its members have seen: what it hands on is no better. */
+  /** The tokens and calls spent so far, the acts that changed something, and the join of its members' labels: its output is no better. */
   soFar(): {
     readonly usage: Usage;
     readonly ledger: Ledger;
@@ -72,7 +72,7 @@ export interface CompositeRunOptions {
   readonly base: RunFrame;
   readonly options: RunOptions;
   readonly limits: Limits;
-  /** The conversation, with the question to the composition at its end. */
+  /** The conversation, ending with the question to the composition. */
   readonly transcript: ReadyTranscript;
 }
 
@@ -136,7 +136,7 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
   };
 }
 
-/** A composition calls no tools: what it has is for the runs inside. */
+/** The gate of a composition, which calls no tools: it is for the runs inside. */
 function gateOfComposite({ name, base, options, transcript }: CompositeRunOptions): Gate {
   const { parent, around, host, powers } = base;
   const { text, constants } = around?.intent ?? {

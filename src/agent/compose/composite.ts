@@ -21,24 +21,24 @@ import { type CompositeRun, compositeRun } from "./composite-run.ts";
 import { Unanswered } from "./course.ts";
 import type { Member } from "./members.ts";
 
-/** The bounds of a run of a composition. All runs in it share them, and keep their own. */
+/** The bounds of a run of a composition. All runs in it share them, in addition to their own. */
 export type CompositeBudget = Pick<Budget, "toolCalls" | "durationMs" | "tokens" | "costUsd">;
 
 /** The parts of a composition that an author may change. */
 export interface CompositeChanges {
-  /** Stands in events and errors, and is the name of the tool that it can be. Default: what it does, like `pipe(research, write)`. */
+  /** The name in events and errors, and of the tool made from it. Default: from its parts, such as `pipe(research, write)`. */
   readonly name?: string;
   readonly description?: string;
-  /** Default: the bounds of the agents in it, and of the run around it. */
+  /** The bounds of the composition. Default: those of the agents in it, and of the run around it. */
   readonly budget?: CompositeBudget;
 }
 
-/** Agents put together: run, watched and cancelled like one. */
+/** A composition of agents: run, watched and cancelled like one. */
 export interface Composite<Input = never, Output = unknown> extends Runnable<Input, Output> {
   /**
-   * The composition as a tool of an agent: a run inside the agent's, which shares its bounds and may do no more than it.
+   * The composition as a tool of an agent: a run inside the agent's, which shares its bounds and may do no more than it may.
    *
-   * @throws WritError `name-invalid` when no name that can be called was given, `tool-unknown`, `definition-invalid`
+   * @throws WritError `name-invalid` without a name that can be called, `tool-unknown`, `definition-invalid`
    */
   asTool(options?: AsToolOptions): Tool;
   /** The same composition with another name, description or budget. @throws WritError `name-invalid`, `budget-invalid` */
@@ -51,13 +51,13 @@ export interface Composition {
   readonly members: readonly [Member, ...Member[]];
   readonly input: About["input"];
   readonly outputs: About["outputs"];
-  /** Functions of the author's in it are given the run, and may run other agents in it. */
+  /** True if the author's functions in it get the run, and may run other agents in it. */
   readonly hasOthers?: boolean;
-  /** From the input to the output. */
+  /** The way from the input to the output. */
   readonly course: (input: unknown, run: CompositeRun) => Promise<unknown>;
 }
 
-/** Makes a composition of what it does. Its runs are timed and named by the host of its first agent. */
+/** Makes a composition from its course. The host of its first agent times and names its runs. */
 export function composite<Input, Output>(
   composition: Composition,
   changes: CompositeChanges = {},
@@ -146,9 +146,9 @@ function begin({ composition, name, limits, tools }: Named, { given, options, wa
   return { runId: base.runId, framed };
 }
 
-/** Options that belong to one agent. @throws WritError `run-option-unusable` */
+/** Refuses options that belong to a single agent. @throws WritError `run-option-unusable` */
 function checkOptions(name: string, options: RunOptions): void {
-  const given: RunOptions = Object(options); // null is told of where the run begins
+  const given: RunOptions = Object(options); // null is reported where the run begins
   for (const option of ["skill", "session"] as const)
     if (given[option] !== undefined) throw agentsOption(name, option);
 }
@@ -161,7 +161,7 @@ interface Asked extends Named {
   readonly question: UserMessage;
 }
 
-/** A conversation of two messages: what was asked, and what came of it. What was said inside stands in the runs there. */
+/** Carries out a composition. Its conversation has two messages, question and output; the runs inside have their own. */
 async function carryOut({ composition, given, question, ...rest }: Asked, inside: Frame): Promise<Finished> {
   const transcript = addSaid(emptyTranscript(), question);
   const run = compositeRun({ ...rest, transcript }, inside);

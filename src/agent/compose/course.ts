@@ -10,7 +10,7 @@ import type { CompositeRun, Job, Ran } from "./composite-run.ts";
 import type { Member } from "./members.ts";
 
 /**
- * The second argument of an author's function in a composition. Given as options to an agent's run, it makes
+ * The second argument of an author's function in a composition. Passed as options to an agent's run, it makes
  * that a run inside the composition.
  */
 export interface RunInside {
@@ -29,12 +29,12 @@ export class Unanswered extends Error {
   }
 }
 
-/** The end that an error of the catalogue brings. */
+/** The end for an error of the catalogue. */
 export function unanswered(error: WritError): Unanswered {
   return new Unanswered({ outcome: failed(error), error });
 }
 
-/** Runs a member and gives its output. @throws Unanswered when it does not answer, and what its run throws */
+/** Runs a member and returns its output. @throws Unanswered if it does not answer; the error that its run throws */
 export async function runMember(job: Job, run: CompositeRun): Promise<unknown> {
   throwIfStopped(run.stop);
   const ran = await countedIfLeft(run, () => run.perform(job, run.stop));
@@ -60,7 +60,7 @@ export interface AuthorQuestion<Value> {
   readonly ask: (inside: RunInside) => Value | Promise<Value>;
 }
 
-/** Asks the author's code, which may run agents. @throws Unanswered when it fails */
+/** Asks the author's code, which may run agents. @throws Unanswered if it fails */
 export async function askAuthor<Value>(
   { place, name, ask }: AuthorQuestion<Value>,
   run: CompositeRun,
@@ -80,7 +80,7 @@ export async function askAuthor<Value>(
   }
 }
 
-/** Whatever is thrown when a composition was stopped, its end is why it was. */
+/** Throws the reason of a stop: a stopped composition ends by that, whatever else was thrown. */
 export function throwIfStopped({ reason }: Interrupt<StopReason>): void {
   if (reason !== undefined) throw new Error("the composition was stopped");
 }
@@ -107,7 +107,7 @@ export function failureOf({ result, thrown }: Ran): Failure {
 }
 
 /**
- * The end of a composition whose member did not answer. A member cannot be resumed alone: its wait is an end.
+ * The end of a composition whose member did not answer. A member cannot be resumed alone, so its wait is an end.
  */
 export function stageFailed(
   { member, place }: { readonly member: Pick<Member, "name">; readonly place: string },

@@ -23,28 +23,28 @@ export type Discussion<Said = Json> = {
   readonly statements: Statement<Said>[];
 };
 
-/** Answers a question; from the second round on it is given the discussion so far. */
+/** Answers a question; from the second round on it gets the discussion so far. */
 export type Participant = Runnable<string | Discussion>;
 
 type SaidBy<Speaker> = OutputOfOne<Speaker> extends Json ? OutputOfOne<Speaker> : Json;
 
 /** The members of a forum, and its rounds. */
 export interface ForumDefinition<Speakers extends readonly Participant[], Output> {
-  /** Answer the question, all at the same time. */
+  /** The agents that answer the question, all at the same time. */
   readonly participants: Speakers;
-  /** Given the whole discussion, as JSON; its output is the forum's. */
+  /** The agent that gets the whole discussion, as JSON, and makes the forum's output. */
   readonly captain: Runnable<Discussion<SaidBy<Speakers[number]>>, Output>;
-  /** The number of times that the participants speak. Default 1. */
+  /** The number of times that each participant speaks. Default 1. */
   readonly rounds?: number;
 }
 
 /**
- * Lets several agents answer one question, and one that sees what all of them said decide. They speak at the same time, so that nobody hears
- * the others in the same round. What they said reaches the captain as data with their names: no participant can speak for another. A
+ * Lets several agents answer one question, and another one decide from all their answers. They speak at the same time, so that none hears
+ * the others in the same round. The captain gets their statements as data with their names: no participant can speak for another. A
  * participant that does not answer ends the forum with its outcome.
  *
- * @throws WritError `name-taken` when two participants have one name, `definition-invalid` for no participants, `rounds` below 1, or what is
- * no agent
+ * @throws WritError `name-taken` if two participants have one name, `definition-invalid` for no participants, `rounds` below 1, or a value that is
+ * not an agent
  * @example
  * ```ts
  * import { agent } from "writ";

@@ -22,19 +22,19 @@ export interface Member {
   readonly about: About;
 }
 
-/** An agent that a composition is given. @throws WritError `definition-invalid` when it is none. */
+/** An agent given to a composition. @throws WritError `definition-invalid` if the value is not one */
 export function memberOf(agent: Runnable, where: string, name?: string): Member {
   const about = aboutOf(agent);
   if (about !== undefined) return { name: name ?? agent.name, agent, about };
   const found = typeof agent === "function" ? "a function" : String(agent);
-  const reason = `${found} is no agent. Give what \`agent()\` or another composition of this copy of the package made.`;
+  const reason = `${found} is not an agent. Pass the result of \`agent()\` or of another composition, from this copy of the package.`;
   throw new WritError("definition-invalid", { where, reason });
 }
 
 /**
- * The agents that a composition is given: a list, or by their names.
+ * The agents given to a composition: a list, or by name.
  *
- * @throws WritError `definition-invalid` when there are none, or one is no agent.
+ * @throws WritError `definition-invalid` if there are none, or a value is not an agent
  */
 export function membersOf(
   agents: readonly Runnable[] | Readonly<Record<string, Runnable>>,
@@ -52,7 +52,7 @@ export function membersOf(
   return [first, ...others];
 }
 
-/** @throws WritError `name-taken` when two members have one name. */
+/** @throws WritError `name-taken` if two members have one name */
 export function checkNames(members: readonly Member[], where: string): void {
   const names = new Set<string>();
   for (const { name } of members) {
@@ -61,14 +61,14 @@ export function checkNames(members: readonly Member[], where: string): void {
   }
 }
 
-/** @throws WritError `definition-invalid` when it is no whole number of at least 1. */
+/** @throws WritError `definition-invalid` unless the count is a whole number of at least 1 */
 export function checkCount(count: number, what: string, where: string): void {
   if (Number.isInteger(count) && count >= 1) return;
   const reason = `${what} must be a whole number of at least 1, and is ${String(count)}.`;
   throw new WritError("definition-invalid", { where, reason });
 }
 
-/** The input schema of members that are given the same input: `various` where their schemas differ. */
+/** The input schema of members that get the same input: `various` if their schemas differ. */
 export function inputOfAll(members: readonly Member[]): Schema | "various" | undefined {
   const [first, ...others] = members.map(({ about }) => about.input);
   if (first === "various") return first;

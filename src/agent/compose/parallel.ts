@@ -15,15 +15,15 @@ import { together } from "./together.ts";
 import { checkShape, closed } from "../../error/check-shape.ts";
 import { anything, callable, either, having, optional } from "../../util/shape.ts";
 
-/** Agents that run beside each other: a list, or by names of one's own. */
+/** Agents that run side by side: a list, or an object with names for them. */
 export type ParallelAgents = readonly Runnable[] | Readonly<Record<string, Runnable>>;
 
-/** Agents that all take and give the same. */
+/** Agents that all take the same input and return the same output. */
 type AgentsOf<Input, Output> =
   | readonly Runnable<Input, Output>[]
   | Readonly<Record<string, Runnable<Input, Output>>>;
 
-/** The one agent of some, whichever it is. */
+/** The type of any one of the agents. */
 export type OneOf<Agents> = Agents extends readonly Runnable[]
   ? Agents[number]
   : Extract<Agents[keyof Agents], Runnable>;
@@ -31,25 +31,25 @@ export type OneOf<Agents> = Agents extends readonly Runnable[]
 /** The outputs of agents, in their order or by their names. */
 export type OutputsOf<Agents> = { -readonly [Key in keyof Agents]: OutputOfOne<Agents[Key]> };
 
-/** Options of agents that run beside each other. */
+/** Options of agents that run side by side. */
 export interface ParallelOptions {
   /** The number of agents that run at a time. Default: all. */
   readonly concurrency?: number;
 }
 
-/** Options of agents that run beside each other and whose outputs become one. */
+/** Options of agents that run side by side and whose outputs become one. */
 export interface AggregateOptions<Aggregated> extends ParallelOptions {
-  /** One of the outputs ({@link majorityVote}, {@link bestOf}, {@link weighted}), or what a function makes of all of them. */
+  /** A selection of one output ({@link majorityVote}, {@link bestOf}, {@link weighted}), or a function that makes one from all. */
   readonly aggregate: Aggregated;
 }
 
 /**
- * Gives several agents the same input at the same time. The output is the list of theirs, in the order of the agents; of agents given by
- * names, an object with those names; or what `aggregate` makes of them. An agent that does not answer ends the whole with its outcome, and
+ * Gives several agents the same input at the same time. The output is the list of their outputs, in the order of the agents; for agents given by
+ * name, an object with those names; or the result of `aggregate`. An agent that does not answer ends the composition with its outcome, and
  * the others are cancelled.
  *
- * @throws WritError `name-taken` when two agents have one name: give one of them a name of its own, `parallel({ first: a, second: a })`;
- * `definition-invalid` for no agents, what is no agent, a `concurrency` below 1, or an `aggregate` that speaks of other agents
+ * @throws WritError `name-taken` if two agents have one name: give one of them another, `parallel({ first: a, second: a })`;
+ * `definition-invalid` for no agents, a value that is not an agent, a `concurrency` below 1, or an `aggregate` that names other agents
  * @example
  * ```ts
  * import { agent } from "writ";

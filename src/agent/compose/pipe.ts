@@ -4,16 +4,16 @@ import { type Composite, composite } from "./composite.ts";
 import { runMember } from "./course.ts";
 import { checkCount, membersOf } from "./members.ts";
 
-/** An agent that takes what the one before it gives: as it is, or, for an object or a list, as any JSON object. */
+/** An agent that takes the output of the one before it: as it is, or, for an object or a list, as any JSON object. */
 type Next<Before, Output> = unknown extends Before
   ? Runnable<never, Output>
   : Runnable<Before, Output> | Runnable<Before extends object ? JsonObject : Before, Output>;
 
 /**
- * Runs agents one after another: what one gives is what the next takes, a text as it is, everything else as JSON. The output is that of the
- * last. An agent that does not answer ends the pipe with its outcome; the error names it, and has its own as cause.
+ * Runs agents one after another: the output of one is the input of the next, text as it is, everything else as JSON. The output is that of the
+ * last. An agent that does not answer ends the pipe with its outcome; the error names it, and has its error as cause.
  *
- * @throws WritError `definition-invalid` for fewer than two agents, or what is no agent
+ * @throws WritError `definition-invalid` for fewer than two agents, or a value that is not an agent
  * @example
  * ```ts
  * import { agent } from "writ";

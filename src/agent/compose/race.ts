@@ -7,11 +7,11 @@ import { checkConcurrency, type OneOf, type ParallelOptions } from "./parallel.t
 import { together } from "./together.ts";
 
 /**
- * Gives several agents the same input at the same time: the first answer is the output, and the runs of the others are cancelled. An agent
- * that fails loses; when all do, the race ends as the last of them did. With `{ concurrency: 1 }` each begins when the one before it has
- * failed. One agent may stand in it more than once. Who won is recorded, so that a replay has the same winner.
+ * Gives several agents the same input at the same time: the first answer is the output, and the other runs are cancelled. An agent
+ * that fails loses; if all fail, the race ends like the last of them. With `{ concurrency: 1 }` each begins when the one before it has
+ * failed. One agent may take part more than once. The winner is recorded, so that a replay has the same one.
  *
- * @throws WritError `definition-invalid` for no agents, what is no agent, or a `concurrency` below 1
+ * @throws WritError `definition-invalid` for no agents, a value that is not an agent, or a `concurrency` below 1
  * @example
  * ```ts
  * import { agent } from "writ";

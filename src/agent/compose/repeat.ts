@@ -7,16 +7,16 @@ import { checkCount, memberOf } from "./members.ts";
 import { checkShape, closed } from "../../error/check-shape.ts";
 import { anything, callable, optional } from "../../util/shape.ts";
 
-/** The round that an author's function is asked about, and what it runs agents with: `judge(output, round)`. */
+/** The round that an author's function is asked about, and the options with which it runs agents: `judge(output, round)`. */
 export interface Round extends RunInside {
-  /** From 1. */
+  /** The number of the round, from 1. */
   readonly round: number;
 }
 
-/** The end of the rounds, and their bound. */
+/** The condition that ends the rounds, and their bound. */
 export interface UntilOptions<Output> {
   /**
-   * True: this output ends the rounds. Called again at a replay: its questions to the world go through an
+   * True: this output ends the rounds. A replay calls it again: its questions to the world must go through an
    * agent that it runs with the round.
    */
   readonly until: (output: Output, round: Round) => boolean | Promise<boolean>;
@@ -24,7 +24,7 @@ export interface UntilOptions<Output> {
   readonly max?: number;
 }
 
-/** The end of the rounds, and the input of each. */
+/** The condition that ends the rounds, and the input of each. */
 export interface RepeatOptions<Input, Output> extends UntilOptions<Output> {
   /**
    * Makes the input of the next round: feedback on the output, for example. `undefined` ends the rounds with
@@ -36,10 +36,10 @@ export interface RepeatOptions<Input, Output> extends UntilOptions<Output> {
 const defaultMax = 5;
 
 /**
- * Runs an agent again until its output is good, and gives that output. The next round is given what `next` makes of the output; without it,
- * the output itself. After `max` rounds that were not good the run fails with `rounds-used-up`.
+ * Runs an agent again until its output is good, and returns that output. The next round gets what `next` makes of the output; without `next`,
+ * the output itself. After `max` rounds without a good output the run fails with `rounds-used-up`.
  *
- * @throws WritError `definition-invalid` for a `max` below 1, or what is no agent
+ * @throws WritError `definition-invalid` for a `max` below 1, or a value that is not an agent
  * @example
  * ```ts
  * import { agent } from "writ";

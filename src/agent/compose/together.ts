@@ -12,7 +12,7 @@ import type { CompositeRun, Job, Ran } from "./composite-run.ts";
 import { failureOf, outputOf, stageFailed, throwIfStopped } from "./course.ts";
 import type { Member } from "./members.ts";
 
-/** Members that run beside each other on one input. */
+/** Members that run side by side on one input. */
 export interface Group {
   readonly members: readonly Member[];
   readonly input: unknown;
@@ -20,24 +20,24 @@ export interface Group {
   readonly until: "answer" | "failure";
   /** The number of members that run at a time. */
   readonly concurrency: number;
-  /** The round, in compositions that have them. */
+  /** The number of the round, in compositions with rounds. */
   readonly round?: number;
 }
 
-/** The end of a group, as the journal keeps it: another member may be fastest the next time. */
+/** The end of a group, as the journal keeps it: another member may be the fastest the next time. */
 interface GroupRecord {
-  /** The members whose answers count. At a replay only these run again, from their own records. */
+  /** The members whose answers count. In a replay only these run again, from their own records. */
   readonly answered: readonly number[];
-  /** The member that failed, and its end. Left out when the group answered. */
+  /** The member that failed, and its end. Left out if the group answered. */
   readonly failure?: { readonly index: number; readonly outcome: Outcome; readonly reason: string };
   readonly inside: readonly (Inside | null)[];
 }
 
 /**
- * Runs members beside each other and gives the outputs that count, in their order: of all, or of the first that answers. The others are
+ * Runs members side by side and returns the outputs that count, in order: of all, or of the first that answers. The others are
  * cancelled, and waited for, before anything else happens.
  *
- * @throws Unanswered for the first that does not answer, or the last when none does; what that run throws
+ * @throws Unanswered for the first that does not answer, or the last if none does; the error that its run throws
  */
 export async function together(group: Group, run: CompositeRun): Promise<readonly unknown[]> {
   const { members, input, round } = group;
@@ -69,7 +69,7 @@ export async function together(group: Group, run: CompositeRun): Promise<readonl
   return answered.map((index) => {
     const one = ran[index] ?? {};
     const job = jobs[index];
-    // The record says that it answered: another end comes from other records.
+    // The record says that it answered: another end means other records.
     if (job === undefined || (one.thrown === undefined && one.result?.outcome.type !== "answered"))
       throw mismatch(key, run.runId, ["members"]);
     return outputOf(one, job, run.name);
@@ -113,7 +113,7 @@ async function runAll(
         stop.stop({ type: "cancelled", reason });
       }
     } catch (error) {
-      hasLostJournal = true; // what has begun ends, and is recorded if it can be; nothing else begins
+      hasLostJournal = true; // runs that have begun end, and are recorded if they can be; no other begins
       if (!(error instanceof RunWaits)) throw error;
       ran[index] = { inside: error.inside[0] };
       waiting[index] = error;
@@ -127,17 +127,17 @@ async function runAll(
     unlink();
   }
   if (decided === undefined && waiting.length > 0) {
-    ran.forEach(({ inside }) => run.count(inside)); // told when it goes on
+    ran.forEach(({ inside }) => run.count(inside)); // told when the run goes on
     throw waiting.reduce((all, each) => all.and(each));
   }
   return { ran, last, ...(decided === undefined ? {} : { decided }) };
 }
 
 /**
- * The record of a group that ended. A group that was stopped from outside, or in which a run threw, has none:
- * it can be run again.
+ * The record of a group that ended. A group that was stopped from outside, or in which a run threw, has none, and
+ * can be run again.
  *
- * @throws Unanswered when it was stopped; the error that a run threw
+ * @throws Unanswered if it was stopped; the error that a run threw
  */
 function settled({ ran, decided, last }: Ended, group: Group, run: CompositeRun): GroupRecord {
   throwIfStopped(run.stop);
@@ -149,7 +149,7 @@ function settled({ ran, decided, last }: Ended, group: Group, run: CompositeRun)
   return { answered: [], failure: { index, outcome, reason }, inside };
 }
 
-/** Runs the members again whose answers count, from their own records; what the others spent is counted against the bounds. */
+/** Runs the members whose answers count again, from their own records; the spending of the others is counted against the bounds. */
 async function replay(
   { answered, inside }: GroupRecord,
   { jobs, group, run }: { readonly jobs: readonly Job[]; readonly group: Group; readonly run: CompositeRun },

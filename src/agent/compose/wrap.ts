@@ -7,11 +7,11 @@ import { runMember } from "./course.ts";
 import { inputOfAll, type InputOfAll, memberOf, type OutputOfOne } from "./members.ts";
 
 /**
- * Lets a teacher instruct a student: both are given the same input, the teacher first, and what it answers is told to the student's model
- * after the student's own instructions, in this run alone. Nothing of the student changes, so that any number of runs can go on at the same
+ * Lets a teacher instruct a student: both get the same input, the teacher first, and the student's model gets the teacher's answer
+ * after the student's own instructions, in this run only. The student itself does not change, so any number of runs can go on at the same
  * time. The output is the student's.
  *
- * @throws WritError `definition-invalid` for what is no agent, or a student that asks no model
+ * @throws WritError `definition-invalid` for a value that is not an agent, or a student that asks no model
  * @example
  * ```ts
  * import { agent } from "writ";

@@ -1,8 +1,8 @@
-/** One thing that somebody should look at, and what can be done about it. */
+/** One thing to look at, and what can be done about it. */
 export interface AuditFinding {
   readonly severity: "high" | "medium" | "low";
   /**
-   * `lethal-trifecta`: strangers' words, what is private and a way out meet in one skill. `untrusted-change`: strangers' words meet a change.
+   * `lethal-trifecta`: strangers' words, private data and a way out meet in one skill. `untrusted-change`: strangers' words meet a change.
    * `wide-grant`, `effect-undeclared`, `look-alike`, `unenforced`, `need-not-granted`, `grant-unused`: see docs/manifest.md.
    */
   readonly rule:
@@ -21,17 +21,17 @@ export interface AuditFinding {
 }
 
 /**
- * The properties of one way of working that the Rule of Two counts, each with the reasons for it. A property
- * without reasons is not there.
+ * The properties of one skill that the Rule of Two counts, each with its reasons. A property
+ * without reasons does not hold.
  */
 export interface SkillAudit {
   /** A: the model reads what strangers wrote. */
   readonly untrustedInput: readonly string[];
-  /** B: it can reach what is private. */
+  /** B: it can reach private data. */
   readonly sensitiveAccess: readonly string[];
   /** C, one half: it can change something. */
   readonly stateChange: readonly string[];
-  /** C, the other half: something it writes can leave. */
+  /** C, the other half: something that it writes can leave. */
   readonly wayOut: readonly string[];
 }
 

@@ -2,10 +2,10 @@ import { type Capability, covers, readCapability, type Resource } from "../../to
 import { assertNever } from "../../util/assert-never.ts";
 import { placeOf } from "../../tool/net-scope.ts";
 
-/** A name that nobody grants or needs by itself: it stands for all that a `*` stands for. */
+/** A name that nobody uses: it stands for everything that a `*` covers. */
 const anyName = "writ-any-name";
 
-/** True when one capability is enough for everything that another one is. */
+/** True if one capability covers everything that another one covers. */
 export function contains(wide: Capability, narrow: Capability): boolean {
   if (wide.kind !== narrow.kind) return false;
   if (wide.scope === narrow.scope) return true;
@@ -13,12 +13,12 @@ export function contains(wide: Capability, narrow: Capability): boolean {
   return sample !== undefined && covers(wide, sample);
 }
 
-/** True when two capabilities have anything in common. */
+/** True if two capabilities have anything in common. */
 export function overlaps(one: Capability, other: Capability): boolean {
   return contains(one, other) || contains(other, one);
 }
 
-/** Reads a capability as manifests have it, `net(api.weather.com)`; undefined for what is none. */
+/** Reads a capability in the form of manifests, `net(api.weather.com)`; undefined if it is not one. */
 export function readText(text: string): Capability | undefined {
   const [, kind = text, scope = ""] = /^([a-z.]+)\((.*)\)$/s.exec(text) ?? [];
   try {
@@ -28,7 +28,7 @@ export function readText(text: string): Capability | undefined {
   }
 }
 
-/** One thing that stands for all that a capability is enough for. */
+/** A sample resource that stands for everything that a capability covers. */
 function sampleOf({ kind, scope }: Capability): Resource | undefined {
   const named = scope.replaceAll("*", kind === "env" ? "WRIT_ANY_NAME" : anyName);
   switch (kind) {

@@ -11,7 +11,7 @@ const lookAlikes: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * The look of a name at a glance: people and models take names with one skeleton for each other. Signs
+ * The look of a name at a glance: people and models confuse names with one skeleton. Signs
  * between words, case, width, accents and letters that look alike (`I` and `l`, `0` and `O`, Cyrillic `а`)
  * make no difference.
  */

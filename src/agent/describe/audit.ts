@@ -13,10 +13,10 @@ import type { AgentPlan } from "../plan.ts";
 import type { AnyDefinition } from "../definition.ts";
 
 /**
- * Looks at an agent that was checked, without running it and without looking at this machine.
+ * Audits an agent that was checked, without running it and without looking at this machine.
  *
- * The Rule of Two: of strangers' words (A), access to what is private (B) and a change or a way out (C) at most two should meet in one skill, unless a person
- * looks on. Without B, strangers' words that can change something are told too. `only` leaves tools out that are not called.
+ * The Rule of Two: of strangers' words (A), access to private data (B), and a change or a way out (C), at most two should meet in one skill, unless a person
+ * watches. Without B, strangers' words that can change something are reported too. `only` leaves out tools that are not called.
  */
 export function auditOf(plan: AgentPlan, definition: AnyDefinition, only?: readonly string[]): Audit {
   const grants = definition.grants ?? [];
@@ -46,10 +46,10 @@ export function auditOf(plan: AgentPlan, definition: AnyDefinition, only?: reado
 
 const order: Readonly<Record<AuditFinding["severity"], number>> = { high: 0, medium: 1, low: 2 };
 
-/** The data that all tools of an agent share. */
+/** The facts that all tools of an agent share. */
 interface Around {
   readonly grants: readonly Capability[];
-  /** True: its policy guards undeclared effects too. */
+  /** True if its policy guards undeclared effects too. */
   readonly guardsAll: boolean;
 }
 
@@ -67,7 +67,7 @@ function auditSkill(tools: readonly Tool[], grants: readonly Capability[]): Skil
   };
 }
 
-/** The audits of the agents that a call of the tool runs: their acts are also those of the skill. */
+/** The audits of the agents that a call of the tool runs: their acts count as the skill's. */
 function inside(tool: Tool): readonly SkillAudit[] {
   return insideOf(tool).flatMap(({ name, audit, only }) => {
     const known = audit?.(only);
@@ -166,7 +166,7 @@ const shells: ReadonlySet<string> = new Set([
   "sudo",
 ]);
 
-/** A grant that leaves nothing out, or nothing that matters. */
+/** The finding for a grant that leaves out nothing, or nothing that matters. */
 function wideGrant(grant: Capability): readonly AuditFinding[] {
   const { kind, scope } = grant;
   const program = scope.slice(scope.lastIndexOf("/") + 1);
@@ -229,7 +229,7 @@ function unenforced(tool: Tool): readonly AuditFinding[] {
   return [{ severity: "low", rule: "unenforced", message: `${tool.name} ${why}.`, advice }];
 }
 
-/** Two of the author's own tools with names like each other are the author's business. */
+/** The findings for names that look alike. Two of the author's own tools are the author's business. */
 function lookAlikes(tools: readonly Tool[], skill: string): readonly AuditFinding[] {
   const groups = Map.groupBy(tools, ({ name }) => skeletonOf(name));
   return [...groups.values()].flatMap((group) => {

@@ -13,8 +13,8 @@ export function nameAgent({ name, model }: AgentPlan): string {
 }
 
 /**
- * An agent for people, a line a thing: its model, bounds and rules, and what each skill may call with what effect. Settings, headers and what
- * stands in closures are left out, so that no key can be among it.
+ * An agent in words for people, one fact per line: its model, bounds and rules, and the tools of each skill with their effects. Settings, headers and
+ * the contents of closures are left out, so that no key can be shown.
  */
 export function describeAgent(plan: AgentPlan, definition: AnyDefinition): string {
   const { description = "", hooks = [], memory, enforce } = definition;
@@ -58,7 +58,7 @@ function lineOfTool(tool: Tool): string {
 
 const longest = 100;
 
-/** The beginning of a text, without its line breaks, and with what would steer a terminal written out: a server may have written it. */
+/** The beginning of a text, without line breaks, and with control characters for terminals escaped: a server may have written it. */
 function oneLine(text: string): string {
   const line = visible(text.replaceAll(/\s+/g, " ").trim());
   return line.length > longest ? `${line.slice(0, longest)}…` : line;

@@ -8,8 +8,8 @@ import type { Skill, ToolList } from "../skill.ts";
 const skillShape = object({ name: string, description: string });
 
 /**
- * A skill as Markdown: name, description, what it takes and gives, its tools, and an index of its knowledge without the contents. The skill's
- * `modelDescription` stands in its place where there is one.
+ * A skill as Markdown: name, description, input and output, its tools, and an index of its knowledge without the contents. The skill's
+ * `modelDescription`, if it has one, replaces all of that.
  *
  * @throws WritError `schema-invalid`, `schema-without-json-schema` for schemas that no agent could use either
  * @example
@@ -40,9 +40,9 @@ const contextShape = closed({ signal: optional(having("an AbortSignal", "addEven
 
 /**
  * A skill with all its knowledge loaded, for a plain function or one prompt: the description, then each entry under `--- name ---`, in the
- * order of the skill. Every call loads anew.
+ * order of the skill. Every call loads the knowledge anew.
  *
- * @throws WritError `knowledge-invalid`, and whatever an entry's `load` throws
+ * @throws WritError `knowledge-invalid`, and the error of an entry's `load`
  * @example
  * ```ts
  * import { knowledge, skill } from "writ";

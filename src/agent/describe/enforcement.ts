@@ -3,15 +3,15 @@ import type { Enforcement } from "../../tool/enforcement.ts";
 import type { AgentPlan } from "../plan.ts";
 import { toolEnforcement } from "./tool-enforcement.ts";
 
-/** The means that hold one tool of an agent to its declaration, on this machine. */
+/** The enforcement of one tool's declaration, on this machine. */
 export interface ToolEnforcement extends Enforcement {
   readonly skill: string;
   readonly tool: string;
-  /** The kinds of what it declared. */
+  /** The kinds of capabilities that it declares. */
   readonly needs: readonly string[];
 }
 
-/** Says of each tool that may be called how far it is held. */
+/** The enforcement of each tool that may be called. */
 export function enforcementOf({ skills }: AgentPlan, { platform }: Host): readonly ToolEnforcement[] {
   return [...skills.values()].flatMap((skill) =>
     skill.type === "plain"

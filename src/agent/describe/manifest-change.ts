@@ -1,4 +1,4 @@
-/** One difference between two manifests, and what it means for the agent's powers. */
+/** One difference between two manifests, and its effect on the agent's powers. */
 export interface ManifestChange {
   readonly type: "widened" | "narrowed" | "changed";
   /** The place, from the outermost field: `skills`, `mail`, `tools`, `send`, `effect`. */
@@ -13,17 +13,17 @@ export function note(type: ManifestChange["type"], path: Path, text: string): Ma
   return { type, path: path.join(" › "), text };
 }
 
-/** The place and name of a list, and the kind of change of an entry more or less. */
+/** The place and name of a list, and the kinds of change if an entry is added or removed. */
 export interface Sides {
   readonly path: Path;
   readonly what: string;
-  /** The kind of change when an entry came. */
+  /** The kind of change if an entry was added. */
   readonly more: ManifestChange["type"] | ((entry: string) => ManifestChange["type"]);
-  /** The kind of change when an entry went. */
+  /** The kind of change if an entry was removed. */
   readonly less: ManifestChange["type"];
 }
 
-/** Texts that came and texts that went. */
+/** The texts that were added and removed. */
 export function compareSets(
   before: readonly string[],
   after: readonly string[],
@@ -39,7 +39,7 @@ export function compareSets(
   ];
 }
 
-/** Walks the names of two records in order: those that are in one of them, and those that are in both. */
+/** Walks the names of two records in order: those in one of them, and those in both. */
 export function compareRecords<Value>(
   before: Readonly<Record<string, Value>>,
   after: Readonly<Record<string, Value>>,
@@ -51,7 +51,7 @@ export function compareRecords<Value>(
   return names.flatMap((name) => compare(name, at(before, name), at(after, name)));
 }
 
-/** A step on a scale from the narrow end to the wide one. */
+/** The change of a step on a scale from narrow to wide. */
 export function compareSteps(
   steps: readonly (readonly [was: string, is: string])[],
   scale: readonly string[],

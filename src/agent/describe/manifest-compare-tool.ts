@@ -11,7 +11,7 @@ import {
   type Path,
 } from "./manifest-change.ts";
 
-/** From what is held best to what is not held at all. A declared write is guarded, an undeclared effect is only flagged. */
+/** The effects, from the most to the least guarded. A declared write is guarded, an undeclared effect is only reported. */
 const effects = ["none", "read", "write", "irreversible", "undeclared"];
 const levels = ["isolated", "mediated", "remote", "none"];
 const flags = ["false", "true"];
@@ -55,7 +55,7 @@ export function compareTool(
   ];
 }
 
-/** Knowledge and memory have no effect to a policy, whatever their tools say. */
+/** The changes of kind. Knowledge and memory have no effect for a policy, whatever their tools declare. */
 function compareKinds(
   was: ToolManifest["kind"],
   is: ToolManifest["kind"],
@@ -67,7 +67,7 @@ function compareKinds(
   return [note(is === undefined ? "narrowed" : "changed", path, text)];
 }
 
-/** A tool that says it only looks is guarded less: whether it is true, no manifest can tell. */
+/** The change of an effect. A tool that declares that it only looks is guarded less, and no manifest can tell whether that is true. */
 function compareEffects(was: Effect, is: Effect, path: Path): readonly ManifestChange[] {
   if (was === "read" && is === "none")
     return [note("widened", path, "read → none: what it gives is taken for as trusted as its arguments")];
@@ -77,7 +77,7 @@ function compareEffects(was: Effect, is: Effect, path: Path): readonly ManifestC
     : compareSteps([[was, is]], effects, path);
 }
 
-/** An argument without a role counts as a target: a policy looks at targets most closely. */
+/** The changes of roles. An argument without a role counts as a target: policies look at targets most closely. */
 function compareRoles(
   before: ToolManifest["parameters"],
   after: ToolManifest["parameters"],
@@ -88,7 +88,7 @@ function compareRoles(
   });
 }
 
-/** Values of another type are bound by other words of the user, of which nobody can say that they are fewer. */
+/** The kind of change of a role. Values of another type are compared with other words of the user, so neither is known to permit less. */
 function roleChange(before: string, after: string): "widened" | "narrowed" | "changed" {
   const [was, ...wasWords] = wordsOf(before);
   const [is, ...isWords] = wordsOf(after);
@@ -101,12 +101,12 @@ function roleChange(before: string, after: string): "widened" | "narrowed" | "ch
   return isWords.every((word) => meetsOne(word, wasWords)) ? "narrowed" : "widened";
 }
 
-/** The words of a role, a constant and a place each as one. */
+/** The words of a role; a constant and a place count as one word each. */
 function wordsOf(role: string): readonly string[] {
   return role.match(/"(?:[^"\\]|\\.)*"|[\w-]+\([^)]*\)|\S+/g) ?? [];
 }
 
-/** A place whose values must be more than those of another one's is within it. */
+/** True if a place lies within one of the others: its values must meet that one's demands and more. */
 function meetsOne(word: string, others: readonly string[]): boolean {
   const wider = word.replace(" named)", ")");
   return [word, wider, wider.replace(" whole)", ")")].some((each) => others.includes(each));
@@ -149,13 +149,13 @@ function comparePins(
   if (before === undefined)
     return [note("widened", path, `it is a tool of the server ${after?.server ?? ""} now`)];
   if (after === undefined)
-    return [note("changed", path, `it is no tool of the server ${before.server} any more`)];
+    return [note("changed", path, `it is no longer a tool of the server ${before.server}`)];
   const what =
     before.server === after.server ? "says something else of it" : `is not ${before.server} any more`;
   return [note("widened", path, `the server ${after.server} ${what} (${after.pin.slice(0, 12)}…)`)];
 }
 
-/** A run that reads what nobody approved begins untrusted. */
+/** The changes of approval. A run that reads descriptions that nobody approved begins untrusted. */
 function compareApproval(
   before: ToolManifest["mcp"],
   after: ToolManifest["mcp"],
@@ -189,7 +189,7 @@ function compareInside(
   });
 }
 
-/** A value as one line, the same for the same value. */
+/** A value as one line of text, equal for equal values. */
 export function textOfValue(value: unknown): string {
   const json = toJson(value);
   return json.ok ? canonicalJson(json.value) : "";

@@ -30,10 +30,10 @@ const manifest = object({
 });
 
 /**
- * The changes from one manifest to another, place by place. `widened` is whatever lets an agent do more, or
- * holds it to less: a new tool, need or grant, a raised effect or bound, an allow rule that came, an ask or
- * deny rule that went, a model that is asked elsewhere, a result that is called trusted, another pin.
- * `narrowed` is the contrary, `changed` neither.
+ * The changes from one manifest to another, place by place. `widened` is anything that lets an agent do more, or
+ * binds it less: a new tool, need or grant, a raised effect or bound, a new allow rule, a removed ask or
+ * deny rule, a model at another address, a result that is now called trusted, another pin.
+ * `narrowed` is the opposite, `changed` neither.
  *
  * @example
  * ```ts
@@ -97,7 +97,7 @@ function isWithin(grant: string, others: readonly string[]): boolean {
   return others.includes(grant) || (own !== undefined && wide.some((other) => contains(other, own)));
 }
 
-/** A grant within another one adds nothing. */
+/** The changes of grants. A grant within another one adds nothing. */
 function compareGrants(
   before: readonly string[],
   after: readonly string[],
@@ -113,7 +113,7 @@ function compareGrants(
   ];
 }
 
-/** The tools of an agent of which a policy that says nothing denies each call. */
+/** The tools of an agent whose calls are denied by a policy that has no rule for them. */
 function actingIn({ skills }: AgentManifest): readonly string[] {
   return Object.values(skills).flatMap(({ tools }) =>
     Object.entries(tools).flatMap(([name, { kind, effect }]) =>
@@ -122,7 +122,7 @@ function actingIn({ skills }: AgentManifest): readonly string[] {
   );
 }
 
-/** The place of a policy, and the tools of the agent that act. */
+/** The place of a policy, and those tools of the agent that act. */
 interface OfAgent {
   readonly path: Path;
   readonly acting: readonly string[];
@@ -138,12 +138,12 @@ function comparePolicies(
   if (was === undefined || is === undefined) {
     if (before.name === after.name && was === is) return [];
     const isLost = isKnown(before) && (!isKnown(after) || is === undefined);
-    // `sensible` asks about every declared effect after strangers' words; a rule that allows may not.
+    // `sensible` asks about every declared effect after strangers' words; a new allow rule may not ask.
     const mayAllow =
       was === undefined && isKnown(before) && (is ?? []).some((rule) => rule.verdict === "allow");
     return [note(isLost || mayAllow ? "widened" : "changed", path, `${before.name} → ${after.name}`)];
   }
-  // Silence denies what acts: a rule that asks in its place lets a person allow it.
+  // Without a rule, calls that act are denied: a rule that asks lets a person allow them.
   const asking = is.filter((rule) => {
     const asked = rule.tools.includes("*") ? acting : rule.tools.filter((tool) => acting.includes(tool));
     return rule.verdict === "ask" && !areNeverSilent(was, asked);
@@ -184,19 +184,19 @@ function compareNarrowing(
   return before === undefined ? [] : [note("widened", path, `it is not held to ${before.name} any more`)];
 }
 
-/** Rules can be read, and so can what holds when nothing is written; what a function decides, nobody knows. */
+/** True for a policy that can be read: its rules, and its decision when no rule applies. A function cannot. */
 function isKnown({ name, rules }: PolicyManifest): boolean {
   return rules !== undefined || name === "sensible";
 }
 
-/** The effects of a rule as texts: its name and its reason are not part of it. An exception has those of the same rule that is none, and its own. */
+/** The effects of a rule as texts, without its name and reason. An exception has the texts of the same rule without it, and its own. */
 function ruleTexts({ tools, when, unless, exception }: Rule): readonly string[] {
   const rule = { tools, ...(when && { when }), ...(unless && { unless }) };
   const text = textOfValue(rule);
   return exception === undefined ? [text] : [text, textOfValue({ ...rule, exception })];
 }
 
-/** The changes of annotations of tools. What the manifest of a tool in a skill says of them too stands there. */
+/** The changes of annotations of tools, unless a manifest of the tool in a skill already shows them. */
 function compareNotes(
   before: NonNullable<PolicyManifest["tools"]>,
   after: NonNullable<PolicyManifest["tools"]>,
@@ -239,7 +239,7 @@ function compareBudgets(
   });
 }
 
-/** A hook that went may have been what held the agent. */
+/** The changes of hooks. A removed hook may have been what restricted the agent. */
 function compareHooks(
   before: AgentManifest["hooks"],
   after: AgentManifest["hooks"],

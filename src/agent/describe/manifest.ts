@@ -48,8 +48,8 @@ export async function manifestOf(plan: AgentPlan, definition: AnyDefinition): Pr
 }
 
 /**
- * The manifest as text, as `writ manifest` prints it: the same manifest gives the same text, in which fields and sets are sorted, so that a diff shows what
- * changed. Characters that are not seen, or would steer a terminal, stand as escapes.
+ * The manifest as text, as `writ manifest` prints it: the same manifest has the same text, with sorted fields and sets, so that a diff shows what
+ * changed. Invisible characters, and those that would steer a terminal, are escaped.
  *
  * @example
  * ```ts
@@ -65,7 +65,7 @@ export function manifestText(manifest: AgentManifest): string {
   return `${visibleJson(JSON.stringify(sorted(jsonOrNull(manifest)), undefined, 2))}\n`;
 }
 
-/** The policy that decides about an agent's calls: all its skills have the same. */
+/** The policy that decides about an agent's calls: all its skills have the same one. */
 export function policyOf({ skills }: AgentPlan, { policy }: AnyDefinition): Policy {
   const skill = [...skills.values()].find(({ type }) => type === "agentic");
   return policy ?? (skill?.type === "agentic" ? skill.gate.policy : sensible);
@@ -87,7 +87,7 @@ function policyManifest(policy: Policy): PolicyManifest {
   };
 }
 
-/** Of a policy that was put together of two, the one whose rules do not stand in its JSON. */
+/** The second policy of a combination of two: the one whose rules are not in its JSON. */
 function narrowingOf(policy: Policy): Policy | undefined {
   const [first, second] = narrowedParts(policy) ?? [];
   return first === undefined || rulePolicyOf(first) !== undefined ? second : first;
@@ -158,7 +158,7 @@ async function agentsInside(
   );
 }
 
-/** Agents of one name, each once. */
+/** The agents without duplicates of the same name. */
 function onceEach(manifests: readonly (AgentManifest | null)[]): readonly (AgentManifest | null)[] {
   const texts = new Map(
     manifests.map((manifest) => [manifest === null ? "" : manifestText(manifest), manifest]),

@@ -3,8 +3,8 @@ import type { Tool } from "../../tool/tool.ts";
 import { insideOf, originOf } from "./manifest-origin.ts";
 
 /**
- * The enforcement of one tool, which is known once the tool is made. A tool that runs agents is held as they are: `isolated` where each of them
- * enforces that. A tool that cannot say how it is held is held by nothing.
+ * The enforcement of one tool, known once the tool is made. A tool that runs agents is enforced as they are: `isolated` if each of them
+ * enforces that. A tool that cannot say how it is enforced has no enforcement.
  */
 export function toolEnforcement(tool: Tool, platform = "unknown"): Enforcement {
   const held = ({ level, mechanism }: Pick<Enforcement, "level" | "mechanism">): Enforcement => ({

@@ -1,22 +1,22 @@
 import { count, fits, list, object, string } from "../../util/shape.ts";
 import type { Excess } from "./budget.ts";
 
-/** The bounds of an account in one period. A bound left out is none. */
+/** The bounds of an account in one period. A bound that is left out does not bind. */
 export interface AccountLimits {
   /** Tokens in and out. */
   readonly tokens?: number;
   /** Dollars. A model without a known price is not asked. */
   readonly costUsd?: number;
-  /** Calls of tools that began, those of runs inside among them. */
+  /** Calls of tools that began, including those of runs inside. */
   readonly toolCalls?: number;
-  /** Runs that began or went on from a checkpoint; a run and the runs inside it are one. */
+  /** Runs that began or went on from a checkpoint; a run counts once with the runs inside it. */
   readonly runs?: number;
 }
 
-/** Amounts of all that an account bounds. */
+/** Amounts of everything that an account bounds. */
 export type Amounts = Readonly<Record<keyof AccountLimits, number>>;
 
-/** A reply that a model is being asked for: what it may use at most, until it is settled or `until` (milliseconds since 1970) has passed. */
+/** A reply that a model is being asked for, with the most that it may use: held until it is settled or `until` (milliseconds since 1970) has passed. */
 export interface Hold {
   readonly id: string;
   readonly tokens: number;
@@ -35,24 +35,24 @@ export interface AccountEntry {
 /** A calendar period in UTC, or milliseconds. */
 export type Period = "hour" | "day" | "month" | number;
 
-/** An amount that somebody wants to spend now; of runs and calls one below 0 is given back. */
+/** An amount that a run wants to spend now; a negative number of runs or calls gives them back. */
 export interface Wish {
   readonly runs?: number;
   readonly toolCalls?: number;
   readonly reply?: WantedReply;
 }
 
-/** A reply of a model: the tokens of its request, and those that it may write at most. */
+/** A reply of a model: the tokens of its request, and the most that it may write. */
 export interface WantedReply {
   readonly id: string;
   readonly until: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Dollars for tokens in and out; undefined where nobody knows. */
+  /** Dollars for tokens in and out; undefined if the price is unknown. */
   readonly price: (inputTokens: number, outputTokens: number) => number | undefined;
 }
 
-/** The entry with the wish in it and the tokens that its reply may have, or the bound that forbids it. */
+/** The entry including the wish, with the tokens that its reply may have; or the bound that forbids it. */
 export type Reserved =
   | { readonly ok: true; readonly entry: AccountEntry; readonly outputTokens: number }
   | { readonly ok: false; readonly excess: Omit<Excess, "message" | "account"> & { readonly why?: string } };
@@ -65,12 +65,12 @@ const entryShape = object({
   held: list(object({ id: string, tokens: count, costUsd: count, until: count })),
 });
 
-/** Tells whether a store gave what was put in. `NaN` is no count. */
+/** Tells whether a store returned what was put in. `NaN` is not a count. */
 export function isEntry(value: unknown): value is AccountEntry {
   return fits(entryShape, value);
 }
 
-/** The entry as it stands now: a new period begins with nothing used, and holds that nobody settled in time are gone. */
+/** The entry at this time: a new period begins with nothing used, and holds that were not settled in time are dropped. */
 export function entryAt(entry: AccountEntry | undefined, per: Period, now: number): AccountEntry {
   const since = beginningOf(per, now);
   if (entry === undefined) return { since, used: nothing, held: [] };
@@ -78,20 +78,20 @@ export function entryAt(entry: AccountEntry | undefined, per: Period, now: numbe
   return since > entry.since ? { since, used: nothing, held } : { ...entry, held };
 }
 
-/** The spending, with all that is held. */
+/** The spending, including everything held. */
 export function usedOf({ used, held }: AccountEntry): Amounts {
   const tokens = held.reduce((sum, hold) => sum + hold.tokens, used.tokens);
   const costUsd = held.reduce((sum, hold) => sum + hold.costUsd, used.costUsd);
   return { ...used, tokens, costUsd };
 }
 
-/** Takes what somebody wants out of what is left. A reply is given as many tokens to write as there are, and none where there is not one. */
+/** Reserves a wish in what is left. A reply gets as many tokens to write as there are; without a single one it is refused. */
 export function reserveIn(entry: AccountEntry, wish: Wish, limits: AccountLimits): Reserved {
   const { runs = 0, toolCalls = 0, reply } = wish;
   const used = usedOf(entry);
   const asked = { runs, toolCalls };
   const wanted = {
-    runs: Math.max(0, used.runs + runs), // a period may have ended before it is given back
+    runs: Math.max(0, used.runs + runs), // the period may have ended before it is given back
     toolCalls: Math.max(0, used.toolCalls + toolCalls),
   };
   for (const field of ["runs", "toolCalls"] as const) {
@@ -123,7 +123,7 @@ function holdReply(entry: AccountEntry, reply: WantedReply, limits: AccountLimit
   return { ok: true, entry: { ...entry, held: [...entry.held, hold] }, outputTokens };
 }
 
-/** The largest number up to `high` that a test lets pass which lets all smaller ones pass; 0 for none. */
+/** The largest number up to `high` for which it and all smaller ones pass a test; 0 if there is none. */
 function most(high: number, passes: (value: number) => boolean): number {
   if (passes(high)) return high;
   let [yes, no] = [0, high];
@@ -135,7 +135,7 @@ function most(high: number, passes: (value: number) => boolean): number {
   return yes;
 }
 
-/** Books what a reply really used in the place of what was held for it. */
+/** Books the real use of a reply in place of its hold. */
 export function settleIn(
   entry: AccountEntry,
   id: string,
@@ -158,7 +158,7 @@ function beginningOf(per: Period, now: number): number {
   return Math.floor(now / length) * length;
 }
 
-/** The beginning of the month in UTC, counted in years from March, where the leap day is the last one. */
+/** The beginning of the month in UTC, computed with years that begin in March, so that the leap day comes last. */
 function monthOf(now: number): number {
   const day = Math.floor(now / dayMs);
   const since = day + 719_468; // days since 1 March of the year 0

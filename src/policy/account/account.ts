@@ -16,13 +16,13 @@ import {
 } from "./account-entry.ts";
 import type { Excess } from "./budget.ts";
 
-/** A store of accounts: one entry a key. Any text is a key, and no key reaches another entry. */
+/** A store of accounts: one entry per key. Any text is a key, and no key reaches another entry. */
 export interface AccountStore {
-  /** The entry of a key; undefined when there is none. */
+  /** The entry of a key; undefined if there is none. */
   read(key: string): Promise<AccountEntry | undefined>;
   /**
-   * Puts what `change` makes of the entry of a key in its place: whole, and alone among all who write that key, or not at all. `change` does
-   * nothing else, and may be called again when somebody was faster. What it throws is thrown, and nothing is changed.
+   * Replaces the entry of a key with what `change` returns: atomically among all writers of that key, or not at all. `change` has no
+   * side effects, and may be called again if another writer was faster. An error that it throws is rethrown, and nothing is changed.
    */
   update(key: string, change: (entry: AccountEntry | undefined) => AccountEntry): Promise<void>;
 }
@@ -31,24 +31,24 @@ export interface AccountStore {
 export interface AccountDefinition {
   /** The store that keeps it. */
   readonly store: AccountStore;
-  /** The owner: a user, a team, a job. All accounts of one key and period in a store are the same one. */
+  /** The owner: a user, a team, a job. Accounts of a store with the same key and period are one account. */
   readonly key: string;
   readonly limits: AccountLimits;
-  /** The period in which the limits hold: by the calendar in UTC, or so many milliseconds. Default `day`. */
+  /** The period in which the limits hold: a calendar period in UTC, or so many milliseconds. Default `day`. */
   readonly per?: Period;
-  /** Tokens that are reserved for a reply, and the most that it may have, where the settings have no `maxOutputTokens`. Default 4,096. */
+  /** Tokens reserved for a reply, and the most that it may have, if the settings have no `maxOutputTokens`. Default 4,096. */
   readonly replyTokens?: number;
-  /** Milliseconds after which a reservation that nobody settled is gone: its process died. Longer than any reply takes. Default 600,000. */
+  /** Milliseconds after which an unsettled reservation is dropped, because its process died. Must be longer than any reply takes. Default 600,000. */
   readonly expiresMs?: number;
 }
 
-/** The spending of a period: all that ended, and what is reserved for replies that are being written. */
+/** The spending of a period: everything that ended, and the reservations for replies under way. */
 export interface AccountUse extends Amounts {
-  /** The beginning of the period that was booked last, in milliseconds since 1970; 0 before the first one. */
+  /** The beginning of the last booked period, in milliseconds since 1970; 0 before the first. */
   readonly since: number;
 }
 
-/** A budget across runs. Runs ask it; a program can look at it. */
+/** A budget across runs. Runs ask it; a program can read it. */
 export interface Account {
   readonly store: AccountStore;
   readonly key: string;
@@ -58,13 +58,13 @@ export interface Account {
   readonly expiresMs: number;
   /** @throws WritError `account-failed` */
   used(): Promise<AccountUse>;
-  /** Reserves at a time, in milliseconds since 1970. @throws WritError `account-failed` */
+  /** Reserves a wish at a time, in milliseconds since 1970. @throws WritError `account-failed` */
   reserve(wish: Wish, now: number): Promise<Granted>;
-  /** Books what a reply used in the place of what was reserved for it. @throws WritError `account-failed` */
+  /** Books the use of a reply in place of its reservation. @throws WritError `account-failed` */
   settle(id: string, spent: Pick<Amounts, "tokens" | "costUsd">, now: number): Promise<void>;
 }
 
-/** The tokens that a reply may have, or the bound that forbids what was wished. */
+/** The tokens that a reply may have, or the bound that forbids the wish. */
 export type Granted =
   | { readonly ok: true; readonly outputTokens: number }
   | { readonly ok: false; readonly excess: Excess };
@@ -88,9 +88,9 @@ const definitionShape = closed({
 });
 
 /**
- * Makes an account: what somebody may spend in a period, over all runs that are given it, in all processes that share its store. A run reserves
- * before it spends: each reply of a model with what it may use at most, each call of a tool, and itself. What a reply really used is booked when
- * it ends, however the run ends. An account that is used up ends a run as `exhausted` (`account-exhausted`); a store that fails lets nothing be
+ * Makes an account: the most that somebody may spend in a period, over all runs that are given it, in all processes that share its store. A run reserves
+ * before it spends: each reply of a model with the most that it may use, each call of a tool, and itself. The real use of a reply is booked when
+ * it ends, however the run ends. A used-up account ends a run as `exhausted` (`account-exhausted`); with a failing store nothing can be
  * spent (`account-failed`).
  *
  * @throws WritError `definition-invalid`
@@ -158,7 +158,7 @@ class KeptAccount implements Account {
     }));
   }
 
-  /** One account for each period, so that a user can have several beside each other. */
+  /** The key of one account and period, so that a user can have accounts for several periods. */
   get #slot(): string {
     return `${this.per} ${this.key}`;
   }
@@ -200,7 +200,7 @@ function checked(entry: unknown): AccountEntry | undefined {
 }
 
 /**
- * Keeps accounts as long as the process lives. `sqliteAccounts()` keeps them in a file that several processes share.
+ * Keeps accounts in the memory of this process. `sqliteAccounts()` keeps them in a file that several processes share.
  *
  * @example
  * ```ts

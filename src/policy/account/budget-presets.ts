@@ -1,7 +1,7 @@
 import type { Budget } from "./budget.ts";
 
 /**
- * Bounds to begin with. Their fields are replaced by spreading them: `{ ...budgets.interactive, turns: 4 }`.
+ * Budgets to begin with. Replace single fields by spreading: `{ ...budgets.interactive, turns: 4 }`.
  *
  * @example
  * ```ts
@@ -11,7 +11,7 @@ import type { Budget } from "./budget.ts";
  * ```
  */
 export const budgets: Readonly<Record<"interactive" | "background", Budget>> = {
-  /** A person waits for the answer: half a minute, and no tool may hold it up for longer than ten seconds. */
+  /** A person waits for the answer: half a minute, and at most ten seconds for a tool. */
   interactive: {
     durationMs: 30_000,
     tokens: 8_000,
@@ -19,7 +19,7 @@ export const budgets: Readonly<Record<"interactive" | "background", Budget>> = {
     toolMs: 10_000,
     sameToolInARow: 4,
   },
-  /** Nobody waits: ten minutes and more room, with the same care for runs that go round in circles. */
+  /** Nobody waits: ten minutes and more room, with the same checks for runs that go in circles. */
   background: {
     turns: 20,
     durationMs: 600_000,

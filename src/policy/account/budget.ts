@@ -8,11 +8,11 @@ import { shownValue } from "../../util/shape.ts";
 export interface Budget {
   /** Replies of the model. Default 8. */
   readonly turns?: number;
-  /** Calls of tools, refused and failed ones among them. Default 32. */
+  /** Calls of tools, including refused and failed ones. Default 32. */
   readonly toolCalls?: number;
   /** Milliseconds from the start of the run. Default 300 000. */
   readonly durationMs?: number;
-  /** Tokens in and out, over all turns; checked before each model call, which may then write no more than what is left. Default none. */
+  /** Tokens in and out, over all turns; checked before each model call, which may then write only what is left. Default none. */
   readonly tokens?: number;
   /** Dollars, checked like tokens. Needs a known price. Default none. */
   readonly costUsd?: number;
@@ -21,9 +21,9 @@ export interface Budget {
   /** Calls of one tool in a row. Default none. */
   readonly sameToolInARow?: number;
   /**
-   * Times that the same calls may bring the same results, one after another or in circles of two or three
-   * turns. The model is told at that number, refused at the next, and then the run ends. Calls whose results
-   * differ do not count. Default 3; `Infinity` for no bound.
+   * Times that the same calls may bring the same results, in a row or in circles of two or three
+   * turns. At that number the model is told, at the next its calls are refused, and then the run ends. Calls with
+   * different results do not count. Default 3; `Infinity` for no bound.
    */
   readonly repeats?: number;
   /** Levels of agents that call agents: a run inside another one has the depth 1. Default 3. */
@@ -33,27 +33,27 @@ export interface Budget {
   /** UTF-8 bytes of the arguments of one call. Default none. */
   readonly argumentBytes?: number;
   /**
-   * UTF-8 bytes of one result that the model is shown. It is told that the rest is left out, and can read on in it with the tool `read_result`, which
-   * it is offered from then on. Default 65 536, about 16 000 tokens; `Infinity` shows all. Files of a result for which there is no room are left out;
+   * UTF-8 bytes of one result that the model is shown. It is told that the rest is left out, and can read it with the tool `read_result`, which
+   * it is offered from then on. Default 65 536, about 16 000 tokens; `Infinity` shows everything. Files of a result that do not fit are left out;
    * by default they have 20 000 000 bytes of their own.
    */
   readonly resultBytes?: number;
-  /** The part of a bound, between 0 and 1, at which `budget-threshold` is told. Default 0.8. */
+  /** The fraction of a bound, between 0 and 1, at which `budget-threshold` is told. Default 0.8. */
   readonly warnAt?: number;
-  /** Dollars for a usage, when the model's adapter does not know its price, or takes none: a function that asks a model which costs. */
+  /** Dollars for a usage, if the model's adapter does not know its price, or charges none: a function that asks a model with a price. */
   readonly price?: Price;
 }
 
 /** A field of a budget that is a bound. */
 export type BudgetField = Exclude<keyof Budget, "price" | "warnAt">;
 
-/** The bounds of a run with the defaults filled in; `Infinity` where there is none. */
+/** The bounds of a run with the defaults filled in; `Infinity` for a bound that is not set. */
 export type Limits = Readonly<Record<BudgetField, number>>;
 
 /** About 16 000 tokens: a longer result would be paid for again in each turn. */
 export const defaultResultBytes = 65_536;
 
-/** Files of one result beside its text: as much as the narrowest of the large providers takes in a request. */
+/** The limit of the files of one result, beside its text: as much as the most restrictive of the large providers accepts in a request. */
 export const defaultFileBytes = 20_000_000;
 
 const defaults: Limits = {
@@ -100,7 +100,7 @@ function adviceFor(field: string): string {
 /**
  * Fills in the defaults.
  *
- * @throws WritError `budget-invalid` for a bound that is not a positive number, a price that is not a function, or a field that does not exist.
+ * @throws WritError `budget-invalid` for a bound that is not a positive number, a price that is not a function, or an unknown field
  */
 export function limitsOf(budget: Budget, name: string): Limits {
   const { warnAt } = budget;
@@ -138,7 +138,7 @@ function isBound(field: string): field is BudgetField {
   return Object.hasOwn(defaults, field);
 }
 
-/** The reserved and spent part of the bounds so far. A value: reserving gives a new one. */
+/** The reserved and spent part of the bounds so far. A value: a reservation makes a new one. */
 export interface Ledger {
   readonly turns: number;
   readonly toolCalls: number;
@@ -146,15 +146,14 @@ export interface Ledger {
   readonly costUsd: number;
   readonly lastTool: string;
   readonly sameToolInARow: number;
-  /** The use of the tools that constraints speak of; left out when there are none. */
+  /** The uses of the tools that constraints name; left out if there are none. */
   readonly uses?: readonly ToolUse[];
-  /** Calls that a person approved for the rest of the run, by their hashes; left out when there are none. */
+  /** The hashes of calls that a person approved for the rest of the run; left out if there are none. */
   readonly approved?: readonly string[];
-  /** Planned acts that were carried out, by their places in the plan; left out when there are none. */
+  /** The planned acts that were carried out, by their places in the plan; left out if there are none. */
   readonly spent?: readonly number[];
 }
 
-/** Nothing spent. */
 export const emptyLedger: Ledger = {
   turns: 0,
   toolCalls: 0,
@@ -164,24 +163,24 @@ export const emptyLedger: Ledger = {
   sameToolInARow: 0,
 };
 
-/** The bound that was met, and a sentence on it: `exceeded budget of 8 turns`. */
+/** The bound that was met, with a sentence about it: `exceeded budget of 8 turns`. */
 export interface Excess<Field = BudgetField | "runs"> {
-  /** A bound of the run's budget, or of its account: that also has `runs`. */
+  /** A bound of the run's budget or of its account; only an account has `runs`. */
   readonly field: Field;
   readonly limit: number;
   readonly used: number;
   readonly message: string;
-  /** The key of the account whose bound it is; left out for a bound of the run's own budget. */
+  /** The key of the account that the bound belongs to; left out for the run's own budget. */
   readonly account?: string;
 }
 
-/** The ledger with the reservation in it, or the bound that forbids it. */
+/** The ledger including the reservation, or the bound that forbids it. */
 export type Reservation =
   | { readonly ok: true; readonly ledger: Ledger }
   | { readonly ok: false; readonly excess: Excess<BudgetField> };
 
 /**
- * Reserves one model call. Everything spent before counts; the time is what has passed since the run began. When several bounds are met, the
+ * Reserves one model call. All earlier spending counts; the time is what has passed since the run began. If several bounds are met, the
  * first of turns, tokens, dollars, time is named.
  */
 export function reserveTurn(ledger: Ledger, limits: Limits, elapsedMs: number): Reservation {
@@ -231,7 +230,7 @@ export function reserveCall(
   };
 }
 
-/** Books what a model call used. An unknown price is booked as endless: it is never taken for zero. */
+/** Books the usage of a model call. An unknown price is booked as infinite, never as zero. */
 export function spend(ledger: Ledger, { usage, costUsd = Infinity }: Spent): Ledger {
   return {
     ...ledger,
@@ -240,12 +239,12 @@ export function spend(ledger: Ledger, { usage, costUsd = Infinity }: Spent): Led
   };
 }
 
-/** The cost as it was before it was kept: JSON has no endless number, and only an unknown price is one. */
+/** The cost as it was before it was kept: JSON has no infinity, and only an unknown price is infinite. */
 export function restored<Kept extends { readonly costUsd: number }>(kept: Kept): Kept {
   return typeof (kept.costUsd as unknown) === "number" ? kept : { ...kept, costUsd: Infinity };
 }
 
-/** Books what runs inside this one spent. */
+/** Books the spending of runs inside this one. */
 export function spendInside(
   ledger: Ledger,
   inside: {
@@ -265,13 +264,13 @@ export function spendInside(
   };
 }
 
-/** The usage of one model call; `costUsd` is left out when nobody knows it. */
+/** The usage of one model call; `costUsd` is left out if it is unknown. */
 export interface Spent {
   readonly usage: Usage;
   readonly costUsd?: number;
 }
 
-/** The reservation that fails because the run took too long. */
+/** The failed reservation of a run that took too long. */
 export function tooLong(
   limits: Pick<Limits, "durationMs">,
   elapsedMs: number,
@@ -288,7 +287,7 @@ function exceeded<Field extends BudgetField>(
   return { ok: false, excess: { field, limit: limits[field], used: found.used, message: found.message } };
 }
 
-/** Bounds that can be raised in the middle of a run; the others are about a single call. */
+/** The bounds that can be raised during a run; the others concern a single call. */
 const extendable: ReadonlySet<BudgetField> = new Set([
   "turns",
   "toolCalls",
@@ -298,20 +297,20 @@ const extendable: ReadonlySet<BudgetField> = new Set([
   "sameToolInARow",
 ]);
 
-/** The limits with one raised; undefined when it is not larger, or cannot be raised. */
+/** The limits with one raised; undefined if the new value is not larger, or the bound cannot be raised. */
 export function extendLimit(limits: Limits, field: BudgetField, to: number | undefined): Limits | undefined {
   if (to === undefined || !(to > limits[field]) || !extendable.has(field)) return undefined;
   return { ...limits, [field]: to };
 }
 
-/** A bound of which a part is used up. */
+/** A bound that is nearly used up. */
 export interface Threshold {
   readonly field: BudgetField;
   readonly used: number;
   readonly limit: number;
 }
 
-/** The bounds of which at least the part `warnAt` is used up. */
+/** The bounds of which at least the fraction `warnAt` is used. */
 export function crossed(
   { ledger, elapsedMs }: { readonly ledger: Ledger; readonly elapsedMs: number },
   limits: Limits,

@@ -1,18 +1,18 @@
 import type { Tool } from "../../tool/tool.ts";
 import type { Decision } from "../decision.ts";
 
-/** The calls of a run so far to a tool that constraints speak of. */
+/** The calls so far, in a run, of a tool that constraints name. */
 export interface ToolUse {
   readonly tool: string;
-  /** Calls that ran, or are about to, those of runs inside among them. */
+  /** Calls that ran or are about to, including those of runs inside. */
   readonly calls: number;
-  /** Those of runs inside, which are none of what constraints count; left out when there are none. */
+  /** The calls of runs inside, which constraints do not count; left out if there are none. */
   readonly inside?: number;
-  /** True if one of them succeeded in a turn that is over. */
+  /** True if a call succeeded in a turn that is over. */
   readonly succeeded: boolean;
 }
 
-/** The tools whose use must be counted, since a constraint speaks of them; undefined when none does. */
+/** The tools whose uses must be counted because a constraint names them; undefined if there are none. */
 export function countedTools(tools: Iterable<Tool>): ReadonlySet<string> | undefined {
   const names = new Set<string>();
   for (const { name, constraints } of tools) {
@@ -22,7 +22,7 @@ export function countedTools(tools: Iterable<Tool>): ReadonlySet<string> | undef
   return names.size === 0 ? undefined : names;
 }
 
-/** The decision against a call that a constraint of its tool forbids after what was done so far; undefined when none does. */
+/** The decision against a call that a constraint of its tool forbids after the earlier calls; undefined if none does. */
 export function violation(
   { constraints = {} }: Pick<Tool, "constraints">,
   { name, uses }: { readonly name: string; readonly uses: readonly ToolUse[] },
@@ -46,12 +46,12 @@ function exceeded(maxCalls: number): string {
   return `it exceeded its maxCalls constraint (${maxCalls} per run)`;
 }
 
-/** The uses with one more call in them. */
+/** The uses with one more call. */
 export function countCall(uses: readonly ToolUse[] = [], name: string): readonly ToolUse[] {
   return changed(uses, name, (use) => ({ ...use, calls: use.calls + 1 }));
 }
 
-/** The uses with the calls of runs inside in them, by the names of their tools. */
+/** The uses with the calls of runs inside added, by tool name. */
 export function countInside(
   uses: readonly ToolUse[] = [],
   counts: Readonly<Record<string, number>>,

@@ -1,23 +1,23 @@
 import type { Usage } from "../../message/usage.ts";
 import { type BudgetField, type Excess, type Ledger, type Limits } from "./budget.ts";
 
-/** The spending of a run inside another one: it counts against the outer run's bounds. */
+/** The spending of a run inside another one: it counts against the bounds of the outer run. */
 export interface Spending {
   readonly usage: Usage;
   readonly costUsd: number;
   readonly toolCalls: number;
-  /** The calls of tools, counted by their names; left out where nobody counts. */
+  /** The calls of tools, counted by name; left out if they are not counted. */
   readonly calls?: Readonly<Record<string, number>>;
 }
 
-/** The spending of a turn that goes on. */
+/** The spending of the current turn. */
 export type Unbooked = Pick<Ledger, "tokens" | "costUsd">;
 
 const nothing: Unbooked = { tokens: 0, costUsd: 0 };
 
 /**
- * The bounds of a run as the runs inside it see them, while they go on beside each other: what one spends is gone for the others. Tokens,
- * dollars, tool calls and the counts of each tool's calls are shared; turns are each run's own, and time ends by the signal.
+ * The bounds of a run as the runs inside it see them while they go on side by side: what one spends is gone for the others. Tokens,
+ * dollars, tool calls and the counts of each tool's calls are shared. Each run has its own turns, and the signal ends its time.
  */
 export interface Purse {
   /** The bound of this run, or of one around it, that forbids another model call: tokens or dollars. `unbooked` counts too. */
@@ -27,33 +27,32 @@ export interface Purse {
   spend(spending: Spending): void;
   /** True if this run, or one around it, has a bound of tokens or dollars. */
   readonly isBounded: boolean;
-  /** The tokens that are left of all these bounds; `Infinity` without one, below 0 when more were spent. */
+  /** The tokens that all these bounds leave; `Infinity` without a bound, negative if more were spent. */
   tokensLeft(): number;
-  /** A run inside is about to call the tool; `by` is -1 when it does not after all. */
+  /** Counts a call that a run inside is about to make; `by` is -1 to take it back. */
   count(tool: string, by?: 1 | -1): void;
-  /** The number of calls of the tool, made or about to be, in this run and in all runs inside it. */
+  /** The number of calls of the tool, made or about to be made, in this run and all runs inside it. */
   calls(tool: string): number;
-  /** The calls of runs inside since the turn began; undefined when there are none. */
+  /** The calls of runs inside since the turn began; undefined if there are none. */
   readonly counted: Spending["calls"];
 }
 
-/** The run's own spending, and its bounds. */
 export interface Balance {
   readonly ledger: Ledger;
   readonly limits: Limits;
 }
 
-/** The balance of a run as it stands: undefined before its first turn. */
+/** The current balance of a run: undefined before its first turn. */
 export interface KeptBalance {
   now: Balance | undefined;
 }
 
-/** Makes the purse of a run with this balance; `outer` is that of the run around it. */
+/** Makes the purse of a run with this balance; `outer` is the purse of the run around it. */
 export function purse(outer?: Purse, own: KeptBalance = { now: undefined }): Purse {
   return new RunPurse(outer, own);
 }
 
-/** The spending that is not in the balance of the run: a turn that begins has in its balance what was spent inside before. */
+/** Holds the spending that is not in the balance yet: each turn begins with a balance that includes everything spent inside before. */
 class RunPurse implements Purse {
   private readonly outer: Purse | undefined;
   private readonly own: KeptBalance;
@@ -125,7 +124,7 @@ class RunPurse implements Purse {
     return some.length === 0 ? undefined : Object.fromEntries(some);
   }
 
-  /** The balance of the run. Another turn empties the purse. */
+  /** The current balance of the run. A new turn empties the purse. */
   private balance(): Balance | undefined {
     const { now } = this.own;
     if (now?.ledger.turns === this.turn) return now;

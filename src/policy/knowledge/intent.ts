@@ -2,39 +2,39 @@ import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
 
 /**
- * The purpose of a run, said once before it begins and frozen: the user's words, the author's constants, and
- * the hashes of what the run is held to. No output of a model or a tool can change it. A later message of the
+ * The purpose of a run, declared once before it begins and frozen: the user's words, the author's constants, and
+ * the hashes of what binds the run. No output of a model or a tool can change it. A later message of the
  * user begins another run with another intent, which names this one as `previous`.
  */
 export interface Intent {
   /** The user's own words: the only text that values are bound to. */
   readonly text: string;
-  /** Values that the author vouches for, like the user's own address. */
+  /** Values that the author vouches for, such as the user's own address. */
   readonly constants: readonly string[];
   readonly agent: string;
   readonly skill: string;
-  /** Hashes of the policy, of the names, descriptions and schemas of all tools that may be called, and of the bounds. */
+  /** The hashes of the policy; of the names, descriptions and schemas of all tools that may be called; and of the bounds. */
   readonly policy: string;
   readonly tools: string;
   readonly limits: string;
-  /** SHA-256 of all of the above. In every event, record and checkpoint of the run. */
+  /** SHA-256 of all of the above: part of every event, record and checkpoint of the run. */
   readonly hash: string;
-  /** The hash of the intent of the run before, in a session, or before a change that was accepted. */
+  /** The hash of the previous intent: of the last run in a session, or from before an accepted change. */
   readonly previous?: string;
 }
 
-/** The hashes of what a run is held to, each made when something looks at it. */
+/** The hashes of what binds a run, each made on first use. */
 export type HeldTo = Readonly<Record<"policy" | "tools" | "limits", () => string>>;
 
-/** The parts of an intent; the hash is made of all of them but `previous`. */
+/** The parts of an intent; the hash covers all of them except `previous`. */
 export interface IntentParts extends Omit<Intent, "hash" | keyof HeldTo> {
   readonly held: HeldTo;
 }
 
-/** SHA-256 of a text, in hexadecimal: the machine's. */
+/** SHA-256 of a text, in hexadecimal, by the host. */
 export type Digest = (text: string) => string;
 
-/** Freezes an intent. Its hashes are made when something first looks at them: a run that nobody watches or keeps needs none. */
+/** Freezes an intent. Its hashes are made on first use: a run that is neither watched nor kept needs none. */
 export function makeIntent(parts: IntentParts, digest: Digest): Intent {
   return Object.freeze(new FrozenIntent(parts, digest));
 }
@@ -46,7 +46,7 @@ export function plainIntent(intent: Intent): Intent {
   return previous === undefined ? parts : { ...parts, previous };
 }
 
-/** A class, since every run has one: its hashes stay behind getters of the prototype, which a spread does not copy. */
+/** A class because every run has one: its hashes are behind getters of the prototype, which a spread does not copy. */
 class FrozenIntent implements Intent {
   readonly text: string;
   readonly constants: readonly string[];
@@ -94,7 +94,7 @@ class FrozenIntent implements Intent {
   }
 }
 
-/** The intent that plain data says, hashed anew. */
+/** The intent in plain data, with a new hash. */
 export function rehashed(intent: Omit<Intent, "hash">, digest: Digest): Intent {
   const { policy, tools, limits } = intent;
   return makeIntent(
@@ -103,12 +103,12 @@ export function rehashed(intent: Omit<Intent, "hash">, digest: Digest): Intent {
   );
 }
 
-/** The parts of an intent that are no run's: what is called directly by a program has none. */
+/** The parts of an intent outside of a run: a call that a program makes directly has none. */
 export function noIntent(agent: string): Intent {
   return { text: "", constants: [], agent, skill: agent, policy: "", tools: "", limits: "", hash: "" };
 }
 
-/** The parts in which an intent is another than it was: a run that goes on must be the run that began. */
+/** The parts in which an intent has changed: a run that goes on must be the run that began. */
 export function changedParts(was: Intent, is: Intent): readonly IntentPart[] {
   return intentParts.filter((part) => canonicalJson(asJson(was[part])) !== canonicalJson(asJson(is[part])));
 }

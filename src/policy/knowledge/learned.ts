@@ -25,7 +25,7 @@ import { actsIn, actsOfTool, namesAct, speaksOf, wordsSaid } from "../values/act
 import { type BoundValues, spelledAs, valuesIn } from "../values/bound-values.ts";
 import { linksIn } from "../values/links.ts";
 
-/** A text that is trusted; in one that is also bound stand choices of the user. It is written, and read, when somebody asks. */
+/** A trusted text; a bound one holds choices of the user. It is written out and read on first use. */
 class Trusted {
   readonly isBound: boolean;
   private readonly source: string | ResultMessage;
@@ -52,12 +52,12 @@ class Trusted {
     return typeof this.source !== "string";
   }
 
-  /** The kinds of acts that the user's own words speak of; of what was looked up none. */
+  /** The kinds of acts that the user's own words name; empty for a looked-up text. */
   get acts(): ReturnType<typeof actsIn> {
     return (this.knownActs ??= actsIn(this.isBound && !this.isLookedUp ? this.text : ""));
   }
 
-  /** The words of the user, inflected or not. */
+  /** The words of the user, with and without inflection. */
   get words(): ReadonlySet<string> {
     return (this.knownWords ??= wordsSaid(this.isBound && !this.isLookedUp ? this.text : ""));
   }
@@ -68,8 +68,8 @@ class Trusted {
 }
 
 /**
- * The knowledge that a run has learned from the messages so far: how far they can be trusted, and which
- * trusted texts there are. The states of a run share one list that only grows, so that a turn costs what it
+ * The knowledge that a run has gained from the messages so far: how far they can be trusted, and the
+ * trusted texts in them. The states of a run share one list that only grows, so that a turn costs only what it
  * adds.
  */
 export interface Learned {
@@ -82,7 +82,7 @@ export interface Learned {
 
 /**
  * The knowledge before the first message: the intent, the values that the author vouches for, and the
- * descriptions of the tools, which a model reads before all else. `label` is the label of what was read
+ * descriptions of the tools, which a model reads first. `label` is the label of what was read
  * around the run.
  */
 export function learnIntent(
@@ -96,12 +96,12 @@ export function learnIntent(
   return { label: seen, texts, length: texts.length };
 }
 
-/** The label of the descriptions of all tools of a list. Depends on: the tools. */
+/** The joined label of the descriptions of all tools of a list. Depends on: the tools. */
 const describedIn = remembered(({ tools }: Pick<AllowList, "tools">) =>
   [...tools.values()].reduce((sum, tool) => joinLabels(sum, describedLabel(tool)), trustedLabel),
 );
 
-/** The same after something with this label was read. */
+/** The knowledge after something with this label was read. */
 export function joinLearned(learned: Learned, label: Label): Learned {
   if (label === trustedLabel) return learned;
   const joined = joinLabels(learned.label, label);
@@ -109,8 +109,8 @@ export function joinLearned(learned: Learned, label: Label): Learned {
 }
 
 /**
- * The knowledge after these messages, which come after all others. `allowed` says which tools look up what
- * the user chose.
+ * The knowledge after these messages, which follow all others. `allowed` says which tools look up choices of
+ * the user.
  */
 export function learn(before: Learned, messages: readonly Message[], allowed: AllowList): Learned {
   const calls = mayResolve(allowed) || sourcesIn(allowed).size > 0 ? new Map<string, ToolCall>() : undefined;
@@ -124,7 +124,7 @@ export function learn(before: Learned, messages: readonly Message[], allowed: Al
 }
 
 /**
- * True if any of the tools looks up what the user chose: else no call needs to be remembered. Depends on: the
+ * True if any of the tools looks up choices of the user: otherwise calls need not be remembered. Depends on: the
  * tools.
  */
 const mayResolve = remembered(({ tools }: AllowList) =>
@@ -153,7 +153,7 @@ function learnFrom(before: Learned, message: Message, { calls, allowed }: Said):
   const learned = withLookUp(joinLearned(before, own), message, { calls, allowed });
   if (own.integrity === "untrusted") return learned;
   if (message.role === "user" && isAsked(message))
-    // what a model asked another one is trusted, and nobody's choice
+    // a model's question to another model is trusted, but nobody's choice
     return withText(learned, new Trusted(textOf(message), own.sources.length === 0));
   if (message.role !== "tool" || message.status !== "ok") return learned;
   const call = calls?.get(message.callId);
@@ -172,7 +172,7 @@ function withLookUp(learned: Learned, message: Message, { calls, allowed }: Said
   return { ...learned, lookedUp: new LookUp(message, isChosen, learned.lookedUp) };
 }
 
-/** True if somebody chose each value in the arguments of a look-up: its content need not be chosen, nor what was left out. */
+/** True if every value in the arguments of a lookup was chosen; content, and arguments that were left out, are not judged. */
 function isChosenIn(learned: Learned, args: Json, parameters: Parameters): boolean {
   if (!isJsonObject(args)) return false;
   const isChosen = (value: Json, path: string, around: ParameterWords | undefined): boolean => {
@@ -190,7 +190,7 @@ function isChosenIn(learned: Learned, args: Json, parameters: Parameters): boole
   return Object.entries(args).every(([name, value]) => isChosen(value, name, undefined));
 }
 
-/** The texts that the user said and the author vouches for. */
+/** The words of the user, and the values that the author vouches for. */
 function usersWords({ texts, length }: Learned): readonly Trusted[] {
   return texts.slice(0, length).filter(({ isBound, isLookedUp }) => isBound && !isLookedUp);
 }
@@ -218,7 +218,7 @@ function isFoundIn(learned: Learned, value: Json, { source, type }: Place): bool
   return false;
 }
 
-/** A list that another state went on with is copied: two continuations never see each other. */
+/** The knowledge with another text. A list that another state has extended is copied: two continuations never see each other's texts. */
 function withText(learned: Learned, text: Trusted): Learned {
   const { texts, length } = learned;
   const own = texts.length === length ? texts : texts.slice(0, length);
@@ -226,13 +226,13 @@ function withText(learned: Learned, text: Trusted): Learned {
   return { ...learned, texts: own, length: length + 1 };
 }
 
-/** The kind of a value that is asked about, and the tool that it is for. */
+/** The type of the value in question, and the tool that it is for. */
 interface AskedFor {
   readonly type?: ValueType | undefined;
   readonly tool?: string | undefined;
 }
 
-/** True if each value in this is the user's own choice. */
+/** True if every value in this is the user's own choice. */
 function isBoundIn(learned: Learned, value: Json, asked: AskedFor = {}): boolean {
   if (Array.isArray(value)) return value.every((each: Json) => isBoundIn(learned, each, asked));
   if (isJsonObject(value)) return Object.values(value).every((each) => isBoundIn(learned, each, asked));
@@ -248,7 +248,7 @@ function isBoundIn(learned: Learned, value: Json, asked: AskedFor = {}): boolean
   return false;
 }
 
-/** Records are full of numbers, and hold what the user did not mean: how much, and what is removed, the user says. */
+/** True if a looked-up value may count as chosen. Records are full of numbers the user did not mean, so amounts and removals must be in the user's words. */
 function mayLookUp({ type, tool }: AskedFor): boolean {
   return type !== "number" && (tool === undefined || !actsOfTool(tool).has("remove"));
 }
@@ -267,8 +267,8 @@ function asksForIn({ texts, length }: Learned, tool: string, exactly: boolean): 
 }
 
 /**
- * The label of what a model wrote: that of all it has seen, unless every value of it is the user's own choice, and so is every name in it that the schema
- * does not have. Without a schema no name is judged.
+ * The label of what a model wrote: that of everything it has seen, unless every value in it is the user's own choice, and so is every name that the schema
+ * does not have. Without a schema names are not judged.
  */
 export function labelOfArguments(learned: Learned, args: Json, schema?: JsonSchema): Label {
   if (learned.label === trustedLabel) return trustedLabel;
@@ -276,8 +276,8 @@ export function labelOfArguments(learned: Learned, args: Json, schema?: JsonSche
 }
 
 /**
- * The speaker of arguments: the user alone; nobody, where there is nothing but null and empty texts; or else
- * the model. Truth values are the model's.
+ * The speaker of arguments: `user` if all are the user's choices, `nobody` if they are only null and empty texts, otherwise
+ * `model`. Booleans are the model's.
  */
 type Speaker = "user" | "nobody" | "model";
 
@@ -301,14 +301,14 @@ function together(speakers: readonly Speaker[]): Speaker {
   return speakers.includes("user") ? "user" : "nobody";
 }
 
-/** The same in a run with a plan. What was planned was asked for; behind a model's own plan, made before it read a stranger's words, nothing else was. */
+/** The knowledge in a run with a plan: planned tools count as asked for. With a model's plan, made before it read a stranger's words, no other does. */
 export function withPlan(known: RunKnowledge, plan: PlanAtCall): RunKnowledge {
   const asksFor = (name: string, exactly?: boolean): boolean =>
     plan.tools.has(name) || (!plan.isFrozen && known.asksFor(name, exactly));
   return { ...known, plan, asksFor };
 }
 
-/** The knowledge about the run around a call, for policies. */
+/** The knowledge about the run around a call, as policies see it. */
 export function knowing(intent: Intent, learned: Learned, uses: readonly ToolUse[] = []): RunKnowledge {
   return {
     intent,

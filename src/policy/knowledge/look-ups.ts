@@ -7,15 +7,15 @@ import { canonical } from "../values/canonical.ts";
 import { formOf } from "../values/form.ts";
 import { writtenOut } from "./written-out.ts";
 
-/** More values of a result are not looked at: what stands behind them was not found. */
+/** The most values of a result that are looked at; later ones count as not found. */
 const mostValues = 20_000;
 
-/** A result from which a policy lets parameters take values. It is read when somebody asks. */
+/** A result from which a policy lets parameters take values. It is read on first use. */
 export class LookUp {
   readonly tool: string;
   /** The look-up before this one. */
   readonly before: LookUp | undefined;
-  /** Each of its own arguments was chosen. */
+  /** True if each argument of the lookup was chosen. */
   readonly isChosen: boolean;
   private readonly message: ResultMessage;
   private readonly fields = new Map<string | undefined, ReadonlySet<string>>();
@@ -38,7 +38,7 @@ export class LookUp {
     return spelling !== undefined && this.wholeIn(field, as).has(spelling);
   }
 
-  /** The records that have such a field, and another one that is wholly a name; undefined where there is more than can be looked at. */
+  /** The records that have such a field, and another field that is wholly a name; undefined if there is too much to look at. */
   named(field: ValueSource["field"], isName: (value: string | number) => boolean): Named | undefined {
     return recordsOf(this.message.value ?? null, (record) => {
       const entries = Object.entries(record);
@@ -66,7 +66,7 @@ export class LookUp {
 
 type Named = readonly JsonObject[];
 
-/** The objects of a result, at any depth, that are meant; undefined where there are more values than are looked at. */
+/** The matching objects in a result, at any depth; undefined if there are more values than are looked at. */
 function recordsOf(value: Json, isMeant: (record: JsonObject) => boolean): Named | undefined {
   const found: JsonObject[] = [];
   let left = mostValues;
@@ -84,8 +84,8 @@ function recordsOf(value: Json, isMeant: (record: JsonObject) => boolean): Named
 }
 
 /**
- * True if a value is all of such a field, or an item of a list in it, of the one record with a name among these and all earlier look-ups of the tool, and a look-up that
- * was chosen gave that record.
+ * True if a value is the whole content, or a whole list item, of such a field in the one record with a name among these lookups and all earlier ones of the
+ * tool, and a lookup with chosen arguments returned that record.
  */
 export function isOfNamed(
   last: LookUp | undefined,
@@ -123,14 +123,14 @@ function isPlain(value: Json): value is string | number {
   return typeof value === "string" || typeof value === "number";
 }
 
-/** A value in the one spelling of its type; without a type that of the form which it has. */
+/** A value in the canonical spelling of a type, or, without one, of the type of its form. */
 function spelledAs(value: string | number, as: ValueType | undefined): string | undefined {
   if (as !== undefined) return canonical(as, value);
   const formed = formOf(value);
   return formed && `${formed.type} ${formed.canonical}`;
 }
 
-/** The values that are all of a field, or of an item of a list in it. */
+/** The values that are the whole content of a field, or a whole item of a list in it. */
 function wholeValues(value: Json, field: ValueSource["field"]): readonly (string | number)[] {
   const found: (string | number)[] = [];
   let left = mostValues;

@@ -4,7 +4,7 @@ import { isJsonObject } from "../../util/json.ts";
 import { lazy } from "../../util/remembered.ts";
 import { sameJson } from "../../util/same-json.ts";
 
-/** The acts that a run was planned to do, and those that were carried out, by their places. */
+/** The planned acts of a run, and the places of those that were carried out. */
 export interface Plan {
   readonly acts: readonly AgreedAct[];
   readonly spent: readonly number[];
@@ -12,22 +12,22 @@ export interface Plan {
 
 /** A plan as policies see it at one call. */
 export interface PlanAtCall {
-  /** The names of the tools that stand in the plan. */
+  /** The names of the tools in the plan. */
   readonly tools: ReadonlySet<string>;
-  /** A model planned before it had read a stranger's words: whatever is outside of the plan came later. */
+  /** True if a model planned before it had read a stranger's words: any act outside of the plan came up later. */
   readonly isFrozen: boolean;
-  /** The act that this very call is, with its place; undefined where it is none, or was carried out already. */
+  /** The planned act that this very call is, with its place; undefined if it is none, or was carried out already. */
   readonly act: { readonly by: AgreedAct["by"]; readonly at: number } | undefined;
 }
 
-/** The call as the model wrote it, and the arguments in which any value will do where a plan leaves them open. */
+/** The call as the model wrote it, and the arguments that may have any value if the plan leaves them open. */
 export interface PlannedCall {
   readonly tool: string;
   readonly arguments: Json;
   readonly isOpenable: (argument: string) => boolean;
 }
 
-/** The plan at a call. The act is looked for when somebody asks. */
+/** The plan at a call. The act is looked up on first use. */
 export function planAt(plan: Plan, call: PlannedCall): PlanAtCall {
   return new LookedUpPlan(plan, call);
 }

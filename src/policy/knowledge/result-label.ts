@@ -7,18 +7,18 @@ import { lazy, remembered } from "../../util/remembered.ts";
 import { canonical } from "../values/canonical.ts";
 
 /**
- * True if the results of a tool are the author's own, as far as its arguments are. Such are those that the
- * author calls trusted, knowledge, and those that a function in this process computes. Results that a
- * stranger's code computes are a stranger's words.
+ * True if the results of a tool are as trusted as its arguments: the author calls them
+ * trusted, or it is knowledge, or a function in this process computes them. Results that a
+ * stranger's code computes count as a stranger's words.
  */
 export function isOwn({ effect, trusted, trustedForm, kind, origin, enforcement }: Tool): boolean {
-  if (trustedForm !== undefined) return false; // until a result has shown its form
+  if (trustedForm !== undefined) return false; // until a result has shown that form
   const isStrangers = origin !== undefined || enforcement !== undefined;
   return trusted ?? (kind === "knowledge" || (effect === "none" && !isStrangers));
 }
 
 /**
- * The label of what a tool adds to what it was given: in its result, and in what it hands to runs inside its call. Made once for each tool.
+ * The label that a tool adds to that of its arguments: in its result, and in what it hands to runs inside its call. Made once for each tool.
  * Depends on: the tool.
  */
 export const addedLabel: (tool: Tool) => Label = remembered((tool: Tool): Label => {
@@ -27,19 +27,19 @@ export const addedLabel: (tool: Tool) => Label = remembered((tool: Tool): Label 
   return secrecy === "public" ? own : { ...own, secrecy, sources: [`tool/${name}`] };
 });
 
-/** The label of what stands in a tool's description and schemas: its author's words, or those of a server that nobody approved. */
+/** The label of a tool's description and schemas: trusted words of its author, or those of a server that nobody approved. */
 export function describedLabel({ origin }: Pick<Tool, "origin">): Label {
   return origin === undefined || origin.approved === true
     ? trustedLabel
     : untrustedFrom(`mcp/${origin.server}`);
 }
 
-/** The label of what a tool gives: no better than its arguments, and a stranger's unless it is the author's own. */
+/** The label of a tool's result: no better than its arguments, and a stranger's unless the tool is the author's own. */
 export function resultLabel(tool: Tool, args: Label): Label {
   return joinLabels(args, addedLabel(tool));
 }
 
-/** The tool without the condition of a form, where this result has it. A file has any words in it. */
+/** The tool without its condition on the form, if this result has that form. A file can hold any words. */
 export function shownForm(tool: Tool, { status, value, text, files }: ToolResult): Tool {
   const { trustedForm } = tool;
   if (trustedForm === undefined || status !== "ok" || files !== undefined) return tool;
@@ -60,5 +60,5 @@ function hasForm(result: Json, type: ValueType): boolean {
   return !isSentence && canonical(type, result) !== undefined;
 }
 
-/** Types of values that may have any words beside the place that they name: `Ada Byron <ada@x.example>`, `a letter to Ada.txt`. */
+/** Types whose values may hold any words beside the place: `Ada Byron <ada@x.example>`, `a letter to Ada.txt`. */
 const places: ReadonlySet<ValueType> = new Set(["email", "path"]);

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from "../../util/json.ts";
 
-/** The values of a structured result, each with the name of its field before it, as people write them; undefined for what is a text already. */
+/** The values of a structured result, each after the name of its field, as people write them; undefined for a result that is text. */
 export function writtenOut(value: Json | undefined): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const lines: string[] = [];

@@ -10,28 +10,28 @@ import { narrowedParts } from "./narrowed-parts.ts";
 import type { Annotation } from "./rule.ts";
 
 /**
- * The tools of a skill with what the agent's policy says of them: an author knows more of a stranger's tool than the stranger says. What a policy that it is
- * narrowed by says only takes away.
+ * The tools of a skill with the annotations of the agent's policy: an author knows more about a stranger's tool than the stranger says. A policy that narrows
+ * it only takes away.
  */
 export function annotated(list: AllowList, policy: Policy): AllowList {
   const [own, ...by] = saidBy(policy);
   return heldTo(own === undefined ? list : changed(list, own, annotate), by);
 }
 
-/** The same tools in a run inside others, with what the policies of those take away: trust, and who may learn results. They count calls there too. */
+/** The same tools in a run inside others, restricted by the policies of those: trust, and who may learn results. Those policies count calls there too. */
 export function heldTo(list: AllowList, around: readonly Said[] = []): AllowList {
   return around.reduce((held, said) => changed(held, said, tighten), list);
 }
 
-/** A policy's words on tools, and the tools whose calls it counts. */
+/** A policy's annotations of tools, and the tools whose calls it counts. */
 export type Said = Pick<DeclaredPolicy, "tools" | "counted">;
 
-/** The words of one policy, read once: on tools, in a list that those of runs inside are added to, and the values that its author vouches for. */
+/** The words of one policy, read once: its annotations, as the list that those of runs inside are added to, and the values that its author vouches for. */
 export interface PolicyWords extends Pick<DeclaredPolicy, "constants"> {
   readonly said: readonly Said[];
 }
 
-/** The words of a policy; of a function none are known. */
+/** The words of a policy; a function has none that are known. */
 export function wordsOf(policy: Policy): PolicyWords {
   const said = saidBy(policy).filter(
     ({ counted, tools }) => counted.length > 0 || Object.keys(tools).length > 0,
@@ -63,7 +63,7 @@ function annotate(tool: Tool, said: Annotation): Tool {
   return { ...tool, ...asTool(said), parameters: { ...tool.parameters, ...said.parameters } };
 }
 
-/** A policy's words on a tool, as a tool has them. */
+/** An annotation in the form of a tool's own fields. */
 export function asTool({ trusted, ...said }: Annotation): Omit<Annotation, "trusted"> & TrustOfTool {
   if (trusted === undefined) return said;
   return typeof trusted === "object"
@@ -73,7 +73,7 @@ export function asTool({ trusted, ...said }: Annotation): Omit<Annotation, "trus
 
 type TrustOfTool = Pick<Tool, "trusted" | "trustedForm">;
 
-/** The trust that an annotation takes away. */
+/** The trust that an annotation removes. */
 export function takenBy({ trusted, resolves }: Annotation): Pick<Tool, "trusted" | "resolves"> {
   return { ...(trusted === false ? { trusted } : {}), ...(resolves === false ? { resolves } : {}) };
 }
@@ -89,12 +89,12 @@ function tighten(tool: Tool, said: Annotation): Tool {
   };
 }
 
-/** A result that is trusted in one form alone, and has to have another one as well, is trusted in none. */
+/** The trust of a result that must have two forms: if they differ, it is not trusted in any form. */
 function inBothForms(of: ValueType, { trustedForm = of }: TrustOfTool): TrustOfTool {
   return trustedForm === of ? { trustedForm: of } : { trusted: false, trustedForm: undefined };
 }
 
-/** An effect that nobody declared may be anything: it is the strongest. */
+/** The strength of effects. An undeclared effect may be anything, so it is the strongest. */
 const strength: Readonly<Record<Effect, number>> = {
   none: 0,
   read: 1,
@@ -103,7 +103,7 @@ const strength: Readonly<Record<Effect, number>> = {
   undeclared: 4,
 };
 
-/** A policy was measured with the tools that it names for a skill: with more of them it is another one. @throws WritError `definition-invalid` */
+/** Checks the tools of a skill that a policy names: it was measured with these tools only. @throws WritError `definition-invalid` */
 export function checkPolicySkill(policy: Policy, { skill, tools }: AllowList, agent: string): void {
   const { skills = {}, name } = rulePolicyOf(policy) ?? {};
   const listed = Object.hasOwn(skills, skill) ? skills[skill] : undefined;
@@ -114,7 +114,7 @@ export function checkPolicySkill(policy: Policy, { skill, tools }: AllowList, ag
   throw new WritError("definition-invalid", { where: `Agent "${agent}"`, reason });
 }
 
-/** A rule for a tool that there is not is a rule that holds nothing. @throws WritError `tool-unknown` */
+/** Checks that the tools that rules name exist: a rule for a missing tool restricts nothing. @throws WritError `tool-unknown` */
 export function checkPolicyNames(policy: Policy, known: readonly string[], agent: string): void {
   const declared = rulePolicyOf(policy);
   if (declared === undefined) return;

@@ -7,46 +7,46 @@ import { openIn } from "./judge-plan.ts";
 import type { CallRequest, Decision } from "../decision.ts";
 import type { Intent } from "../knowledge/intent.ts";
 
-/** A question to a person, as data: it can be sent, kept and shown. All of it is what the policy saw. */
+/** A question to a person, as data that can be sent, kept and shown. It holds only what the policy saw. */
 export interface ApprovalRequest extends Pick<
   CallRequest,
   "agent" | "skill" | "turn" | "callId" | "tool" | "effect" | "arguments"
 > {
-  /** The rule that asks, and why. */
+  /** The rule that asks. */
   readonly rule: string;
   readonly reason: string;
   /**
-   * The values in the arguments, names that the model chose among them: whether the user chose each. What is not bound, a model wrote after all that
-   * `label` says. First what the rule shows first, then targets, amounts and ids, then content; 200 at most.
+   * The values in the arguments, including names that the model chose, each with whether the user chose it. An unbound value was written by a model that had
+   * seen everything in `label`. First come those that the rule shows, then targets, amounts and ids, then content; at most 200.
    */
   readonly values: readonly ApprovalValue[];
-  /** Number of values that are not listed; left out when all are. */
+  /** The number of values that are not listed; left out if all are. */
   readonly more?: number;
-  /** The sources of all that the model had seen. */
+  /** The joined label of everything that the model had seen, with its sources. */
   readonly label: Label;
   readonly intent: Pick<Intent, "text" | "hash">;
-  /** Links in the arguments that no trusted source contained. */
+  /** Links in the arguments that occur in no trusted source. */
   readonly links: readonly string[];
   /** The arguments that the rule shows first. */
   readonly show: readonly string[];
-  /** Arguments that an answer for the run may leave open (`free`); left out where there are none. */
+  /** The arguments that an answer for the run may leave open (`free`); left out if there are none. */
   readonly open?: readonly string[];
-  /** A fingerprint of the tool and its exact arguments: what is approved is this call and no other. */
+  /** A fingerprint of the tool and its exact arguments: an approval holds for this call only. */
   readonly hash: string;
-  /** The agents around the call, outermost first, then its own. */
+  /** The agents around the call, outermost first, ending with its own. */
   readonly path: readonly string[];
   /** A fingerprint of the policy that asks: its version. Empty outside of a run. */
   readonly policy: string;
-  /** The question is whether the call happened, not whether it may be made: it was at work when its process died. `settle` answers it. */
+  /** True if the question is whether the call happened, not whether it may: it was running when its process died. `settle` answers it. */
   readonly unsettled?: true;
-  /** The call was made, and its tool waits for this. A signal or the time answers it, and nobody approves anything. */
+  /** The signal or time that the tool of a begun call waits for. A signal or the time answers it; there is nothing to approve. */
   readonly waitsFor?: WaitedFor;
 }
 
-/** A signal with what it brings, as JSON Schema where that is not anything; or a time, which is the `until` of the question. */
+/** A signal, with the JSON Schema of its value unless that is anything; or a time, which is the `until` of the question. */
 export type WaitedFor = { readonly signal: string; readonly schema?: JsonObject } | "time";
 
-/** A value in the arguments of a call, and where it comes from. `null` stands for an empty list or object as well; a name is in brackets: `headers(X-Id)`. */
+/** A value in the arguments of a call, and its source. `null` also stands for an empty list or object; a name is in brackets: `headers(X-Id)`. */
 export interface ApprovalValue {
   readonly path: string;
   readonly value: Json;
@@ -82,10 +82,10 @@ export function approvalRequest(
   };
 }
 
-/** More values than a person reads. */
+/** The most values that a person is shown. */
 const maxValues = 200;
 
-/** The arguments as the policy judges them: first those that the rule shows, then those acted on. */
+/** The arguments as the policy judges them: first those that the rule shows, then those that the call acts on. */
 function seenBy(
   request: CallRequest,
   show: readonly string[],
@@ -106,7 +106,7 @@ function seenBy(
   return { values, ...(more === 0 ? {} : { more }), links };
 }
 
-/** True if a value stands in the argument that a rule names. */
+/** True if a value is in the argument that a rule names. */
 function isAt({ path }: Leaf, name: string): boolean {
   return path.startsWith(name) && /^(?:$|[.[(])/.test(path.slice(name.length));
 }

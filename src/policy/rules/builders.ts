@@ -6,30 +6,30 @@ import { noteWritten, sameWritten } from "../../util/written-at.ts";
 
 const steps = ["when", "unless", "because", "show", "named"] as const;
 
-/** The steps by which more can still be said of a rule, each once. */
+/** The steps that refine a rule, each possible once. */
 export type RuleStep = (typeof steps)[number];
 
-/** The steps of {@link RuleDraft}. Each gives a new rule. */
+/** The steps of {@link RuleDraft}. Each returns a new rule. */
 export interface RuleSteps<Open extends RuleStep> {
-  /** It holds for these calls only. */
+  /** Restricts the rule to these calls. */
   when(condition: Condition): RuleDraft<Exclude<Open, "when">>;
-  /** It does not hold for these calls. */
+  /** Excludes these calls from the rule. */
   unless(condition: Condition): RuleDraft<Exclude<Open, "unless">>;
-  /** Why, for people and for the model: it must say nothing that the model may not know. */
+  /** Gives the reason, for people and for the model: it must say nothing that the model may not know. */
   because(text: string): RuleDraft<Exclude<Open, "because">>;
-  /** The arguments that a person is shown first. */
+  /** Names the arguments that a person is shown first. */
   show(...names: readonly string[]): RuleDraft<Exclude<Open, "show">>;
-  /** The name of the rule in decisions. */
+  /** Names the rule in decisions. */
   named(name: string): RuleDraft<Exclude<Open, "named">>;
 }
 
 /**
- * A rule that more can be said of. It is the data that it stands for: it equals its own JSON, and a step that was taken is a field from then on
+ * A rule that can be refined. It is plain data: it equals its own JSON, and after a step the property of that name is a field
  * (`allow("x").when(c).when` is `c`).
  */
 export type RuleDraft<Open extends RuleStep = RuleStep> = Omit<Rule, Open> & Pick<RuleSteps<Open>, Open>;
 
-/** A rule, as data or as the builders give it. */
+/** A rule, as data or as a draft. */
 export interface RuleInput {
   readonly verdict: Rule["verdict"];
   readonly tools: readonly string[];
@@ -42,7 +42,7 @@ export interface RuleInput {
 }
 
 /**
- * These tools may be called (`*`: all), unless another rule denies it or asks.
+ * Allows calls of these tools (`*`: all), unless another rule denies them or asks.
  *
  * @example
  * ```ts
@@ -57,7 +57,7 @@ export function allow(...tools: readonly string[]): RuleDraft {
 }
 
 /**
- * A person is asked before these tools are called (`*`: all), unless another rule denies it. With nobody to ask, they are denied.
+ * Asks a person before these tools are called (`*`: all), unless another rule denies the call. With nobody to ask, the call is denied.
  *
  * @example
  * ```ts
@@ -71,7 +71,7 @@ export function ask(...tools: readonly string[]): RuleDraft {
 }
 
 /**
- * These tools may not be called (`*`: none), whatever other rules say.
+ * Denies calls of these tools (`*`: all), whatever other rules say.
  *
  * @example
  * ```ts
@@ -86,7 +86,7 @@ export function deny(...tools: readonly string[]): RuleDraft {
 }
 
 /**
- * A tool may be called so often in a run. It allows nothing by itself.
+ * Limits how often a tool may be called in a run. It allows nothing by itself.
  *
  * @example
  * ```ts
@@ -107,7 +107,7 @@ export function limit(
 
 const boundsShape = closed({ perRun: number });
 
-/** The rule, of which it is remembered where its author wrote it. */
+/** The rule, with its author's place in the code remembered. */
 function written<Made extends object>(rule: Made, by: (...given: never[]) => unknown): Made {
   noteWritten(rule, by);
   return rule;
@@ -122,7 +122,7 @@ const stepShapes: Readonly<Record<RuleStep, Shape<unknown>>> = {
   named: string,
 };
 
-/** Steps are hidden properties: neither JSON nor a comparison sees them. */
+/** Makes a draft. Its steps are hidden properties, which neither JSON nor a comparison sees. */
 function draft<Open extends RuleStep>(rule: Rule): RuleDraft<Open> {
   const data: Rule = { ...rule };
   for (const step of steps) {

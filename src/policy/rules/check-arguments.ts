@@ -10,7 +10,7 @@ import type { Rule } from "./rule.ts";
 import { ruleName } from "./verdict.ts";
 
 /**
- * A rule about an argument that its tools never have would hold for whatever they are given: what is left out passes. One that it shows first would not be shown.
+ * Checks the arguments that rules name: a rule about an argument that its tools never have would hold for every call, because a missing argument passes, and an argument that does not exist cannot be shown.
  *
  * @throws WritError `definition-invalid`
  */
@@ -31,12 +31,12 @@ export function checkPolicyArguments(policy: Policy, tools: readonly Tool[], age
   }
 }
 
-/** True for a tool that takes no other arguments than its schema names. */
+/** True for a tool that takes only the arguments in its schema. */
 function isClosed({ input: { jsonSchema } }: Tool): boolean {
   return jsonSchema["additionalProperties"] === false && jsonSchema["patternProperties"] === undefined;
 }
 
-/** The arguments of which a rule wants more than that they are left out. */
+/** The paths of arguments for which a rule demands more than absence. */
 function pathsOf(rule: Rule): readonly string[] {
   return conditionsIn(rule).flatMap((each) => {
     if (each.type === "argument") return each.is.type === "absent" ? [] : [each.path];

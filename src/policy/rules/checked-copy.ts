@@ -3,7 +3,7 @@ import { fits, object, type Shape, string } from "../../util/shape.ts";
 import { sameWritten } from "../../util/written-at.ts";
 
 /**
- * A deep frozen copy of what has the shape.
+ * A deep frozen copy of a value with this shape.
  *
  * @throws WritError `policy-invalid` with the path of the first fault
  */
@@ -26,15 +26,15 @@ function copied(given: unknown): unknown {
 
 type Path = readonly (string | number)[];
 
-/** Deeper conditions are nobody's wish, and readers that go down with them would overflow their stacks. */
+/** The deepest nesting of conditions: deeper ones are not meant seriously, and would overflow the stacks of readers. */
 const deepest = 32;
 const longest = 10_000;
 
 /**
- * A deep frozen copy of lists, plain objects and their own fields. Any other value stands in it as it is. Fields that are undefined are left out.
+ * A deep frozen copy of lists, plain objects and their own fields. Other values are kept as they are. Undefined fields are left out.
  *
  * @throws TypeError with the path of a getter (which is not run), of an object of a class, of a field `__proto__`, of a number that is not finite,
- * and of what is too deep or too long
+ * and of a value that is too deep or too long
  */
 function plainCopy(value: unknown, path: Path): unknown {
   if (path.length > deepest) throw faultAt(path, `is nested deeper than ${deepest} levels`);

@@ -2,7 +2,7 @@ import { assertNever } from "../../util/assert-never.ts";
 import type { Json } from "../../util/json.ts";
 import type { Condition, Rule, ValueTest } from "./rule.ts";
 
-/** A rule as the code that makes it. What a model wrote stands in it as a text only, with nothing invisible. */
+/** A rule as the code that makes it. Text that a model wrote occurs in it only as a string literal, without invisible characters. */
 export function ruleCode({ verdict, tools, when, unless, because, show, name, exception }: Rule): string {
   const [tool] = tools;
   const isLimit = verdict === "deny" && tools.length === 1 && tool !== undefined && when?.type === "calls";
@@ -57,7 +57,7 @@ function requestedCode({ exactly = false }: Extract<Condition, { type: "requeste
   return exactly ? "requested({ exactly: true })" : "requested()";
 }
 
-/** A value as code: nothing in it can end the text or be read in another order than it stands in. */
+/** A value as code: nothing in it can end the literal, or be read in another order than it is written. */
 export function valueCode(value: Json): string {
   if (typeof value === "string") return textCode(value);
   if (Array.isArray(value)) return `[${value.map((each: Json) => valueCode(each)).join(", ")}]`;
@@ -96,7 +96,7 @@ function textCode(text: string): string {
 }
 
 /**
- * A text on one line with everything in it to be seen: invisible letters, changes of direction and what a terminal would obey are written as `\\u202e`. JSON
+ * A text on one line with everything visible: invisible characters, changes of direction and terminal controls are written as `\\u202e`. JSON
  * leaves them as they are.
  */
 export function textLine(text: string): string {

@@ -5,16 +5,16 @@ import type { Json } from "../../util/json.ts";
 import { anything, boolean, optional } from "../../util/shape.ts";
 import type { Condition, Rule, ValueTest } from "./rule.ts";
 
-// Names alone: `policy()` looks at the values, with the path of what is wrong.
+// Names only: `policy()` checks the values, and reports the path of a fault.
 const withinShape = closed({ min: anything, max: anything });
 const callsShape = closed({ atLeast: anything });
 const requestedShape = closed({ exactly: optional(boolean) });
 
-/** An argument that a condition is about. */
+/** An argument, as the subject of a condition. */
 export interface ArgumentSubject {
-  /** The argument passes the test; of a list or an object each value in it must. */
+  /** The argument passes the test; in a list or an object, every value must. */
   readonly is: (test: ValueTest) => Condition;
-  /** The same, and reads better for lists. */
+  /** The same as `is`, which reads better for lists. */
   readonly each: (test: ValueTest) => Condition;
 }
 
@@ -34,14 +34,14 @@ export function arg(path: string): ArgumentSubject {
   return Object.freeze({ is, each: is });
 }
 
-/** The arguments of some roles that a condition is about. */
+/** The arguments with some roles, as the subject of a condition. */
 export interface RolesSubject {
-  /** Each value in the arguments of these roles passes the test; a call without such values passes. */
+  /** Every value in the arguments with these roles passes the test; a call without such values passes. */
   readonly are: (test: ValueTest) => Condition;
 }
 
 /**
- * All arguments of these roles (see `parameters` of a tool).
+ * All arguments with these roles (see `parameters` of a tool).
  *
  * @example
  * ```ts
@@ -59,8 +59,8 @@ export function roles(...names: readonly ParameterRole[]): RolesSubject {
 }
 
 /**
- * The user's own choice: in the canonical form of its type the value occurs in the intent, in a constant of the author, or in what a lookup found for
- * such values. Without a type, the one that the tool declares, or else the form of the value says it. An argument that was left out passes.
+ * Passes for the user's own choice: in the canonical form of its type the value occurs in the intent, in a constant of the author, or in the result of a lookup
+ * for such values. Without a type, the tool's declaration decides, or else the form of the value. An argument that was left out passes.
  *
  * @example
  * ```ts
@@ -75,8 +75,8 @@ export function boundToIntent(type?: ValueType): ValueTest {
 }
 
 /**
- * One of these values, to the letter: texts, numbers, truth values, null. A text that is only written differently (case, full-width letters, invisible characters) is neither inside nor
- * outside: an allow does not match, a deny and an ask do.
+ * Passes for one of these values exactly: texts, numbers, booleans, null. A text that only looks the same (case, full-width letters, invisible characters) is
+ * neither inside nor outside: an allow does not match, a deny and an ask do.
  *
  * @example
  * ```ts
@@ -91,7 +91,7 @@ export function oneOf(...values: readonly Json[]): ValueTest {
 }
 
 /**
- * A number within these bounds, both included.
+ * Passes for a number within these bounds, both included.
  *
  * @example
  * ```ts
@@ -112,7 +112,7 @@ export function within(bounds: { readonly min?: number; readonly max?: number })
 }
 
 /**
- * An e-mail address, a link or a bare host with one of these hosts; `*.example.com` is everything beneath, and not `example.com` itself.
+ * Passes for an e-mail address, a link or a bare host with one of these hosts; `*.example.com` is everything beneath, without `example.com` itself.
  *
  * @example
  * ```ts
@@ -127,7 +127,7 @@ export function hostIn(...hosts: readonly string[]): ValueTest {
 }
 
 /**
- * Left out, null, an empty text, an empty list.
+ * Passes for an argument that is left out, null, an empty text or an empty list.
  *
  * @example
  * ```ts
@@ -142,7 +142,7 @@ export function absent(): ValueTest {
 }
 
 /**
- * The tool has one of these effects. Knowledge and memory have none, whatever their tools say.
+ * Holds if the tool has one of these effects. Knowledge and memory have none, whatever their tools declare.
  *
  * @example
  * ```ts
@@ -157,7 +157,7 @@ export function effect(...effects: readonly Effect[]): Condition {
 }
 
 /**
- * The model has seen untrusted data.
+ * Holds once the model has seen untrusted data.
  *
  * @example
  * ```ts
@@ -172,7 +172,7 @@ export function untrusted(): Condition {
 }
 
 /**
- * The tool looks outside: its annotation has `reaches: "outside"`.
+ * Holds if the tool looks outside: its annotation has `reaches: "outside"`.
  *
  * @example
  * ```ts
@@ -187,9 +187,9 @@ export function reachesOutside(): Condition {
 }
 
 /**
- * The user's request speaks of the kind of act that the name of the tool says (`delete_member`: something is removed), in English words: a choice that was made
- * for one kind of act is none for another. It holds where the name says no kind that is known. `exactly` wants the very act, by its verb or its kind, and a word of
- * what it acts on, which is all that binds a call without arguments: "Unlock the front door" for `unlock_door`, neither "Lock the door" nor "Unlock my account".
+ * Holds if the user's request names the kind of act in the tool's name (`delete_member`: something is removed), in English words: a choice made for one kind
+ * of act does not count for another. It also holds if the name has no known kind. `exactly` demands this very act, by its verb or kind, and a word for what it
+ * acts on, which is all that binds a call without arguments: "Unlock the front door" for `unlock_door`, neither "Lock the door" nor "Unlock my account".
  *
  * @example
  * ```ts
@@ -206,7 +206,7 @@ export function requested(options: { readonly exactly?: boolean } = {}): Conditi
 }
 
 /**
- * The call stands in the plan of the run (see `planTool`) with these arguments, and was not carried out yet.
+ * Holds if the call is in the plan of the run (see `planTool`) with these arguments, and was not carried out yet.
  *
  * @example
  * ```ts
@@ -221,7 +221,7 @@ export function planned(): Condition {
 }
 
 /**
- * A model planned its acts before it had read a stranger's words (see `planTool`), and there is none of this tool among them.
+ * Holds if a model planned its acts before it had read a stranger's words (see `planTool`), and the plan has no act of this tool.
  *
  * @example
  * ```ts
@@ -236,7 +236,7 @@ export function outsidePlan(): Condition {
 }
 
 /**
- * An argument with the role `content`, or the one at this path, has a link that no trusted source contained.
+ * Holds if an argument with the role `content`, or the one at this path, has a link that occurs in no trusted source.
  *
  * @example
  * ```ts
@@ -251,8 +251,8 @@ export function unknownLinks(path?: string): Condition {
 }
 
 /**
- * The label of all that the model has seen forbids somebody whom the call's targets, or unknown links in its
- * other arguments, name. It holds for no call that says only what stands in the user's own words (truth values count as that),
+ * Holds if the label of everything that the model has seen forbids a reader whom the call's targets, or unknown links in its
+ * other arguments, name. It does not hold for a call that says only what occurs in the user's own words (booleans count as that),
  * to addresses that the user chose.
  *
  * @example
@@ -268,7 +268,7 @@ export function secrecyExceedsTargets(): Condition {
 }
 
 /**
- * So many calls of the tool have run in this run already.
+ * Holds if at least so many calls of the tool have run in this run already.
  *
  * @example
  * ```ts
@@ -284,7 +284,7 @@ export function calls(bounds: { readonly atLeast: number }): Condition {
 }
 
 /**
- * Each of these holds.
+ * Holds if every one of these holds.
  *
  * @example
  * ```ts
@@ -299,7 +299,7 @@ export function all(...conditions: readonly Condition[]): Condition {
 }
 
 /**
- * At least one of these holds.
+ * Holds if at least one of these holds.
  *
  * @example
  * ```ts
@@ -314,7 +314,7 @@ export function any(...conditions: readonly Condition[]): Condition {
 }
 
 /**
- * This does not hold. What cannot be evaluated holds neither with nor without it.
+ * Holds if the condition does not. If the condition cannot be evaluated, neither it nor its negation holds.
  *
  * @example
  * ```ts
@@ -328,7 +328,7 @@ export function not(condition: Condition): Condition {
   return Object.freeze({ type: "not", of: condition });
 }
 
-/** All conditions of a rule, those inside others too. */
+/** All conditions of a rule, including nested ones. */
 export function conditionsIn({ when, unless }: Pick<Rule, "when" | "unless">): readonly Condition[] {
   return [when, unless].flatMap((condition) => (condition === undefined ? [] : withInner(condition)));
 }

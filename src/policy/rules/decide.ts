@@ -5,7 +5,7 @@ import type { CallRequest, Decision, Evidence } from "../decision.ts";
 import { remediesFor, remedyText } from "./remedy.ts";
 import { type NamedRule, type RuleBook, type Verdict, verdictOf } from "./verdict.ts";
 
-/** More evidence is no evidence: nobody reads it, and every record carries it. */
+/** The most values of evidence: nobody reads more, and every record carries them. */
 const mostEvidence = 20;
 
 /** Judges a call by the rules, with the evidence. Never throws: a call that cannot be judged is denied. */
@@ -41,7 +41,7 @@ function blocked(found: Verdict, sight: Sight, book: RuleBook): Decision {
   );
 }
 
-/** The decision with a remedy that is worked out when somebody first reads it: it costs more than the decision. */
+/** The decision with a remedy that is computed on first read: it costs more than the decision. */
 function withRemedy(decision: Decision, workOut: () => string | undefined): Decision {
   Object.defineProperty(decision, workedOut, { value: lazy(workOut) });
   return Object.defineProperty(decision, "remedy", whenRead);
@@ -50,7 +50,7 @@ function withRemedy(decision: Decision, workOut: () => string | undefined): Deci
 /** The field of a decision behind its remedy. */
 const workedOut = Symbol("workedOut");
 
-/** One for all decisions: V8 keeps a getter, and with it all that it can see, until it collects everything. */
+/** One descriptor for all decisions: V8 keeps a getter, and everything in its scope, until a full collection. */
 const whenRead: PropertyDescriptor & ThisType<{ readonly [workedOut]: () => string | undefined }> = {
   enumerable: true,
   get() {
@@ -62,11 +62,11 @@ function remedyFor(sight: Sight, found: Verdict, book: RuleBook): string | undef
   try {
     return remedyText(remediesFor(sight, found, book));
   } catch {
-    return undefined; // what cannot be read has no remedy
+    return undefined; // an unreadable call has no remedy
   }
 }
 
-/** The words of a decision that the model is told too: the author's own, and nothing of the arguments. */
+/** The words of a decision that the model is told too: the author's own, and nothing from the arguments. */
 function said({ verdict, decisive }: Verdict): Pick<Decision, "rule" | "reason"> {
   if (decisive === undefined) {
     return verdict === "allow"
@@ -96,13 +96,13 @@ function evidenceOf({ matched, decisive }: Verdict, sight: Sight): Evidence {
   };
 }
 
-/** The label of what was seen. One that cannot be read is as bad as can be. */
+/** The label of what was seen. An unreadable label counts as the worst. */
 function labelIn({ knows }: Sight): Label {
   try {
     const { label } = knows();
     if (label.integrity === "trusted" || label.integrity === "untrusted") return label;
   } catch {
-    // It is told below.
+    // the rule below tells it
   }
   return { integrity: "untrusted", secrecy: "private", sources: ["unreadable"] };
 }

@@ -8,7 +8,7 @@ import { sensible } from "./sensible.ts";
 export interface DeclaredPolicy extends Policy {
   readonly tools: Readonly<Record<string, Annotation>>;
   readonly constants: readonly string[];
-  /** The tools of each way of working, where the policy names them. */
+  /** The tools of each skill that the policy names. */
   readonly skills?: PolicyJson["skills"];
   /** Tools whose calls the rules count; `*` for all. */
   readonly counted: readonly string[];
@@ -16,7 +16,7 @@ export interface DeclaredPolicy extends Policy {
   toJSON(): unknown;
 }
 
-/** The policy as data, if it is one; undefined for a function of the author's. */
+/** The policy as data, if it has any; undefined for a function of the author. */
 export function rulePolicyOf(policy: Policy): DeclaredPolicy | undefined {
   return isDeclared(policy) ? policy : undefined;
 }
@@ -25,14 +25,14 @@ function isDeclared(policy: Policy): policy is DeclaredPolicy {
   return "toJSON" in policy && "tools" in policy && "constants" in policy;
 }
 
-/** The tools whose calls a policy counts. A function of the author's may count any: nobody can look into it. */
+/** The tools whose calls a policy counts. A function of the author may count any tool, because it cannot be inspected. */
 export function countedBy(policy: Policy): readonly string[] {
   if (policy === sensible || policy === allowListed) return [];
   return rulePolicyOf(policy)?.counted ?? ["*"];
 }
 
 /**
- * A text that is another when the policy is: its rules, the version of a function, else its name and source. What a function closes over is not
+ * A text that changes with the policy: its rules, the version of a function, or else its name and source. Variables that a function closes over are not
  * in its source.
  */
 export function policyIdentity(policy: Policy): string {
@@ -42,7 +42,7 @@ export function policyIdentity(policy: Policy): string {
   return version === undefined ? `${policy.name} ${String(policy)}` : `version ${version}`;
 }
 
-/** Raise that of a policy here when one of its verdicts changes: runs that wait go on with each release that has the same. */
+/** The version of a policy function of this package. Raise it when a verdict changes: a waiting run goes on with every release of the same version. */
 function versionOf(policy: Policy): string | undefined {
   if (policy === sensible) return "sensible 1";
   return policy === allowListed ? "allow-listed 1" : policy.version;

@@ -6,7 +6,7 @@ import type { CallRequest, Decision, Policy } from "../decision.ts";
 import { sightOf } from "./condition/sight.ts";
 import { isAbsent } from "./condition/values.ts";
 
-/** Judges a plan: as the strictest of its acts, and by what the policy says of planning itself. After a stranger's words a person is asked, whatever it says. */
+/** Judges a plan: like the strictest of its acts, and by the policy's word on planning. After a stranger's words a person is always asked. */
 export function judgePlan(
   request: CallRequest,
   acts: readonly PlannedAct[],
@@ -71,9 +71,9 @@ function judgeAct(request: CallRequest, act: PlannedAct, { policy, tool }: Judgi
     : { verdict, rule, reason: `${named}: ${reason}`, ...(evidence === undefined ? {} : { evidence }) };
 }
 
-/** True for an argument that a plan may leave open: content, or a record that a type says, with nothing else in any field of it. */
+/** True for an argument that a plan may leave open: content, or an identifier with a type, without a field of any other kind. */
 function mayBeOpen({ parameters }: CallRequest, argument: string): boolean {
-  if (argument.includes(".") || !Object.hasOwn(parameters, argument)) return false; // a field within another is not left open by itself
+  if (argument.includes(".") || !Object.hasOwn(parameters, argument)) return false; // a field inside another argument cannot be left open by itself
   return Object.entries(parameters).every(([path, said]) => {
     if (path !== argument && !path.startsWith(`${argument}.`)) return true;
     const { role, type } = typeof said === "string" ? { role: said, type: undefined } : said;
@@ -81,12 +81,12 @@ function mayBeOpen({ parameters }: CallRequest, argument: string): boolean {
   });
 }
 
-/** The arguments of a call that a person may leave open, and those that it was not given. */
+/** The arguments of a call that a person may leave open, including those that the call does not have. */
 export function openIn(call: CallRequest): readonly string[] {
   return Object.keys(call.parameters).filter((name) => mayBeOpen(call, name));
 }
 
-/** True if the value that a call gives to an argument which was left open is of the kind that was shown: no link of a stranger, and no other form. */
+/** True if a call's value for an open argument is of the kind that was shown: without a stranger's link, and of the same form. */
 export function fitsOpen(call: CallRequest, argument: string): boolean {
   if (!mayBeOpen(call, argument)) return false;
   const sight = sightOf(call);

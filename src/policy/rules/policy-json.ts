@@ -6,8 +6,8 @@ import type { PolicyJson, Rule } from "./rule.ts";
 import { sameWritten } from "../../util/written-at.ts";
 
 /**
- * A deep frozen copy of a policy that comes from outside, with nothing in it that is not known: an unknown field, a getter and a field that would change a
- * prototype are errors. Every other failure to read it is one too.
+ * A deep frozen copy of a policy from outside, with known fields only: an unknown field, a getter and a field that would change a
+ * prototype are errors, and so is any other failure to read it.
  *
  * @throws WritError `policy-invalid`
  */

@@ -19,7 +19,7 @@ import {
 } from "../../util/shape.ts";
 import type { Annotation, Condition, PolicyJson, Rule, ValueTest } from "./rule.ts";
 
-/** A word, or a value of another kind. */
+/** A fixed word, or a value of another kind. */
 function wordOr<Word, Value>(word: Shape<Word>, other: Shape<Value>): Shape<Word | Value> {
   return {
     wanted: other.wanted,
@@ -29,26 +29,26 @@ function wordOr<Word, Value>(word: Shape<Word>, other: Shape<Value>): Shape<Word
 
 const text = refined(string, "must not be empty", (value) => value !== "");
 
-/** A list with something in it. */
+/** A list with at least one item. */
 function some<Value>(item: Shape<Value>): Shape<readonly Value[]> {
   return refined(list(item), "must not be empty", (items) => items.length > 0);
 }
 
-/** A list or an object is no value of an argument: each value in it is one. */
+/** A plain value: the values of an argument are those inside a list or an object, never the list itself. */
 const plain = shapeOf<Json>(
   "a text, a number, true, false or null",
   (value) =>
     value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean",
 );
 
-/** A pattern like `mail_*` would look as if it meant something: only `*` alone does. */
+/** A tool name, or `*`. A pattern such as `mail_*` would look meaningful, so it is refused. */
 const toolName = shapeOf<string>(
   'the name of a tool, or "*" alone for all',
   (value) => typeof value === "string" && value !== "" && (value === "*" || !value.includes("*")),
   shownValue,
 );
 
-/** A host in its canonical form, with `*.` before it for what is beneath. */
+/** A host in its canonical form, with `*.` before it for everything beneath. */
 const hostPattern = shapeOf<string>(
   'a host in lower case, like "example.com" or "*.example.com"',
   (value) =>

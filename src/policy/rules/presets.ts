@@ -25,7 +25,7 @@ const effectful = effect("write", "irreversible", "undeclared");
 const chosen = roles("target", "amount", "id").are(boundToIntent());
 const after = all(untrusted(), not(planned()));
 
-/** The rules of `guarded` about what only looks. */
+/** The rules of `guarded` for calls that only look. */
 function guardedLooks(): readonly RuleInput[] {
   return [
     ask("*")
@@ -111,7 +111,7 @@ function strict(): readonly RuleInput[] {
   ];
 }
 
-/** The rules that a policy may name instead of listing them. Made when one first does. */
+/** The rules that a policy may name instead of listing them, made on first use. */
 export const presetRules: Readonly<Record<"guarded" | "strict", () => readonly Rule[]>> = {
   guarded: lazy(() => checkedCopy(guarded(), rulesShape)),
   strict: lazy(() => checkedCopy(strict(), rulesShape)),

@@ -15,25 +15,25 @@ import type { Annotation, Condition, PolicyJson, Rule } from "./rule.ts";
 import { rulesOf } from "./policy-json.ts";
 import { type NamedRule, type RuleBook, ruleName, type Verdict, verdictOf } from "./verdict.ts";
 
-/** One change of a policy. Several together may be what a call needs. */
+/** One change of a policy. A call may need several together. */
 export type Remedy =
-  /** Vouch for these values. */
+  /** Vouches for these values. */
   | { readonly type: "constants"; readonly add: readonly string[] }
-  /** Say what the tool does. */
+  /** Declares the effect of the tool. */
   | { readonly type: "effect"; readonly tool: string; readonly effect: "read" }
   | { readonly type: "add"; readonly rule: Rule }
-  /** Put another rule in the place of the one with this name. */
+  /** Replaces the rule with this name. */
   | { readonly type: "replace"; readonly name: string; readonly rule: Rule }
-  /** Do without the rule with this name. */
+  /** Removes the rule with this name. */
   | { readonly type: "remove"; readonly name: string };
 
-/** A value that is longer is no value that anybody would write into a rule. */
+/** The longest value that somebody would write into a rule. */
 const longestValue = 120;
 const mostValues = 8;
 
 /**
- * The smallest change that would have allowed a blocked call: the effect of a tool that declares none, a constant, or rules. Empty where none is small: a person's yes is
- * all that is left then. It names what the model asked for, which may be what an attacker wants: people judge it.
+ * The smallest change that would have allowed a blocked call: the effect of a tool that declares none, a constant, or rules. Empty if there is no small change:
+ * then only a person's yes is left. It names what the model asked for, which may be what an attacker wants, so people must judge it.
  */
 export function remediesFor(sight: Sight, { matched }: Verdict, book: RuleBook): readonly Remedy[] {
   try {
@@ -48,7 +48,7 @@ export function remedyText(remedies: readonly Remedy[]): string | undefined {
   return remedies.length === 0 ? undefined : remedies.map(codeOf).join(" and ");
 }
 
-/** The policy after these changes. The rules of a preset are written out where one of them is replaced. */
+/** The policy after these changes. If a rule of a preset is replaced, the rules of the preset are written out. */
 export function withRemedies(policy: PolicyJson, remedies: readonly Remedy[]): PolicyJson {
   const changed = new Map(
     remedies.flatMap((remedy): (readonly [string, readonly Rule[]])[] => {
@@ -88,7 +88,7 @@ function codeOf(remedy: Remedy): string {
   }
 }
 
-/** Values and links that nobody vouches for, when they alone stand in the way: no more of them than needed. */
+/** The values and links that nobody vouches for, if only they block the call: as few as needed. */
 function constantsFor(sight: Sight, book: RuleBook): readonly Remedy[] | undefined {
   const rules = book.rulesFor(sight.call.tool);
   if (!rules.some(({ rule }) => conditionsIn(rule).some(asksOrigin))) return undefined;
@@ -108,7 +108,7 @@ function constantsFor(sight: Sight, book: RuleBook): readonly Remedy[] | undefin
   return [{ type: "constants", add: needed }];
 }
 
-/** True if a condition asks where values or links come from. */
+/** True if a condition asks for the source of values or links. */
 function asksOrigin(condition: Condition): boolean {
   if (condition.type === "argument" || condition.type === "roles") return condition.is.type === "bound";
   return condition.type === "unknown-links" || condition.type === "secrecy-exceeds-targets";
@@ -122,7 +122,7 @@ function effectFor(sight: Sight, book: RuleBook): readonly Remedy[] | undefined 
   return verdict === "allow" ? [{ type: "effect", tool, effect: "read" }] : undefined;
 }
 
-/** The call as plain data: what stands behind a getter was looked at already. */
+/** The call as plain data: its getters were read already. */
 function shown(sight: Sight): Sight["call"] {
   const { agent, skill, turn, callId, tool, effect, kind, parameters, fields, declared } = sight.call;
   const [args, knows] = [sight.args(), sight.knows()];
@@ -130,7 +130,7 @@ function shown(sight: Sight): Sight["call"] {
   return { agent, skill, turn, callId, tool, effect, kind, ...names, knows, arguments: args };
 }
 
-/** An exception to each rule that stands in the way, and an allow where no rule gives one. */
+/** An exception to each rule that blocks the call, and an allow if no rule gives one. */
 function rulesFor(sight: Sight, matched: readonly NamedRule[]): readonly Remedy[] {
   const these = valuesOf(sight);
   if (these === undefined) return [];
@@ -158,14 +158,14 @@ function exceptionTo(
   return { type: "replace", name, rule: { ...rule, unless } };
 }
 
-/** A rule about all tools is not taken back for one of them. */
+/** The rule without one of its tools. A rule about all tools is not changed for one of them. */
 function withoutTool(rule: Rule, name: string, tool: string): Remedy | undefined {
   if (rule.tools.includes("*")) return undefined;
   const tools = rule.tools.filter((other) => other !== tool);
   return tools.length === 0 ? { type: "remove", name } : { type: "replace", name, rule: { ...rule, tools } };
 }
 
-/** The condition that the call acts on just this; null when it acts on nothing that can be named; undefined when it cannot be said shortly. */
+/** The condition that the call acts on exactly this; null if it acts on nothing that can be named; undefined if the condition would be long. */
 function valuesOf(sight: Sight): Condition | null | undefined {
   const leaves = sight.leaves()?.filter(isChoice);
   if (leaves === undefined || leaves.length > mostValues || !leaves.every(isShort)) return undefined;
@@ -178,7 +178,7 @@ function valuesOf(sight: Sight): Condition | null | undefined {
   return others.length === 0 ? first : all(first, ...others);
 }
 
-/** A value that a rule can name, by a path that a rule can say. */
+/** True for a value that a rule can name, at a path that a rule can express. */
 function isShort({ path, value, isOdd }: Leaf): boolean {
   return !isOdd && JSON.stringify(value).length <= longestValue && path !== "" && !path.includes("(");
 }

@@ -11,8 +11,8 @@ const trusted = allowed("the model has read no data of strangers");
 const undeclared = allowed("it declares no effect", { flags: Object.freeze(["effect-undeclared"]) });
 
 /**
- * The policy when none is written: a declared write or irreversible effect asks once the model has seen untrusted data. An undeclared effect works, and the
- * decision says that it did after such data (`effect-undeclared`). Everything else is allowed; so are knowledge and memory.
+ * The policy if none is written: a declared write or irreversible effect asks once the model has seen untrusted data. A tool with an undeclared effect
+ * runs, and the decision notes that it ran after such data (`effect-undeclared`). Everything else is allowed, including knowledge and memory.
  *
  * @example
  * ```ts
@@ -46,8 +46,8 @@ function called(): WritError {
 }
 
 /**
- * The remedies of an author: the tools that made the run untrusted are named, since their results may well be
- * the author's own, and so are the servers, whose descriptions an author can approve.
+ * The remedies for an author: it names the tools that made the run untrusted, because their results may be
+ * the author's own, and the servers, whose descriptions an author can approve.
  */
 function remedyAfter({ sources }: Label): string {
   const named = (kind: string): string =>

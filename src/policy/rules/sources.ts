@@ -10,16 +10,16 @@ const foundOptions = refined(
 );
 const listedOptions = closed({ field });
 
-/** The name of a field, or names that it may have. */
+/** The name of a field, or its possible names. */
 type Field = string | readonly string[];
 
 /**
- * A value from a look-up, for `from` of a parameter: it counts as chosen there if the look-up's own arguments were (the user's, or found in
- * the same way; those with the role `content` are not judged). With `whole` it must be all that stands in a field: then a stranger who
- * can write a text in the result gives nothing. Say it of fields of which no stranger can write the whole.
+ * A value from a lookup, for `from` of a parameter. It counts as chosen there if the lookup's own arguments were (by the user, or found in
+ * the same way; those with the role `content` are not judged). With `whole` it must be the whole content of a field: a stranger who
+ * can write a text in the result then contributes nothing. Use it for fields whose whole content no stranger can write.
  *
- * With `named` (which says `whole` too) the field must be one of the only record of that name in all that the tool gave in the run, and the request must say that name, in
- * quotes or as an identifier, and the name of the field: "the same participants as 'Kick-off'". A second record of that name is nobody's.
+ * With `named` (which implies `whole`) the field must belong to the only record with that name in all results of the tool in the run, and the request must have
+ * that name, in quotes or as an identifier, and the name of the field: "the same participants as 'Kick-off'". If a second record has that name, neither counts.
  *
  * @throws WritError `definition-invalid`
  * @example
@@ -47,7 +47,7 @@ export function foundIn(
 }
 
 /**
- * An exact item of a directory of yours, for `from` of a parameter: it counts as chosen there whatever the directory was asked for.
+ * An exact item of a directory of yours, for `from` of a parameter: it counts as chosen there, whatever the arguments of the lookup were.
  *
  * @throws WritError `definition-invalid`
  * @example

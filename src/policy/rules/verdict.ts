@@ -3,20 +3,20 @@ import { isEffectful, type Sight } from "./condition/sight.ts";
 import type { Decision } from "../decision.ts";
 import type { Annotation, Rule } from "./rule.ts";
 
-/** A rule in its policy: with the name that decisions use. */
+/** A rule of a policy, with its name in decisions. */
 export interface NamedRule {
   readonly rule: Rule;
   readonly name: string;
 }
 
-/** A policy's word on a call: the rule that decides, undefined where none matched, and all that matched. */
+/** A policy's word on a call: the rule that decides, undefined if none matched, and all rules that matched. */
 export interface Verdict {
   readonly verdict: Decision["verdict"];
   readonly decisive?: NamedRule;
   readonly matched: readonly NamedRule[];
 }
 
-/** The rules of a policy and what it knows of tools, ready to look up. */
+/** The rules of a policy and its annotations of tools, ready to look up. */
 export interface RuleBook {
   readonly rules: readonly NamedRule[];
   readonly rulesFor: (tool: string) => readonly NamedRule[];
@@ -47,7 +47,7 @@ function rankOf({ verdict, exception }: Rule): number {
   return exception === true && verdict !== "deny" ? 2 : ranks[verdict];
 }
 
-/** Deny stands over exceptions, those over ask, ask over allow; of one kind the first rule is named. No match denies effects and allows what only looks. */
+/** Deny overrides exceptions, exceptions ask, and ask allow; of one kind the first rule is named. Without a match, effects are denied, looking is allowed. */
 export function verdictOf(rules: readonly NamedRule[], sight: Sight): Verdict {
   const matched = rules.filter(({ rule }) => matches(rule, sight));
   let [decisive] = matched;

@@ -10,19 +10,19 @@ import {
   wordsOf,
 } from "../values/verbs.ts";
 
-/** The effect that a draft gives a tool; undefined where no word says it. */
+/** The effect that a draft gives a tool; undefined if no word says it. */
 export interface DraftedEffect {
   readonly effect: Annotation["effect"];
   readonly because: string;
-  /** There where it cannot be taken back for what it tells besides, by mail: the words for those whom it tells. */
+  /** Present if it only cannot be undone because it notifies people, by mail: the words for those people. */
   readonly tells?: readonly string[];
 }
 
-/** The other things a tool does, said in passing: "creates an event. It will also email the participants". */
+/** Side effects that a description mentions: "creates an event. It will also email the participants". */
 const besides =
   /\b(?:also|and|then|will)\b[^.]{0,24}?\b(?:e-?mails?|sends?|notif(?:y|ies)|invites?|charges?|pays?|deletes?|submits?|trigger)\b/i;
 
-/** The effect of a tool by the verb of its name, and by the first word of its description: the stronger of both, where both are verbs. */
+/** The effect of a tool by the verb of its name, and by the first word of its description: the stronger, if both are verbs. */
 export function draftEffect(name: string, description: string): DraftedEffect {
   const isStay = /\bcheck (?:in|out)\b/.test(partsOfName(name).join(" "));
   if (isStay) return { effect: "irreversible", because: 'its name says "check in" or "check out"' };
@@ -49,7 +49,7 @@ export function draftEffect(name: string, description: string): DraftedEffect {
 
 const telling: ReadonlySet<string | undefined> = new Set(["email", "mail", "send", "notify", "invite"]);
 
-/** The words for those whom a tool tells besides; undefined where it does more that cannot be taken back, or says so more than once. */
+/** The words for the people whom a tool also notifies; undefined if it does more that cannot be undone, or says so more than once. */
 function toldBesides(description: string): readonly string[] | undefined {
   const [aside, ...others] = description.split(/[.!?]\s/).filter((sentence) => besides.test(sentence));
   if (aside === undefined || others.length > 0) return undefined;

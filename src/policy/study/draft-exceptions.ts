@@ -15,7 +15,7 @@ import type { Rule } from "../rules/rule.ts";
 import { singular, wordsOf } from "../values/verbs.ts";
 import type { DraftedParameter } from "./draft-parameters.ts";
 
-/** A tool with the words for those whom it tells besides what it does. */
+/** A tool, with the words for the people whom it also notifies. */
 interface DraftedAct {
   readonly tool: { readonly name: string };
   readonly tells?: readonly string[];
@@ -23,8 +23,8 @@ interface DraftedAct {
 }
 
 /**
- * The exception for a call that tells nobody, of a tool that can be taken back but for those whom it tells besides: the user asks for this very act,
- * and chose what else it acts on. Undefined where no parameter names those who are told.
+ * The exception for a call that notifies nobody, of a tool that only cannot be undone because it notifies people: the user asks for this very act,
+ * and chose everything else that it acts on. Undefined if no parameter names those people.
  */
 export function draftException({ tool, tells = [], parameters }: DraftedAct): Rule | undefined {
   const told = parameters

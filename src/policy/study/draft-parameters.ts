@@ -8,11 +8,11 @@ export interface DraftedParameter {
   readonly name: string;
   readonly role: ParameterRole;
   readonly type?: ValueType;
-  /** Values that nobody need choose. */
+  /** Values that nobody needs to choose. */
   readonly constants?: readonly string[];
-  /** It says how, when or how many. */
+  /** True if it says how, when or how many. */
   readonly isManner?: true;
-  /** The words of its author. */
+  /** The description that its author wrote. */
   readonly description?: string;
   readonly because: string;
 }
@@ -23,11 +23,11 @@ interface Seen {
   readonly words: readonly string[];
   readonly schema: JsonObject;
   readonly description: string;
-  /** The value that the tool is given where a call leaves it out. */
+  /** The value that the tool gets if a call leaves it out. */
   readonly byDefault?: string | number;
 }
 
-/** The parameters of a tool, each with the role and the type that its name and its schema say. */
+/** The parameters of a tool, each with the role and the type that its name and schema suggest. */
 export function draftParameters(schema: JsonSchema): readonly DraftedParameter[] {
   const properties = own(schema, "properties");
   if (!isJsonObject(properties)) return [];
@@ -58,12 +58,12 @@ export function draftParameters(schema: JsonSchema): readonly DraftedParameter[]
   });
 }
 
-/** True for what says where something takes place. */
+/** True for a parameter that says where something takes place. */
 function isPlace({ name, type }: DraftedParameter): boolean {
   return type === undefined && places.has(wordsOf(name).at(-1) ?? "");
 }
 
-/** The parameters, and the fields within those that are objects, with their dotted paths. */
+/** The parameters, and the fields inside those that are objects, with their dotted paths. */
 function seenIn(
   properties: JsonObject,
   { root, path, depth }: { readonly root: JsonSchema; readonly path: string; readonly depth: number },
@@ -87,19 +87,19 @@ function seenIn(
   });
 }
 
-/** The default that a schema says, where it is one value and not an empty one, which is absent anyway. */
+/** The default in a schema, if it is a single value and not an empty one, which counts as absent anyway. */
 function defaultOf(schema: Json): Seen["byDefault"] {
   const value = isJsonObject(schema) ? own(schema, "default") : undefined;
   return (typeof value === "string" && value !== "") || typeof value === "number" ? value : undefined;
 }
 
-/** True for an object whose fields are drafted by themselves. */
+/** True for an object whose fields are drafted separately. */
 function hasFields(seen: Seen | undefined): boolean {
   const fields = seen && own(seen.schema, "properties");
   return isJsonObject(fields) && Object.keys(fields).length > 0;
 }
 
-/** The part of a schema that says most of a value: without null, of a list its items, of a reference what it points at. */
+/** The part of a schema that says most about a value: without null; for a list, its items; for a reference, its target. */
 function resolved(held: Json, root: JsonSchema, depth = 0): JsonObject {
   if (!isJsonObject(held) || depth > 5) return {};
   const reference = own(held, "$ref");
@@ -135,10 +135,10 @@ const powers = set(
   `access admin level mode permission permissions privacy public role roles scope visibility`,
 );
 
-/** Words for the name of what takes place, and for the place. */
+/** Words for the title of an event, and for its place. */
 const titles = set(`headline subject summary title`);
 const places = set(`location place venue`);
-/** Powers of which none is less. */
+/** The words for the least power. */
 const least = set(`none private r read read-only read_only readonly reader restricted view view-only viewer`);
 
 function set(text: string): ReadonlySet<string> {
@@ -157,7 +157,7 @@ function draftParameter(seen: Seen): DraftedParameter {
   };
 }
 
-/** A call that says the default is the call that leaves it out: nobody need choose it. */
+/** The parameter with its default as a constant: a call that gives the default equals one that leaves it out, so nobody needs to choose it. */
 function withDefault(drafted: DraftedParameter, { byDefault }: Seen): DraftedParameter {
   const { role, constants = [], because } = drafted;
   if (byDefault === undefined || role === "content" || constants.includes(String(byDefault))) return drafted;
@@ -168,7 +168,7 @@ function withDefault(drafted: DraftedParameter, { byDefault }: Seen): DraftedPar
   };
 }
 
-/** A power that is the least of those to be granted goes with what the user chose: it need not be said. */
+/** The parameter with the least of its powers as a constant: granting that needs no word of the user. */
 function withLeast(drafted: DraftedParameter, { words, schema }: Seen): DraftedParameter {
   const granted = own(schema, "enum");
   if (drafted.role !== "target" || !Array.isArray(granted) || !words.some((word) => powers.has(word)))
@@ -210,7 +210,7 @@ function isText({ schema }: Seen): boolean {
   return (type === "string" || type === undefined) && own(schema, "enum") === undefined;
 }
 
-/** True for what says how or when a call acts. What gives somebody a power is more than that. */
+/** True for a parameter that says how or when a call acts. One that gives somebody a power says more than that. */
 function isManner(seen: Seen | undefined, type: ValueType | undefined): boolean {
   if (seen === undefined || seen.words.some((word) => powers.has(word))) return false;
   const { schema } = seen;
@@ -235,7 +235,7 @@ const formats: ReadonlyMap<Json | undefined, ValueType> = new Map<Json | undefin
   ["uuid", "identifier"],
 ]);
 
-/** Words of names, the surest first. */
+/** Words in names, most certain first. */
 const named: readonly (readonly [ValueType, ReadonlySet<string>])[] = [
   ["iban", set("iban ibans")],
   ["email", set("email emails mail bcc cc")],
@@ -246,7 +246,7 @@ const named: readonly (readonly [ValueType, ReadonlySet<string>])[] = [
   ["date", set("birthday date day deadline due until when")],
 ];
 
-/** Words of descriptions, for the names of which each could be many things: `recipient`, `to`. */
+/** Patterns in descriptions, for parameters whose names could mean many things: `recipient`, `to`. */
 const described: readonly (readonly [ValueType, RegExp])[] = [
   ["iban", /\bIBAN\b/i],
   ["email", /\be-?mail address(?:es)?\b|^\W*(?:the )?e-?mails? of\b/i],

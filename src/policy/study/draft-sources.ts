@@ -2,32 +2,32 @@ import type { ValueSource, ValueType } from "../../tool/parameters.ts";
 import { singular, verbOf, wordsOf } from "../values/verbs.ts";
 import type { DraftedParameter } from "./draft-parameters.ts";
 
-/** A tool in whose results values are found: one that only looks, or one that makes something and gives what it made. */
+/** A tool in whose results values are found: one that only looks, or one that makes something and returns it. */
 export interface Look {
   readonly name: string;
   readonly description: string;
-  /** It makes what it gives. */
+  /** True if it makes what it returns. */
   readonly isMaker?: true;
-  /** Somebody said that no stranger writes any part of what it gives. */
+  /** True if somebody said that no stranger writes any part of its results. */
   readonly isTrusted: boolean;
 }
 
-/** A parameter that may take values from looks. */
+/** A parameter that may take values from lookups. */
 export interface SourcedParameter {
   readonly tool: { readonly name: string; readonly description: string };
   readonly parameter: DraftedParameter;
 }
 
-/** The places from which a parameter may take whole values, and why. */
+/** The places from which a parameter may take whole values, and the reason. */
 export interface DraftedSources {
   readonly from: readonly ValueSource[];
   readonly because: string;
 }
 
 /**
- * The looks in whose results a value of this parameter stands by itself: an identifier in a field that is called like the parameter or like the record
- * that the look tells of, where the look tells of what the tool or the parameter speaks of; a plain text in a field of the very name. Addresses are
- * taken of nothing that a stranger may write, but for those of the one record that the user names.
+ * The lookups in whose results a value of this parameter is the whole content of a field: an identifier in a field named like the parameter or like the record
+ * that the lookup returns, if that concerns what the tool or the parameter names; a plain text in a field of exactly that name. Addresses are
+ * not taken from anything that a stranger may write, except from the one record that the user names.
  */
 export function draftSources(taking: SourcedParameter, looks: readonly Look[]): DraftedSources | undefined {
   const { tool, parameter } = taking;
@@ -51,7 +51,7 @@ export function draftSources(taking: SourcedParameter, looks: readonly Look[]): 
   return found(from, `a field called ${JSON.stringify(leaf)} in a record is the same thing`);
 }
 
-/** True for the name of a field that says neither whom nor where: what stands there reaches nobody. A part of a person's name does not either. */
+/** True for the name of a field that says neither whom nor where: its content reaches nobody. A part of a person's name does not either. */
 function isPlain(leaf: string): boolean {
   const words = wordsOf(leaf).map(singular);
   const isPart =
@@ -81,14 +81,14 @@ function idSources(
   return found(from, "an identifier that stands alone in a field of that name is a record's own");
 }
 
-/** The things whose identifiers a text speaks of: "an attachment ID". */
+/** The things whose identifiers a text names: "an attachment ID". */
 function idsSaidIn(text: string): readonly string[] {
   return [...text.matchAll(/\b([a-z]{3,30}) (?:ids?|identifiers?)\b/gi)]
     .map(([, word = ""]) => singular(word.toLowerCase()))
     .filter((word) => !fillers.has(word) && !manners.has(word));
 }
 
-/** Tells the looks whose name speaks of one of these things, or whose description speaks of the last, which is the thing itself. */
+/** Matches lookups whose name has one of these things, or whose description has the last, which is the thing itself. */
 function tellsOf(words: readonly string[]): (look: Look) => boolean {
   const things = words.map(singular).filter((word) => !fillers.has(word));
   return ({ name, description }) => {
@@ -108,12 +108,12 @@ function at(tool: string, fields: readonly string[]): ValueSource {
   return { type: "found-in", tool, whole: true, field: names.length === 1 ? (names[0] ?? "") : names };
 }
 
-/** A field of the only record in the results of a look that the user names. */
+/** A field of the only record in a lookup's results that the user names. */
 function ofNamed(field: string): (look: Look) => ValueSource {
   return ({ name }) => ({ type: "found-in", tool: name, whole: true, field, named: true });
 }
 
-/** All that stands in the results of a look into which no stranger writes. */
+/** Everything in the results of a lookup that no stranger writes. */
 function anywhereIn(tool: string): ValueSource {
   return { type: "found-in", tool };
 }
@@ -123,15 +123,15 @@ function found(from: readonly ValueSource[], because: string): DraftedSources | 
 }
 
 const addresses: ReadonlySet<ValueType> = new Set(["email", "url", "host", "iban", "phone", "path"]);
-/** Addresses by which people are told something; what is paid has others. */
+/** Types of addresses by which people are notified; payments have others. */
 const people: ReadonlySet<ValueType> = new Set(["email", "phone"]);
-/** Words for ways to tell somebody, which requests speak of without meaning a field: "e-mail the notes to them". */
+/** Words for ways to notify somebody, which requests use without meaning a field: "e-mail the notes to them". */
 const ways = new Set("address bcc by cc contact email emails from mail mobile phone to".split(" "));
 const idWords = new Set(["id", "guid", "uuid", "code", "key", "number", "identifier"]);
 const manners = new Set(
   "new old updated current target source destination from to original my the selected".split(" "),
 );
-/** Words for people and places that somebody else may have named in a record of theirs. */
+/** Words for people and places that somebody else may have named in a record of their own. */
 const whom = new Set(
   `account address assignee attendee body bcc beneficiary cc command contact email group guest host invitee login member name
   owner participant password payee person recipient reviewer secret sender to token url user username value who`.split(
@@ -143,7 +143,7 @@ const fillers = new Set(
   the this to through type user's with`.split(/\s+/),
 );
 
-/** The things that the name of a tool speaks of. */
+/** The things in the name of a tool. */
 function nounsOf(tool: string): readonly string[] {
   return wordsOf(tool.split("/").at(-1) ?? tool)
     .map(singular)

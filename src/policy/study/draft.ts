@@ -8,22 +8,22 @@ import { draftException } from "./draft-exceptions.ts";
 import { draftParameters, type DraftedParameter } from "./draft-parameters.ts";
 import { draftSources, type Look } from "./draft-sources.ts";
 
-/** A tool as a draft looks at it: what its author says of it, and no more. */
+/** A tool as a draft sees it: only what its author declares. */
 export interface DraftedTool {
   readonly name: string;
   readonly description: string;
   readonly schema: JsonSchema;
-  /** The words of its author, which a draft does not repeat. */
+  /** The author's own declarations, which a draft does not repeat. */
   readonly said?: Pick<Annotation, "effect" | "trusted" | "parameters">;
 }
 
-/** The answers of somebody who knows a tool that only looks. */
+/** The answers of a person who knows a tool that only looks. */
 export interface ReadAnswers {
-  /** A stranger can write some part of what it gives. */
+  /** True if a stranger can write some part of its results. */
   readonly isStrangers: boolean;
-  /** Its result may not be known to everybody whom a call reaches. */
+  /** True if not everybody whom a call reaches may know its result. */
   readonly isPrivate: boolean;
-  /** Its arguments leave the author's own systems. */
+  /** True if its arguments leave the author's own systems. */
   readonly goesOut: boolean;
 }
 
@@ -34,18 +34,18 @@ export interface DraftLine {
   readonly because: string;
 }
 
-/** A policy to go on from, with a reason for each line. */
+/** A policy to start from, with a reason for each line. */
 export interface PolicyDraft {
   readonly policy: PolicyJson;
   readonly lines: readonly DraftLine[];
 }
 
-/** Asks about a tool that only looks; undefined where nobody is there to answer. */
+/** Asks a person about a tool that only looks; undefined if nobody answers. */
 export type AskAboutRead = (tool: DraftedTool, guess: ReadAnswers) => Promise<ReadAnswers | undefined>;
 
 /**
- * Drafts a policy of what tools are called and how they are described: effects from verbs, roles and types from names and schemas. What nobody says stays
- * open, and an open point asks more than it must, never less: no result is trusted here without an answer.
+ * Drafts a policy from the names and descriptions of tools: effects from verbs, roles and types from names and schemas. Unanswered points stay
+ * open, and an open point asks more than necessary, never less: no result is trusted here without an answer.
  */
 export async function draftPolicy(
   name: string,
@@ -79,27 +79,27 @@ export async function draftPolicy(
   return { policy: exceptions.length === 0 ? annotated : { ...annotated, exceptions }, lines };
 }
 
-/** A parameter with the places that it may take values from. */
+/** A parameter with the places that its values may come from. */
 interface Placed extends DraftedParameter {
   readonly from?: readonly ValueSource[];
 }
 
-/** A look at the author's own systems tells nobody what it is asked for: a value says which record, and not whom it reaches. */
+/** The parameter of a lookup in the author's own systems, which reveals its arguments to nobody: a value says which record, not whom it reaches. */
 function atHome(parameter: Placed): Placed {
   return parameter.role === "target" ? { ...parameter, role: "id" } : parameter;
 }
 
-/** The draft of a tool by itself. */
+/** The draft of a single tool. */
 interface DraftedAlone {
   readonly tool: DraftedTool;
   readonly annotation: Annotation;
   readonly lines: readonly Omit<DraftLine, "tool">[];
   readonly parameters: readonly DraftedParameter[];
-  /** There where it only looks, at the author's own. */
+  /** Present if it only looks, in the author's own systems. */
   readonly look?: Look;
-  /** There where it makes something. */
+  /** Present if it makes something. */
   readonly maker?: Look;
-  /** The words for those whom it tells besides. */
+  /** The words for the people whom it also notifies. */
   readonly tells?: readonly string[];
 }
 
@@ -190,7 +190,7 @@ async function draftRead(
   };
 }
 
-/** The parameters of a look that are not judged as they stand: filters choose nothing, and ids may come from another look. */
+/** The parameters of a lookup that are not judged as they are: filters choose nothing, and ids may come from another lookup. */
 function ofLook(parameter: DraftedParameter): readonly DraftedParameter[] {
   const { role, isManner } = parameter;
   if (isManner === true)
@@ -221,7 +221,7 @@ function withSources(
   };
 }
 
-/** The reason to think that what a tool is asked for leaves the author's systems. */
+/** The reason to believe that a tool's arguments leave the author's systems. */
 function reachOf({ name }: DraftedTool, parameters: readonly DraftedParameter[]): string | undefined {
   const address = parameters.find(({ type }) => type === "url" || type === "host");
   if (address !== undefined) return `${address.name} is an address`;

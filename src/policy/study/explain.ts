@@ -12,9 +12,9 @@ const readers = oneOf("model", "people");
 export type Audience = "model" | "people";
 
 /**
- * A decision in words. For the model one line: the verdict and the reason that the policy's author wrote, with no value, no source, no other tool and no way
- * around. For people everything that the decision rests on, with nothing invisible in it: rule, labels and where they come from, values that the user did not
- * choose, links of strangers, the intent, and the smallest change that would have allowed the call. Never throws for a decision.
+ * A decision in words. For the model, one line: the verdict and the reason that the policy's author wrote, without values, sources, other tools or ways
+ * around it. For people, everything that the decision rests on, with nothing invisible in it: rule, labels and their sources, values that the user did not
+ * choose, strangers' links, the intent, and the smallest change that would have allowed the call. Never throws for a decision.
  *
  * @example
  * ```ts
@@ -61,7 +61,7 @@ const opening: Readonly<Record<Decision["verdict"], string>> = {
   deny: "Denied",
 };
 
-/** A source as people read it: of a server it is what the model reads before it calls anything. */
+/** A source as people read it: for a server, what the model reads before it calls anything. */
 export function sourceText(source: string): string {
   return textLine(source.startsWith("mcp/") ? `${source} (what it says of its tools)` : source);
 }

@@ -7,13 +7,13 @@ import { ruleFacts } from "./narrow.ts";
 import type { NamedRule, RuleBook } from "../rules/verdict.ts";
 import type { Annotation, Condition, Rule } from "../rules/rule.ts";
 
-/** Something in a policy that is most likely not meant. */
+/** A part of a policy that is most likely a mistake. */
 export interface Finding {
   /**
-   * `shadowed`: a stricter rule without a condition stands over it, it can never matter. `repeated`: another rule says the same. `unknown-tool`,
-   * `unknown-argument`: there is none with this name. `too-wide`: it allows every effect. `limit-zero`: no call is within it. `open-schema`: it judges single
-   * arguments of a tool that takes others too. `no-arguments`: it judges the arguments of a tool that has none. `each-of-several`: it forbids or asks where each
-   * of several values is one, so that another value beside it escapes it.
+   * `shadowed`: a stricter rule without a condition overrides it, so it never matters. `repeated`: another rule says the same. `unknown-tool`,
+   * `unknown-argument`: none has this name. `too-wide`: it allows every effect. `limit-zero`: no call is within it. `open-schema`: it judges single
+   * arguments of a tool that also takes others. `no-arguments`: it judges the arguments of a tool that has none. `each-of-several`: it forbids or asks if each
+   * of several values matches, so that one other value beside them evades it.
    */
   readonly type:
     | "shadowed"
@@ -25,16 +25,16 @@ export interface Finding {
     | "open-schema"
     | "no-arguments"
     | "each-of-several";
-  /** The rule, or `tools` for an annotation. */
+  /** The name of the rule, or `tools` for an annotation. */
   readonly rule: string;
   /** The fault, and what to do. */
   readonly text: string;
 }
 
-/** A tool of an agent by its name, with the arguments that it takes where they are known. */
+/** A tool of an agent by its name, with its arguments if they are known. */
 export type LintedTool = Pick<Tool, "name"> & Partial<Pick<Tool, "input" | "effect">>;
 
-/** Looks for what is most likely not meant. Names are only looked up where the tools are given. */
+/** Looks for likely mistakes. Names are only checked if the tools are given. */
 export function lintRules(
   { rules }: RuleBook,
   annotations: Readonly<Record<string, Annotation>>,
@@ -126,7 +126,7 @@ function unknownNames({ rule, name }: NamedRule, tools: readonly LintedTool[]): 
     });
 }
 
-/** An allow over single arguments holds for no call with one that the schema does not have: most likely the schema is meant to be closed. */
+/** Findings for allows over single arguments, which hold for no call with an argument outside of the schema: most likely the schema should be closed. */
 function openSchemas({ rule, name }: NamedRule, tools: readonly LintedTool[]): readonly Finding[] {
   if (rule.verdict !== "allow" || !conditionsIn({ when: rule.when }).some(({ type }) => type === "argument"))
     return [];
@@ -139,7 +139,7 @@ function openSchemas({ rule, name }: NamedRule, tools: readonly LintedTool[]): r
     }));
 }
 
-/** An allow whose conditions are about values alone holds for every call of a tool that is given none. */
+/** Findings for allows whose conditions are only about values, which hold for every call of a tool without arguments. */
 function emptySchemas(
   { rule, name }: NamedRule,
   {
@@ -168,7 +168,7 @@ function isOfValues(condition: Condition): boolean {
   return (condition.type === "roles" || condition.type === "argument") && condition.is.type !== "one-of";
 }
 
-/** Each value has to pass a test: of several, one that does not keeps away what the rule forbids of the others. */
+/** Findings for tests that each value must pass: of several values, a single one that fails keeps the rule from applying to the others. */
 function eachOfSeveral({ rule, name }: NamedRule, tools: readonly LintedTool[]): readonly Finding[] {
   const { verdict, when, unless } = rule;
   const own = tools.filter((tool) => rule.tools.includes("*") || rule.tools.includes(tool.name));
@@ -184,7 +184,7 @@ function eachOfSeveral({ rule, name }: NamedRule, tools: readonly LintedTool[]):
   }));
 }
 
-/** The paths of arguments whose passing makes a rule stricter. */
+/** The paths of arguments that make a rule stricter by passing. */
 function testsIn(condition: Condition | undefined, isStricter: boolean): readonly string[] {
   if (condition === undefined) return [];
   if (condition.type === "not") return testsIn(condition.of, !isStricter);
@@ -195,7 +195,7 @@ function testsIn(condition: Condition | undefined, isStricter: boolean): readonl
     : [];
 }
 
-/** True if a schema says that several values may stand at a path. */
+/** True if a schema permits several values at a path. */
 function isSeveral(schema: Json | undefined, [name, ...rest]: readonly string[]): boolean {
   if (!isJsonObject(schema)) return false;
   if ([schema["type"] ?? []].flat().includes("array") || schema["items"] !== undefined) return true;
@@ -223,7 +223,7 @@ function hint(meant: string | undefined): string {
   return meant === undefined ? "" : `: "${meant}" is meant?`;
 }
 
-/** The names of the arguments; undefined where the tool takes others too, or nobody knows. */
+/** The names of the arguments; undefined if the tool also takes others, or its arguments are unknown. */
 function argumentsOf({ input }: LintedTool): readonly string[] | undefined {
   const properties = input?.jsonSchema["properties"];
   return isJsonObject(properties) ? Object.keys(properties) : undefined;

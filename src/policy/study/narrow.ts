@@ -13,8 +13,8 @@ import { ruleCode } from "../rules/code.ts";
 import type { Annotation, Condition, PolicyJson, Rule } from "../rules/rule.ts";
 
 /**
- * A policy that is held to a second one: for each call the stricter of both decides. During a run a policy can only be exchanged in this way, so that
- * whatever is put in its place allows no more than before. What the first knows of tools holds, and of the second what it takes away: trust, and who may
+ * A policy bounded by a second one: for each call the stricter of both decides. During a run a policy can only be replaced in this way, so that
+ * the replacement allows no more than before. The first policy's annotations of tools hold, and the second's only where they take away: trust, and who may
  * learn results. Constants are those that both have.
  *
  * @example
@@ -41,7 +41,7 @@ export function narrowed(policy: Policy, by: Policy): Policy {
 type PolicyData = Pick<DeclaredPolicy, keyof DeclaredPolicy> & { readonly name: string };
 
 /**
- * The data beside the verdicts. As JSON it is one policy's rules, and nothing wider than both can be read
+ * The data of the combination. As JSON it has the rules of one policy, so nothing wider than both can be read
  * back.
  */
 function narrowedData(policy: Policy, by: Policy): PolicyData | undefined {
@@ -99,9 +99,9 @@ function narrowedSkills(first: Skills, second: Skills): Skills {
 const policyData = object({ rules: either(string, list(record)) });
 
 /**
- * The parts of a policy that may allow more than another one did: rules that allow and were not there, rules
- * that asked or denied and are gone, rules that ask where silence may have denied, constants and annotations that changed, skills that list more tools. Where it finds nothing, no call
- * gets a weaker verdict; what it finds need not be weaker. For a review, or a check of what is in a
+ * The parts of a policy that may allow more than another one did: new rules that allow, removed rules
+ * that asked or denied, rules that ask where the absence of a rule may have denied, changed constants and annotations, skills that list more tools. If it finds
+ * nothing, no call gets a weaker verdict; a finding need not be weaker. For a review, or a check of what is in a
  * repository.
  *
  * @example
@@ -136,7 +136,7 @@ export function widenings(before: PolicyJson, after: PolicyJson): readonly strin
   ];
 }
 
-/** True if some of the rules speaks of every call of these tools, as those of a preset do together: else an effect may be denied since none does. */
+/** True if some rule covers every call of these tools, as those of a preset do together: otherwise an effect may be denied because none does. */
 export function areNeverSilent(rules: readonly Rule[], named: readonly string[]): boolean {
   const always = rules.filter(({ when, unless }) => when === undefined && unless === undefined);
   const isAlways = (tool: string): boolean =>
@@ -154,13 +154,13 @@ function missingIn({ constants: had = [] }: PolicyJson, { constants = [] }: Poli
   return constants.filter((value) => !had.includes(value));
 }
 
-/** True if a rule asks, denies or does not allow what the author vouches for: without the constant it is weaker. */
+/** True if a rule asks, denies or withholds an allow because of what the author vouches for: without the constant it is weaker. */
 function isStricterByConstants({ verdict, when, unless }: Rule): boolean {
   const [strict, lax] = verdict === "allow" ? [unless, when] : [when, unless];
   return needsConstants(strict, true) || needsConstants(lax, false);
 }
 
-/** True if a condition may hold, or not hold, for the constants alone. */
+/** True if only constants may make a condition hold, or not hold. */
 function needsConstants(condition: Condition | undefined, holds: boolean): boolean {
   if (condition === undefined) return false;
   const { type } = condition;
@@ -170,7 +170,7 @@ function needsConstants(condition: Condition | undefined, holds: boolean): boole
   return !holds && (type === "unknown-links" || type === "secrecy-exceeds-targets");
 }
 
-/** The skills that may use more: what is not named may use everything. */
+/** The skills that may use more tools: an unnamed skill may use all. */
 function widerSkills({ skills: was = {} }: PolicyJson, { skills: is = {} }: PolicyJson): readonly string[] {
   return Object.keys(was).filter((name) => {
     const now = Object.hasOwn(is, name) ? is[name] : undefined;
@@ -182,7 +182,7 @@ function rulesByText(policy: PolicyJson): ReadonlyMap<string, Rule> {
   return new Map(rulesOf(policy).map((rule) => [ruleFacts(rule), rule]));
 }
 
-/** The effect of a rule, as a text: its place, its name and its words to people change no verdict. */
+/** The effect of a rule, as text, without its place, its name and its words to people, which change no verdict. */
 export function ruleFacts({ verdict, tools, when, unless, exception }: Rule): string {
   const facts = {
     verdict,

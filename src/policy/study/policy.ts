@@ -17,17 +17,17 @@ import type { RuleInput } from "../rules/builders.ts";
 import type { Annotation, PolicyJson, Rule } from "../rules/rule.ts";
 import { type RecordedEvent, type SimulatedCall, type SimulateOptions, simulateRun } from "./simulate.ts";
 
-/** The knowledge and constants of a policy beside its rules. */
+/** The annotations and constants of a policy, apart from its rules. */
 export interface PolicyOptions {
-  /** Annotations of tools that others wrote; they stand over what the tools say of themselves. */
+  /** Annotations of tools that others wrote; they override what the tools declare themselves. */
   readonly tools?: Readonly<Record<string, Annotation>>;
   /** Values that the author vouches for: they count as the user's own choice. */
   readonly constants?: readonly string[];
-  /** More rules, beside those of a preset. */
+  /** Rules in addition to those of a preset. */
   readonly extraRules?: readonly RuleInput[];
-  /** Calls that need no question although a rule asks, each an `allow`; a rule that denies stands over them. */
+  /** Calls that need no question although a rule asks, each an `allow`; a rule that denies overrides them. */
   readonly exceptions?: readonly RuleInput[];
-  /** The tools of each way of working: a skill of the agent that is named here may list no others. */
+  /** The tools of each skill: a skill of the agent that is named here may list no others. */
   readonly skills?: PolicyJson["skills"];
 }
 
@@ -35,22 +35,22 @@ export interface PolicyOptions {
 export interface PolicyDefinition extends PolicyOptions {
   /** The name of the policy in records and decisions. */
   readonly name: string;
-  /** The rules, or the preset whose rules they are. */
+  /** The rules, or the name of a preset. */
   readonly rules: readonly RuleInput[] | "guarded" | "strict";
 }
 
 /** The change that would have allowed a call. */
 export interface Advice {
-  /** The decision about the call as it is. */
+  /** The decision about the call under the current policy. */
   readonly decision: Decision;
-  /** The smallest change of the policy that would have allowed it, as data; several belong together. Empty when it is allowed, or nothing small would. */
+  /** The smallest change of the policy that would have allowed it, as data; several belong together. Empty if it is allowed, or no small change would do. */
   readonly changes: readonly Remedy[];
-  /** The change as code; undefined when there is none. */
+  /** The change as code; undefined if there is none. */
   readonly text: string | undefined;
 }
 
 /**
- * A policy of rules. It is a {@link Policy}, so it stands wherever a function does; it is data too (`toJSON`, `policyFromJson`), and says what it does. It
+ * A policy of rules. It is a {@link Policy}, so it can be used wherever a function can; it is also data (`toJSON`, `policyFromJson`), and explains itself. It
  * never throws when it judges, whatever the arguments are.
  */
 export interface RulePolicy extends Policy {
@@ -60,29 +60,29 @@ export interface RulePolicy extends Policy {
   readonly rules: readonly Rule[];
   readonly tools: Readonly<Record<string, Annotation>>;
   readonly constants: readonly string[];
-  /** The tools of each way of working; undefined where the policy says nothing of skills. */
+  /** The tools of each skill; undefined if the policy does not name skills. */
   readonly skills: PolicyJson["skills"];
-  /** The tools whose calls rules count, `*` among them when all are. */
+  /** The tools whose calls rules count; includes `*` if all are counted. */
   readonly counted: readonly string[];
-  /** The same policy for {@link policyFromJson}. */
+  /** The policy as data for {@link policyFromJson}. */
   toJSON(): PolicyJson;
-  /** A decision in words: one line that leaks nothing, or all of it. */
+  /** A decision in words: one line that reveals nothing, or everything. */
   explain(decision: Decision, audience: Audience): string;
-  /** Puts cases to the policy: calls as data, with the verdicts that they must get. */
+  /** Tests the policy with cases: calls as data, with their expected verdicts. */
   test(cases: readonly PolicyCase[]): PolicyReport;
-  /** Decides about each call of a recorded run anew. */
+  /** Decides again about each call of a recorded run. */
   simulate(run: Iterable<RecordedEvent>, options?: SimulateOptions): readonly SimulatedCall[];
-  /** Finds what is most likely not meant in the policy. Names are looked up where the tools are given. */
+  /** Finds likely mistakes in the policy. Names are checked if the tools are given. */
   lint(tools?: readonly (LintedTool | string)[]): readonly Finding[];
   /** The smallest change that would have allowed a call. */
   advise(call: CallRequest): Advice;
 }
 
 /**
- * Makes a policy of rules. Every rule that matches counts: deny over ask over allow, whatever their order. Where none matches, what only looks is allowed,
- * and so are knowledge and memory; every effect, declared or not, is denied. What cannot be evaluated allows nothing, and keeps no deny and no ask away.
+ * Makes a policy of rules. Every matching rule counts: deny before ask before allow, in any order. If none matches, calls that only look are allowed,
+ * and so are knowledge and memory; every effect, declared or not, is denied. A condition that cannot be evaluated allows nothing and prevents no deny or ask.
  *
- * @throws WritError `policy-invalid` with the path of what is wrong
+ * @throws WritError `policy-invalid` with the path of the fault
  * @example
  * ```ts
  * import { allow, ask, limit, policy } from "writ";
@@ -106,9 +106,9 @@ const linted = list(either(string, object({ name: string }, "a tool")), "a list 
 const judged = object({ tool: string, knows: record }, "a call as a policy is given it");
 
 /**
- * Makes a policy of its JSON, as a value or as the text of a file. Everything is checked: what is not known is an error.
+ * Makes a policy from its JSON, as a value or as the text of a file. Everything is checked: an unknown field is an error.
  *
- * @throws WritError `policy-invalid` with the path of what is wrong
+ * @throws WritError `policy-invalid` with the path of the fault
  * @example
  * ```ts
  * import { policyFromJson } from "writ/policy";
@@ -160,7 +160,7 @@ export function policyFromJson(json: unknown): RulePolicy {
 }
 
 function parsedPolicy(text: string): Json {
-  const parsed = parseJson(text.replace(/^\ufeff/, "")); // some editors begin a file with it
+  const parsed = parseJson(text.replace(/^\ufeff/, "")); // some editors begin a file with a byte order mark
   if (parsed.ok) return parsed.value;
   throw new WritError("policy-invalid", { name: "?", reason: `it cannot be read as JSON: ${parsed.reason}` });
 }

@@ -15,27 +15,27 @@ import { knowing, labelOfArguments, learn, type Learned, learnIntent } from "../
 import { resultLabel, shownForm } from "../knowledge/result-label.ts";
 import type { Annotation } from "../rules/rule.ts";
 
-/** An event of a run, live or recorded: what `stream` gives, or what was kept of it. */
+/** An event of a run, live or recorded: from `stream`, or kept from it. */
 export interface RecordedEvent {
   readonly type: string;
   readonly runId?: string;
 }
 
-/** A tool as it describes itself. */
+/** A tool, with its own declarations. */
 export type DescribedTool = Pick<Tool, "name"> &
   Partial<
     Pick<Tool, "input" | "effect" | "parameters" | "trusted" | "resolves" | "secrecy" | "kind" | "origin">
   >;
 
-/** Facts that the events of a run do not tell. */
+/** Facts that the events of a run do not have. */
 export interface SimulateOptions {
-  /** The tools of the agent: what they do, what their arguments are, which are trusted. Left out, every effect is undeclared. */
+  /** The tools of the agent: their effects, their arguments, and whether they are trusted. Left out, every effect is undeclared. */
   readonly tools?: readonly DescribedTool[];
-  /** The user's words, where they were not the input of the run. */
+  /** The user's words, if they were not the input of the run. */
   readonly intent?: string;
 }
 
-/** A call of the run, and what a policy says of it. */
+/** A call of the run, and a policy's decision about it. */
 export interface SimulatedCall {
   readonly turn: number;
   readonly callId: string;
@@ -45,11 +45,11 @@ export interface SimulatedCall {
   readonly was: Decision;
   /** The decision of this policy. */
   readonly would: Decision;
-  /** True if the verdict is another one. */
+  /** True if the verdicts differ. */
   readonly differs: boolean;
 }
 
-/** The policy that is tried out on a run. */
+/** The policy that is tried on a run. */
 export interface Simulated {
   readonly policy: Policy;
   readonly tools: Readonly<Record<string, Annotation>>;
@@ -67,9 +67,9 @@ const shape = closed({
 });
 
 /**
- * Decides anew about each call that the policy of a run decided, given what the run knew then. Each call is
- * judged as it was made: what the model would have done after another decision, nobody knows. Runs inside the
- * run are runs of their own and left out, and so are calls that no policy was asked about (allow-list,
+ * Decides again about each call that the policy of a run decided, with the run's knowledge at that time. Each call is
+ * judged as it was made: what the model would have done after another decision is unknown. Runs inside the
+ * run are separate runs and left out, and so are calls that no policy was asked about (allow-list,
  * arguments, hooks, constraints), and plans that were judged by their acts. No call counts as planned.
  */
 export function simulateRun(
@@ -91,28 +91,28 @@ export function simulateRun(
     if (is(event, "tool-end") || is(event, "knowledge-used")) scene.pending.push(resultMessage(scene, event));
     if (is(event, "call-decided")) judged.push(...judge(scene, event));
     if (is(event, "approval-answer") && event.approved && event.edited === undefined)
-      count(scene, scene.asked.get(event.callId)); // what was edited is decided about anew
+      count(scene, scene.asked.get(event.callId)); // an edited call is decided about again
   }
   return judged;
 }
 
-/** A fact as runs tell it. What was recorded is taken for what its type says: nothing of it is checked. */
+/** A fact of a run. Recorded facts are taken to be of their type, unchecked. */
 type Told<Type extends Fact["type"]> = Extract<Fact, { readonly type: Type }>;
 
 function is<Type extends Fact["type"]>(event: RecordedEvent, type: Type): event is Told<Type> {
   return event.type === type;
 }
 
-/** The knowledge at some moment of the run. */
+/** The knowledge at some point of the run. */
 interface Scene extends Simulated {
   readonly listed: ReadonlyMap<string, DescribedTool>;
   intent: Intent;
   learned: Learned;
-  /** The messages of the turn that goes on: the model has not seen their results. */
+  /** The messages of the current turn: the model has not seen its results. */
   pending: Message[];
   readonly ran: Map<string, number>;
   readonly asked: Map<string, string>;
-  /** The call about which the last event said that the policy asks. */
+  /** The call that the policy asks about, by the last event. */
   asking: string | undefined;
   readonly called: Set<string>;
 }
@@ -152,7 +152,7 @@ function nextTurn(scene: Scene, reply: ReplyMessage): void {
   scene.pending = [reply];
 }
 
-/** The result of a call, with the label of this policy's annotation, else that of the record. */
+/** The result of a call, labelled by this policy's annotation, or else by the record. */
 function resultMessage(
   { listed, tools, learned, called }: Scene,
   { callId, name, arguments: args, result }: Told<"tool-end" | "knowledge-used">,
@@ -160,7 +160,7 @@ function resultMessage(
   called.add(`tool/${name}`);
   const tool = listed.get(name);
   const { trusted, secrecy } = (Object.hasOwn(tools, name) ? tools[name] : undefined) ?? {};
-  const isOfTool = result.status === "ok" || result.status === "error"; // else the runtime said it
+  const isOfTool = result.status === "ok" || result.status === "error"; // otherwise the runtime wrote it
   const said = isOfTool && (trusted !== undefined || secrecy !== undefined);
   const own = shownForm(asTool(tool, name), result);
   const label = said
@@ -169,7 +169,7 @@ function resultMessage(
   return { role: "tool", callId, name, ...result, ...(label === undefined ? {} : { label }) };
 }
 
-/** Only what these tools say of themselves is ever read: none of them is called. */
+/** The listed tools as an allow-list. Only their declarations are read: none of them is called. */
 function asAllowList({ listed }: Pick<Scene, "listed">): AllowList {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what else a tool has is not looked at
   return { skill: "simulate", tools: listed as ReadonlyMap<string, Tool> };
@@ -180,7 +180,7 @@ function asTool(tool: DescribedTool | undefined, name: string): Tool {
   return { effect: "undeclared", ...tool, name } as Tool;
 }
 
-/** Decided before any policy was asked, or in place of one. */
+/** Rules that decided before any policy was asked, or in place of one. */
 const otherRules: ReadonlySet<string> = new Set([
   "allow-list",
   "arguments",
@@ -227,7 +227,7 @@ function requestOf(
   };
 }
 
-/** The label, joined with sources from before the run, which stand in the recorded label alone. */
+/** The label, joined with sources from before the run, which only the recorded label has. */
 function withOthers({ learned, called }: Scene, recorded: Label | undefined): Label {
   const sources = recorded?.sources.filter((source) => !called.has(source)) ?? [];
   return recorded === undefined || sources.length === 0
@@ -239,7 +239,7 @@ function count({ ran }: Scene, tool: string | undefined): void {
   if (tool !== undefined) ran.set(tool, (ran.get(tool) ?? 0) + 1);
 }
 
-/** Counts a call that the policy asked about, where nobody was asked then: a person had agreed to it before. */
+/** Counts a call that the policy asked about without a question to a person, who had agreed to it before. */
 function noteAgreed(scene: Scene, event: RecordedEvent): void {
   const { asking, asked } = scene;
   scene.asking = undefined;

@@ -11,37 +11,37 @@ import { explain } from "./explain.ts";
 import { noIntent } from "../knowledge/intent.ts";
 import { knowing, learn, learnIntent } from "../knowledge/learned.ts";
 
-/** A call and the verdict that it must get. Plain data: cases can be kept in a file. */
+/** A call and its expected verdict. Plain data: cases can be kept in a file. */
 export interface PolicyCase {
-  /** The name of the case where it fails. Default: its number. */
+  /** The name of the case in reports. Default: its number. */
   readonly name?: string;
   readonly tool: string;
   readonly arguments: Json;
-  /** The effect that the tool declares. Default: none, it is undeclared; the policy may declare it too. */
+  /** The effect that the tool declares. Default: undeclared; the policy may declare it too. */
   readonly effect?: Effect;
   readonly parameters?: Parameters;
   readonly kind?: Tool["kind"];
   /** The user's words. */
   readonly intent?: string;
-  /** True if the model has seen data of strangers. Default: false. */
+  /** True if the model has seen strangers' data. Default: false. */
   readonly untrusted?: boolean;
   /** The people who may know what the model has seen. Default: everybody. */
   readonly secrecy?: Label["secrecy"];
-  /** Texts that the model has seen and that are trusted: their links are known, their values are not the user's choice. */
+  /** Trusted texts that the model has seen: their links are known, their values are not the user's choice. */
   readonly trusted?: readonly string[];
-  /** Number of calls of the tool that have run. Default: 0. */
+  /** The number of calls of the tool that have run. Default: 0. */
   readonly calls?: number;
   readonly expect: Decision["verdict"];
-  /** The name of the rule that decides, where that matters. */
+  /** The name of the rule that must decide, if that matters. */
   readonly rule?: string;
 }
 
-/** A case that got another verdict, or by another rule. */
+/** A case with another verdict, or another rule. */
 export interface FailedCase {
   readonly name: string;
   readonly case: PolicyCase;
   readonly decision: Decision;
-  /** The expected verdict, the real one, and the explanation. */
+  /** The expected and the actual verdict, with the explanation. */
   readonly text: string;
 }
 
@@ -67,7 +67,7 @@ const aCase = closed({
   rule: optional(string),
 } satisfies Record<keyof PolicyCase, unknown>);
 
-/** Puts the cases to a policy. @throws WritError `definition-invalid` for what is no case: it would test another call than its author means */
+/** Tests a policy with cases. @throws WritError `definition-invalid` for a malformed case, which would test another call than its author means */
 export function testPolicy(
   policy: Policy,
   constants: readonly string[],

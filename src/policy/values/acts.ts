@@ -1,6 +1,6 @@
 import { partsOfName, verbOf, verbOfName } from "./verbs.ts";
 
-/** Kinds of acts by English words for them, in their shortest forms. A word may stand for several. */
+/** Kinds of acts by English words for them, in their shortest forms. A word may belong to several kinds. */
 const words = {
   remove:
     "delete remove cancel erase clear drop close revoke trash unsubscribe terminate wipe kick ban block dismiss discard destroy withdraw purge uninstall",
@@ -19,7 +19,7 @@ const actsOf = new Map<string, Set<Act>>();
 for (const act of ["remove", "make", "tell", "pay", "change"] as const)
   for (const word of words[act].split(" ")) actsOf.set(word, (actsOf.get(word) ?? new Set()).add(act));
 
-/** The kinds of acts that the words of a text speak of, inflected or not. Linear. */
+/** The kinds of acts that the words of a text name, inflected or not. Linear. */
 export function actsIn(text: string): ReadonlySet<Act> {
   const found = new Set<Act>();
   for (const [word] of text.toLowerCase().matchAll(/\p{L}+/gu))
@@ -27,7 +27,7 @@ export function actsIn(text: string): ReadonlySet<Act> {
   return found;
 }
 
-/** The kinds of acts that the name of a tool speaks of, by its first verb: `cancel_order`, `cancelOrder`; what removes something is nothing else. */
+/** The kinds of acts in the name of a tool, by its first verb: `cancel_order`, `cancelOrder`; a removal belongs to no other kind. */
 export function actsOfTool(name: string): ReadonlySet<Act> {
   const known = read.get(name);
   if (known !== undefined) return known;
@@ -50,7 +50,7 @@ function readActs(name: string): ReadonlySet<Act> {
   return known.find((acts) => acts.has("remove")) ?? known[0] ?? new Set();
 }
 
-/** The words of a text, each as it stands and without the endings of English words. */
+/** The words of a text, each as written and without English endings. */
 export function wordsSaid(text: string): ReadonlySet<string> {
   const found = new Set<string>();
   for (const [word] of text.toLowerCase().matchAll(/[\p{L}\d]+/gu))
@@ -58,21 +58,21 @@ export function wordsSaid(text: string): ReadonlySet<string> {
   return found;
 }
 
-/** The words of a text, and the kinds of acts that it speaks of. */
+/** The words of a text, and the kinds of acts that it names. */
 interface Spoken {
   readonly acts: ReadonlySet<Act>;
   readonly words: ReadonlySet<string>;
 }
 
-/** Verbs that say little beside what is made: who says "Note it" asks for `write_note`. */
+/** Verbs that say little besides the thing that is made: "Note it" asks for `write_note`. */
 const makes = new Set("add append create draft insert log make put record save write".split(" "));
 
-/** Words that turn an act around: `turn_off_alarm`. */
+/** Words that reverse an act: `turn_off_alarm`. */
 const turns = new Set(["on", "off", "in", "out", "up", "down"]);
 
 /**
- * True if a text speaks of the very act that the name of a tool says: of its verb, or of its kind where that is known, and of something that it acts on.
- * For `unlock_door` "Unlock the front door" does, "Lock the door" and "Unlock my account" do not. Where no verb is known the text says every word of the name.
+ * True if a text names the very act in a tool's name: its verb, or its kind if that is known, and something that it acts on.
+ * For `unlock_door`, "Unlock the front door" does, "Lock the door" and "Unlock my account" do not. Without a known verb it must have each word of the name.
  */
 export function namesAct(name: string, said: Spoken): boolean {
   const parts = partsOfName(name);
@@ -90,17 +90,17 @@ export function namesAct(name: string, said: Spoken): boolean {
   return saysVerb && saysTurns && (saysThing || things.length === 0);
 }
 
-/** Words that stand in every other request, whatever that is about: nobody speaks of a field by them. */
+/** Words that occur in any request: they do not name a field. */
 const small = new Set("a an and as at by for from in is it of on or the to with".split(" "));
 
-/** True if a text of these words speaks of a field of this name: of each word of it, one or many. */
+/** True if a text with these words names a field: it has each word of the name, in singular or plural. */
 export function speaksOf(field: string, words: ReadonlySet<string>): boolean {
   const parts = partsOfName(field);
   const isSaid = (part: string): boolean => !small.has(part) && stemsOf(part).some((stem) => words.has(stem));
   return parts.length > 0 && parts.every(isSaid);
 }
 
-/** A word without the endings of English verbs, each way that it may have had. */
+/** The possible stems of a word, without the endings of English verbs. */
 function stemsOf(word: string): readonly string[] {
   if (word.length > 20) return [];
   const cut = /^(.{2,}?)(?:s|es|ed|d|ing|ation|ment|al)$/u.exec(word)?.[1];

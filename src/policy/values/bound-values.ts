@@ -9,22 +9,22 @@ import { type FoldedText, foldedWith } from "./phrases.ts";
 import { anyYear, noUnit, scan, yearOf } from "./scan.ts";
 import { unitOf } from "./unit.ts";
 
-/** The values that stand in trusted texts. */
+/** The values in trusted texts. */
 export interface BoundValues {
   /**
-   * True if the value stands in one of the texts as a whole, in the canonical spelling of its type; without a
-   * type, of the most specific type that its form has. Of a list and of an object every value in it must
-   * (keys are not judged: a schema says them). `null`, truth values and an empty text are never bound; an
+   * True if the value occurs in one of the texts as a whole, in the canonical spelling of its type; without a
+   * type, of the most specific type that its form has. In a list or an object every value must
+   * (keys are not judged: the schema defines them). `null`, booleans and an empty text are never bound; an
    * empty list is. Never throws.
    */
   readonly has: (value: Json, type?: ValueType) => boolean;
-  /** The same of one value in its spelling. */
+  /** Like `has`, for one value in its canonical spelling. */
   readonly hasSpelled: (spelled: Formed) => boolean;
-  /** True if the value stands in one of the texts as a name: whole between quotes, or as an identifier that is no date. */
+  /** True if the value occurs in one of the texts as a name: whole in quotes, or as an identifier that is not a date. */
   readonly hasName: (value: string | number) => boolean;
 }
 
-/** A text or number in the canonical spelling of a type, or of the one that its form has; undefined when it has none. Never throws. */
+/** A value in the canonical spelling of a type, or of the type that its form has; undefined if it has none. Never throws. */
 export function spelledAs(value: string | number, type: ValueType | undefined): Formed | undefined {
   if (type === undefined) return formOf(value);
   const spelling = canonical(type, value);
@@ -32,7 +32,7 @@ export function spelledAs(value: string | number, type: ValueType | undefined): 
   return spelling === undefined ? undefined : { type, canonical: spelling, unit };
 }
 
-/** The values bound to these texts, the intent and constants. Read once, when first asked for; linear. */
+/** The values in these texts, the intent and constants. Read once, on first use; linear. */
 export function valuesIn(texts: readonly string[]): BoundValues {
   let known: Known | undefined;
   return {
@@ -73,7 +73,10 @@ function hasCanonical(known: Known, { type, canonical: spelling, unit }: Formed)
   return found[type].has(spelling);
 }
 
-/** A date with a time is bound when both stand in the texts; a date without a year when its day stands there with any; with a year, when its day stands there without one, and no other year does. */
+/**
+ * True if a date is bound. A date with a time is if both occur in the texts. A date without a year is if its day occurs with any year. A date with a year is if
+ * its day occurs without one, and no other year does.
+ */
 function hasDate(dates: ReadonlySet<string>, spelling: string): boolean {
   if (dates.has(spelling)) return true;
   const split = spelling.indexOf("T");

@@ -25,8 +25,8 @@ const ofString: Readonly<Record<ValueType, (value: string) => string | undefined
 };
 
 /**
- * The one canonical spelling that a value of this type has, so that two values are the same exactly when their spellings are. `undefined` when the value
- * is none of the type, or has a character that nobody sees. A spelling is its own canonical spelling. Never throws; time is linear in the length of the value.
+ * The canonical spelling of a value of this type: two values are equal exactly if their spellings are. `undefined` if the value
+ * is not of the type, or has an invisible character. A spelling is its own canonical spelling. Never throws; linear in the length of the value.
  */
 export function canonical(type: ValueType, value: Json): string | undefined {
   if (typeof value === "number") return ofNumber(type, value);

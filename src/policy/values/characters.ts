@@ -1,4 +1,4 @@
-/** Kinds of characters in tokens, as bits; 0 is a character that parts tokens. */
+/** Kinds of characters in tokens, as bits; 0 is a character that separates tokens. */
 export const has = {
   letter: 1,
   digit: 2,
@@ -39,14 +39,14 @@ for (const space of " \t\n\v\f\r\u{a0}\u{1680}\u{202f}\u{205f}\u{2028}\u{2029}\u
   beyond.set(space.charCodeAt(0), "space");
 for (let code = 0x2000; code <= 0x200a; code += 1) beyond.set(code, "space");
 
-/** Bits of `has` for the character at `index`; 0 when it parts tokens, or there is none. */
+/** The bits of `has` for the character at `index`; 0 if it separates tokens, or there is none. */
 export function bitsAt(text: string, index: number): number {
   const code = text.charCodeAt(index);
   if (code < 128) return inAscii[code] ?? 0;
   return Number.isNaN(code) || beyond.has(code) ? 0 : has.beyondAscii;
 }
 
-/** The kind of parting that the character at `index` is; none when it belongs to a token. */
+/** The kind of separator at `index`; undefined for a character inside a token. */
 export function partingAt(text: string, index: number): Parting | undefined {
   return beyond.get(text.charCodeAt(index));
 }
@@ -57,7 +57,7 @@ export function closingQuote(opening: string): string | undefined {
 }
 
 /**
- * True if a letter or a digit stands at `index`. A character beyond ASCII that parts nothing counts as one.
+ * True if a letter or a digit is at `index`. A character beyond ASCII that separates nothing counts as one.
  */
 export function isWordAt(text: string, index: number): boolean {
   return (bitsAt(text, index) & (has.letter | has.digit | has.beyondAscii)) !== 0;

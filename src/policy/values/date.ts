@@ -13,7 +13,7 @@ const months: ReadonlyMap<string, number> = new Map(
 ).set("sept", 9);
 const daysOf = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** A date or a time in a text, and which of its words it is made of; `last` is the index behind them. `canonical` is left out where it could be two dates. */
+/** A date or a time in a text, and the words that it consists of; `last` is the index after them. `canonical` is left out if it could be two dates. */
 export interface FoundDate {
   readonly canonical?: string;
   readonly first: number;
@@ -22,8 +22,8 @@ export interface FoundDate {
 
 /**
  * The canonical spelling of a date: `2024-05-26`, `2024-05-26T10:00`, `2024-05` for a month, `--05-26` for a day of any year, `T10:00` for a time alone.
- * Seconds are left out when they are zero; a zone stays as it is (`Z`, `+02:00`): nothing is converted. English month names; a day with two numbers
- * before the year counts only when it cannot be read as two dates.
+ * Seconds are left out if they are zero; a zone is kept (`Z`, `+02:00`): nothing is converted. Month names are English; a day with two numbers
+ * before the year counts only if it cannot be read as two dates.
  */
 export function canonicalDate(value: string): string | undefined {
   if (value.length > maxWritten) return undefined;
@@ -37,10 +37,10 @@ export function canonicalDate(value: string): string | undefined {
   return hasHidden(text) ? undefined : ofTokens(tokensOf(text));
 }
 
-/** Begins as a date or a time does, and has more than digits. Most values are told apart by this alone. */
+/** Matches the beginning of a date or a time with more than digits. This alone rules out most values. */
 const mayBeDate = /^(?:\d{1,4}[:\/.\-]\d|\d{1,2}[ \-]?[a-z]|T\d|--\d|[a-z]{3,9}[.,]? )/iv;
 
-/** A whole value: a date, then perhaps a time; or a time alone. A day of the week before it says nothing more. */
+/** The date of a whole value: a date, perhaps with a time; or a time alone. A weekday before it adds nothing. */
 function ofTokens(tokens: Tokens): string | undefined {
   const count = tokens.words.length;
   const isClean = tokens.words.every((_word, index) => index + 1 === count || isNear(tokens, index));
@@ -60,7 +60,7 @@ function ofTokens(tokens: Tokens): string | undefined {
 
 const isDay = /^(?:\d{4}|-)-\d\d-\d\d$/v;
 
-/** The date that begins with the word at `start`: its first digits stand at most two words behind. */
+/** The date that begins with the word at `start`: its first digits are at most two words later. */
 function wholeFrom(tokens: Tokens, start: number): FoundDate | undefined {
   for (let index = start; index < start + 3; index += 1) {
     const date = dateAt(tokens, index);
@@ -71,12 +71,12 @@ function wholeFrom(tokens: Tokens, start: number): FoundDate | undefined {
 
 const weekday = /^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?$/iv;
 
-/** Reads the date or the time that the word at `index`, which begins with a digit, is part of. Looks at four words on either side at most. */
+/** Reads the date or the time that the word at `index`, which begins with a digit, is part of. Looks at most at four words on either side. */
 export function dateAt(tokens: Tokens, index: number): FoundDate | undefined {
   const token = tokens.words[index];
   if (token === undefined || token.end - token.start > 32) return undefined;
   const text = compatible(wordAt(tokens, index));
-  if (!/^\d/v.test(text)) return undefined; // as all that follows would say, later
+  if (!/^\d/v.test(text)) return undefined; // everything below would say the same, but later
   const whole = token.bits === has.digit ? undefined : oneDate(text);
   if (whole !== undefined) return { ...whole, first: index, last: index + 1 };
   return timeAt(tokens, index, text) ?? writtenAt(tokens, index, text);
@@ -90,7 +90,7 @@ const named = /^(?<day>\d{1,2})-(?<name>[a-z]{3,9})-(?<year>\d{4})$/iv;
 
 const shortestDate = "2024-5".length;
 
-/** A date in one word; without `canonical` when it could be two. */
+/** A date in one word; without `canonical` if it could be two. */
 function oneDate(text: string): { readonly canonical?: string } | undefined {
   if (text.length < shortestDate) return undefined;
   const written = iso.exec(text)?.groups ?? yearFirst.exec(text)?.groups;
@@ -196,7 +196,7 @@ function writtenAt(tokens: Tokens, index: number, text: string): FoundDate | und
   return inRange(tokens, index, day);
 }
 
-/** A day whose month stands beside the other day of a range: `January 11th to 15th`, `the 11th to the 15th of January`. */
+/** A day whose month is next to the other day of a range: `January 11th to 15th`, `the 11th to the 15th of January`. */
 function inRange(tokens: Tokens, index: number, day: string): FoundDate | undefined {
   const earlier = otherDay(tokens, index, -1);
   const month = earlier === undefined ? undefined : monthBeside(tokens, earlier, -1)?.month;
@@ -208,7 +208,7 @@ function inRange(tokens: Tokens, index: number, day: string): FoundDate | undefi
   return canonical === undefined ? undefined : { canonical, first: index, last: index + 1 };
 }
 
-/** The other day of a range, before or behind a word: "to" stands between, and "the" before each. */
+/** The other day of a range, before or after a word: "to" is between them, and "the" before each. */
 function otherDay(tokens: Tokens, index: number, side: -1 | 1): number | undefined {
   const skip = (at: number): number => (wordAt(tokens, at).toLowerCase() === "the" ? at + side : at);
   const word = side < 0 ? skip(index - 1) : index + 1;
@@ -217,7 +217,7 @@ function otherDay(tokens: Tokens, index: number, side: -1 | 1): number | undefin
   return dayNumber.test(wordAt(tokens, at)) ? at : undefined;
 }
 
-/** The year behind a month or a day. */
+/** The year after a month or a day. */
 function yearBehind(tokens: Tokens, index: number): string | undefined {
   const next = isNear(tokens, index) ? wordAt(tokens, index + 1) : "";
   return yearNumber.test(next) ? next : undefined;
@@ -235,7 +235,7 @@ function withYear(
   return canonical === undefined ? undefined : { canonical, first, last: end + (year === undefined ? 1 : 2) };
 }
 
-/** The year that stands behind the other day of a range: `January 11th to 15th 2025`, `January 11th to January 15th 2025`. */
+/** The year after the other day of a range: `January 11th to 15th 2025`, `January 11th to January 15th 2025`. */
 function yearOfRange(tokens: Tokens, end: number): string | undefined {
   if (!/^(?:to|until|till|through)$/iv.test(wordAt(tokens, end + 1))) return undefined;
   const day = monthAt(tokens, end + 2) === undefined ? end + 2 : end + 3;
@@ -248,7 +248,7 @@ interface Month {
   readonly index: number;
 }
 
-/** The month on one side of a word; "the" or "of" may stand between. */
+/** The month on one side of a word; "the" or "of" may be between. */
 function monthBeside(tokens: Tokens, index: number, side: -1 | 1): Month | undefined {
   const isBetween = wordAt(tokens, index + side).toLowerCase() === (side < 0 ? "the" : "of");
   const at = index + (isBetween ? 2 * side : side);
@@ -262,7 +262,7 @@ function monthAt(tokens: Tokens, index: number): number | undefined {
   return text.length < 3 || text.length > 9 ? undefined : months.get(text.toLowerCase());
 }
 
-/** True if only spaces, a comma, or the point of an abbreviation stand between a word and the next one. */
+/** True if only spaces, a comma, or the point of an abbreviation are between a word and the next one. */
 function isNear(tokens: Tokens, index: number): boolean {
   const gap = between(tokens, index, index + 1);
   return /^,?[ \t\u{a0}]{1,3}$/v.test(gap) || (wordAt(tokens, index).length < 5 && gap === ". ");

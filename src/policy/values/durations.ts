@@ -18,7 +18,7 @@ const duration = lazy(
     /(?<![\p{L}\p{N}.,\-])(\d{1,3}(?:\.5)?|half an|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)[ \-]?(hours?|hrs?|minutes?|mins?)\b(?![ \-](?:and|before|after|earlier|later|ago|from)\b)/giv,
 );
 
-/** The times at which that ends which begins at one of these times (`T10:00`) and lasts as long as the text says, on the same day. Linear. */
+/** The end times, on the same day, of something that begins at one of these times (`T10:00`) and lasts as long as the text says. Linear. */
 export function endsIn(text: string, times: Iterable<string>): readonly string[] {
   const lasting = [...text.matchAll(duration()).take(most)].map(([, count = "", unit = ""]) => {
     const many = minutesOf.get(count.toLowerCase()) ?? Number(count);

@@ -1,7 +1,7 @@
 import { lazy } from "../../util/remembered.ts";
 import { type FoldedText, isWhole } from "./phrases.ts";
 
-/** A pattern of this length at most is searched with `indexOf`: its worst case is then still linear in the text. */
+/** The longest pattern that is searched with `indexOf`: its worst case is then still linear in the text. */
 const shortPattern = 64;
 
 const wordCharacter = lazy(
@@ -10,7 +10,7 @@ const wordCharacter = lazy(
 /** Between two word characters these make one longer token, alone or several: `not-evil.com`, `a@b`, `x=y`, `o'brien`, `wait...go`. */
 const connectors = "-._@/\\+'&=%$#~*?";
 
-/** True if a text has these words, no longer word or token around them, and no longer name that they are a part of. Both are folded. */
+/** True if a text has these words, not inside a longer word, token or name. Both are folded. */
 export function hasWords({ text, phrases }: FoldedText, words: string): boolean {
   let found = -1;
   const next = words.length <= shortPattern ? byIndexOf(text, words) : byKnuth(text, words);
@@ -31,7 +31,7 @@ function byIndexOf(text: string, words: string): () => number {
   };
 }
 
-/** Knuth, Morris and Pratt: `indexOf` takes time quadratic in what a long hostile pattern and text repeat. */
+/** The search of Knuth, Morris and Pratt: `indexOf` takes quadratic time if a long hostile pattern and text repeat themselves. */
 function byKnuth(text: string, words: string): () => number {
   const borders = bordersOf(words);
   let index = 0;
@@ -71,7 +71,7 @@ function beginsToken(text: string, start: number): boolean {
   return !wordCharacter().test(before);
 }
 
-/** A possessive is no part of the word: `Ann's`. */
+/** True if a token ends here. A possessive is not part of the word: `Ann's`. */
 function endsToken(text: string, end: number): boolean {
   return endsHere(text, end) || (text.startsWith("'s", end) && endsHere(text, end + 2));
 }

@@ -12,7 +12,7 @@ import { isKnownEnding } from "./top-level-domains.ts";
 import { unitOf } from "./unit.ts";
 import { canonicalUrl, isBareLink } from "./url.ts";
 
-/** A value with the type that its own form says. */
+/** A value, with the type that its own form suggests. */
 export interface Formed {
   readonly type: ValueType;
   readonly canonical: string;
@@ -21,8 +21,8 @@ export interface Formed {
 }
 
 /**
- * The most specific type that the form of a value has: an address before a number, a number before text. Nothing else is tried: what looks like an address and
- * is none (`javascript:x`, `//host`, `a b://c`) has no form. Whole numbers are identifiers, because it may be a record that they choose.
+ * The most specific type that the form of a value has: an address before a number, a number before text. A value that looks like an address and
+ * is not one (`javascript:x`, `//host`, `a b://c`) has no form. Whole numbers are identifiers, because they may choose a record.
  */
 export function formOf(value: string | number): Formed | undefined {
   if (typeof value === "number")
@@ -35,7 +35,7 @@ export function formOf(value: string | number): Formed | undefined {
   if (text.includes("@")) {
     const email = canonicalEmail(value);
     if (email !== undefined) return { type: "email", canonical: email };
-    if (text !== value.trim() && !/\s/v.test(text)) return undefined; // another letter that only reads like one
+    if (text !== value.trim() && !/\s/v.test(text)) return undefined; // another letter that only looks the same
   }
   if (/^(?:[a-z][a-z0-9+.\-]*:\/\/|\/\/|\\\\|(?:javascript|vbscript|data|blob|file|mailto):)/iv.test(text))
     return formed("url", canonicalUrl(value));
@@ -53,7 +53,7 @@ function numeric(value: string, text: string): Formed | undefined {
   return /^[\d.]+$/v.test(text) ? (formed("host", canonicalHost(text)) ?? amount(value)) : amount(value);
 }
 
-/** A number that is whole may choose a record (`13.0`, `$13`): it is bound only as it is written. */
+/** A whole number may choose a record (`13.0`, `$13`), so it is bound only as written. */
 function amount(value: string): Formed | undefined {
   const number = canonicalNumber(value);
   if (number === undefined) return formed("phone", canonicalPhone(value));

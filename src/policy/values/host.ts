@@ -9,8 +9,8 @@ const notInName = /[\s\/?#@:\\%\[\]<>^\|]/v;
 const maxHostLength = 253;
 
 /**
- * The canonical spelling of a host: lower case, IDN as Punycode, no dot at its end, with its port if it has one. A name has a dot, or is `localhost`.
- * An IPv4 address must be written as four decimal numbers: `127.1` or `0x7f000001` is none, nor is an IPv6 address without its URL.
+ * The canonical spelling of a host: lower case, IDN as Punycode, no final dot, with its port if it has one. A name has a dot, or is `localhost`.
+ * An IPv4 address must be written as four decimal numbers: `127.1` or `0x7f000001` is not a host, nor is an IPv6 address outside a URL.
  */
 export function canonicalHost(value: string): string | undefined {
   const text = compatible(value.trim());

@@ -5,9 +5,9 @@ const structure = /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/v;
 const maxWritten = 70;
 
 /**
- * The canonical spelling of an international bank account number: upper case, no spaces and dashes. Only its structure is judged (two letters, two digits,
- * 15 to 34 characters): a number with a wrong checksum is compared like any other, because what a user wrote stays the user's choice. An account number of a bank
- * that has no such numbers is its 6 to 17 digits.
+ * The canonical spelling of an international bank account number: upper case, no spaces or dashes. Only its structure is checked (two letters, two digits,
+ * 15 to 34 characters): a number with a wrong checksum is compared like any other, because what a user wrote is the user's choice. An account number of a bank
+ * without such numbers is its 6 to 17 digits.
  */
 export function canonicalIban(value: string): string | undefined {
   if (value.length > maxWritten) return undefined;
@@ -19,7 +19,7 @@ export function canonicalIban(value: string): string | undefined {
   return structure.test(text) ? text : undefined;
 }
 
-/** True for the digits of an account that has no international number. */
+/** True for the digits of an account without an international number. */
 export function isAccount(digits: string): boolean {
   return /^\d{6,17}$/v.test(digits);
 }

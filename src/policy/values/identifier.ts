@@ -5,8 +5,8 @@ const token = lazy(() => /^[\p{L}\p{N}][\p{L}\p{N}\p{M}._:\/+=~@\-]*$/v);
 const maxLength = 256;
 
 /**
- * The canonical spelling of an identifier (an order number, the id of a file): as it is written, with full-width letters folded and without a `#` or `@`
- * before it. Case counts. A whole number is its digits.
+ * The canonical spelling of an identifier (an order number, the id of a file): as written, with full-width letters folded and without a `#` or `@`
+ * before it. Case counts. A whole number is spelled by its digits.
  */
 export function canonicalIdentifier(value: string | number): string | undefined {
   if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? String(value) : undefined;

@@ -3,12 +3,12 @@ import { bitsAt, closingQuote, has, partingAt } from "./characters.ts";
 const opens = "([";
 const closes = ")]";
 const trailing = ".,;:!?'*";
-/** Kinds of characters that end no link, open no bracket and close none. */
+/** Kinds of characters that neither end a link nor open or close a bracket. */
 const goesOn = has.letter | has.digit | has.at | has.dot | has.slash;
 
 /**
  * The end of the link that begins at `start`: before white space, a quote, a bracket that it did not open, or
- * a comma before another link; without the punctuation that ends a sentence. Looks at each character once.
+ * a comma before another link; without the punctuation that ends a sentence. Looks once at each character.
  */
 export function linkEnd(text: string, start: number): number {
   const quote = closingQuote(text[start - 1] ?? "") === "'" ? "'" : undefined;

@@ -3,12 +3,12 @@ import { linkEnd } from "./link-end.ts";
 import { compatible, hasHidden, withoutHidden } from "./normal.ts";
 import { canonicalUrl, isBareLink } from "./url.ts";
 
-/** So many links of one text are listed when nothing else is said. */
+/** The default for the most links of one text that are listed. */
 const defaultLimit = 256;
 
 /**
- * The links in a free text, each once, in the order of their coming, at most `limit`: as `canonical("url")` spells them where it does, else as a parser of
- * links reads them. Found are
+ * The links in a free text, each once, in order, at most `limit`: as `canonical("url")` spells them, or else as a parser of
+ * links reads them. It finds
  * - addresses with any scheme and `://`, also `hxxp`, `https:x.y` whatever its ending, backslashes for slashes, and with a user in them;
  * - `data:`, `javascript:` and `vbscript:`; `mailto:`, `tel:` and `sms:` with somebody behind them;
  * - `//x.y` and `\\x.y`, `www.x.y`, and hosts with an ending of the list of IANA: of countries and the most used (`x.com`) with or without a path; of all others, and
@@ -27,10 +27,10 @@ export function linksIn(text: string, limit: number = defaultLimit): readonly st
   return [...found];
 }
 
-/** Markdown takes any mark for itself behind a backslash. */
+/** A backslash before a mark, which Markdown takes for the plain mark. */
 const escaped = /\\([!-\/:-@\[-`\{-~])/gv;
 
-/** Marks that stand in links. A dot with white space behind it, as behind a sentence, is in no host. */
+/** Marks in links. A dot before white space, as at the end of a sentence, is not part of a host. */
 const mark = /[:\/\\]|\.(?![\n ]|$)/gv;
 
 function collect(text: string, found: Set<string>, limit: number): void {
@@ -43,7 +43,7 @@ function collect(text: string, found: Set<string>, limit: number): void {
   }
 }
 
-/** A part of the text that is read; without `canonical` no link, like an e-mail address. */
+/** A part of the text that was read; without `canonical` it is not a link, like an e-mail address. */
 interface Link {
   readonly canonical?: string;
   readonly end: number;
@@ -57,13 +57,13 @@ function linkAt(text: string, index: number): Link | undefined {
 }
 
 const longestScheme = 24;
-/** Most characters that are looked at for the host of a link, so that half links stay linear. */
+/** The most characters that are searched for the host of a link, so that half links stay linear. */
 const hostWindow = 300;
 const web = /(?:^|[^a-z])(?<scheme>h(?:tt|xx)ps?|ftps?|wss?)$/iv;
 const script = /(?:^|[^a-z])(?<scheme>data|javascript|vbscript)$/iv;
 const person = /(?:^|[^a-z])(?<scheme>mailto|tel|sms)$/iv;
 const dataStart = /^data:(?:[a-z]+\/[a-z0-9.+\-]|[;,])/iv;
-/** Signs before the target of a link in Markdown and HTML: right before it, or with white space between. */
+/** Signs before the target of a link in Markdown and HTML: directly before it, or with white space between. */
 const beforeTarget = /[\("'=<]/v;
 const beforeEqualSign = /(?:href|src|action|poster|data|background|cite|ping)$/iv;
 const longestName = 10;
@@ -110,14 +110,14 @@ function onWeb(text: string, scheme: string, colon: number): Link | undefined {
     : { canonical: spelled(`${scheme.toLowerCase().replace("xx", "tt")}://${rest}`), end };
 }
 
-/** A link by which somebody is written to or called. */
+/** A link that writes to somebody or calls them. */
 function reaching(text: string, scheme: string, colon: number): Link | undefined {
   if (!/[\p{L}\p{N}+%]/v.test(text[colon + 1] ?? "")) return undefined;
   const end = Math.max(linkEnd(text, colon - scheme.length), colon + 1);
   return { canonical: `${scheme.toLowerCase()}:${text.slice(colon + 1, end)}`, end };
 }
 
-/** True if a parser reads a host with several parts here, or any host where nothing else can stand. */
+/** True if a parser reads a host with several parts here, or any host if nothing else fits here. */
 function isHost(authority: string, isAlone: boolean): boolean {
   const host = URL.parse(`https://${authority}`)?.hostname ?? "";
   return isAlone ? /^[a-z0-9\[]/iv.test(host) : /[a-z0-9]\.[a-z0-9]/iv.test(host);
@@ -126,7 +126,7 @@ function isHost(authority: string, isAlone: boolean): boolean {
 const authority =
   /^(?:(?:[^\/\\?#\s<>"'`,;\(\)\[\]\{\}]*@)?\[[\da-f:.]+\])?[^\/\\?#\s<>"'`,;\(\)\[\]\{\}]*/iv;
 
-/** The part of a text that could be the host of a link, and a user before it, with a port. */
+/** The part of a text that could be the host of a link, with a user before it and a port. */
 function authorityAt(text: string, start: number): string {
   return authority.exec(text.slice(start, start + hostWindow))?.[0] ?? "";
 }
@@ -141,7 +141,7 @@ function runnable(text: string, written: string, colon: number): Link | undefine
   return { canonical: scheme + text.slice(colon, end), end };
 }
 
-/** `//x.y/z`, `\\x.y\z` and `\\x.y@SSL\z`: a link where no word or other slash stands before it; as a target also with a host of one part. */
+/** `//x.y/z`, `\\x.y\z` and `\\x.y@SSL\z`: a link if no word or other slash is before it; as a target also with a host of one part. */
 function relative(text: string, index: number): Link | undefined {
   const before = text[index - 1] ?? " ";
   if (/[\p{L}\p{N}\/\\.\-_]/v.test(before)) return undefined;
@@ -158,7 +158,7 @@ function relative(text: string, index: number): Link | undefined {
 
 const inHost = lazy(() => /[\p{L}\p{N}\p{M}_\-]/v);
 
-/** A host that stands alone, and what follows it. A part of a path or of an e-mail address is none. */
+/** A bare host, and what follows it. A part of a path or of an e-mail address is not one. */
 function hosted(text: string, dot: number): Link {
   let start = dot;
   while (inHost().test(text[start - 1] ?? "")) start -= 1;
@@ -187,7 +187,7 @@ function hostEnd(text: string, start: number): number {
   return end;
 }
 
-/** As `canonical("url")` spells it, else as a parser reads it, else as it stands. */
+/** A link as `canonical("url")` spells it, or else as a parser reads it, or else as written. */
 function spelled(link: string): string {
   return canonicalUrl(link) ?? URL.parse(link)?.href ?? link;
 }
@@ -199,7 +199,7 @@ function onHttps(address: string): string {
 const attribute =
   /(?:href|src|srcset|action|poster|data|background|cite|ping|url)[\t\n\r ]*=[\t\n\r ]*(?<quote>["'])/giv;
 
-/** The values of HTML attributes that hold links, where a browser leaves out tabs and line ends that would end a link in a text. */
+/** The values of HTML attributes that hold links. A browser ignores tabs and line ends in them, which would end a link in a text. */
 function attributesOf(text: string): readonly string[] {
   if (!text.includes("=")) return [];
   const values: string[] = [];
@@ -214,7 +214,7 @@ function attributesOf(text: string): readonly string[] {
   return values;
 }
 
-/** Names of characters that links are hidden with in HTML. */
+/** Names of characters that hide links in HTML. */
 const named: Readonly<Record<string, string>> = {
   amp: "&",
   colon: ":",
@@ -231,12 +231,12 @@ const defanged = /\[\.\]|\(\.\)|\{\.\}|\[dot\]|\(dot\)/giv;
 const defangedColon = /\[:\]|\[:\/\/\]/gv;
 const brackets = /[\[\(\{]/v;
 const ideographicStops = /[\u{3002}\u{ff61}]/gv;
-/** A character that may be written otherwise than it is seen. */
+/** A character that may be written differently from how it is seen. */
 const veiling = /[&\[\(\{]|[^\t\n\v\f\r\x20-\x7e]/v;
 
 /**
- * A text as a page, a mail program or an obliging reader would take it, to look for links in: HTML entities decoded, full-width letters folded, characters
- * that nobody sees left out, `evil[.]com` and `evil(dot)com` mended. Linear.
+ * A text as a page, a mail program or an obliging reader would take it, for finding links: HTML entities decoded, full-width letters folded, invisible
+ * characters removed, `evil[.]com` and `evil(dot)com` restored. Linear.
  */
 function visible(text: string): string {
   if (!veiling.test(text)) return text;

@@ -6,9 +6,9 @@ export const maxValueLength = 4096;
 const beyondAscii = /\P{ASCII}/u;
 
 /**
- * Characters that a reader does not see, or sees in another order than they stand: zero-width characters,
- * bidirectional controls, tags, control characters (but white space), lone surrogates, and what stands for a
- * broken character.
+ * Characters that a reader does not see, or sees in another order than they are written: zero-width characters,
+ * bidirectional controls, tags, control characters (except white space), lone surrogates, and the replacement
+ * character.
  */
 const hidden = lazy(
   () => /[[\p{Cc}--[\t\n\v\f\r]]\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u{2800}\u{fffc}\u{fffd}]/v,
@@ -27,12 +27,12 @@ const picture = lazy(
 const tooManyMarks = lazy(() => /[\p{M}\u{ff9e}\u{ff9f}]{31,}/gv);
 const broken = "\u{fffd}";
 
-/** True if a text has a character that nobody sees. Such a value is never equal to anything. */
+/** True if a text has an invisible character. Such a value is never equal to anything. */
 export function hasHidden(text: string): boolean {
   return maybeHidden.test(text) && hidden().test(text) && hidden().test(text.replaceAll(picture(), ""));
 }
 
-/** Leaves out what nobody sees: what a program that ignores such characters would read. */
+/** The text without invisible characters: as a program that ignores them would read it. */
 export function withoutHidden(text: string): string {
   return text.replaceAll(everyHidden(), "");
 }
@@ -41,7 +41,7 @@ export function isAscii(text: string): boolean {
   return !beyondAscii.test(text);
 }
 
-/** NFC: one spelling of accents. For paths and addresses, where a full-width letter is another letter. Linear: a run of over 30 marks becomes hidden. */
+/** NFC: one spelling of accents. For paths and addresses, in which a full-width letter is another letter. Linear: a run of over 30 marks becomes hidden. */
 export function composed(text: string): string {
   return isAscii(text) ? text : text.replaceAll(tooManyMarks(), broken).normalize("NFC");
 }
@@ -50,8 +50,8 @@ export function composed(text: string): string {
 const apart = lazy(() => /((?<=[\p{Nd}\p{No}])\p{No}+|\p{No}+(?=[\p{Nd}\p{No}]))/v);
 
 /**
- * NFKC: also folds full-width letters, ligatures and the like. Look-alikes of other scripts stay different, and so does `10²` from `102`. Linear, as
- * `composed` is.
+ * NFKC: also folds full-width letters, ligatures and the like. Look-alikes of other scripts stay different, and `10²` stays different from `102`. Linear, like
+ * `composed`.
  */
 export function compatible(text: string): string {
   if (isAscii(text)) return text;
@@ -64,7 +64,7 @@ const doubleQuotes = /[\u{201c}-\u{201f}\u{2033}]/gv;
 const dashes = /[\u{2010}-\u{2015}\u{2212}]/gv;
 const spaces = /\s+/gu;
 
-/** NFKC, lower case, one kind of quotes and dashes, and one space where white space is. Two texts that read alike become the same. */
+/** NFKC, lower case, one kind of quotes and dashes, and one space for white space. Two texts that read alike become equal. */
 export function folded(text: string): string {
   const lower = isAscii(text) ? text.toLowerCase() : foldBeyondAscii(text);
   return lower.replaceAll(spaces, " ").trim();
@@ -78,7 +78,7 @@ function foldBeyondAscii(text: string): string {
     .replaceAll(dashes, "-");
 }
 
-/** The canonical spelling of a text: as `folded` writes it. `undefined` when it is empty or has a character that nobody sees. */
+/** The canonical spelling of a text: as `folded` writes it. `undefined` if it is empty or has an invisible character. */
 export function canonicalText(value: string | number): string | undefined {
   const text = folded(String(value));
   return text === "" || hasHidden(text) ? undefined : text;

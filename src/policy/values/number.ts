@@ -24,13 +24,13 @@ const forms = [
   comma,
   noWhole,
 ];
-/** `50.000`: fifty to some, and fifty thousand to others. It is what it is written as. */
+/** `50.000`: fifty to some readers, fifty thousand to others. It is compared as written. */
 const ambiguous = /^[1-9]\d{0,2}\.\d{3}$/v;
 const maxWritten = 64;
 
 /**
  * The canonical spelling of a number: decimal digits, a point, no zeros at the end of the fraction, no exponent; without its currency or percent sign.
- * `1,234.56`, `1.234,56`, `1'234.56` and `1234.56` are one number; `1,234` is read as a thousand and more, and `1.500` is not `1.5`. A number written with zeros before it (`007`) is none.
+ * `1,234.56`, `1.234,56`, `1'234.56` and `1234.56` are equal; `1,234` is read as thousands, and `1.500` is not `1.5`. One with leading zeros (`007`) has none.
  */
 export function canonicalNumber(value: string | number): string | undefined {
   if (typeof value === "number") return Number.isFinite(value) ? ofDouble(value) : undefined;
@@ -58,7 +58,7 @@ function digitsOf(body: string, sign: string): string | undefined {
   return undefined;
 }
 
-/** `String(1e21)` has an exponent: writes all digits instead. */
+/** A number with all digits: `String(1e21)` has an exponent. */
 function ofDouble(value: number): string {
   const text = String(Math.abs(value));
   const sign = value < 0 ? "-" : "";

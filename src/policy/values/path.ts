@@ -4,15 +4,15 @@ const drive = /^[a-z]:(?=[\/\\])/iv;
 const separated = /[\/\\]/v;
 
 /**
- * The canonical spelling of a path: no empty parts, no `.`, and no `..` above the root; behind a name it stays, since that may be a link. Case and spaces stay as they are; a name
- * alone is a path of one part. Accents have one spelling (NFC), but a full-width letter is another name. Backslashes separate parts where a path has no
- * slash; a path with both is none, nor is one that spans lines, begins or ends with white space, or is an address (`x://`, `//x`).
+ * The canonical spelling of a path: no empty parts, no `.`, and no `..` above the root; after a name `..` is kept, because that may be a link. Case and spaces
+ * stay; a bare name is a path of one part. Accents have one spelling (NFC), but a full-width letter is another name. Backslashes separate parts if a path has
+ * no slash. A path with both has none, nor has one that spans lines, begins or ends with white space, or is an address (`x://`, `//x`).
  */
 export function canonicalPath(value: string): string | undefined {
   return read(value, true);
 }
 
-/** The same with each `..` taken back by its letters: what a user means who writes one, whatever is a link. */
+/** The path with each `..` resolved by name: what a user means by one, even if a part is a link. */
 export function shortenedPath(value: string): string | undefined {
   return read(value, false);
 }
@@ -37,7 +37,7 @@ function normalised(text: string, keepsBack: boolean): string | undefined {
   return path.trim() === path ? path : undefined;
 }
 
-/** Windows takes `..` back by its letters; elsewhere it leads out of where the name before it leads, which may be a link. */
+/** The path without `..`. Windows resolves `..` by name; elsewhere it follows the name before it, which may be a link. */
 function withoutDots(
   parts: readonly string[],
   { isRooted, isLinkable }: { readonly isRooted: boolean; readonly isLinkable: boolean },

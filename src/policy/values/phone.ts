@@ -4,20 +4,20 @@ import { compatible, isAscii } from "./normal.ts";
 const written = /^(?:tel:)?(?<number>\+?[\d \(\).\/\-]+)$/iv;
 const afterCountry = "(0)";
 const maxWritten = 40;
-/** Digits in groups count as one number when they begin as one does, or are grouped as in North America. */
+/** Digits in groups count as one number if they begin like one, or are grouped as in North America. */
 const beginsAsNumber = /^(?:\+|\(|0\d|\d{3} \d{3} \d{4}$)/v;
 
 const spaces = /[\u{a0}\u{2007}\u{2009}\u{202f}]/gv;
 const dashes = /[\u{2010}-\u{2015}\u{2212}]/gv;
 
-/** Digits as people type them, in as many characters: programs write spaces and dashes between them that break no line. */
+/** Digits as people type them, in as many characters: programs put non-breaking spaces and dashes between them. */
 function typed(text: string): string {
   return isAscii(text) ? text : text.replaceAll(spaces, " ").replaceAll(dashes, "-");
 }
 
 /**
- * The canonical spelling of a phone number: its 7 to 15 digits, after a `+` where it has its country (`+` or `00`). Nothing is guessed: a number with its
- * country is another value than one without. Groups apart by spaces need a beginning like `+`, `0` or `(`, or the form `555 123 4567`. A date is none.
+ * The canonical spelling of a phone number: its 7 to 15 digits, after a `+` if it has its country (`+` or `00`). Nothing is guessed: a number with its
+ * country differs from one without. Groups separated by spaces need a beginning such as `+`, `0` or `(`, or the form `555 123 4567`. A date has none.
  */
 export function canonicalPhone(value: string): string | undefined {
   if (value.length < 7 || value.length > maxWritten) return undefined;
@@ -35,7 +35,7 @@ const digit = /\d/v;
 const separators = " -./()";
 
 /**
- * The end of a phone number that begins at `start`, or -1. Looks at 40 characters at most, so that a text of
+ * The end of a phone number that begins at `start`, or -1. Looks at most at 40 characters, so that a text of
  * digits stays linear.
  */
 export function phoneEnd(text: string, start: number): number {

@@ -7,25 +7,25 @@ export interface Span {
   readonly end: number;
 }
 
-/** A longer name in a text, of which no part is a value by itself. From `inner` on it is whole as well: the word that begins a sentence has a capital letter anyway. */
+/** A longer name in a text, no part of which is a value by itself. The part from `inner` on is whole too: the first word of a sentence has a capital anyway. */
 export interface Phrase extends Span {
   readonly inner: number;
 }
 
-/** A text as `folded` writes it, with the longer names in it. */
+/** A text as `folded` writes it, with its longer names. */
 export interface FoldedText {
   readonly text: string;
   readonly phrases: readonly Phrase[];
 }
 
-/** Days and months have capital letters and belong to no name. */
+/** Days and months, which have capital letters and belong to no name. */
 const calendar =
   "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December";
-/** Bounded, since a search that fails begins again behind each dash and apostrophe. */
+/** A word with a capital letter. Bounded, because a failed search begins again after each dash and apostrophe. */
 const capital = `(?!(?:${calendar})(?![\\p{L}\\p{M}]))\\p{Lu}[\\p{L}\\p{M}\\-]{0,100}(?:['\u{2019}]\\p{Lu}[\\p{L}\\p{M}]{0,100}){0,4}`;
 const run = lazy(() => new RegExp(`(?<![\\p{L}\\p{M}\\p{N}])${capital}(?: ${capital})+`, "gu"));
 
-/** The longer names in a text: what stands between quotes, and where it is wanted runs of words with capital letters. In their order, none within another. Linear. */
+/** The longer names in a text: the parts in quotes, and, if wanted, runs of words with capital letters. In order, none inside another. Linear. */
 export function phrasesIn(text: string, quoted: readonly Span[], withRuns: boolean): readonly Phrase[] {
   const outer = outermost(quoted.map((span) => trimmed(text, span)));
   const runs = !withRuns
@@ -45,7 +45,7 @@ function trimmed(text: string, { start, end }: Span): Span {
   return { start: end - part.trimStart().length, end: start + part.trimEnd().length };
 }
 
-/** Without those that stand within another, or begin there. */
+/** The spans without those inside another, or beginning there. */
 function outermost<Kind extends Span>(spans: readonly Kind[]): readonly Kind[] {
   const kept: Kind[] = [];
   for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end))
@@ -59,7 +59,7 @@ function beginsSentence(text: string, index: number): boolean {
   );
 }
 
-/** Folds a text piece by piece, so that the places of its longer names are known in what comes out. */
+/** Folds a text piece by piece, so that the places of its longer names in the result are known. */
 export function foldedWith(text: string, phrases: readonly Phrase[]): FoldedText {
   let written = "";
   let read = 0;
@@ -80,7 +80,7 @@ export function foldedWith(text: string, phrases: readonly Phrase[]): FoldedText
   return { text: written, phrases: places };
 }
 
-/** True if words at a place are no part of a longer name: of each that they touch, they hold the whole. Logarithmic. */
+/** True if the words at a place are not part of a longer name: they contain each name that they touch. Logarithmic. */
 export function isWhole(phrases: readonly Phrase[], { start, end }: Span): boolean {
   let low = 0;
   for (let high = phrases.length; low < high;) {

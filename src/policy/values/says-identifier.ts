@@ -1,6 +1,6 @@
 import { between, type Tokens, wordAt } from "./tokens.ts";
 
-/** English words behind which digits are an identifier, even with "is" between: "the id is 13". */
+/** English words after which digits are an identifier, even with "is" between: "the id is 13". */
 const one = "zip postcode id identifier number num nr no reference ref code";
 const several = "zips postcodes ids identifiers numbers nums nos references refs codes";
 
@@ -9,13 +9,13 @@ const numbered =
   "invoice order file document transaction ticket issue pr mr bug case account record message email mail event appointment booking reservation task job build " +
   "request contract customer client user employee entry post comment folder shipment parcel payee";
 
-/** The meaning of a word for digits behind it. */
+/** The meaning of a word for the digits after it. */
 interface IdentifierWord {
-  /** "is" may stand between. */
+  /** True if "is" may be between. */
   readonly strong: boolean;
-  /** More than one may follow. */
+  /** True if more than one may follow. */
   readonly list: boolean;
-  /** It is one only with a point behind it: "no. 13", never "no 13". */
+  /** True if it counts only with a point after it: "no. 13", never "no 13". */
   readonly pointed: boolean;
 }
 
@@ -29,13 +29,13 @@ for (const word of numbered.split(" ")) {
 }
 words.set("entries", { strong: false, list: true, pointed: false });
 
-/** The meaning of an English word, or of the end of a name like `event_id`, for digits behind it. */
+/** The meaning of an English word, or of the end of a name such as `event_id`, for the digits after it. */
 function identifierWord(word: string): IdentifierWord | undefined {
   const last = word.slice(word.lastIndexOf("_") + 1);
   return last.length > 12 ? undefined : words.get(last.toLowerCase());
 }
 
-/** Tokens, with the word up to which a list of identifiers has been read ("files 13, 14"), or -1. */
+/** Tokens, with the word up to which a list of identifiers was read ("files 13, 14"), or -1. */
 export interface Listed extends Tokens {
   listed: number;
 }
@@ -61,7 +61,7 @@ function continuesList(tokens: Listed, index: number): boolean {
   return isNear;
 }
 
-/** Between the word and the digits may stand a quote, a colon, an equals sign or a bracket, and a point behind an abbreviation. */
+/** The gap between the word and the digits may hold a quote, a colon, an equals sign or a bracket, and a point after an abbreviation. */
 const gap = /^["'`]?(?<point>\.?)[ \t]?[:=]?[ \t]?\(?$/v;
 
 function beginsList(tokens: Listed, index: number): boolean {

@@ -2,7 +2,7 @@ import { canonicalNumber } from "./number.ts";
 import { between, type Tokens, wordAt } from "./tokens.ts";
 import { unitAt } from "./unit.ts";
 
-/** English words, of India too, and short forms that make a number before them larger, by the zeros that they stand for. */
+/** English words, including those of India, and short forms that multiply the number before them, by their number of zeros. */
 const zeros: ReadonlyMap<string, number> = new Map([
   ["hundred", 2],
   ["thousand", 3],
@@ -16,21 +16,21 @@ const zeros: ReadonlyMap<string, number> = new Map([
   ["bn", 9],
   ["trillion", 12],
 ]);
-/** A space that breaks no line stands between the thousands of one number. */
+/** A non-breaking space between the thousands of one number. */
 const unbroken: Grouping = { space: /^[\u{a0}\u{202f}]$/v, most: Infinity };
 const spaced: Grouping = { space: /^ $/v, most: 5 };
 const group = /^\d{3}(?:[.,]\d+)?$/v;
 
-/** The space between groups of digits, and the most groups behind the first digits. */
+/** The space between groups of digits, and the most groups after the first digits. */
 interface Grouping {
   readonly space: RegExp;
   readonly most: number;
 }
 
-/** A number with the words that make it larger: `5 million`, `5 000`. */
+/** A number with the words that multiply it: `5 million`, `5 000`. */
 export interface Scaled {
   readonly number: string | undefined;
-  /** The index of the last word that has digits of it. */
+  /** The index of the last word with digits of it. */
   readonly lastDigits: number;
   /** The index of its last word. */
   readonly last: number;
@@ -66,7 +66,7 @@ function withGroups(tokens: Tokens, index: number, number: string): Scaled {
   return { number: last === index ? number : canonicalNumber(written.join("")), lastDigits: last, last };
 }
 
-/** The index of the last group of three digits behind the word, with such a space before each. */
+/** The index of the last group of three digits after the word, with such a space before each. */
 function groupsBehind(tokens: Tokens, index: number, { space, most }: Grouping): number {
   let last = index;
   while (
@@ -79,7 +79,7 @@ function groupsBehind(tokens: Tokens, index: number, { space, most }: Grouping):
   return last;
 }
 
-/** The same with plain spaces. They may part two numbers too: a currency, or a group that is no number by itself, says that it is one. */
+/** Like `groupsBehind`, with plain spaces. They may also separate two numbers: a currency, or a group that is no number by itself, proves that it is one. */
 function spacedBehind(tokens: Tokens, index: number): number {
   if (!/^\D{0,3}[1-9]\d{0,2}$/v.test(wordAt(tokens, index))) return index;
   const last = groupsBehind(tokens, index, spaced);

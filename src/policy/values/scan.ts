@@ -18,17 +18,17 @@ import { isKnownEnding } from "./top-level-domains.ts";
 import { unitAt } from "./unit.ts";
 import { canonicalUrl, isBareLink } from "./url.ts";
 
-/** Canonical values by their type. Text is not among them: it is searched, not collected. */
+/** Canonical values by type, without text, which is searched and not collected. */
 export type FoundValues = Readonly<Record<Exclude<ValueType, "text">, Set<string>>>;
 
-/** The values of texts, the parts between quotes in them, and the texts with the longer names in them. */
+/** The values of texts, their parts in quotes, and the texts with their longer names. */
 export interface Scan {
   readonly found: FoundValues;
   readonly quoted: string[];
   readonly texts: readonly { readonly text: string; readonly phrases: readonly Phrase[] }[];
 }
 
-/** A text of this length at most is a value as a whole, as if it stood between quotes: an answer "13", or a constant. In UTF-16 units. */
+/** The longest text that counts as a value as a whole, as if it were in quotes: an answer "13", or a constant. In UTF-16 units. */
 const maxWhole = 256;
 
 /** The values of all texts. Each is read once, in linear time. */
@@ -64,7 +64,7 @@ export function scan(texts: readonly string[]): Scan {
 
 interface Reading extends Listed {
   readonly found: FoundValues;
-  /** The names of several words between quotes: a path or an identifier within one is none. */
+  /** The names of several words in quotes: a path or an identifier inside one does not count. */
   readonly names: readonly Phrase[];
   /** The index of the last word whose digits belong to a number that was read. */
   lastDigits: number;
@@ -81,7 +81,7 @@ function readAt(reading: Reading, index: number): number {
   return index + 1;
 }
 
-/** A word of letters alone is the identifier of something only where a sign says so: `#general`, or capital letters: `HXDUBJ`. */
+/** Reads a name. A word of letters alone is an identifier only if a sign says so: `#general`, or capital letters: `HXDUBJ`. */
 function readName(reading: Reading, index: number): void {
   const token = reading.words[index];
   const word = wordAt(reading, index);
@@ -91,7 +91,7 @@ function readName(reading: Reading, index: number): void {
   if (token !== undefined && isName && isWhole(reading.names, token)) reading.found.identifier.add(word);
 }
 
-/** Dates, times, phone numbers and account numbers, which may be made of several words. Their words are nothing else as well. */
+/** Reads dates, times, phone numbers and account numbers, which may consist of several words. Their words count as nothing else. */
 function readDigits(reading: Reading, index: number): number | undefined {
   const { words, found } = reading;
   const token = words[index];
@@ -105,7 +105,7 @@ function readDigits(reading: Reading, index: number): number | undefined {
   return readPhone(reading, index) ?? readIban(reading, index);
 }
 
-/** A date with a time is also its date and its time; a date with a year is also its day of any year, for a value that names none. */
+/** Adds a date. A date with a time is also its date and its time; a date with a year is also its day in any year, for a value without one. */
 function addDate(found: FoundValues, canonical: string): void {
   found.date.add(canonical);
   const split = canonical.indexOf("T");
@@ -119,10 +119,10 @@ function addDate(found: FoundValues, canonical: string): void {
   if (/^\d{4}/v.test(day)) found.date.add(anyYear).add(yearOf(day));
 }
 
-/** Stands among dates where one of them has a year. */
+/** A mark among the dates that one of them has a year. */
 export const anyYear = "year";
 
-/** Stands among dates where one of them has the year of this one. */
+/** A mark among the dates that one of them has the same year as this one. */
 export function yearOf(date: string): string {
   return `${anyYear} ${date.slice(0, 4)}`;
 }
@@ -144,7 +144,7 @@ function readPhone(reading: Reading, index: number): number | undefined {
 /** The most groups of four that an account number has. */
 const maxGroups = 9;
 
-/** An account number in groups of four. Where another group could belong to it, the checksum says where it ends; all groups are read together too. */
+/** Reads an account number in groups of four. If another group could belong to it, the checksum says where it ends; all groups are read together too. */
 function readIban(reading: Reading, index: number): number | undefined {
   let written = wordAt(reading, index);
   if (written.length !== 4 || !/^[A-Z]{2}\d{2}$/v.test(written)) return undefined;
@@ -161,7 +161,7 @@ function readIban(reading: Reading, index: number): number | undefined {
   const whole = all.at(-1);
   const iban = all.find(checksumHolds) ?? whole;
   if (iban === undefined || whole === undefined) return undefined;
-  reading.found.iban.add(iban).add(whole); // a checksum may hold by chance, and a user may be wrong about theirs
+  reading.found.iban.add(iban).add(whole); // a checksum may hold by chance, and users may be wrong about theirs
   return ends.get(iban);
 }
 
@@ -189,7 +189,7 @@ function readWord(reading: Reading, index: number): number {
 const beforeAddress =
   /^(?:to|cc|bcc|from|mail|email|mailto|address|contact|recipient|sender|reply|sip|xmpp)$/v;
 
-/** True for the second part of `name:secret@x.y`, a password and a host. Behind a word like "to", and behind a name with a capital letter, it is an address. */
+/** True for the second part of `name:secret@x.y`, a password and a host. After a word such as "to", or a name with a capital letter, it is an address. */
 function isPassword(reading: Reading, index: number): boolean {
   if (!wordAt(reading, index).includes("@") || between(reading, index - 1, index) !== ":") return false;
   const name = wordAt(reading, index - 1);
@@ -200,7 +200,7 @@ function isPassword(reading: Reading, index: number): boolean {
 const beforeFolder =
   /^(?:in|into|inside|within|of|at|to|from|on|under|below|beneath|folder|directory|path|root|is)$/iv;
 
-/** True for a slash that only stands between two words: `red / green`. Behind "in" and the like it is the root of all folders. */
+/** True for a slash that only separates two words: `red / green`. After "in" and the like it is the root folder. */
 function partsWords(reading: Reading, index: number): boolean {
   const { words } = reading;
   if (!/^[\/\\]+$/v.test(wordAt(reading, index)) || index === 0 || index + 1 >= words.length) return false;
@@ -208,7 +208,7 @@ function partsWords(reading: Reading, index: number): boolean {
   return isBetween && !beforeFolder.test(wordAt(reading, index - 1));
 }
 
-/** Digits alone are an identifier where the text says so, else a number. A phone number may have no other sign. */
+/** Reads digits: an identifier if the text says so, otherwise a number. A phone number may have no other sign. */
 function readNumber(reading: Reading, index: number, digits: string): void {
   const { words, text, found } = reading;
   const token = words[index];
@@ -221,7 +221,7 @@ function readNumber(reading: Reading, index: number, digits: string): void {
   addTo(found.phone, canonicalPhone(digits));
 }
 
-/** Digits that are no number, and a code behind the letters of a state: `02139`, `NY 10001`. */
+/** True for digits that are not a number, and a code after the letters of a state: `02139`, `NY 10001`. */
 function isPostal(reading: Reading, index: number, digits: string): boolean {
   if (/^0\d{3,}$/v.test(digits)) return true;
   return (
@@ -235,7 +235,7 @@ function isQuoted(text: string, { start, end }: Token): boolean {
   return "'\"`".includes(text[start - 1] ?? " ") && text[start - 1] === text[end];
 }
 
-/** A whole token, of more than letters: a path, and an identifier if it has a digit or is a name with its `@`. */
+/** Adds a whole token with more than letters: a path, and an identifier if it has a digit or is a name with its `@`. */
 function addPlain(found: FoundValues, token: string): void {
   if (hasHidden(token)) return;
   addPath(found, token);
@@ -243,7 +243,7 @@ function addPlain(found: FoundValues, token: string): void {
     found.identifier.add(canonicalIdentifier(token) ?? token);
 }
 
-/** `key:value` is no value by itself, but what looks like one may be: `localhost:3000`, `a1:b2`. */
+/** Adds a `key:value` that looks like a value as a whole: `localhost:3000`, `a1:b2`. Others are not values. */
 function addPair(found: FoundValues, pair: string): void {
   addPlain(found, pair);
   addTo(found.host, canonicalHost(pair));
@@ -262,10 +262,10 @@ function addAddress(found: FoundValues, bits: number, text: string): void {
     );
 }
 
-/** Stands behind a number that has no unit in the text. */
+/** A mark after a number that has no unit in the text. */
 export const noUnit = "*";
 
-/** A number is bound by itself, and with the unit that stands beside it: any one, where there is none. */
+/** Adds a number by itself, and with the unit beside it: with any unit, if there is none. */
 function addNumber(reading: Reading, index: number, written: string | undefined): void {
   const { text, words, found } = reading;
   if (written === undefined || index <= reading.lastDigits) return;
@@ -284,7 +284,7 @@ function addNumeric(reading: Reading, index: number, text: string): void {
   addTo(found.phone, canonicalPhone(text));
 }
 
-/** Adds a link, its host, and the page that a fragment is part of. */
+/** Adds a link, its host, and the page that its fragment belongs to. */
 function addLink(found: FoundValues, text: string): void {
   const url = canonicalUrl(text);
   if (url === undefined) return;
@@ -294,7 +294,7 @@ function addLink(found: FoundValues, text: string): void {
   addTo(found.host, canonicalHost(url.slice(url.indexOf("://") + 3).replace(/[\/?#].*$/v, "")));
 }
 
-/** Adds a part between quotes as a whole value, also with spaces in it or of letters alone. */
+/** Adds a part in quotes as a whole value, even with spaces or of letters alone. */
 function addQuoted(found: FoundValues, text: string): void {
   if (hasHidden(text)) return;
   addPath(found, text);
@@ -310,17 +310,17 @@ function addTo(set: Set<string>, value: string | undefined): void {
   if (value !== undefined) set.add(value);
 }
 
-/** The numbers that people write as words. One is not among them: it stands in every other sentence, and counts nothing there. */
+/** The numbers that people write as words. One is left out: it occurs in every other sentence, without counting anything. */
 const numbers: ReadonlyMap<string, string> = new Map(
   "two three four five six seven eight nine ten eleven twelve"
     .split(" ")
     .map((word, index) => [word, String(index + 2)]),
 );
-/** Beside one of these a word is a part of another number: `two hundred`, `twenty two`, `two and a half`, `two point five`. */
+/** Words next to which a number word is part of another number: `two hundred`, `twenty two`, `two and a half`, `two point five`. */
 const parts =
   /^(?:and|point|half|halves|third|quarters?|dozens?|hundreds?|thousands?|millions?|billions?|trillions?|k|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)$/i;
 
-/** A whole number from two to twelve that is written as a word and stands by itself. Undefined for any other word. */
+/** A whole number from two to twelve that is written as a word by itself. Undefined for any other word. */
 function numberInWords(tokens: Tokens, index: number): string | undefined {
   const number = numbers.get(wordAt(tokens, index).toLowerCase());
   if (number === undefined) return undefined;

@@ -3,23 +3,23 @@ import { linkEnd } from "./link-end.ts";
 import { maxValueLength } from "./normal.ts";
 import type { Span } from "./phrases.ts";
 
-/** A whole token of a text: what stands between spaces, quotes, brackets, commas and the punctuation of sentences. */
+/** A whole token of a text: a part between spaces, quotes, brackets, commas and the punctuation of sentences. */
 export interface Token {
   /** Its place, in UTF-16 units. */
   readonly start: number;
   readonly end: number;
-  /** Bits of `has`: which kinds of characters it may have. */
+  /** Bits of `has`: the kinds of characters that it may have. */
   readonly bits: number;
-  /** Begins with a scheme and `://`. */
+  /** True if it begins with a scheme and `://`. */
   readonly isLink: boolean;
 }
 
 export interface Tokens {
   readonly text: string;
   readonly words: readonly Token[];
-  /** The places of the parts between quotes, without them. */
+  /** The places of the parts in quotes, without the quotes. */
   readonly quoted: readonly Span[];
-  /** `key:value` and `key=value` as a whole; the key and the value are words as well. */
+  /** Each `key:value` and `key=value` as a whole; the key and the value are words too. */
   readonly pairs: readonly string[];
 }
 
@@ -28,24 +28,24 @@ interface Reader {
   readonly words: Token[];
   readonly quoted: Span[];
   readonly pairs: string[];
-  /** The places of open quotes, by what closes them. */
+  /** The places of open quotes, by the sign that closes them. */
   readonly open: Map<string, number>;
   /** The place of the next `://`, or -1. */
   scheme: number;
 }
 
-/** The word at an index, or nothing. */
+/** The word at an index; empty if there is none. */
 export function wordAt(tokens: Tokens, index: number): string {
   const token = tokens.words[index];
   return token === undefined ? "" : tokens.text.slice(token.start, token.end);
 }
 
-/** The text between two words, or before the first and behind the last. */
+/** The text between two words, or before the first or after the last. */
 export function between({ text, words }: Tokens, from: number, to: number): string {
   return text.slice(words[from]?.end, words[to]?.start ?? text.length);
 }
 
-/** Takes a text apart into whole tokens, in one pass. Longer tokens than a value may be are left out. */
+/** Splits a text into whole tokens, in one pass. Tokens longer than a value may be are left out. */
 export function tokensOf(text: string): Tokens {
   const reader: Reader = {
     text,
@@ -66,7 +66,7 @@ export function tokensOf(text: string): Tokens {
   return reader;
 }
 
-/** Reads the token at `start`; returns where it ends. */
+/** Reads the token at `start`; returns its end. */
 function readToken(reader: Reader, start: number): number {
   const { text } = reader;
   if (reader.scheme !== -1 && reader.scheme < start) reader.scheme = text.indexOf("://", start);
@@ -83,7 +83,7 @@ function readToken(reader: Reader, start: number): number {
   return end;
 }
 
-/** An apostrophe within a word and a comma within a number part no token. */
+/** True for an apostrophe inside a word and a comma inside a number, which do not separate tokens. */
 function joins(text: string, index: number): boolean {
   const character = text[index];
   if (character === ",")
@@ -93,7 +93,7 @@ function joins(text: string, index: number): boolean {
   );
 }
 
-/** A scheme must begin where the token does, or behind `key=`, `key:` or a star: within a longer word it is no link that somebody wrote. */
+/** Reads a link. A scheme must begin where the token does, or after `key=`, `key:` or a star: inside a longer word nobody meant a link. */
 function readLink(reader: Reader, start: number): number {
   const { text, scheme } = reader;
   let begin = scheme;
@@ -129,7 +129,7 @@ function addWord(reader: Reader, span: WordSpan): void {
   push(reader, { start: value, end, bits }, false);
 }
 
-/** The place of the value of `key:value`; `start` when it is none. One letter before a path is a drive. */
+/** The place of the value in `key:value`; `start` if there is none. One letter before a path is a drive. */
 function pairValue(text: string, start: number, end: number): number {
   let index = start;
   while (index < end && ((bitsAt(text, index) & (has.letter | has.beyondAscii)) !== 0 || text[index] === "_"))
@@ -141,7 +141,7 @@ function push(reader: Reader, { start, end, bits }: WordSpan, isLink: boolean): 
   if (end > start && end - start <= maxValueLength) reader.words.push({ start, end, bits, isLink });
 }
 
-/** A quote opens behind a space or a bracket, and closes before one; between words it does neither. */
+/** Reads a quote. It opens after a space or a bracket, and closes before one; between words it does neither. */
 function readQuote(reader: Reader, index: number): void {
   const { text, open } = reader;
   const quote = text[index] ?? "";

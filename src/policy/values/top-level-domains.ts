@@ -1,4 +1,4 @@
-/** Endings that belong to countries. */
+/** Endings of countries. */
 const countries =
   "ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs bt bw by bz ca cc cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz " +
   "de dj dk dm do dz ec ee eg er es et eu fi fj fk fm fo fr ga gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht hu id ie il im in io iq ir is it " +
@@ -6,7 +6,7 @@ const countries =
   "ni nl no np nr nu nz om pa pe pf pg ph pk pl pm pn pr ps pt pw py qa re ro rs ru rw sa sb sc sd se sg sh si sk sl sm sn so sr ss st su sv sx sy sz tc td tf tg th " +
   "tj tk tl tm tn to tr tt tv tw tz ua ug uk us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw рф бел укр срб 中国 中國 公司 网络 在线 香港 台灣 한국 みんな";
 
-/** The most used of the others, and those that are reserved for examples and for networks of one's own. */
+/** The most used other endings, and those reserved for examples and private networks. */
 const others =
   "com net org edu gov mil int info biz name pro mobi app dev page xyz online site website web shop store tech cloud club live life link click top win vip icu buzz " +
   "fun space world today email news blog agency digital media studio design host hosting network systems solutions support center zone group company team work works " +
@@ -65,7 +65,7 @@ const rare =
 const alsoFiles =
   "sh py rs md pl cc ml mm ps pm so am la as in mk tf do id st name test local internal lan home email run rest group host data one";
 
-/** Endings that begin a sentence when a space was forgotten ("done.It works"): no links when they stand so. */
+/** Endings that begin a sentence if a space was forgotten ("done.It works"): written like that they make no link. */
 const sentenceStart = /^(?:Am|As|At|Be|By|Do|In|Is|It|La|Me|My|No|So|To|Us|One|Work|Today|Live|Run)$/v;
 
 const known: ReadonlySet<string> = new Set(`${countries} ${others} ${rare}`.split(" "));
@@ -74,7 +74,7 @@ const fourNumbers = /^\d{1,3}(?:\.\d{1,3}){3}$/v;
 
 /**
  * True if a host (with its port, if it has one) ends as hosts do, so that people and programs take it for a
- * link. `followed` says that a path stands behind it: then the ending may also be one that files have.
+ * link. `followed` says that a path follows: then the ending may also be one that files have.
  */
 export function isKnownEnding(authority: string, followed: boolean): boolean {
   const colon = authority.lastIndexOf(":");

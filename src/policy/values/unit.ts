@@ -22,7 +22,7 @@ const codes: Readonly<Record<string, string>> = {
   "₪": "ILS",
   "₴": "UAH",
 };
-/** English words behind an amount. No value is written with parts of a currency. */
+/** English words after an amount. No value is written with fractions of a currency. */
 const words: Readonly<Record<string, string>> = {
   euro: "EUR",
   euros: "EUR",
@@ -56,13 +56,13 @@ const behind = lazy(
 /** The longest unit, with a space. */
 const window = 9;
 
-/** The currency or percent sign of an amount as a value has it, like `5 EUR`; undefined for one without. */
+/** The currency or percent sign of an amount in the form of a value, such as `5 EUR`; undefined without one. */
 export function unitOf(value: string): string | undefined {
   const { before, behind: after } = written().exec(value.trim())?.groups ?? {};
   return nameOf(before ?? after);
 }
 
-/** The currency or percent sign that stands in a word of a text or beside it. */
+/** The currency or percent sign in a word of a text or beside it. */
 export function unitAt(
   text: string,
   { start, end }: { readonly start: number; readonly end: number },
@@ -73,7 +73,7 @@ export function unitAt(
   return nameOf(after ?? ahead().exec(text.slice(Math.max(0, start - window), start))?.groups?.["unit"]);
 }
 
-/** `try` is a word before it is a currency. */
+/** The unit. `try` is a word before it is a currency. */
 function nameOf(unit: string | undefined): string | undefined {
   if (unit === undefined || (/^try$/i.test(unit) && unit !== "TRY")) return undefined;
   return unit === "%" ? unit : (codes[unit.toUpperCase()] ?? words[unit.toLowerCase()]);

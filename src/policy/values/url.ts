@@ -9,9 +9,9 @@ const misread = /[\s\\]/v;
 const local = new Set(["file:", "javascript:", "vbscript:", "data:", "blob:", "about:"]);
 
 /**
- * The canonical spelling of a link: scheme, host (lower case, Punycode, no dot at its end), port unless it is the scheme's own, path, query and fragment, with
- * percent signs only where they must be. An address without a scheme that looks like a link (`www.x.y`, `x.com/y`) is read as https. `undefined` for one
- * with a user in it, with white space or a backslash, and for what is no place in a network (`file:`, `data:`, `javascript:`).
+ * The canonical spelling of a link: scheme, host (lower case, Punycode, no final dot), port unless it is the scheme's default, path, query and fragment, with
+ * percent signs only where required. An address without a scheme that looks like a link (`www.x.y`, `x.com/y`) is read as https. `undefined` for one
+ * with a user, with white space or a backslash, and for anything that is not a place in a network (`file:`, `data:`, `javascript:`).
  */
 export function canonicalUrl(value: string): string | undefined {
   const text = composed(value.trim());

@@ -22,7 +22,7 @@ const effects: ReadonlyMap<string, ActEffect> = new Map(
   ),
 );
 
-/** Words that name things as often as acts: `order_status`, `smart_lock_unlock_door`. Another verb beside them says more. */
+/** Words that name things as often as acts: `order_status`, `smart_lock_unlock_door`. Another verb beside them takes precedence. */
 const nouns: ReadonlySet<string> = new Set(
   `book call charge check count draft email exchange fax input invite label like link list lock log mail mark message order
   post query record release reply return run schedule set share sign star store switch tag text trade transfer`.split(
@@ -32,12 +32,12 @@ const nouns: ReadonlySet<string> = new Set(
 
 const strength: Readonly<Record<ActEffect, number>> = { read: 1, write: 2, irreversible: 3 };
 
-/** The effect of an act by a known verb for it. */
+/** The effect of an act by its verb, if that is known. */
 export function effectOfVerb(verb: string): ActEffect | undefined {
   return effects.get(verb);
 }
 
-/** True if a verb names a thing as often. */
+/** True if a verb names a thing as often as an act. */
 export function isThingToo(verb: string): boolean {
   return nouns.has(verb);
 }
@@ -63,7 +63,7 @@ export function verbOfName(name: string): string | undefined {
   return isTwice && isStronger(second, chosen) ? second : chosen;
 }
 
-/** The words of the name of a tool, without that of its server. */
+/** The words of a tool's name, without the name of its server. */
 export function partsOfName(name: string): readonly string[] {
   return wordsOf(name.split("/").at(-1) ?? name);
 }
@@ -78,13 +78,13 @@ export function wordsOf(text: string): readonly string[] {
     .filter((word) => word !== "");
 }
 
-/** A word as a known verb: `searches`, `fetches` and `queries` too. */
+/** The known verb of a word: `searches`, `fetches` and `queries` too. */
 export function verbOf(word: string): string | undefined {
   const forms = [word, word.replace(/s$/, ""), word.replace(/es$/, ""), word.replace(/ies$/, "y")];
   return forms.find((form) => effects.has(form));
 }
 
-/** A noun of several things as that of one. */
+/** The singular of a noun. */
 export function singular(word: string): string {
   if (/(?:ss|us|is)$/.test(word)) return word;
   return word

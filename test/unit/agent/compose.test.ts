@@ -41,13 +41,13 @@ describe("the definition of a composition", () => {
   it("says what is wrong with it", () => {
     const stranger = (() => Promise.resolve("x")) as unknown as Runnable<string, string>;
     const wrong: [string, () => unknown][] = [
-      ["pipe(): a function is no agent", () => pipe(a, stranger)],
+      ["pipe(): a function is not an agent", () => pipe(a, stranger)],
       [
         "pipe(): the number of agents after the first must be",
         () => (pipe as unknown as (one: TextAgent) => unknown)(a),
       ],
       ["parallel(): it has no agents", () => parallel([] as never)],
-      ["parallel(): undefined is no agent", () => parallel([undefined] as never)],
+      ["parallel(): undefined is not an agent", () => parallel([undefined] as never)],
       ["parallel(): `concurrency` must be at least 1", () => parallel([a], { concurrency: 0 })],
       ["race(): it has no agents", () => race([] as never)],
       ["race(): `concurrency` must be at least 1", () => race([a], { concurrency: 0 })],

@@ -253,6 +253,6 @@ it("takes every setting that there is", () => {
 it("says of empty replies what a library's user can do", async () => {
   await expect(define({ model: scripted([""], { whenDone: "repeat" }) })()("x")).rejects.toMatchObject({
     code: "protocol-violated",
-    hint: 'Try another driver (`driver: "json"` of the agent, `--driver json` on the command line), a larger model, or shorter tool descriptions. Replies that are empty often mean that a proxy cut them off: see what the provider sends.',
+    hint: 'Try another driver (`driver: "json"` of the agent, `--driver json` on the command line), a larger model, or shorter tool descriptions. Empty replies often mean that a proxy cut them off: check what the provider sends.',
   });
 });

@@ -139,7 +139,7 @@ describe("checkLibrary", () => {
 
   it("fails loudly on an unknown name, with file, skill and name [C41]", () => {
     expect(() => checkLibrary(restricted, ["read_diff"])).toThrow(
-      'skills/review/SKILL.md: the skill "review" is restricted to the tool "comment", which there is not. There are: read_diff.',
+      'skills/review/SKILL.md: the skill "review" is restricted to the tool "comment", which does not exist. There are: read_diff.',
     );
     expect(() => checkLibrary(restricted, [])).toThrow("There are: none.");
   });

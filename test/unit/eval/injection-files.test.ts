@@ -161,13 +161,13 @@ describe("a suite's file", () => {
   it.each(broken)("is refused with %s, by the place of it", (...[, path, value, says]) => {
     const changed = withValue(housing.suite, path, value);
     const thrown = thrownBy(() => suiteOf(changed, file));
-    expect(thrown).toContain("eval-suite-invalid The suite suite.json is not laid out as a suite: ");
+    expect(thrown).toContain("eval-suite-invalid The file suite.json is not a valid suite: ");
     expect(thrown).toContain(says);
   });
 
   it("is refused when it is no JSON, or not there", () => {
     expect(thrownBy(() => readSuite(write("broken.json", "{")))).toMatch(
-      /^eval-suite-invalid .*broken\.json is not laid out as a suite: in \(the whole file\), it cannot be read as JSON/,
+      /^eval-suite-invalid .*broken\.json is not a valid suite: in \(the whole file\), it cannot be read as JSON/,
     );
     expect(thrownBy(() => readSuite(join(folder, "none.json")))).toMatch(/^file-unreadable /);
   });

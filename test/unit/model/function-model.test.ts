@@ -15,7 +15,7 @@ it.each<[what: string, given: () => unknown, told: string]>([
   ["calls that are none", () => ({ calls: "add" }), "gave calls that are a string"],
   ["a call without its name", () => ({ calls: [{ tool: "add" }] }), "gave a call without a name"],
   ["a call that is nothing", () => ({ calls: [null] }), "gave a call without a name"],
-  ["pieces of text", pieces, 'a piece of it is no delta, but "Hello"'],
+  ["pieces of text", pieces, 'a piece of it is not a delta, but "Hello"'],
 ])("a model function that gives %s is told so, and by whom it is mended", async (_what, given, told) => {
   const { outcome, error } = await agent({ name: "a", model: given as ModelFunction })
     .run("Hi")
@@ -24,7 +24,9 @@ it.each<[what: string, given: () => unknown, told: string]>([
   expect(error).toMatchObject({
     code: "reply-invalid",
     message: expect.stringContaining(told),
-    hint: expect.stringContaining("Correct what gives the replies, where it is yours: a function"),
+    hint: expect.stringContaining(
+      "Correct the function or the adapter that makes the replies, if it is yours",
+    ),
   });
 });
 

@@ -8,21 +8,21 @@ export interface NetworkPlace {
   readonly address?: string;
 }
 
-/** Signs by which a server of mail may send an address on to another host: `a%evil.com@x.y`, `evil.com!a@x.y`, and words in another writing, which hide them. */
+/** Signs by which a mail server may forward an address to another host: `a%evil.com@x.y`, `evil.com!a@x.y`, and encoded words, which hide them. */
 const sentOn = /[%!]|=\?/v;
-/** Signs before the `@` by which a program that wants a link finds its host in front of them: `evil.com/x@example.com`. */
+/** Signs before the `@` that make a program which expects a link find its host before them: `evil.com/x@example.com`. */
 const linked = /[\/?#]/v;
 
 /**
- * The place of a text that is one e-mail address, one link or one host; undefined when it is anything else,
- * or is written so that programs could read it differently (a user before the host of a link, backslashes,
- * several addresses, invisible letters, a way through the host of an address, a link whose path ends like an
- * address).
+ * The place of a text that is one e-mail address, one link or one host. Undefined for anything else, and for
+ * a text that programs could read differently: with a user before the host of a link, backslashes,
+ * several addresses, invisible characters, a route inside an address, or a link whose path ends like an
+ * address.
  */
 export function placeOf(text: string): NetworkPlace | undefined {
   if (text.includes("://")) {
     const host = URL.parse(canonicalUrl(text) ?? "")?.hostname.toLowerCase();
-    // beyond the web some programs decode `%65` and read `127.1` as a number, and some do not
+    // beyond the web, only some programs decode `%65` or read `127.1` as a number
     return host === undefined || URL.parse(`http://${host}`)?.hostname !== host ? undefined : { host };
   }
   if (!text.includes("@")) {
@@ -35,7 +35,7 @@ export function placeOf(text: string): NetworkPlace | undefined {
   return host === undefined || sentOn.test(local) ? undefined : { address, host };
 }
 
-/** True if a host is this one, or beneath it where the pattern begins with `*.`. */
+/** True if a host is the pattern, or beneath it if the pattern begins with `*.`. */
 export function isWithinHost(host: string, pattern: string): boolean {
   return pattern.startsWith("*.")
     ? host.endsWith(pattern.slice(1)) && host.length >= pattern.length

@@ -10,14 +10,14 @@ import { conditionsIn } from "../conditions.ts";
 import type { Condition, Rule } from "../rule.ts";
 
 /**
- * True if a condition holds for a call; undefined when it cannot be said, since something throws, is no JSON,
- * or is of another kind than the condition is about. Never throws.
+ * True if a condition holds for a call; undefined if that cannot be decided, because something throws, is not JSON,
+ * or is of another kind than the condition needs. Never throws.
  */
 export function holds(condition: Condition, sight: Sight): Truth {
   return judgeOf(condition)(sight);
 }
 
-/** Says of a call if a condition holds. Never throws. */
+/** Decides whether a condition holds for a call. Never throws. */
 type Judge = (sight: Sight) => Truth;
 
 /** The judge of a condition. Depends on: the condition. */
@@ -42,9 +42,9 @@ const judgeOf: (condition: Condition) => Judge = remembered((condition: Conditio
 });
 
 /**
- * True if a rule counts for a call of one of its tools. It fails closed: an allow counts when its condition
- * surely holds and its exception surely does not; a deny and an ask count unless their condition surely does
- * not hold, or their exception surely does. An allow that judges single arguments says nothing of one that
+ * True if a rule counts for a call of one of its tools. It fails closed: an allow counts if its condition
+ * certainly holds and its exception certainly does not; a deny and an ask count unless their condition certainly does
+ * not hold, or their exception certainly does. An allow that judges single arguments does not cover an argument that
  * the tool's schema does not have.
  */
 export function matches({ verdict, when, unless }: Rule, sight: Sight): boolean {
@@ -56,7 +56,7 @@ export function matches({ verdict, when, unless }: Rule, sight: Sight): boolean 
     : condition !== false && exception !== true;
 }
 
-/** True if a condition judges single arguments, and the call has another one that its tool never declared, or nobody can say. */
+/** True if a condition judges single arguments, and the call has an argument that its tool never declared, or that cannot be decided. */
 export function leavesUnjudged(when: Condition, { undeclared }: Sight): boolean {
   const paths = judgedPaths(when);
   if (paths.length === 0) return false;
@@ -67,17 +67,17 @@ export function leavesUnjudged(when: Condition, { undeclared }: Sight): boolean 
   }
 }
 
-/** Single arguments that a condition judges. Depends on: the condition. */
+/** The paths of the single arguments that a condition judges. Depends on: the condition. */
 const judgedPaths: (when: Condition) => readonly string[] = remembered((when: Condition) =>
   conditionsIn({ when }).flatMap((each) => (each.type === "argument" ? [each.path] : [])),
 );
 
-/** True for the path of an argument with this name, or of a field within it. */
+/** True for the path of an argument with this name, or of a field inside it. */
 export function isAt(path: string, name: string): boolean {
   return path === name || path.startsWith(`${name}.`);
 }
 
-/** The judge of a condition without others in it. It may throw. */
+/** The judge of a condition that contains no other. It may throw. */
 function partOf(condition: Exclude<Condition, { readonly of: unknown }>): Judge {
   switch (condition.type) {
     case "argument": {
@@ -143,7 +143,7 @@ function hasUnknownLinks(path: string | undefined, sight: Sight): Truth {
   });
 }
 
-/** Types of targets that name a place of the author's own, and nobody who reads. */
+/** Types of targets that name a place of the author's own, which nobody else reads. */
 const nobody: ReadonlySet<string | undefined> = new Set(["path", "date", "number"]);
 
 function exceedsTargets(sight: Sight): Truth {
@@ -163,7 +163,7 @@ function exceedsTargets(sight: Sight): Truth {
   });
 }
 
-/** True if a value tells nobody what was read: it stands in the user's words, or says by its address to whom the user wanted it told. */
+/** True if a value reveals nothing that was read: it occurs in the user's words, or is an address that the user chose as a recipient. */
 function isUsersOwn(leaf: Leaf, sight: Sight): boolean {
   const { value, type, role, isOdd } = leaf;
   if (isOdd) return false;
@@ -173,10 +173,10 @@ function isUsersOwn(leaf: Leaf, sight: Sight): boolean {
   return isWhom && sight.isBound(leaf, undefined) === true;
 }
 
-/** The values in what the user said and the author vouches for. Depends on: the intent. */
+/** The values in the user's words and in what the author vouches for. Depends on: the intent. */
 const wordsOf = remembered(({ text, constants }: Intent) => valuesIn([text, ...constants]));
 
-/** A reader as an address is compared: whoever named it may have written it otherwise. A link stays one: it is less than its host. */
+/** A reader in the form of an address, for comparison: it may have been written differently. A link stays a link: it covers less than its host. */
 function asPlace(reader: unknown): unknown {
   const place = typeof reader === "string" && !reader.includes("://") ? placeOf(reader) : undefined;
   return place === undefined ? reader : (place.address ?? place.host);

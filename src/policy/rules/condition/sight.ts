@@ -16,35 +16,35 @@ import {
   type Sort,
 } from "./values.ts";
 
-/** A call as conditions look at it. What is costly is looked at once, when the first condition asks. */
+/** A call as conditions see it. Costly parts are computed once, when the first condition asks. */
 export interface Sight {
   readonly call: CallRequest;
-  /** The knowledge of the run, looked at once. May throw. */
+  /** The knowledge of the run, read once. May throw. */
   readonly knows: () => RunKnowledge;
-  /** The effect of the call, as the policy or else the tool declares it; none for knowledge and memory. */
+  /** The effect of the call: as the policy declares it, otherwise as the tool does; none for knowledge and memory. */
   readonly effect: Effect;
-  /** The policy says that the tool looks outside. */
+  /** True if the policy says that the tool looks outside. */
   readonly reachesOutside: boolean;
-  /** The arguments, looked at once. May throw. */
+  /** The arguments, read once. May throw. */
   readonly args: () => Json;
-  /** All values of the arguments; undefined when they cannot be read. May throw. */
+  /** All values of the arguments; undefined if they cannot be read. May throw. */
   readonly leaves: () => readonly Leaf[] | undefined;
   /** The values at a dotted path. May throw. */
   readonly at: (path: string) => readonly Leaf[] | undefined;
-  /** The names of arguments that the tool never declared: its schema is open. May throw. */
+  /** The names of arguments that the tool never declared, because its schema is open. May throw. */
   readonly undeclared: () => readonly string[];
   /** True if a value is the user's own choice. May throw. */
   readonly isBound: (leaf: Leaf, as: ValueType | undefined) => Truth;
-  /** The links in a value that no trusted source contained. May throw. */
+  /** The links in a value that occur in no trusted source. May throw. */
   readonly strangersLinks: (leaf: Leaf) => readonly string[];
 }
 
-/** True if a call with such an effect, or with one that nobody declared, may change something. */
+/** True if a call with this effect, or an undeclared one, may change something. */
 export function isEffectful(effect: Effect): boolean {
   return effect !== "none" && effect !== "read";
 }
 
-/** Looks at a call. An annotation of the policy stands over what the tool says of itself. `most` values are looked at, if not 5000. */
+/** The sight of a call. An annotation of the policy overrides the tool's own declarations. `most` values are looked at, 5000 by default. */
 export function sightOf(call: CallRequest, annotation: Annotation = {}, most?: number): Sight {
   const effect = effectOf(call, annotation);
   const reachesOutside = annotation.reaches === "outside";
@@ -80,16 +80,16 @@ export function sightOf(call: CallRequest, annotation: Annotation = {}, most?: n
   };
 }
 
-/** True if arguments that nobody listed say whom a call reaches, by its effect or by where it looks. */
+/** True if arguments without a role can say whom a call reaches: by its effect, or because it looks outside. */
 function actsOnRest(effect: Effect, knows: () => RunKnowledge): boolean {
   return isEffectful(effect) || (effect === "read" && knows().label.secrecy !== "public");
 }
 
-/** True if some field within an argument has a role of its own. Depends on: the list. */
+/** True if a field inside an argument has a role of its own. Depends on: the list. */
 const hasInner = (list: Parameters | undefined): boolean => list !== undefined && innerIn(list);
 const innerIn = remembered((list: Parameters) => Object.keys(list).some((name) => name.includes(".")));
 
-/** The names that are the author's. Where no schema is known, the form of a name must say it. */
+/** The names that the author gave. Without a known schema, the form of a name decides. */
 function namesOf(
   fields: CallRequest["fields"],
   lists: readonly (Parameters | undefined)[],
@@ -98,7 +98,7 @@ function namesOf(
   return (key) => fields.has(key) || lists.some((list) => list !== undefined && Object.hasOwn(list, key));
 }
 
-/** The same value is looked at once, wherever it stands. */
+/** Remembers results, so that equal values are judged once, wherever they occur. */
 function memoryOf({ knows, tool, effect, leaves }: Looking): Pick<Sight, "isBound" | "strangersLinks"> {
   const named = once(() => dividedNames(leaves() ?? []));
   const bound = new Map<ValueType | undefined, Map<Json, Truth>>();
@@ -140,7 +140,7 @@ interface Asked extends Omit<Looking, "leaves"> {
   readonly as: ValueType | undefined;
 }
 
-/** True if the author vouches for a value in this argument, or for a place where it was found. An act that nobody asked for may not use what was found. */
+/** True if the author vouches for a value in this argument, or for a place where it was found. An act that nobody asked for may not use found values. */
 function isAllowedBy(
   { constants = [], from = [] }: Pick<ParameterWords, "constants" | "from">,
   value: Json,
@@ -161,7 +161,7 @@ function kept<Key, Value>(memory: Map<Key, Value>, key: Key, look: () => Value):
   return value;
 }
 
-/** The same call, if the author vouched for these values. */
+/** The call, as if the author had vouched for these values. */
 export function vouchedFor(sight: Sight, values: readonly string[]): Sight {
   return {
     ...sight,
@@ -170,18 +170,18 @@ export function vouchedFor(sight: Sight, values: readonly string[]): Sight {
   };
 }
 
-/** A value as an author writes it into `constants`. */
+/** A value in the form in which an author writes it into `constants`. */
 export function asConstant(value: Json): string | undefined {
   if (typeof value === "string") return value;
   return typeof value === "number" ? String(value) : undefined;
 }
 
-/** The values that say whom, what or how much a call acts on. */
+/** True for a value that says whom, what or how much a call acts on. */
 export function isChoice({ role }: Leaf): boolean {
   return role !== "content";
 }
 
-/** The values that the call acts on and the user did not choose; undefined if unknown. May throw. */
+/** The values that the call acts on and that the user did not choose; undefined if unknown. May throw. */
 export function unboundOf(sight: Sight): readonly Leaf[] | undefined {
   return sight
     .leaves()
@@ -214,12 +214,12 @@ function sortIn(parameters: Parameters | undefined, name: string): Sort | undefi
   return meant === undefined ? { role: known, ...words } : { role: known, type: meant, ...words };
 }
 
-/** Only a plain yes or no is one: a promise is neither. */
+/** The truth of an answer: only a plain boolean counts, a promise does not. */
 export function truthOf(said: unknown): Truth {
   return typeof said === "boolean" ? said : undefined;
 }
 
-/** The value of a look, or what it threw, again and again. */
+/** Computes a value once; an error is thrown again each time. */
 function once<Value>(look: () => Value): () => Value {
   let seen: { readonly value: Value } | { readonly thrown: unknown } | undefined;
   return () => {
@@ -235,10 +235,10 @@ function once<Value>(look: () => Value): () => Value {
   };
 }
 
-/** More texts beside each other are no name. */
+/** The most texts side by side that can be parts of a name. */
 const mostParts = 6;
 
-/** The names, as people write them, that texts beside each other in an object are parts of: `first_name` and `last_name`, in either order. */
+/** The full names that adjacent texts in an object are parts of: `first_name` and `last_name`, in either order. */
 function dividedNames(leaves: readonly Leaf[]): ReadonlyMap<Leaf, readonly string[]> {
   const named = new Map<Leaf, readonly string[]>();
   const texts = leaves.flatMap((leaf) => {

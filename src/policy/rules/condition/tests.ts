@@ -6,13 +6,13 @@ import { isWithinHost, placeOf } from "./hosts.ts";
 import type { ValueTest } from "../rule.ts";
 import { compatible } from "../../values/normal.ts";
 
-/** True if something holds; undefined when it cannot be said. */
+/** True if something holds; undefined if that cannot be decided. */
 export type Truth = boolean | undefined;
 
 /** True if a value is the user's own choice. May throw. */
 export type IsBound = (leaf: Leaf, as: Extract<ValueTest, { type: "bound" }>["as"]) => Truth;
 
-/** Says of a value if it passes a test. Undefined for no JSON, and for a value of another kind than the test's. May throw. */
+/** Decides whether a value passes a test. Undefined for a value that is not JSON or of another kind than the test's. May throw. */
 type Passes = (leaf: Leaf, isBound: IsBound) => Truth;
 
 /** Makes the judge of values by a test. */
@@ -43,7 +43,7 @@ function ofJson(test: ValueTest): Passes {
   }
 }
 
-/** All hold; one that cannot be said leaves the whole unsaid, unless another does not hold. */
+/** True if all hold; undefined if one cannot be decided, unless another does not hold. */
 export function every<Item>(items: readonly Item[], judge: (item: Item) => Truth): Truth {
   let sum: Truth = true;
   for (const item of items) {
@@ -54,7 +54,7 @@ export function every<Item>(items: readonly Item[], judge: (item: Item) => Truth
   return sum;
 }
 
-/** One holds; one that cannot be said leaves the whole unsaid, unless another holds. */
+/** True if one holds; undefined if one cannot be decided, unless another holds. */
 export function some<Item>(items: readonly Item[], judge: (item: Item) => Truth): Truth {
   let sum: Truth = false;
   for (const item of items) {
@@ -69,10 +69,10 @@ export function negated(truth: Truth): Truth {
   return truth === undefined ? undefined : !truth;
 }
 
-/** A value as it looks to people. Depends on: the value. */
+/** A value as people see it. Depends on: the value. */
 const foldedLeaf = remembered(({ value }: Leaf) => fold(value));
 
-/** One of these; unsaid of one that only looks like one of them. A leaf is no list and no object: those in the list are nobody's value. */
+/** Tests for one of these values; undefined for a value that only looks like one. A leaf is never a list or an object, so such entries match nothing. */
 function oneOf(values: readonly Json[]): Passes {
   const exact = new Set(values);
   const alike = new Set(values.map(fold));
@@ -80,7 +80,7 @@ function oneOf(values: readonly Json[]): Passes {
   return (leaf) => exact.has(leaf.value) || (alike.has(foldedLeaf(leaf)) ? undefined : false);
 }
 
-/** Values that people, and careless programs, take for the same. */
+/** The form of a value in which values that people, and careless programs, confuse are equal. */
 function fold(value: Json): string {
   if (typeof value !== "string") return typeof value === "object" ? "" : String(value);
   return compatible(value)

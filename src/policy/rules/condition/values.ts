@@ -5,39 +5,39 @@ import type { Json } from "../../../util/json.ts";
 export interface Sort {
   readonly role: ParameterRole;
   readonly type?: ValueType;
-  /** More words of the author: values that count as chosen in this argument, and places that they may come from. */
+  /** The author's other words on the argument: values that count as chosen in it, and places that they may come from. */
   readonly words?: Pick<ParameterWords, "constants" | "from">;
 }
 
-/** One plain value in the arguments of a call: a text, a number, true or false, nothing; or a name that the model chose. */
+/** One plain value in the arguments of a call: text, number, boolean or null; or a name that the model chose. */
 export interface Leaf extends Sort {
-  /** `to[0]`, `event.participants[1].email`; a name that is a value itself stands in brackets, `headers(x@y.z)`. */
+  /** `to[0]`, `event.participants[1].email`; a name that is itself a value is in brackets, `headers(x@y.z)`. */
   readonly path: string;
   readonly value: Json;
-  /** It is no value that JSON can hold: nothing can be said of it. */
+  /** True if JSON cannot hold the value: nothing about it can be decided. */
   readonly isOdd: boolean;
 }
 
-/** More values, or deeper ones, are not looked at: then nothing can be said of any. */
+/** The most values that are looked at, at most so deep: beyond that nothing can be decided. */
 const mostLeaves = 5000;
 const deepest = 64;
 
-/** The reader's view of arguments. */
+/** The rules for reading arguments. */
 export interface ReadingOfArguments {
   readonly sortOf: (parameter: string) => Sort;
-  /** The role of a field within an argument by its dotted path, where it has one of its own. Undefined where none has. */
+  /** The role of a field inside an argument, by its dotted path, if it has one of its own. Undefined if no field has. */
   readonly sortWithin?: (path: string) => Sort | undefined;
-  /** True if the name of a field is the author's. Any other is a value too: the model chose it. */
+  /** True if the name of a field is the author's. Any other name is a value too, because the model chose it. */
   readonly isName: (key: string) => boolean;
-  /** So many values are looked at. Default 5000. */
+  /** The most values to look at. Default 5000. */
   readonly most?: number;
 }
 
 /**
- * All values in the arguments of a call, each with the role of the argument that it stands in. An empty list or object is one empty value. Names of
+ * All values in the arguments of a call, each with the role of its argument. An empty list or object is one empty value. Names of
  * fields that the author did not give are values too: a map may carry its content in its keys.
  *
- * Undefined when they cannot be read, or are too many. May throw where a getter or a proxy does.
+ * Undefined if they cannot be read, or are too many. May throw if a getter or a proxy does.
  */
 export function leavesOf(args: unknown, reading: ReadingOfArguments): readonly Leaf[] | undefined {
   const { sortOf, isName } = reading;
@@ -54,8 +54,8 @@ export function leavesOf(args: unknown, reading: ReadingOfArguments): readonly L
 }
 
 /**
- * The values at a dotted path, through lists. One empty value where nothing is. Undefined when they cannot be read, or are too many. A name with dots
- * in it is found as well: whatever a tool might take for the argument is looked at.
+ * The values at a dotted path, through lists. One empty value if nothing is there. Undefined if they cannot be read, or are too many. A name with dots
+ * in it is found too: everything that a tool might take for the argument is looked at.
  */
 export function leavesAt(
   args: unknown,
@@ -72,7 +72,7 @@ export function leavesAt(
   return collected.leaves;
 }
 
-/** Left out, null, or empty. */
+/** True for a value that is left out, null or empty. */
 export function isAbsent({ value, isOdd }: Leaf): boolean {
   return !isOdd && (value === null || value === "");
 }
@@ -88,7 +88,7 @@ interface Collected {
   readonly reading: ReadingOfArguments;
 }
 
-/** Gives false when the value cannot be read whole. */
+/** Collects the values. Returns false if the value cannot be read whole. */
 function collect(value: unknown, { path, sort, depth }: Position, collected: Collected): boolean {
   const { leaves, reading } = collected;
   if (depth > deepest || leaves.length >= (reading.most ?? mostLeaves)) return false;
@@ -126,7 +126,7 @@ function leafOf(value: unknown, path: string, { role, type, words }: Sort): Leaf
     : { role, type, words, path, value: null, isOdd: true };
 }
 
-/** An address, a number or a sentence is no name that a program gives to a field. */
+/** True if a key can be a name that a program gives to a field: not an address, a number or a sentence. */
 export function looksLikeName(key: string): boolean {
   return /^[\p{L}_$][\p{L}\p{N}_$-]{0,63}$/u.test(key);
 }
@@ -137,7 +137,7 @@ function isPlainObject(value: unknown): value is Readonly<Record<string, unknown
   return prototype === Object.prototype || prototype === null;
 }
 
-/** The path goes on where a plain value stands: what the tool takes for the argument, nobody knows. */
+/** The result if a path goes on below a plain value: the value that the tool takes for the argument is unknown. */
 const elsewhere = Symbol("elsewhere");
 
 interface Search {
@@ -145,7 +145,7 @@ interface Search {
   readonly depth: number;
 }
 
-/** Gives false when there is too much to find. */
+/** Finds the values. Returns false if there are too many. */
 function find(value: unknown, path: string, search: Search): boolean {
   const { found, depth } = search;
   if (depth > deepest || found.length >= mostLeaves) return false;
