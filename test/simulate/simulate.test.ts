@@ -35,6 +35,25 @@ it("tells in a replay of a call that ended beside one that waits, when their run
   expect(counts).toMatchObject({ requests: 3, questions: 1, effects: 0 });
 });
 
+it("holds a run that was stopped while its session was read to nothing that it was not told", async () => {
+  const { agent, options } = cases["mending"] as Case;
+  const schedule: Schedule = {
+    durable: true,
+    deviations: [
+      {
+        at: "model 1",
+        does: "proposes",
+        calls: [{ name: "pay", arguments: { order: "A2", amount: 100 } }],
+      },
+      { at: "step 13", does: "dies-unkept" },
+      { at: "moment 6", does: "stops" },
+    ],
+  };
+  const { failure, counts } = await simulate(agent, { ...options, schedule });
+  expect(failure?.message).toBeUndefined();
+  expect(counts).toMatchObject({ runs: 2, deaths: 1, effects: 1 });
+});
+
 it("takes a call of one run for no other of its id in the run after it, which its session tells of no calls", async () => {
   const { agent, options } = cases["conversation"] as Case;
   const pay = { name: "pay", arguments: { order: "A2", amount: 100 } };

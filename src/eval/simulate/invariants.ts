@@ -234,6 +234,7 @@ function forgottenLabels(told: Evidence["told"], world: World): readonly string[
     const before = told[place - 1]?.run.result;
     if (result === undefined || before === undefined || world.early.has(id)) return [];
     if (before.outcome.type !== "answered" || isNotHigher(result.label, before.label)) return [];
+    if (result.transcript.messages.length === 0) return []; // it was stopped while its session was read
     return [`${id}: its label ${JSON.stringify(result.label)} is better than that of the run before it`];
   });
 }
