@@ -14,6 +14,7 @@ import {
 } from "rolldown";
 import { minifySync } from "rolldown/utils";
 import { reachedTypes } from "./reached-types.ts";
+import { withUndefined } from "./undefined-options.ts";
 import { filesUnder, root } from "./source-files.ts";
 import { packageFolders, thirdPartyText } from "./third-party.ts";
 
@@ -165,7 +166,8 @@ for (const { path } of filesUnder("dist", ".js", ".map")) rmSync(join(root, path
 const types = entries.map((entry) => entry.types.replace("./", ""));
 const declarations = filesUnder("dist", ".d.ts");
 for (const { path } of declarations) rmSync(join(root, path));
-for (const { path, text } of reachedTypes(types, declarations)) writeFileSync(join(root, path), text);
+for (const { path, text } of reachedTypes(types, declarations))
+  writeFileSync(join(root, path), withUndefined(text));
 const modules = await build(input, [core, others]);
 for (const name of cells) modules.push(...(await build({ [name]: source(name) }, [])));
 modules.push(...(await buildPage()));

@@ -68,7 +68,7 @@ const projects: readonly FreshProject[] = [
     name: "TypeScript 5.9, bundler, exactOptionalPropertyTypes",
     packages: ["typescript@5.9", ...types],
     files: {
-      "main.ts": typed,
+      "main.ts": `${typed}agent({ name: "b", model: () => "", instructions: undefined });\n`,
       "tsconfig.json": settings({
         ...bundler,
         exactOptionalPropertyTypes: true,
