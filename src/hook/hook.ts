@@ -7,7 +7,7 @@ import type { ModelSettings, ToolChoice } from "../model/model.ts";
 import type { BudgetField, Excess } from "../policy/account/budget.ts";
 import type { Json } from "../util/json.ts";
 
-/** The input of a hook in each place, and the fields that it may give back. Any other field is refused. */
+/** The input of a hook in each place, and the fields that it may return. Any other field is refused. */
 export interface HookPlaces {
   /** Before anything else. The input is as the caller gave it, and so is what a hook gives: the schema of the agent reads it. */
   readonly beforeRun: { at: { readonly agent: string; readonly input: Json }; may: { input?: Json } };
@@ -108,9 +108,9 @@ export type HookAnswer<Place extends HookPlace> = Readonly<HookPlaces[Place]["ma
 type Nothing = undefined | void;
 
 /**
- * Code of the author that may change what happens. Hooks with a higher `priority` (default 0) are asked first, those of the same in the order
- * of the list; each sees what those before it replaced. The first that denies, answers or stops decides; the others are still asked, and
- * what they answer is ignored. A hook that throws denies the call (`beforeToolCall`), elsewhere it fails the run with `hook-failed`.
+ * Code of yours that may change a run. Hooks with a higher `priority` (default 0) are asked first, hooks of the same priority in the order
+ * of the list. Each hook sees the replacements of the hooks before it. The first hook that denies, answers or stops decides. The others are still asked,
+ * and their answers are ignored. A hook that throws denies the call (`beforeToolCall`); elsewhere it fails the run with `hook-failed`.
  *
  * @example
  * ```ts
@@ -135,7 +135,7 @@ export type Hook = {
 };
 
 /**
- * The fields that a hook may give back, by place.
+ * The fields that a hook may return, by place.
  *
  * @example
  * ```ts

@@ -47,8 +47,8 @@ import type { WithFiles } from "./with-files.ts";
 export type Effect = "none" | "read" | "write" | "irreversible" | "undeclared";
 
 /**
- * The context of a call: what a tool is given beside its arguments. Hand it on whole: `signal` and `call` are made when somebody looks, and a copy
- * made by spreading has neither.
+ * The context of a call, which a tool gets beside its arguments. Pass the whole object on: `signal` and `call` are made when you first read them, and a
+ * copy made by spreading has neither.
  */
 export interface ToolContext extends Waits {
   /** Aborted when the run is cancelled or the tool's time is over. */
@@ -66,7 +66,7 @@ export interface ToolContext extends Waits {
   readonly label: Label;
 }
 
-/** A change of the run after a call: it can only narrow what may be called, and tell the model of more of it. */
+/** A change of the run after a call. It can narrow the tools that may be called, and can tell the model of more of them. */
 export interface Mode {
   /** The only names that may be called from now on, of those that may be called already. */
   readonly restrictTo?: readonly string[];
@@ -80,7 +80,7 @@ export interface Mode {
   readonly plan?: readonly (PlannedAct | AgreedAct)[];
 }
 
-/** The server that a tool is of. */
+/** The server that a tool comes from. */
 export interface ToolOrigin {
   /** The author's name for the server. */
   readonly server: string;
@@ -94,7 +94,7 @@ export interface ToolOrigin {
 }
 
 /**
- * A tool, as the runtime knows it: the types of its arguments and result are closed over, so that nothing behind carries type parameters.
+ * A tool without the types of its arguments and result: code that takes any tool needs no type parameters.
  */
 export interface Tool {
   readonly name: string;
@@ -259,7 +259,7 @@ export interface ToolDefinition<
 type AnyToolDefinition = ToolDefinition<SchemaSource, unknown>;
 
 /**
- * Defines a tool. The schemas are compiled once, here.
+ * Defines a tool: a function that a model may call, with its schemas. The schemas are compiled once, here.
  *
  * @throws WritError `name-invalid`, `schema-invalid`, `schema-without-json-schema`, `definition-invalid`
  * @example
