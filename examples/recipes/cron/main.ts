@@ -15,7 +15,7 @@ async function digest(day: string): Promise<void> {
   await runs.start(clerk, "Good morning", { id });
   const { outcome, output } = await runs.result(id, { signal: AbortSignal.timeout(600_000) });
   await worker.drain();
-  if (outcome.type !== "answered") process.exitCode = 1; // cron then sends a mail, if it is set up to do so
+  if (outcome.type !== "answered") process.exitCode = 1; // so that whatever watches your cron jobs sees the failure
   console.log(day, output ?? outcome.type);
 }
 
