@@ -10,7 +10,7 @@ import { argumentProblem, wrongArguments, wrongResult } from "./wrong-values.ts"
 const toolShape = named("a tool, or one as data", record);
 
 /**
- * A tool as data: what a model is told of it, and nothing that runs. `chat` offers it; the program carries its calls out, and holds them to the
+ * A tool as data: the description for a model, without a function. `chat` offers it. Your program carries out its calls, and checks them against the
  * schemas with {@link validateCall} and {@link validateResult}.
  *
  * @example
@@ -49,9 +49,9 @@ export type Validated<Value> =
   | { readonly ok: false; readonly issues: readonly Issue[]; readonly text: string };
 
 /**
- * Holds the arguments of a call to a tool's input schema, as a run does before the tool: changed to fit only where nothing is lost, and fields that
- * the schema does not have are refused. Never throws for what a model wrote. A text is refused, since the `arguments` of a call that could not be read
- * (`malformed`) are one.
+ * Checks the arguments of a call against a tool's input schema, as a run does before it runs the tool. It converts a value only if nothing is lost, and refuses
+ * fields that the schema does not have. It never throws for a mistake of a model. It refuses a text, because the `arguments` of an unreadable call
+ * (`malformed`) are a text.
  *
  * @throws WritError `schema-invalid`, `schema-without-json-schema` for the schema of a tool as data
  * @example
@@ -87,7 +87,7 @@ export async function validateCall(tool: Tool | DataTool, args: unknown): Promis
 }
 
 /**
- * Holds a result to a tool's output schema, and to what JSON can say. Never throws for the result.
+ * Checks a result against a tool's output schema, and checks that JSON can hold it. It never throws for the result.
  *
  * @throws WritError `schema-invalid`, `schema-without-json-schema` for the schema of a tool as data
  * @example

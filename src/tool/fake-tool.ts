@@ -7,12 +7,12 @@ export interface FakeTool extends TypedTool<unknown, unknown> {
   readonly calls: readonly unknown[];
 }
 
-/** The words of its author on a fake tool: all that can be said of a tool, but for its name and its function. */
+/** The definition of a fake tool: all fields of a tool except its name and its function. */
 export type FakeToolOptions = Partial<Omit<ToolDefinition<SchemaSource, unknown>, "name" | "execute">>;
 
 /**
- * Makes a tool that takes any arguments, or those of `about.inputSchema`, and gives `result`, or what `result` gives when it is a function (an
- * error it throws included). What `about` says (`effect`, `retry`, `parameters`, ...) it is, as any other tool.
+ * Makes a tool that takes any arguments, or those of `about.inputSchema`, and returns `result`. A function as `result` is called: the tool returns or
+ * throws what it does. The other fields of `about` (`effect`, `retry`, `parameters`, ...) mean the same as on any other tool.
  *
  * @throws WritError what `tool()` throws
  * @example

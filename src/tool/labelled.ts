@@ -31,8 +31,8 @@ export class Labelled<Value> {
 }
 
 /**
- * Gives a tool's result a label of its own, where one tool finds things of different worth. What the label leaves out is as the tool declares it; it
- * stands beside that of the arguments, which it cannot raise.
+ * Gives a tool's result a label of its own, for a tool whose results differ in trust or secrecy. For fields that the label leaves out, the tool's own
+ * declaration counts. The label is joined with the label of the arguments, and cannot raise that.
  *
  * @throws WritError `definition-invalid` for what is no label: the call fails
  * @example

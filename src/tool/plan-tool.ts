@@ -4,12 +4,12 @@ import { anything } from "../util/shape.ts";
 import { type Mode, tool, type Tool } from "./tool.ts";
 
 /**
- * A tool with which a model says what it is going to do. Called before anything of a stranger was read, it freezes the acts: what is outside of
- * them asks afterwards under `guarded()`, and the calls whose arguments it gave are carried out as they were planned. Called later, a person is
- * asked once about all of them. A yes is for each call once, with the arguments that were shown, and any value in those left open.
+ * Makes a tool with which a model declares the acts that it is going to carry out. If the model calls it before it has read anything untrusted, the tool
+ * freezes the acts: under `guarded()` any other act asks afterwards, and the planned calls run with the planned arguments. If the model calls it later, a
+ * person is asked once about all of the acts. A yes is valid for each call once, with the arguments that were shown, and with any value for open ones.
  *
- * It is judged as its acts are: what the policy denies cannot be planned. A rule about the tool itself holds too: `ask("plan_acts")` has a
- * person look at every plan.
+ * The policy judges the plan by its acts: an act that it denies cannot be planned. A rule about the tool itself holds too: with `ask("plan_acts")` a
+ * person looks at every plan.
  *
  * @throws WritError `name-invalid`
  * @example
