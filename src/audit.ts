@@ -1,5 +1,5 @@
 /**
- * A log of runs in a file: one line of JSON for each fact, without content unless the author wants it.
+ * A log of runs in a file: one line of JSON for each fact. It has no content of messages and calls unless you ask for it.
  *
  * @module writ/audit
  */

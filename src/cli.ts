@@ -1,5 +1,5 @@
 /**
- * The parts of the command line, for programs that want to find a model or print a run as it does.
+ * Parts of the command line for your own programs: find a model, and print a run, as `writ run` does.
  *
  * @module writ/cli
  */

@@ -1,5 +1,5 @@
 /**
- * A client of the servers that `serve()` makes, for browsers and programs. It loads nothing else of writ.
+ * The client of a server that `serve()` makes, for browsers and programs. It does not load any other part of writ.
  *
  * @module writ/client
  */

@@ -1,5 +1,5 @@
 /**
- * Agents put together: run, watched and cancelled like one.
+ * Compositions of agents: you run, watch and cancel a composition like one agent.
  *
  * @module writ/compose
  */

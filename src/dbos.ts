@@ -1,5 +1,5 @@
 /**
- * Durable runs that DBOS hands out, for many machines. Needs the packages `@dbos-inc/dbos-sdk` and `pg`.
+ * A dispatcher with which DBOS hands out durable runs to many machines. It needs the packages `@dbos-inc/dbos-sdk` and `pg`.
  *
  * @module writ/dbos
  */

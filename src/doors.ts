@@ -1,5 +1,5 @@
 /**
- * The doors beneath `agent()`, and what passes through them: messages, transcripts, hooks, events, journals.
+ * The lower-level functions ("doors") beneath `agent()`, and the values that they take and return: messages, transcripts, hooks, events, journals.
  *
  * @module writ/doors
  */

@@ -1,5 +1,5 @@
 /**
- * Drivers, which talk to a model in its own way, and what they are made of: finding calls in text, grammars, unfinished JSON.
+ * Drivers, each of which speaks to models in its own format, and their parts: the recogniser of calls in text, grammars, unfinished JSON.
  *
  * @module writ/drivers
  */

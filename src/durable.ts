@@ -1,5 +1,5 @@
 /**
- * Runs that outlast their process, and the port of their stores.
+ * Durable runs, which outlast their process, and the interface that their stores implement.
  *
  * @module writ/durable
  */

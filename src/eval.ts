@@ -1,6 +1,6 @@
 /**
- * Evaluation of one's own agents: cases as data, what is expected of answers, calls and cost, and a report.
- * The command line has the same as `writ eval agent`.
+ * Evaluation of your own agents: cases as data, your expectations of answers, calls and cost, and a report.
+ * On the command line, `writ eval agent` does the same.
  *
  * @module writ/eval
  */

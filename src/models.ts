@@ -1,5 +1,5 @@
 /**
- * The port that a model implements: models of your own, models around models, models by name and their prices.
+ * The interface that a model implements, for models of your own and models that wrap others; models by name and their prices.
  *
  * @module writ/models
  */

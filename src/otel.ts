@@ -1,5 +1,5 @@
 /**
- * Spans and metrics of runs, by the conventions of OpenTelemetry for generative AI. Needs `@opentelemetry/api`.
+ * Spans and metrics of runs, by the conventions of OpenTelemetry for generative AI. They need the package `@opentelemetry/api`.
  *
  * @module writ/otel
  */

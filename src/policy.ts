@@ -1,6 +1,6 @@
 /**
- * Authority: the conditions of rules, policies as data and what can be asked of them, bounds in full, and what an agent may do
- * (manifests, audits, enforcement).
+ * Authority: the conditions of rules, policies as data and the questions that they answer, all types of bounds, and reports of what an
+ * agent may do (manifests, audits, enforcement).
  *
  * @module writ/policy
  */

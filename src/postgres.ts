@@ -1,5 +1,5 @@
 /**
- * Runs and sessions in PostgreSQL, for processes of many machines. Needs the package `pg`.
+ * A store of durable runs in PostgreSQL, for processes on many machines. It needs the package `pg`.
  *
  * @module writ/postgres
  */

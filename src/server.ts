@@ -1,5 +1,5 @@
 /**
- * Agents behind HTTP: runs are started, followed, answered and cancelled over a `fetch` handler that any framework mounts.
+ * Agents behind HTTP: clients start, follow, answer and cancel runs through a `fetch` handler, which you mount in any framework.
  *
  * @module writ/server
  */

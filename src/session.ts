@@ -1,5 +1,5 @@
 /**
- * Sessions and memories in full: histories, retention, summaries, and the ports of their stores.
+ * All about sessions and memories: histories, retention, summaries, and the interfaces that their stores implement.
  *
  * @module writ/session
  */

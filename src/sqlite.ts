@@ -1,5 +1,5 @@
 /**
- * Accounts, memory, notes, runs and sessions in SQLite, through the Node that runs: a file that several processes may share.
+ * Stores of accounts, memory, notes, runs and sessions in SQLite, with Node's own `node:sqlite`: a file that several processes may share.
  *
  * @module writ/sqlite
  */

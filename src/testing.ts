@@ -1,6 +1,6 @@
 /**
  * The tools for tests of agents: a model that follows a script, tools that remember their calls, providers on the loopback interface, matchers for
- * test runners, contracts as checks, and a guard that finds tools which use powers that they did not declare. The guard is on when this is imported.
+ * test runners, contracts as checks, and a guard that finds tools that use undeclared powers. Importing this module turns the guard on.
  *
  * @module writ/testing
  */

@@ -1,5 +1,5 @@
 /**
- * Tools, skills and knowledge in full: handles, roles of parameters, labels, recovery, retrievers, schemas.
+ * All about tools, skills and knowledge: handles, roles of parameters, labels, recovery, retrievers, schemas.
  *
  * @module writ/tools
  */

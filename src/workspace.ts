@@ -1,5 +1,5 @@
 /**
- * Tools for the files of one folder and for programs, with limits.
+ * Tools with which a model works on the files of one folder and runs programs, within limits.
  *
  * @module writ/workspace
  */

@@ -30,7 +30,7 @@ export const argumentCases: readonly Case[] = [
   {
     id: "arguments/truncated",
     asks: "A call whose JSON was cut does not run; the model is told, and its next call does.",
-    why: "Replies are cut at the token limit. Half a payment order is none.",
+    why: "Replies are cut at the token limit, and half a payment order must not be carried out.",
     play: (t) =>
       wrongThenRight(t, t.tool("add", numbers, sum), [calls(["add", '{"a":1,"b":']), { a: 1, b: 2 }]),
   },
@@ -91,7 +91,7 @@ export const argumentCases: readonly Case[] = [
   {
     id: "arguments/unknown-field",
     asks: "A field that the schema does not have does not reach the tool.",
-    why: "Tools hand their arguments on: `{ to, bcc }`.",
+    why: "Tools pass their arguments on: `{ to, bcc }`.",
     async play(t) {
       const send = t.tool("send", { to: "string" });
       t.model(
@@ -110,7 +110,7 @@ export const argumentCases: readonly Case[] = [
   {
     id: "arguments/prototype",
     asks: "A field «__proto__» in the arguments changes no prototype.",
-    why: "A model writes what a stranger's page told it to. `isAdmin` on every object is the classic.",
+    why: "A model writes what a stranger's page told it to. The classic attack puts `isAdmin` on every object.",
     async play(t) {
       const look = t.tool("look", { what: "string" });
       t.model(says(calls(["look", '{"what":"x","__proto__":{"isAdmin":true}}']), { text: "Seen." }));
@@ -138,7 +138,7 @@ export const argumentCases: readonly Case[] = [
   {
     id: "arguments/unicode",
     asks: "Text in any script, quotes and line ends in it, arrives as the model wrote it.",
-    why: "It is people's names.",
+    why: "Names of people contain such characters.",
     async play(t) {
       const note = t.tool("note", { text: "string" });
       const text = 'Žofie said: "日本語 👩‍👩‍👧"\n\\end';
@@ -153,7 +153,7 @@ export const argumentCases: readonly Case[] = [
   {
     id: "doubled/one-id-twice",
     asks: "After two calls with one id in a reply the run goes on, with a request that a provider takes.",
-    why: "Local servers and gateways write the same id twice. A request with both is refused from then on.",
+    why: "Local servers and gateways write the same id twice. Providers refuse every later request that has both.",
     async play(t) {
       const add = t.tool("add", numbers, sum);
       t.model(
@@ -184,7 +184,7 @@ export const argumentCases: readonly Case[] = [
   {
     id: "doubled/id-used-again",
     asks: "An id that the model uses again in a later reply is told apart from the first.",
-    why: "Servers that count from call_0 in each reply do it; a result under the wrong call is a wrong answer.",
+    why: "Some servers count from call_0 in each reply. A result under the wrong call is a wrong answer.",
     async play(t) {
       const add = t.tool("add", numbers, sum);
       t.model(
@@ -207,7 +207,7 @@ export const argumentCases: readonly Case[] = [
   {
     id: "doubled/no-id",
     asks: "A call without an id runs and has its result.",
-    why: "Several local servers send none.",
+    why: "Several local servers send no ids.",
     async play(t) {
       const add = t.tool("add", numbers, sum);
       t.model(says(calls(["add", { a: 1, b: 2 }, null]), { text: "Done." }));

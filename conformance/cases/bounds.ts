@@ -8,7 +8,7 @@ export const boundCases: readonly Case[] = [
   {
     id: "bounds/turns",
     asks: "A run that is bounded to three requests makes three, and does not end as if it had been answered.",
-    why: "A bound that shows as an empty answer is taken for one.",
+    why: "A caller takes an empty answer for an answer, not for a bound.",
     needs: ["turns"],
     async play(t) {
       const look = t.tool("look", one);
@@ -25,7 +25,7 @@ export const boundCases: readonly Case[] = [
   {
     id: "bounds/conversation-after",
     asks: "After a run that met its bound the next message of the conversation is answered.",
-    why: "«Go on» is what people say then. A call without a result in the history ends the chat.",
+    why: "People then say «go on». A call without a result in the history ends the chat.",
     needs: ["turns", "conversation"],
     async play(t) {
       const look = t.tool("look", one);
@@ -43,7 +43,7 @@ export const boundCases: readonly Case[] = [
   {
     id: "bounds/default",
     asks: "Without any bound set, a model that calls another thing each time is stopped within 100 requests.",
-    why: "The loop that nobody thought of runs over night.",
+    why: "A loop that nobody expected runs all night.",
     async play(t) {
       const look = t.tool("look", one);
       t.model((_request, n) => (n > 110 ? { text: "Enough." } : calls(["look", { n }])));
@@ -55,7 +55,7 @@ export const boundCases: readonly Case[] = [
   {
     id: "bounds/calls",
     asks: "A run that is bounded to three calls makes three, over all its turns.",
-    why: "Each call may cost: a search, a mail, a lookup that is billed.",
+    why: "Each call may cost money: a search, a mail, a paid lookup.",
     needs: ["call-limit"],
     async play(t) {
       const look = t.tool("look", one);
@@ -67,7 +67,7 @@ export const boundCases: readonly Case[] = [
   {
     id: "bounds/calls-of-one-reply",
     asks: "The bound on calls holds inside one reply with ten of them.",
-    why: "A bound that is looked at between turns is none for a reply with a hundred calls.",
+    why: "A bound that is checked only between turns does not bound a reply with a hundred calls.",
     needs: ["call-limit"],
     async play(t) {
       const look = t.tool("look", one);
@@ -102,7 +102,7 @@ export const boundCases: readonly Case[] = [
   {
     id: "bounds/same-call",
     asks: "A model that makes the same call with the same result again and again is stopped before the bound on requests.",
-    why: "220 identical calls in one night is a true story of several projects.",
+    why: "Several projects report 220 identical calls in one night.",
     needs: ["repeats"],
     async play(t) {
       const look = t.tool("look", one, () => "nothing new");
@@ -117,7 +117,7 @@ export const boundCases: readonly Case[] = [
   {
     id: "bounds/progress-is-no-repeat",
     asks: "The same call whose result changes, as in waiting for a job, is not taken for a circle.",
-    why: "A detector that stops honest work is turned off.",
+    why: "People turn off a detector that stops honest work.",
     needs: ["repeats"],
     async play(t) {
       let percent = 0;

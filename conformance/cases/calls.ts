@@ -9,7 +9,7 @@ export const callCases: readonly Case[] = [
   {
     id: "calls/result-reaches-model",
     asks: "The result of a call stands in the next request, under the id of its call.",
-    why: "The model answers from the result; without it, it makes one up.",
+    why: "The model answers from the result. Without a result it invents one.",
     async play(t) {
       const add = t.tool("add", numbers, sum);
       t.model(says(calls(["add", { a: 2, b: 35 }]), { text: "It is 37." }));
@@ -39,7 +39,7 @@ export const callCases: readonly Case[] = [
   {
     id: "calls/nothing-returned",
     asks: "A tool that returns nothing has a result all the same.",
-    why: "Tools that only do something return nothing; a call without a result is refused by providers, and the conversation is dead.",
+    why: "Tools that only act return nothing. Providers refuse a call without a result, and the conversation is dead.",
     async play(t) {
       const note = t.tool("note", { text: "string" }, () => undefined);
       t.model(says(calls(["note", { text: "tea" }]), { text: "Noted." }));
@@ -52,7 +52,7 @@ export const callCases: readonly Case[] = [
   {
     id: "calls/falsy-results",
     asks: "The results 0, false and the empty list reach the model as such.",
-    why: "«0 open invoices» is an answer. A model that is told nothing asks again, or guesses.",
+    why: "«0 open invoices» is an answer. A model without a result asks again or guesses.",
     async play(t) {
       const given = [0, false, []];
       const tools = given.map((value, index) => t.tool(`get_${index}`, {}, () => value));
@@ -70,7 +70,7 @@ export const callCases: readonly Case[] = [
   {
     id: "calls/objects-as-json",
     asks: "An object that a tool returns reaches the model as JSON with all its fields.",
-    why: "«[object Object]» is what a model cannot read.",
+    why: "A model cannot read «[object Object]».",
     async play(t) {
       const find = t.tool("find", {}, () => ({
         city: "Zürich",
@@ -87,7 +87,7 @@ export const callCases: readonly Case[] = [
   {
     id: "calls/text-beside-call",
     asks: "What the model says beside a call stays in the conversation.",
-    why: "It is often the plan; without it the model begins again.",
+    why: "This text is often the plan. Without it the model begins again.",
     async play(t) {
       const add = t.tool("add", numbers, sum);
       t.model(says({ text: "First I add.", ...calls(["add", { a: 1, b: 2 }]) }, { text: "3" }));
@@ -98,7 +98,7 @@ export const callCases: readonly Case[] = [
   {
     id: "calls/instructions-each-turn",
     asks: "The instructions stand in every request of a run.",
-    why: "Rules that hold for the first step only are no rules.",
+    why: "Rules must hold for every step, not only for the first.",
     async play(t) {
       const add = t.tool("add", numbers, sum);
       t.model(says(calls(["add", { a: 1, b: 2 }]), { text: "3" }));
@@ -113,7 +113,7 @@ export const callCases: readonly Case[] = [
   {
     id: "calls/tools-described",
     asks: "Name, description, required fields and choices of a tool reach the model in each request.",
-    why: "What the model is not told it cannot keep to.",
+    why: "A model cannot follow a schema that it does not see.",
     async play(t) {
       const paint = t.tool("paint", { colour: "red|green", room: "string" }, () => "ok", {
         description: "Paints a room",
@@ -131,7 +131,7 @@ export const callCases: readonly Case[] = [
   {
     id: "calls/second-message",
     asks: "The second message of a conversation is sent with the first one and its answer.",
-    why: "«And tomorrow?» means nothing by itself.",
+    why: "«And tomorrow?» means nothing without the first message.",
     needs: ["conversation"],
     async play(t) {
       t.model(says({ text: "Hello Kim." }, { text: "Kim." }));
@@ -146,7 +146,7 @@ export const callCases: readonly Case[] = [
   {
     id: "calls/conversation-with-calls",
     asks: "A conversation in which tools were called goes on with a request that a provider takes.",
-    why: "A history that the provider refuses ends the chat for good.",
+    why: "If the provider refuses the history, the chat is over for good.",
     needs: ["conversation"],
     async play(t) {
       const add = t.tool("add", numbers, sum);
@@ -166,7 +166,7 @@ export const callCases: readonly Case[] = [
   {
     id: "calls/structured-answer",
     asks: "An answer with a schema is given as an object; tools work beside it.",
-    why: "Programs read objects; and few agents have a schema and no tools.",
+    why: "Programs read objects, and most agents with a schema have tools too.",
     needs: ["output"],
     async play(t) {
       const add = t.tool("add", numbers, sum);

@@ -40,7 +40,7 @@ export const crashCases: readonly Case[] = [
   {
     id: "crash/goes-on",
     asks: "A run whose process was killed in a read is finished by another process.",
-    why: "Deploys and machines end in the middle of things.",
+    why: "Deploys and crashes interrupt running work.",
     needs: ["durable"],
     async play(t) {
       script(t, "look");
@@ -53,7 +53,7 @@ export const crashCases: readonly Case[] = [
   {
     id: "crash/paid-once",
     asks: "A payment that was made just before its process was killed is not made again by the next one.",
-    why: "It is the one thing that must not happen.",
+    why: "A crash must never cause a second payment.",
     needs: ["durable"],
     async play(t) {
       script(t, "pay");
@@ -68,7 +68,7 @@ export const crashCases: readonly Case[] = [
   {
     id: "crash/done-stays-done",
     asks: "A call that was over when the process was killed in the next one is not made again.",
-    why: "Otherwise each crash repeats all that was done before.",
+    why: "Otherwise each crash repeats all finished work.",
     needs: ["durable"],
     async play(t) {
       script(t, "order", "look");
@@ -88,7 +88,7 @@ export const crashCases: readonly Case[] = [
   {
     id: "crash/model-told",
     asks: "Of a payment that nobody knows of, whether it was made, the model is not told that it was, nor that it was not.",
-    why: "Guessing is what pays twice, or never.",
+    why: "A wrong guess leads to two payments or to none.",
     needs: ["durable"],
     async play(t) {
       script(t, "pay");
@@ -108,7 +108,7 @@ export const crashCases: readonly Case[] = [
   {
     id: "crash/two-recover",
     asks: "Two processes that both go on with the killed run finish it once.",
-    why: "A restart and an autoscaler do it at the same time.",
+    why: "A restart and an autoscaler can both resume the run at the same time.",
     needs: ["durable"],
     async play(t) {
       script(t, "look", "order");

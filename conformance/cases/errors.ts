@@ -6,7 +6,7 @@ export const errorCases: readonly Case[] = [
   {
     id: "errors/tool-throws",
     asks: "The model is told the message of what a tool threw, and the run goes on.",
-    why: "«No such customer» is what the model needs to correct itself.",
+    why: "The model needs «no such customer» to correct itself.",
     async play(t) {
       const find = t.tool("find", { name: "string" }, ({ name }: { readonly name: string }) => {
         if (name === "Adda") throw new Error("no customer is called Adda");
@@ -25,7 +25,7 @@ export const errorCases: readonly Case[] = [
   {
     id: "errors/no-stack",
     asks: "The stack of what a tool threw is not sent to the model.",
-    why: "It has paths and names of the machine, and goes to another company.",
+    why: "A stack has paths and names of the machine, and the provider is another company.",
     async play(t) {
       const find = t.tool("find", {}, () => {
         throw new Error("it broke");
@@ -40,7 +40,7 @@ export const errorCases: readonly Case[] = [
   {
     id: "errors/thrown-text",
     asks: "A tool that throws something else than an Error has a result too.",
-    why: "Libraries throw texts and undefined.",
+    why: "Some libraries throw texts or undefined.",
     async play(t) {
       const find = t.tool("find", {}, () => {
         throw undefined; // oxlint-disable-line typescript/only-throw-error -- it is what the case is about
@@ -55,7 +55,7 @@ export const errorCases: readonly Case[] = [
   {
     id: "errors/circular-result",
     asks: "A result that is no JSON, an object that holds itself, does not end the run.",
-    why: "A tool that returns a response object does this.",
+    why: "A tool that returns a response object gives such a result.",
     async play(t) {
       const find = t.tool("find", {}, () => {
         const all: Record<string, unknown> = { name: "x" };
@@ -83,7 +83,7 @@ export const errorCases: readonly Case[] = [
   {
     id: "errors/rate-limit",
     asks: "A 429 with «retry-after: 1» is asked again, not before that second.",
-    why: "Who asks at once again is locked out longer.",
+    why: "A client that asks again at once is locked out longer.",
     needs: ["retries"],
     async play(t) {
       const at: number[] = [];
@@ -100,7 +100,7 @@ export const errorCases: readonly Case[] = [
   {
     id: "errors/wrong-key",
     asks: "A 401 is not asked again, and the run does not end as if it had been answered.",
-    why: "A wrong key does not get right.",
+    why: "A wrong key stays wrong.",
     async play(t) {
       t.model(() => ({ status: 401 }));
       const { ended, text } = await t.ask({ tools: [] }, "Hello.");
@@ -111,7 +111,7 @@ export const errorCases: readonly Case[] = [
   {
     id: "errors/always-down",
     asks: "A provider that stays down is asked at most ten times, and the run does not end as if it had been answered.",
-    why: "Retries without an end are an outage of one's own.",
+    why: "Endless retries are an outage of their own.",
     async play(t) {
       t.model(() => ({ status: 500 }));
       const { ended, text } = await t.ask({ tools: [] }, "Hello.");
@@ -137,7 +137,7 @@ export const errorCases: readonly Case[] = [
   {
     id: "errors/page-of-a-proxy",
     asks: "A page with status 200 in the place of a reply is an error, and no empty answer.",
-    why: "Company proxies and captive portals answer so.",
+    why: "Company proxies and captive portals give such answers.",
     async play(t) {
       t.model(() => ({ html: true }));
       const { ended, text } = await t.ask({ tools: [] }, "Hello.");
@@ -147,7 +147,7 @@ export const errorCases: readonly Case[] = [
   {
     id: "errors/token-limit",
     asks: "An answer that was cut at the token limit does not end as a whole one.",
-    why: "Half a contract reads like one.",
+    why: "Half a contract reads like a whole one.",
     async play(t) {
       t.model(says({ text: "The contract begins on", finish: "length" }));
       const { ended } = await t.ask({ tools: [] }, "Write it.");
@@ -157,7 +157,7 @@ export const errorCases: readonly Case[] = [
   {
     id: "errors/filter",
     asks: "An answer that the provider's filter stopped does not end as a whole one.",
-    why: "The program should say so, and not show the half.",
+    why: "The program should report the stop, and not show half an answer.",
     async play(t) {
       t.model(says({ text: "I ca", finish: "content_filter" }));
       const { ended } = await t.ask({ tools: [] }, "Write it.");

@@ -28,7 +28,7 @@ export const hiddenCases: readonly Case[] = [
   {
     id: "unknown/sibling-runs",
     asks: "A right call beside a call of an unknown tool runs once, and both have a result.",
-    why: "Work that was right should not be lost, or done twice, for a mistake beside it.",
+    why: "A mistake must not make the right call beside it run twice or lose its result.",
     async play(t) {
       const read = t.tool("read", path);
       t.model(says(calls(["read", { path: "a" }], ["open_file", { path: "b" }]), { text: "Read." }));
@@ -47,7 +47,7 @@ export const hiddenCases: readonly Case[] = [
   {
     id: "unknown/inherited-name",
     asks: "Calls of «constructor», «toString» and «__proto__» are calls of unknown tools.",
-    why: "Tools are often kept in a plain object, which has these names too.",
+    why: "Runtimes often keep tools in a plain object, which has these names too.",
     async play(t) {
       const read = t.tool("read", path);
       t.model(says(calls(["constructor", {}], ["toString", {}], ["__proto__", {}]), { text: "Sorry." }));
@@ -59,7 +59,7 @@ export const hiddenCases: readonly Case[] = [
   {
     id: "hidden/not-described",
     asks: "A tool that is hidden from this run is not described to the model.",
-    why: "A model that sees a tool calls it.",
+    why: "A model calls the tools that it sees.",
     needs: ["hidden"],
     async play(t) {
       const tools = [t.tool("read", path), t.tool("erase", path, () => "erased", { effect: "write" })];
@@ -73,7 +73,7 @@ export const hiddenCases: readonly Case[] = [
   {
     id: "hidden/refused",
     asks: "A call of a tool that is hidden from this run does not run.",
-    why: "A model remembers tools from earlier turns, or is told of them in a mail. Hiding is a restriction only if it holds.",
+    why: "A model remembers tools from earlier turns, or reads of them in a mail. Hiding restricts nothing unless the runtime enforces it.",
     needs: ["hidden"],
     async play(t) {
       const erase = t.tool("erase", path, () => "erased", { effect: "write" });
@@ -87,7 +87,7 @@ export const hiddenCases: readonly Case[] = [
   {
     id: "hidden/run-goes-on",
     asks: "A run whose model called a hidden tool goes on, with a result for that call.",
-    why: "Otherwise a stranger's mail that names a tool ends the run.",
+    why: "Otherwise a stranger's mail that names a tool could end the run.",
     needs: ["hidden"],
     async play(t) {
       const read = t.tool("read", path);
@@ -103,7 +103,7 @@ export const hiddenCases: readonly Case[] = [
   {
     id: "hidden/shown-again",
     asks: "A tool that was hidden from one run of an agent is there in the next.",
-    why: "A restriction is for one request; an agent serves many.",
+    why: "The restriction belongs to one request, and an agent serves many.",
     needs: ["hidden"],
     async play(t) {
       const read = t.tool("read", path);

@@ -6,7 +6,7 @@ export const moreCases: readonly Case[] = [
   {
     id: "more/forced-call",
     asks: "The model can be made to call a tool; once it has, the run ends as always.",
-    why: "«Always look it up» should not depend on the model's mood, and must not go on for ever.",
+    why: "«Always look it up» should not depend on the model, and must not loop for ever.",
     needs: ["forced-call"],
     async play(t) {
       const look = t.tool("look", {}, () => "seen");
@@ -30,7 +30,7 @@ export const moreCases: readonly Case[] = [
   {
     id: "more/handoff",
     asks: "After a handoff the other agent answers, under its own instructions, and knows what was said before.",
-    why: "Support desks are built so.",
+    why: "Support desks are built in this way.",
     needs: ["handoff"],
     async play(t) {
       t.model((request, n) => {
@@ -53,7 +53,7 @@ export const moreCases: readonly Case[] = [
   {
     id: "more/second-model",
     asks: "When the first model stays down, a second one is asked and answers.",
-    why: "Outages of one provider are ordinary.",
+    why: "A single provider is often down.",
     needs: ["fallback"],
     async play(t) {
       t.model(() => ({ status: 500 }));
@@ -65,7 +65,7 @@ export const moreCases: readonly Case[] = [
   {
     id: "more/guardrail-beside",
     asks: "A check of the user's message that takes its time runs beside the model, and stops the run before any tool.",
-    why: "Checks that come first double the time to the first word.",
+    why: "A check that runs before the model doubles the time to the first word.",
     needs: ["guardrail"],
     async play(t) {
       const send = t.tool("send", {}, () => "sent", { effect: "irreversible" });

@@ -27,7 +27,7 @@ export const parallelCases: readonly Case[] = [
   {
     id: "parallel/results-in-order",
     asks: "Each result stands under its own call, though the first is the last to come.",
-    why: "A price under the wrong article is worse than none.",
+    why: "A price under the wrong article is worse than no price.",
     async play(t) {
       const price = t.tool("price", one, async ({ n }: { readonly n: number }) => {
         await wait(200 - n * 60);
@@ -65,7 +65,7 @@ export const parallelCases: readonly Case[] = [
   {
     id: "parallel/writes-in-order",
     asks: "Two calls that change something can be kept one after the other, in the order in which they were written.",
-    why: "«Create the folder, then the file in it» comes in one reply.",
+    why: "A model writes «create the folder, then the file in it» in one reply.",
     needs: ["ordered-writes"],
     async play(t) {
       const append = t.tool("append", one, () => wait(150).then(() => "ok"), { effect: "write" });
@@ -82,7 +82,7 @@ export const parallelCases: readonly Case[] = [
   {
     id: "parallel/forty-calls",
     asks: "Forty calls in one reply have forty results.",
-    why: "Models that were told to look at a list do it at once.",
+    why: "A model that has to look up a whole list calls for all entries at once.",
     async play(t) {
       const look = t.tool("look", one, ({ n }: { readonly n: number }) => `seen ${n}`);
       const many = Array.from({ length: 40 }, (_none, n) => ["look", { n }] as const);

@@ -8,7 +8,7 @@ export const streamCases: readonly Case[] = [
   {
     id: "stream/as-it-is-written",
     asks: "The first words can be read before the model has written the last.",
-    why: "It is what streams are for.",
+    why: "A user wants to read early; streams exist for that.",
     needs: ["stream"],
     async play(t) {
       let shown = "";
@@ -28,7 +28,7 @@ export const streamCases: readonly Case[] = [
   {
     id: "stream/calls-and-text",
     asks: "A streamed run carries out calls as any other, and its text is whole.",
-    why: "Most products stream.",
+    why: "Most products stream their answers.",
     needs: ["stream"],
     async play(t) {
       const add = t.tool(
@@ -48,7 +48,7 @@ export const streamCases: readonly Case[] = [
   {
     id: "stream/interleaved-calls",
     asks: "Two calls whose arguments come in turns, piece by piece, are read right.",
-    why: "Servers that batch write so.",
+    why: "Servers that batch requests write calls in this way.",
     needs: ["stream"],
     async play(t) {
       const add = t.tool("add", { a: "number", b: "number" });
@@ -68,7 +68,7 @@ export const streamCases: readonly Case[] = [
   {
     id: "stream/crumbs",
     asks: "A stream that comes in portions of seven bytes, in the middle of characters, is read right.",
-    why: "Networks cut where they like.",
+    why: "A network may cut a stream at any byte.",
     needs: ["stream"],
     async play(t) {
       const words = "Žofie schrieb 日本語 👩‍👩‍👧 heute.";
@@ -85,7 +85,7 @@ export const streamCases: readonly Case[] = [
   {
     id: "stream/left-early",
     asks: "When the reader of a stream leaves, the request to the model is closed, and no call begins afterwards.",
-    why: "A closed tab should cost nothing more, and do nothing more.",
+    why: "After a user closes the tab, the run should not cost or do anything more.",
     needs: ["stream"],
     async play(t) {
       const send = t.tool("send", {}, () => "sent", { effect: "irreversible" });
@@ -113,7 +113,7 @@ export const streamCases: readonly Case[] = [
   {
     id: "stream/broken-in-text",
     asks: "A reply that breaks off in its text is an error or is asked for again; the half is not given as the answer.",
-    why: "«You may take up to 40» is a sentence too.",
+    why: "A half such as «you may take up to 40» reads like a whole sentence.",
     needs: ["stream"],
     async play(t) {
       t.model((_request, n) => (n === 0 ? { text, cut: { after: 4, how: "broken" } } : { text }));
@@ -127,7 +127,7 @@ export const streamCases: readonly Case[] = [
   {
     id: "stream/ended-in-text",
     asks: "The same for a stream that just ends, without the word that it is complete.",
-    why: "Proxies with a time limit end streams so.",
+    why: "Proxies with a time limit end streams in this way.",
     needs: ["stream"],
     async play(t) {
       t.model((_request, n) => (n === 0 ? { text, cut: { after: 4, how: "ended" } } : { text }));
@@ -141,7 +141,7 @@ export const streamCases: readonly Case[] = [
   {
     id: "stream/broken-behind-a-call",
     asks: "A call that changes something, in a reply that broke off behind it, does not run twice, and not without a word.",
-    why: "A reply that broke off is asked for again, and then has the call once more.",
+    why: "A runtime asks again for a reply that broke off, and the new reply has the call once more.",
     needs: ["stream"],
     async play(t) {
       const send = t.tool("send", { to: "string" }, () => "sent", { effect: "irreversible" });

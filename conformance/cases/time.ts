@@ -33,7 +33,7 @@ export const timeCases: readonly Case[] = [
   {
     id: "time/late-is-no-success",
     asks: "What comes after the time limit is not told to the model as the tool's result.",
-    why: "What the program gave up on, it cannot build on.",
+    why: "The program has already continued without this result.",
     needs: ["tool-timeout"],
     async play(t) {
       const slow = t.tool("slow", {}, () => wait(1200).then(() => "paid 10"), { timeoutMs: 200 });
@@ -47,7 +47,7 @@ export const timeCases: readonly Case[] = [
   {
     id: "time/tool-hears-limit",
     asks: "A tool that listens to its signal is told when its time is over.",
-    why: "It can end the request that it made.",
+    why: "The tool can then end the request that it made.",
     needs: ["tool-timeout"],
     async play(t) {
       let heard = false;
@@ -88,7 +88,7 @@ export const timeCases: readonly Case[] = [
   {
     id: "time/silent-model",
     asks: "A model that never answers is given up at the time limit that was set for it.",
-    why: "Overloaded providers accept requests and say nothing.",
+    why: "Overloaded providers accept requests and never answer.",
     needs: ["model-timeout"],
     async play(t) {
       t.model(() => ({ hangs: true }));
@@ -102,7 +102,7 @@ export const timeCases: readonly Case[] = [
   {
     id: "cancel/while-model-writes",
     asks: "A run that is stopped while the model writes ends at once, and its request is closed.",
-    why: "«Stop» must stop, and stop the meter.",
+    why: "A stop must end the run and its cost.",
     needs: ["cancel"],
     async play(t) {
       t.model(says({ hangs: true }));
@@ -119,7 +119,7 @@ export const timeCases: readonly Case[] = [
   {
     id: "cancel/tool-hears",
     asks: "A tool that listens to its signal is told when the run is stopped.",
-    why: "Else the work goes on, and is paid for, after «stop».",
+    why: "Otherwise the work continues after the stop, and somebody pays for it.",
     needs: ["cancel"],
     async play(t) {
       const stop = new AbortController();
@@ -146,7 +146,7 @@ export const timeCases: readonly Case[] = [
   {
     id: "cancel/deaf-tool",
     asks: "A run that is stopped ends, though its tool hears no signal.",
-    why: "Most code that is called hears none.",
+    why: "Most code that a tool calls does not listen to a signal.",
     needs: ["cancel"],
     async play(t) {
       const stop = new AbortController();
@@ -160,7 +160,7 @@ export const timeCases: readonly Case[] = [
   {
     id: "cancel/nothing-after",
     asks: "After the stop no model is asked and no tool begins.",
-    why: "What happens after «stop» nobody expects.",
+    why: "Nobody expects anything to happen after a stop.",
     needs: ["cancel"],
     async play(t) {
       const stop = new AbortController();
@@ -182,7 +182,7 @@ export const timeCases: readonly Case[] = [
   {
     id: "cancel/no-plain-answer",
     asks: "A run that was stopped does not end as if it had been answered.",
-    why: "Programs that take the text as the answer show half of it, or nothing, as one.",
+    why: "A program that takes the text as the answer would show half an answer, or an empty one, as a whole one.",
     needs: ["cancel"],
     async play(t) {
       const stop = new AbortController();
@@ -201,7 +201,7 @@ export const timeCases: readonly Case[] = [
   {
     id: "cancel/before-the-start",
     asks: "With a signal that was aborted before, no model is asked.",
-    why: "The user left while the request was waiting in line.",
+    why: "The user left while the request waited in a queue.",
     needs: ["cancel"],
     asksNobody: true,
     async play(t) {
@@ -218,7 +218,7 @@ export const timeCases: readonly Case[] = [
   {
     id: "cancel/conversation-goes-on",
     asks: "After a stop in the middle of a call the next message of the conversation is answered.",
-    why: "Users stop and say it better. A call without a result in the history ends the chat.",
+    why: "Users stop a run to rephrase their request. A call without a result in the history ends the chat.",
     needs: ["cancel", "conversation"],
     async play(t) {
       const stop = new AbortController();

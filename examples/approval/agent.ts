@@ -1,9 +1,9 @@
-// An agent that may not send mail by itself. Its model is a function, so that the example needs neither a model nor a network.
+// An agent that may not send mail without approval. Its model is a function, so the example needs neither a model nor a network.
 import { appendFileSync } from "node:fs";
 import { agent, type Policy, tool } from "writ";
 import type { ModelRequest } from "writ/models";
 
-/** The mails that were sent, a line each: WRIT_MAILS names the file. */
+/** The file of sent mails, one line each. WRIT_MAILS names it. */
 const mails = process.env["WRIT_MAILS"] ?? "mails.txt";
 
 const readInvoice = tool({
@@ -34,7 +34,7 @@ const policy: Policy = ({ tool: name }) =>
     ? { verdict: "ask", rule: "mail", reason: "a mail cannot be taken back" }
     : { verdict: "allow", rule: "free", reason: "" };
 
-/** Reads the invoice, sends the mail, answers. Only the conversation decides, so that any process can go on with it. */
+/** Reads the invoice, sends the mail, answers. It decides by the conversation alone, so any process can continue the run. */
 function model({ messages }: ModelRequest) {
   const results = messages.filter((message) => message.role === "tool");
   if (results.length === 0) return { calls: [{ name: "read_invoice", arguments: { number: "17" } }] };
@@ -47,5 +47,5 @@ function model({ messages }: ModelRequest) {
 
 export const tools = [readInvoice, sendMail];
 
-/** Kim alone may approve a mail, for two days; then the answer is no. */
+/** Only Kim may approve a mail, within two days; after that the answer is no. */
 export default agent({ name: "clerk", model, tools, policy, approvals: { within: "2d", by: ["kim"] } });

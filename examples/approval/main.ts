@@ -1,9 +1,9 @@
 // node examples/approval/main.ts
 //
-// One run and four processes: this one starts a run; a worker carries it out and is killed; this one approves the mail; a worker of the next release, whose
-// agent has a new tool, ends the run.
-// The same in three terminals:
-//   npx writ run examples/approval/agent.ts --durable --id invoice-17 "Remind Ada of invoice 17"    (then Ctrl-C, or close it)
+// One run and several processes: this process starts the run. A worker carries it out and is killed. This process approves the mail. A worker of the
+// next release, whose agent has a new tool, ends the run.
+// To do the same in three terminals:
+//   npx writ run examples/approval/agent.ts --durable --id invoice-17 "Remind Ada of invoice 17"    (then press Ctrl-C, or close the terminal)
 //   npx writ approvals list; npx writ approvals approve invoice-17 --by kim
 //   npx writ work examples/approval/next-release.ts --accept tools
 import assert from "node:assert/strict";

@@ -1,4 +1,4 @@
-// The agent as it is after a deploy: it has one tool more.
+// The agent after a deploy: it has one more tool.
 import { tool } from "writ";
 import clerk, { tools } from "./agent.ts";
 

@@ -1,5 +1,5 @@
-// A worker of the example: carries out the runs of a file until it is killed or told to end. After `next` it is that of the next release, which goes on with
-// runs that began before its new tool.
+// A worker of the example: it carries out the runs of a file until it is killed or told to end. With the argument `next` it is a worker of the next release,
+// which continues runs that began before its new tool.
 import { durableRuns } from "writ/durable";
 import { sqliteRuns } from "writ/sqlite";
 import clerk from "./agent.ts";

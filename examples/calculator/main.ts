@@ -1,6 +1,6 @@
 // npm start -- "What is (3 + 5) * 2?"
 //
-// Asks the calculator, with the best model there is on this machine. To ask it with a model of your choice:
+// Asks the calculator with the best model on this machine. To ask it with a model of your choice:
 // npx writ run examples/calculator/agent.ts --model ollama/qwen2.5:7b "What is (3 + 5) * 2?"
 import type { ModelRequest } from "writ/models";
 import { findModel, printRun } from "writ/cli";
@@ -27,7 +27,7 @@ if (model !== undefined) {
   process.exitCode = 5;
 }
 
-/** The replies of a model to the known question. */
+/** The scripted replies of a model to the known question. */
 function script() {
   return scripted([
     { calls: [{ name: "add", arguments: { a: 3, b: 5 } }] },

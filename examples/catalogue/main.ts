@@ -1,6 +1,6 @@
 // node examples/catalogue/main.ts
 //
-// Three hundred tools, of which the model is told one: it looks for what it needs, and calls what it found.
+// A catalogue of three hundred tools. The model is told of one tool, which searches: it looks for the tool that it needs, then calls that.
 import assert from "node:assert/strict";
 import { agent, tool } from "writ";
 import { scripted } from "writ/testing";
@@ -27,7 +27,7 @@ const tools = places.flatMap((place) =>
 const model = scripted([
   { calls: [{ name: "find_tools", arguments: { query: "archive bank contract" } }] },
   { calls: [{ name: "bank/archive_contract", arguments: { id: "7" } }] },
-  { calls: [{ name: "bank/rob", arguments: {} }] }, // no list has it
+  { calls: [{ name: "bank/rob", arguments: {} }] }, // no list has this tool
   "Contract 7 is archived.",
 ]);
 const clerk = agent({ name: "clerk", model, tools: [toolCatalogue({ tools, limit: 3 })] });

@@ -1,4 +1,4 @@
-// Tests that a user of writ would write: what the coder mends, and what it cannot do, whatever its model writes.
+// Tests that a user of writ would write: the coder mends the fault, and cannot leave its bounds whatever its model proposes.
 import assert from "node:assert/strict";
 import { cpSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 after(() => rmSync(parent, { recursive: true }));
 
-/** The coder whose model wants to make these calls, one a turn. */
+/** The coder with a model that proposes these calls, one a turn. */
 const wanting = (...calls: readonly (readonly [name: string, args: object])[]) =>
   coderFor(project).with({
     model: scripted([

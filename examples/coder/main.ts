@@ -1,4 +1,4 @@
-// npm start: mends a copy of the project beside this file. `node main.ts FOLDER "what to do"` works on a folder of yours.
+// `npm start` mends a copy of the project beside this file. `node main.ts FOLDER "what to do"` works on a folder of yours.
 import { cpSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -3,10 +3,10 @@ import { modelNamed, type ModelRequest } from "writ/models";
 
 const name = process.env["WRIT_MODEL"];
 
-/** The model that WRIT_MODEL names, like openai/gpt-5-mini or ollama/qwen2.5:7b; else a stand-in, which needs neither a key nor a network. */
+/** The model that WRIT_MODEL names, such as openai/gpt-5-mini or ollama/qwen2.5:7b. Without it a stand-in, which needs neither key nor network. */
 export const model: ModelSource = name === undefined ? standIn : modelNamed(name);
 
-/** What it calls, one a turn. */
+/** The calls of the stand-in, one a turn. */
 const steps: readonly { readonly name: string; readonly arguments: Record<string, string | string[]> }[] = [
   { name: "run_program", arguments: { program: "test", args: [] } },
   { name: "read_file", arguments: { path: "src/price.mjs" } },
@@ -14,7 +14,7 @@ const steps: readonly { readonly name: string; readonly arguments: Record<string
   { name: "run_program", arguments: { program: "test", args: [] } },
 ];
 
-/** Does what a model would do with the project here: it runs the tests, reads the file at fault, mends it, and looks whether that was it. */
+/** Acts as a model would: it runs the tests, reads the faulty file, mends it, and runs the tests again. */
 function standIn({ messages }: ModelRequest) {
   const results = messages.filter((message) => message.role === "tool");
   const next = steps[results.length];

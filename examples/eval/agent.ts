@@ -1,7 +1,7 @@
 // npx writ eval agent examples/eval/agent.ts --cases examples/eval/cases --replay
 //
-// Holds the desk of a shop against its cases. No model is asked and nothing is paid: replies are scripted, or stand in the recording beside their
-// case, and tools have fixed results. Without --replay the cases that have no replies of their own ask the agent's model.
+// Tests the desk of a shop with its cases. The command asks no model and pays nothing: replies are scripted, or stand in the recording beside their
+// case, and tools have fixed results. Without --replay, cases without scripted replies ask the agent's model.
 import { agent, allow, ask, policy, tool } from "writ";
 import { arg, within } from "writ/policy";
 import { z } from "zod";

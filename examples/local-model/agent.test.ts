@@ -1,4 +1,4 @@
-// Tests that a user of writ would write: which calls the program makes of a sentence, without a model; and the model itself, where it is on this machine.
+// Tests that a user of writ would write: the calls that the program makes of a sentence, without a model; and the model itself, if this machine has it.
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { isWritError } from "writ";
@@ -6,7 +6,7 @@ import { modelFromFunction } from "writ/models";
 import house, { done } from "./agent.ts";
 
 const brief = house.with({ settings: { maxOutputTokens: 10 }, budget: { durationMs: 600_000 } });
-/** Why the model cannot be asked on this machine; the test that needs it prints this. */
+/** The reason why this machine cannot ask the model. The skipped test prints it. */
 const skip = await brief("Thank you!").then(() => false, whyNot);
 beforeEach(() => void done.splice(0));
 

@@ -1,9 +1,9 @@
-// Lights and timers of a house, with a model of 135 million parameters inside this process: no key, no server, no network.
+// An agent for the lights and timers of a house, with a model of 135 million parameters inside this process: no key, no server, no network.
 import { agent, tool } from "writ";
 import { modelNamed } from "writ/models";
 import { z } from "zod";
 
-/** What was set: the devices in a real program. */
+/** The settings that were made. A real program has the devices in place of this list. */
 export const done: string[] = [];
 
 const setLights = tool({
@@ -11,7 +11,7 @@ const setLights = tool({
   description: "Switch the lights of a room on or off",
   inputSchema: z.object({ room: z.enum(["kitchen", "hall", "bedroom"]), on: z.boolean() }),
   effect: "write",
-  trusted: true, // what it says of itself is your own: one act does not make the next one ask
+  trusted: true, // the result is your own text: one act does not make the next one ask
   execute({ room, on }) {
     done.push(`${room} ${on ? "on" : "off"}`);
     return `the lights in the ${room} are ${on ? "on" : "off"}`;
@@ -23,7 +23,7 @@ const setTimer = tool({
   description: "Set a timer",
   inputSchema: z.object({ minutes: z.number().int().min(1).max(600) }),
   effect: "write",
-  trusted: true, // what it says of itself is your own: one act does not make the next one ask
+  trusted: true, // the result is your own text: one act does not make the next one ask
   execute({ minutes }) {
     done.push(`timer ${minutes}`);
     return `the timer rings in ${minutes} minutes`;

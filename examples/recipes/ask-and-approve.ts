@@ -1,7 +1,7 @@
-// The client of the recipes for Bun and Deno: a program elsewhere that asks for a refund, follows the run as it goes, and approves what it asks.
+// The client of the recipes for Bun and Deno: a separate program that asks for a refund, follows the run, and approves its question.
 import { runsClient } from "writ/client";
 
-/** Asks the server at an address to refund an order; gives the types of the events that were told, each once in a row. */
+/** Asks the server at an address to refund an order. Returns the types of the events that it got, without repeats in a row. */
 export async function askAndApprove(url: string, token: string): Promise<readonly string[]> {
   const runs = runsClient({ url, token });
   const { id } = await runs.start("clerk", "Refund order 17");

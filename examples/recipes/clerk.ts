@@ -1,9 +1,9 @@
-// The agent of all recipes. Its model is a function, so that they need neither a key nor a network: a name like "anthropic/claude-sonnet-5" takes its place.
+// The agent of all recipes. Its model is a function, so they need neither a key nor a network. Replace it with a name such as "anthropic/claude-sonnet-5".
 import { agent, type Policy, tool } from "writ";
 import type { ModelRequest } from "writ/models";
 import { z } from "zod";
 
-/** The orders whose money went back. */
+/** The refunded orders. */
 export const refunds: string[] = [];
 
 const refund = tool({

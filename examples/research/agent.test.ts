@@ -1,4 +1,4 @@
-// Tests that a user of writ would write: what it finds, and that a file which gives orders is not obeyed, though the model does so.
+// Tests that a user of writ would write: the agent finds the facts, and an order in a file has no effect although the model obeys it.
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import type { ApprovalRequest } from "writ";

@@ -1,5 +1,4 @@
-// Research with a server of the Model Context Protocol and agents inside an agent. Whatever the library says is a stranger's word: it never chooses to whom
-// a mail goes.
+// Research with an MCP server (Model Context Protocol) and an agent inside another one. Text of the library is untrusted: it never chooses who gets a mail.
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { agent, guarded, tool } from "writ";
@@ -7,7 +6,7 @@ import { connectMcp } from "writ/mcp";
 import { z } from "zod";
 import { leadModel, readerModel } from "./model.ts";
 
-/** The files of a folder, through the official server, a program beside this one that speaks over its standard input and output. */
+/** The files of a folder, through the official MCP server: a separate program that speaks over its standard input and output. */
 export const library = await connectMcp({
   name: "library",
   command: process.execPath,
@@ -15,11 +14,11 @@ export const library = await connectMcp({
     fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-filesystem/dist/index.js")),
     join(import.meta.dirname, "library"),
   ],
-  only: ["read_text_file"], // its other tools, those that write among them, are not looked at
-  tools: { read_text_file: { effect: "read" } }, // nothing is believed of a server: say what you know
+  only: ["read_text_file"], // leaves out its other tools, some of which write
+  tools: { read_text_file: { effect: "read" } }, // declare the effect yourself: writ does not believe the server's own words
 });
 
-/** Reads, and can do nothing else. */
+/** The agent that can only read. */
 const reader = agent({
   name: "reader",
   description: "Reads one file of the library, and answers a question about it",
@@ -29,7 +28,7 @@ const reader = agent({
   budget: { turns: 4 },
 });
 
-/** The mails that were sent: a mail service in a real program. */
+/** The mails that were sent. A real program has a mail service in place of this list. */
 export const sent: { readonly to: string; readonly text: string }[] = [];
 
 const sendMail = tool({
@@ -50,6 +49,6 @@ export default agent({
     "Have the reader read what the question is about, several files at once, and mail what was found where the user asks for it.",
   model: leadModel,
   tools: [reader.asTool({ effect: "read" }), sendMail],
-  policy: guarded(), // what reaches outside needs the user's own words, or a person
+  policy: guarded(), // a mail needs an address that the user wrote, or a person's yes
   budget: { turns: 6, toolCalls: 20 },
 });

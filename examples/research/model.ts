@@ -1,12 +1,12 @@
 import type { ModelSource } from "writ";
 import { modelNamed, type ModelRequest } from "writ/models";
 
-/** The model that WRIT_MODEL names, like openai/gpt-5-mini or ollama/qwen2.5:7b; else stand-ins, which need neither a key nor a network. */
+/** The model that WRIT_MODEL names, such as openai/gpt-5-mini or ollama/qwen2.5:7b. Without it stand-ins, which need neither key nor network. */
 const named = process.env["WRIT_MODEL"];
 export const leadModel: ModelSource = named === undefined ? lead : modelNamed(named);
 export const readerModel: ModelSource = named === undefined ? read : modelNamed(named);
 
-/** Does what a credulous model would do: has each file read that is named, and mails to whoever the question, or a file, tells it to. */
+/** Acts as a credulous model would: it has each named file read, and mails whomever the question or a file names. */
 function lead({ messages }: ModelRequest) {
   const results = messages.filter((message) => message.role === "tool");
   const question = textOf(messages.find(({ role }) => role === "user"));
@@ -27,7 +27,7 @@ function lead({ messages }: ModelRequest) {
   };
 }
 
-/** Reads the file of the question, and says its first paragraph. */
+/** Reads the file that the question names, and answers with its first paragraph. */
 function read({ messages }: ModelRequest) {
   const last = messages.at(-1);
   if (last?.role === "tool") return /\\n\\n(.*?)\\n/.exec(last.text)?.[1] ?? "I could not read it.";

@@ -1,8 +1,9 @@
 // A dispatcher of durable runs over Restate: copy it into your project (npm i @restatedev/restate-sdk).
 //
-// Restate calls an address, behind which any worker will do. So each agent is a service with the address of its workers, and each run is an object of that
-// service: Restate asks one worker at a time about it, and asks again when that one died. The store of the runs stays the record: of a run Restate knows its id.
-// Who reaches the port of a worker can have it take a run that can go on, and no more; `identityKeys` of the endpoint lets in Restate alone.
+// Restate calls an address, behind which any worker may answer. So each agent is a service with the address of its workers, and each run is an object of
+// that service. Restate asks one worker at a time to carry out the run, and asks again if that worker died. The store of the runs stays the record: Restate
+// knows only the id of a run. A caller who reaches the port of a worker can make it take a run that can continue, and nothing else; `identityKeys` of the
+// endpoint admits Restate alone.
 import { createServer, type Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createEndpointHandler, object, type ObjectContext } from "@restatedev/restate-sdk";
@@ -14,24 +15,24 @@ export interface RestateService {
   readonly name: string;
   /** The port at which each worker listens. */
   readonly port: number;
-  /** The address at which Restate reaches any of the workers, like that of a load balancer. */
+  /** The address at which Restate reaches any of the workers, such as the address of a load balancer. */
   readonly address: string;
 }
 
 export interface RestateOptions {
-  /** Where Restate takes requests, `http://localhost:8080`. */
+  /** The address at which Restate takes requests: `http://localhost:8080`. */
   readonly ingress: string;
-  /** Where Restate is told of services, `http://localhost:9070`. */
+  /** The address at which Restate registers services: `http://localhost:9070`. */
   readonly admin: string;
   readonly serviceOf: (agent: string) => RestateService;
 }
 
-/** The pause before runs that are ready are looked for, of which nobody told Restate: the process that started them died in between. */
+/** The pause between searches for ready runs that Restate does not know of, because the process that started them died before it told Restate. */
 const sweepMs = 5000;
-/** Restate asks again after 0.1 s, 0.2 s and so on while a worker has enough, another process has the run, or nobody listens. */
+/** Restate asks again after 0.1 s, 0.2 s and so on while the worker is full, another process has the run, or nobody listens. */
 const retryPolicy = { initialInterval: 100, maxInterval: 1000, maxAttempts: 100_000_000 };
 
-/** Hands out durable runs by a Restate server. */
+/** Hands out durable runs through a Restate server. */
 export function restateDispatcher(options: RestateOptions): Dispatcher {
   return {
     wake: (run) => tell(options, run),
@@ -39,7 +40,10 @@ export function restateDispatcher(options: RestateOptions): Dispatcher {
   };
 }
 
-/** Tells Restate of a run that can go on; under the same key once. Before there is a worker of its agent, nobody knows the service: the first one sweeps. */
+/**
+ * Tells Restate of a run that can continue; the same key counts once. Before the first worker of an agent, Restate does not know the service: that worker
+ * then tells Restate of all ready runs.
+ */
 async function tell({ ingress, serviceOf }: RestateOptions, run: DispatchedRun, key?: string): Promise<void> {
   const { name } = serviceOf(run.agent);
   const headers = key === undefined ? {} : { "idempotency-key": encodeURIComponent(key) }; // an id is any text
@@ -70,12 +74,12 @@ class RestateServing implements Serving {
   }
 
   look(): void {
-    // Restate sends runs by itself
+    // Restate sends the runs itself
   }
 
   async leave(): Promise<void> {
     this.over.abort();
-    for (const server of this.servers) server.close(); // Restate goes to those that still listen
+    for (const server of this.servers) server.close(); // Restate then asks workers that still listen
     await this.tending;
     await Promise.allSettled(this.handing);
   }
@@ -88,13 +92,13 @@ class RestateServing implements Serving {
     });
     const handler = createEndpointHandler({ services: [run], logger: () => undefined, bidirectional: false });
     const server = createServer((request, response) => {
-      response.setHeader("connection", "close"); // the next run goes to any worker, and not to that of this connection
+      response.setHeader("connection", "close"); // the next run may go to any worker, not only to the one of this connection
       handler(request, response);
     });
     return server.listen({ port, reusePort: process.platform === "linux" }); // several workers of one machine share the port
   }
 
-  /** Carries a run out until it ends, waits or is given up. @throws where it can go on, but not here and now: Restate asks again */
+  /** Carries out a run until it ends, waits or is given up. @throws if the run can continue, but not here and now: Restate then asks again */
   private async hand(id: string): Promise<void> {
     const handed = this.carry(id);
     this.handing.add(handed);
@@ -105,12 +109,12 @@ class RestateServing implements Serving {
     const { workplace } = this;
     if (this.handing.size < workplace.concurrency) {
       let carrying;
-      while ((carrying = await workplace.begin(id)) !== undefined) await carrying.done; // it goes on where an answer came meanwhile
+      while ((carrying = await workplace.begin(id)) !== undefined) await carrying.done; // the run continues if an answer came meanwhile
     }
     if (await workplace.canGoOn(id)) throw new Error(`The run "${id}" cannot go on at this worker now.`);
   }
 
-  /** Tells Restate of the services, then of runs that nobody told it of. */
+  /** Registers the services with Restate, then tells it of runs that it does not know. */
   private async tend(): Promise<void> {
     for (const agent of this.workplace.agents)
       await this.insisting(() => this.register(this.options.serviceOf(agent)));
@@ -131,7 +135,7 @@ class RestateServing implements Serving {
     for (const run of await this.workplace.ready()) await tell(this.options, run, `${run.id} ${minute}`);
   }
 
-  /** Does something again and again until it succeeds, or the worker leaves. */
+  /** Repeats an act until it succeeds or the worker leaves. */
   private async insisting(work: () => Promise<void>): Promise<void> {
     while (!this.over.signal.aborted) {
       try {

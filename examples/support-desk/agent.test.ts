@@ -1,4 +1,4 @@
-// Tests that a user of writ would write: the rules in this process, and the whole way of a refund over HTTP, through processes that are killed.
+// Tests that a user of writ would write: the rules in this process, and a whole refund over HTTP while processes are killed.
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 import { scripted } from "writ/testing";
 
 const folder = mkdtempSync(join(tmpdir(), "desk-"));
-process.env["SHOP"] = join(folder, "shop.db"); // that of the servers below too
+process.env["SHOP"] = join(folder, "shop.db"); // the servers below use it too
 const { desk } = await import("./agent.ts");
 const { closeShop, paymentsFor } = await import("./shop.ts");
 
@@ -22,13 +22,13 @@ after(() => {
   rmSync(folder, { recursive: true, maxRetries: 5 });
 });
 
-/** What the server tells, as far as it is read here. */
+/** The fields of the server's answers that these tests read. */
 interface Told {
   readonly questions?: readonly { readonly request: { readonly arguments: unknown } }[];
   readonly end?: { readonly outcome: { readonly content: unknown } };
 }
 
-/** The desk with a model that wants to pay so much for an order, whatever it was told. */
+/** The desk with a model that always proposes to pay this amount for this order. */
 const wanting = (order: string, euro: number): typeof desk =>
   desk.with({
     model: scripted([{ calls: [{ name: "refund", arguments: { order, euro } }] }, "I did what I may."]),
@@ -70,7 +70,7 @@ test("refunds once: asked over HTTP, the server killed, approved twice from anot
 
   const answers = await Promise.allSettled([approve("kim"), approve("lee"), approve("mallory")]);
   assert.equal(answers.filter(({ status }) => status === "fulfilled").length, 1); // kim or lee, never both
-  assert.equal(answers[2]?.status, "rejected"); // not one of those who may
+  assert.equal(answers[2]?.status, "rejected"); // this person may not approve
 
   const second = await serve();
   const end = await eventually(async () => (await get(`${second.url}/runs/order-17`)).end);
@@ -78,7 +78,7 @@ test("refunds once: asked over HTTP, the server killed, approved twice from anot
   assert.equal(paymentsFor("17").length, 1);
 });
 
-/** The command line of the writ that is installed here, in the folder of this test. */
+/** Runs the command line of the installed writ in the folder of this test. */
 function command(words: readonly string[]): [string, string[]] {
   const main = join(dirname(fileURLToPath(import.meta.resolve("writ/package.json"))), "dist/cli/main.js");
   return [process.execPath, [main, ...words]];
@@ -93,7 +93,7 @@ function approve(by: string): Promise<string> {
   return writ("approvals", "approve", "web/order-17", "--by", by);
 }
 
-/** Starts a server, as `npx writ serve agent.ts --tokens tokens.json` does, at a port that is free. */
+/** Starts a server, as `npx writ serve agent.ts --tokens tokens.json` does, at a free port. */
 async function serve(): Promise<{ process: ChildProcess; url: string }> {
   const agentFile = join(import.meta.dirname, "agent.ts");
   const [node, words] = command(["serve", agentFile, "--port", "0", "--tokens", "tokens.json"]);
@@ -108,7 +108,7 @@ async function serve(): Promise<{ process: ChildProcess; url: string }> {
   return { process: server, url };
 }
 
-/** Asks again until there is a value. */
+/** Repeats a question until it has a value. */
 async function eventually<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
   for (;;) {
     const value = await look();

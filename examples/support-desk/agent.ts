@@ -1,4 +1,4 @@
-// A support desk that gives money back: little by itself, more when a person of the desk says yes, and never more than was paid.
+// A support desk that refunds orders: a small amount by itself, more if a person of the desk approves, and never more than was paid.
 import { agent, allow, ask, policy, tool } from "writ";
 import { all, arg, boundToIntent, within } from "writ/policy";
 import { z } from "zod";
@@ -10,7 +10,7 @@ const look = tool({
   description: "Find an order by its number",
   inputSchema: z.object({ order: z.string() }),
   effect: "read",
-  trusted: true, // the shop's own data: no stranger writes it
+  trusted: true, // the shop's own data: no stranger can write it
   execute({ order }) {
     const { what, euro } = findOrder(order) ?? {};
     return what === undefined ? "there is no such order" : `order ${order}: ${what}, ${euro} euro`;
@@ -28,7 +28,7 @@ const refund = tool({
   },
 });
 
-/** A small sum, for an order that the customer named. */
+/** A small amount, for an order that the customer named. */
 const small = all(arg("euro").is(within({ max: 10 })), arg("order").is(boundToIntent()));
 
 export const desk = agent({
@@ -46,6 +46,6 @@ export const desk = agent({
         .show("order", "euro"),
     ],
   }),
-  approvals: { within: "2d", by: ["kim", "lee"] }, // nobody else; after two days the answer is no
+  approvals: { within: "2d", by: ["kim", "lee"] }, // nobody else may answer; after two days the answer is no
   budget: { turns: 8, toolCalls: 10 },
 });

@@ -1,4 +1,4 @@
-// The shop: its orders, and what was paid back. Any database takes its place.
+// The shop: its orders and its refunds. Replace it with any database.
 import { DatabaseSync } from "node:sqlite";
 
 const database = new DatabaseSync(process.env["SHOP"] ?? "shop.db", { timeout: 5_000 });
@@ -18,7 +18,7 @@ export const findOrder = (number: string) =>
 export const paymentsFor = (number: string) =>
   database.prepare("select euro from payments where number = ?").all(number);
 
-/** Pays once for a key, however often it is asked, and in all no more for an order than it cost. False where nothing was paid. */
+/** Pays once for a key, however often you call it, and in total never more for an order than its price. Returns false if nothing was paid. */
 export function payBack(key: string, number: string, euro: number): boolean {
   const left = "orders.euro - (select coalesce(sum(euro), 0) from payments where number = orders.number)";
   const pay = `insert or ignore into payments select ?, number, ? from orders where number = ? and ? <= ${left}`;

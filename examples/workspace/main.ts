@@ -1,6 +1,6 @@
 // node examples/workspace/main.ts
 //
-// A model that works on a folder: it searches, reads, mends and tries, and each limit tells it what to do instead.
+// A model that works on a folder: it searches, reads, edits and runs programs. Each limit tells it what to do instead.
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,11 +16,11 @@ await writeFile(join(root, "src/prices.txt"), "tea 3\nmilk 1\ntea to go 4\n");
 const call = (name: string, args: object) => ({ calls: [{ name, arguments: JSON.stringify(args) }] });
 const model = scripted([
   call("search_files", { text: "tea" }),
-  call("edit_file", { path: "src/prices.txt", old: "tea", new: "green tea" }), // stands twice
+  call("edit_file", { path: "src/prices.txt", old: "tea", new: "green tea" }), // fails: the text stands twice in the file
   call("edit_file", { path: "src/prices.txt", old: "tea 3", new: "green tea 3" }),
   call("run_program", { program: "count", args: ["src/prices.txt"] }),
-  call("read_file", { path: "../outside.txt" }), // is denied
-  call("run_program", { program: "rm", args: ["-rf", "."] }), // is on no list
+  call("read_file", { path: "../outside.txt" }), // is denied: outside the folder
+  call("run_program", { program: "rm", args: ["-rf", "."] }), // is invalid: the list does not have this program
   "Green tea costs 3.",
 ]);
 
@@ -28,7 +28,7 @@ const clerk = agent({
   name: "clerk",
   model,
   tools: [
-    fileTools({ root, write: true, trusted: true }), // the files are the author's own: writing needs no person
+    fileTools({ root, write: true, trusted: true }), // the files are your own: writing does not need a person
     shellTool({ programs: { count: ["wc", "-l"] }, cwd: root, effect: "read", trusted: true }),
   ],
   grants: [fs.read(root), fs.write(root), exec("wc")],

@@ -8,8 +8,8 @@ import { nodeHost } from "./clock.ts";
 import { resolveModel } from "./model/resolve.ts";
 
 /**
- * The executor alone: decides about each call (allow-list, hooks, arguments, policy, a person), runs those that may run beside each other,
- * and gives one result a call, in the order of the calls. Never throws for what a model wrote or a tool does: every end is a result.
+ * Carries out calls without a model. It decides about each call (allow-list, hooks, arguments, policy, a person), runs calls at the same time where they
+ * may, and returns one result a call, in the order of the calls. It never throws for a mistake of a model or a tool: every end is a result.
  *
  * @throws WritError `definition-invalid` for a call of `execute` in another form and for calls that share an id,
  * `name-taken`, `budget-invalid`, `tool-unknown`
@@ -32,8 +32,8 @@ export function execute(request: ExecuteRequest): Promise<ResultMessage[]> {
 }
 
 /**
- * The turn cycle alone, from a transcript of your own: the generator that an agent's `stream` hands out. What it returns has the transcript to
- * go on with.
+ * Runs the turn cycle alone, from a transcript of your own. It returns the same generator as an agent's `stream`; the generator's return value has the
+ * transcript to continue with.
  *
  * @throws WritError what `agent()` throws, and `transcript-invalid` when calls in the transcript have no result
  * @example

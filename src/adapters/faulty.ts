@@ -33,9 +33,9 @@ const aFault = variants(
 );
 
 /**
- * The same model, whose requests go wrong as the list says: the first request by the first fault, and so on. `undefined` in the list, and its end,
- * leave a request as it is. It shows a test what an agent makes of a bad day of its provider: whether it asks again, what it tells the user, that
- * no call runs that was cut.
+ * Makes a model whose requests fail as the list says: the first request by the first fault, and so on. `undefined` in the list, and its end,
+ * leave a request as it is. Use it to test how an agent handles failures of its provider: whether it asks again, what it tells the user, and that
+ * a call in a cut reply does not run.
  *
  * @throws WritError `definition-invalid` for a fault that there is not; from the request: `model-rate-limited`, `provider-failed` where the stream is cut; what the model itself throws
  * @example

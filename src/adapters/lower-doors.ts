@@ -24,8 +24,8 @@ import { nodeHost } from "./clock.ts";
 import { modelNamed, resolveModel } from "./model/resolve.ts";
 
 /**
- * Asks a model once, without a loop: the caller carries out the calls of the reply and sends their results with
- * the next request. A request that fails is made again where that can help (`retry`).
+ * Asks a model once, without a loop: you carry out the calls of the reply and send their results with
+ * the next request. A request that fails is repeated if that can help (`retry`).
  *
  * @throws WritError `definition-invalid` for a call of `chat` in another form; what the model's adapter throws
  * (`provider-unreachable`, `model-not-found`, …)
@@ -45,8 +45,8 @@ export async function chat(request: ChatRequest & Patience & Required<WithModel>
 }
 
 /**
- * Asks a model once, like `chat`, and yields the pieces of its reply while it writes; what the generator returns is the whole reply. Leaving
- * it early ends the request. A request that fails is made again before the first piece, and not after it.
+ * Asks a model once, like `chat`, and yields the pieces of its reply while the model writes. The generator returns the whole reply. Leaving
+ * it early ends the request. A request that fails is repeated before the first piece, and not after it.
  *
  * @throws WritError what `chat` throws
  * @example
@@ -89,7 +89,7 @@ export type LlmStatus =
   | { readonly available: false; readonly source: "none" };
 
 /**
- * Tells which model a step would ask, and why. Asks nobody: whether the provider answers is found at the first step.
+ * Tells which model a step would ask, and why. It sends no request: you learn at the first step whether the provider answers.
  *
  * @throws WritError `model-invalid`, `model-name-invalid`
  * @example
@@ -180,9 +180,9 @@ export async function safeLoop(options: SafeLoopOptions & WithModel): Promise<st
 }
 
 /**
- * Has a model choose one of some options. Its answer is forced where the model can be forced; otherwise case, punctuation and words around
- * the option are forgiven, and an answer that fits no option, or several, is asked for once more with what was wrong. What comes back is the
- * option byte for byte, or no option and a notice why, also when there is no model: never something that was not offered.
+ * Has a model choose one of some options. A model that can be constrained writes an option to the letter. From any other model writ accepts case,
+ * punctuation and words around the option, and asks once more, with the mistake, if the answer fits no option or several. The result is the option byte
+ * for byte, or no option and a notice that says why, also when there is no model. It is never anything else.
  *
  * @throws WritError `definition-invalid` for fewer than two options, empty ones or two that are the same; what the model's adapter throws.
  * @example
@@ -205,9 +205,9 @@ export async function decide(request: DecideRequest & WithModel): Promise<Chosen
 }
 
 /**
- * Calls a tool directly, with arguments by their names, as the ordinary function that it is: for tests, and for programs that know what they
- * call. The arguments are checked against the tool's input schema and the result against its output schema; beyond that nothing stands in
- * between, neither a time-out nor a recovery, and what the tool throws is thrown.
+ * Calls a tool directly, like an ordinary function, with arguments by name: for tests, and for programs that choose the call themselves. `call` checks the
+ * arguments against the tool's input schema and the result against its output schema. It applies neither a time-out nor a recovery, and it throws what the
+ * tool throws.
  *
  * @throws WritError `input-invalid` for arguments that do not match (the tool did not run), `tool-failed` for a result that does not match.
  * @example
@@ -235,11 +235,10 @@ export function call<Given, Sent = Readonly<Record<string, unknown>>>(
 }
 
 /**
- * Carries out one call that a model chose: of a tool with its arguments, or of the tool that the call names among several (nested
- * collections too), which gives the message that goes into the follow-up request of {@link chat}. The arguments are checked, the tool runs
- * within its time, its result is checked and put into words for the model. Never throws for what a model wrote or a tool did: a name that no
- * tool has (`denied`, with the names there are), wrong arguments (`invalid`), a tool that throws (`error`) or takes too long (`timeout`) are
- * results.
+ * Carries out one call that a model chose. Give it a tool with its arguments, or several tools (nested collections too) with the call. The second form
+ * returns the message that goes into the follow-up request of {@link chat}. `callTool` checks the arguments, runs the tool within its time, checks the
+ * result and puts it into words for the model. It never throws for a mistake of a model or a tool. A name that no tool has (`denied`, with the names of
+ * the tools), wrong arguments (`invalid`), a tool that throws (`error`) or takes too long (`timeout`) are results.
  *
  * @throws WritError `name-taken` when two of the tools have one name, `budget-invalid` for a `timeoutMs` that is not positive
  * @example

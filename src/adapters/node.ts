@@ -9,8 +9,8 @@ import { resolveModel } from "./model/resolve.ts";
 const wiring = { host: nodeHost, resolveModel };
 
 /**
- * Defines an agent: a function from input to output, which can also be run with `run` and watched with `stream`. Everything that can be
- * wrong with the definition is found here, not in a run.
+ * Defines an agent: a function from input to output. `run` returns its end as data, and `stream` its events. A mistake in the definition throws
+ * here, not in a run.
  *
  * @throws WritError `name-taken`, `name-invalid`, `name-reserved`, `tool-unknown`, `schema-invalid`, `model-missing`, `model-invalid`,
  * `model-name-invalid`, `budget-invalid`, `budget-without-price`, `isolation-missing`, `definition-invalid`; its message names the culprit.

@@ -8,10 +8,10 @@ import { checkShape, closed } from "../error/check-shape.ts";
 import { anything, callable, optional } from "../util/shape.ts";
 
 /**
- * A model that asks its provider again by itself when that cannot be reached or is overloaded, wherever it is used: for functions of your own.
- * Runs, `chat` and the other doors ask again by themselves (`retry`), and leave a model that does so alone: attempts do not multiply. Only errors that
- * are `retryable` count, and only before the first piece of the reply came; a time-out and an abort never do. The wait that a provider asks
- * for (`Retry-After`) is kept. When the attempts are used up, the last error is thrown as it is.
+ * Makes a model that asks again by itself if its provider cannot be reached or is overloaded. Use it for functions of your own that ask a model.
+ * Runs, `chat` and the other doors ask again by themselves (`retry`). They do not add retries to such a model, so attempts do not multiply. It retries only
+ * `retryable` errors, and only before the first piece of the reply; it never retries a time-out or an abort. It waits as long as the provider asks
+ * (`Retry-After`). After the last attempt it throws the last error unchanged.
  *
  * @throws WritError `definition-invalid` for an option that there is not, `option-invalid`, and what a name of a model can be wrong with: `model-invalid`, `model-name-invalid`
  * @example

@@ -7,9 +7,9 @@ export interface WritErrorOptions {
   readonly cause?: unknown;
   /** True if trying again can help. Default: as the catalogue says of the code. */
   readonly retryable?: boolean;
-  /** After how many milliseconds trying again is welcome, when the other side said so. */
+  /** Milliseconds until the next attempt, if the other side asked for a pause. */
   readonly retryAfterMs?: number;
-  /** Number of attempts in all, where that was more than one. */
+  /** The number of all attempts, if there was more than one. */
   readonly attempts?: number;
 }
 
@@ -53,8 +53,8 @@ export class WritError<Code extends ErrorCode = ErrorCode> extends Error {
 }
 
 /**
- * Tells whether a value is a {@link WritError}, of one code when given. Works across two installed copies of the package; an error that has the
- * name and the code, and not its `data` and `hint`, is none.
+ * Tells whether a value is a {@link WritError}, and has this code if you give one. It works across two installed copies of the package. An error that has
+ * the name and the code, but not `data` and `hint`, is not a `WritError`.
  *
  * @example
  * ```ts
@@ -72,7 +72,7 @@ export function isWritError<Code extends ErrorCode>(value: unknown, code?: Code)
   }
 }
 
-/** True if an error has what is read of one: those that were rebuilt from what a worker or another program sent have its name and code alone. */
+/** True if an error has all fields of a WritError. One that was rebuilt from the message of a worker or another program has only the name and the code. */
 function isWhole(error: Error & { readonly data?: unknown; readonly hint?: unknown }): boolean {
   const { data, hint } = error;
   if (typeof hint !== "string" || typeof data !== "object" || data === null) return false;

@@ -13,8 +13,8 @@ import type { Json } from "../util/json.ts";
 import type { Outcome } from "./outcome.ts";
 
 /**
- * An event of a run, told in the same way at every replay: facts contain neither a time of day nor randomness. Every
- * start has its end on every path, calls are told in the order of the reply, and `run-end` is last.
+ * An event of a run that is the same at every replay: a fact holds neither time of day nor randomness. Every
+ * start has its end on every path, facts of calls come in the order of the reply, and `run-end` is last.
  */
 export type Fact =
   | { readonly type: "run-start"; readonly agent: string; readonly input: Json }
@@ -168,7 +168,7 @@ export interface Delegation {
   readonly usage: Usage;
 }
 
-/** An event that only watchers get; never part of a replay. Merged if the reader is slow: `merged` says how many became one. */
+/** An event for watchers alone, which is never part of a replay. For a slow reader events are merged: `merged` says how many became one. */
 export type LiveEvent =
   | ({
       readonly type: "message-start";
@@ -203,10 +203,10 @@ interface Merged {
   readonly merged?: number;
 }
 
-/** Any event of a run. */
+/** An event of a run: a fact or a live event. */
 export type RunEvent = Fact | LiveEvent;
 
-/** An event with its envelope, as watchers get it. */
+/** An event with its envelope (run, agent, number, time), as a watcher gets it. */
 export type AgentEvent = RunEvent & Envelope;
 
 /** The fields that watchers get with an event. `seq` counts facts; a live event has the number of the fact before it. */
@@ -226,7 +226,7 @@ export interface Envelope {
 }
 
 /**
- * Listeners by event type: `{ "tool-end": ({ name, arguments: args, result }) => … }`.
+ * Your listeners, one for each type of event: `{ "tool-end": ({ name, arguments: args, result }) => … }`.
  *
  * @example
  * ```ts
@@ -242,7 +242,7 @@ export type Listeners = {
 };
 
 /**
- * Tells facts from live events.
+ * Tells whether an event is a fact. All other events are live.
  *
  * @example
  * ```ts

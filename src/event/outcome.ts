@@ -4,9 +4,9 @@ import type { Excess } from "../policy/account/budget.ts";
 import type { Json } from "../util/json.ts";
 
 /**
- * The end of a run. `answered`: `content` is the model's answer (text, or a JSON value if the driver
- * carries one). `exhausted`: a budget ran out. `suspended`: the run waits, and can go on from its checkpoint, or
- * (`field: "answers"`, with `used` as their number, and `"handover"`) from its journal.
+ * The end of a run. `answered`: `content` is the model's answer (a text, or a JSON value if the driver carries
+ * one). `exhausted`: a budget ran out. `suspended`: the run waits, and can continue from its checkpoint, or
+ * from its journal if `field` is `"answers"` (it waits for `used` answers) or `"handover"`.
  * `refused`: a rule refused the run. `cancelled`: somebody aborted it. `failed`: the model, a tool or the
  * world failed.
  */

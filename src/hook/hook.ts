@@ -108,9 +108,9 @@ export type HookAnswer<Place extends HookPlace> = Readonly<HookPlaces[Place]["ma
 type Nothing = undefined | void;
 
 /**
- * Code of the author that may change what happens. Hooks with a higher `priority` (default 0) are asked first, those with the same in the order
- * of the list; each sees the replacements of earlier hooks. The first that denies, answers or stops decides; the others are still asked, but
- * their answers are ignored. A hook that throws denies the call (`beforeToolCall`); elsewhere it fails the run with `hook-failed`.
+ * Code of yours that may change a run. Hooks with a higher `priority` (default 0) are asked first, hooks of the same priority in the order
+ * of the list. Each hook sees the replacements of the hooks before it. The first hook that denies, answers or stops decides. The others are still asked,
+ * and their answers are ignored. A hook that throws denies the call (`beforeToolCall`); elsewhere it fails the run with `hook-failed`.
  *
  * @example
  * ```ts

@@ -118,8 +118,8 @@ export const resultStatuses = [
 ] as const;
 
 /**
- * The one result of a call. `text` is what the model is told; `note` is what people are told beside it; `value` is what the tool returned,
- * where that was no file.
+ * The one result of a call. The model reads `text`. People read `note` beside it. `value` is the value that the tool returned, unless that was a
+ * file.
  */
 export interface ToolResult {
   readonly status: ResultStatus;
@@ -148,14 +148,14 @@ export interface ResultMessage extends ToolResult {
 export type Message = SystemMessage | UserMessage | ReplyMessage | ResultMessage;
 
 /**
- * The reason for which a model stopped writing. `length`: the reply was cut, and its last call never runs. `pause`: the provider wants to be
+ * The reason why a model stopped writing. `length`: the reply was cut, and its last call never runs. `pause`: the provider wants to be
  * asked again with the reply, to go on with it.
  */
 export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "pause" | "error" | "other";
 
 /**
- * The words of a provider on its reply as a whole: the id it filed it under, its own name for the model that
- * wrote it, and its own word for why it ended. `metadata` is the rest, by provider: logprobs, grounding.
+ * A provider's report on its reply as a whole: its id of the reply, its name of the model that wrote it, and
+ * its word for the reason of the end. `metadata` is the rest, by provider: logprobs, grounding.
  */
 export interface ReportedResponse {
   readonly id?: string;

@@ -1,8 +1,8 @@
 import type { Writing } from "../util/writing.ts";
 
 /**
- * Tokens of one or several model calls. `estimated` is set when a provider gave no count, or one that cannot be true, and the numbers are
- * this runtime's estimate (4 characters a token): a missing count is never taken for zero.
+ * The tokens of one or several model calls. `estimated` is set if a provider reported no count, or one that cannot be true. The numbers are then
+ * writ's own estimate (4 characters a token): writ never takes a missing count for zero.
  */
 export interface Usage {
   readonly inputTokens: number;
@@ -16,7 +16,7 @@ export interface Usage {
 }
 
 /**
- * A price: dollars for a usage, undefined where nobody knows. Tokens of the cache are a part of the input.
+ * A price: a function that returns the dollars for a usage, or undefined if they are unknown. Tokens of the cache are a part of the input.
  *
  * @example
  * ```ts

@@ -154,7 +154,7 @@ export interface StreamOptions {
 }
 
 /**
- * The port for one request. `stream` yields the reply piece by piece and ends with `end`; it throws a `WritError` if the provider
+ * A model, as writ asks it: one request at a time. `stream` yields the reply piece by piece and ends with `end`. It throws a `WritError` if the provider
  * cannot answer (`provider-unreachable`, `model-not-found`, `model-without-tools`, `provider-failed`).
  */
 export interface Model {

@@ -14,8 +14,8 @@ const capabilityKinds = ["net", "fs.read", "fs.write", "env", "secret", "exec", 
 export type CapabilityKind = (typeof capabilityKinds)[number];
 
 /**
- * A power over a part of the world, as data: a *need* of a tool, or a *grant* of an agent. It opens nothing by itself; a tool runs with what
- * both of them have. `scope` is canonical: two capabilities with the same kind and scope are the same power.
+ * A power over a part of the world, as data. A tool *needs* capabilities and an agent *grants* them. A capability opens nothing by itself: a tool runs
+ * with the powers that both lists cover. `scope` is canonical: two capabilities with the same kind and scope are the same power.
  */
 export interface Capability<Kind extends CapabilityKind = CapabilityKind> {
   readonly kind: Kind;
@@ -73,9 +73,9 @@ function rawText(kind: string, scope: unknown): string {
 }
 
 /**
- * The network: one host, `*.suffix` for all hosts beneath a name of at least two parts (not the name itself), or `*` for every public host. It means
- * https on port 443 unless a scheme or a port is given. A host that leads to a private address can be reached only if that address, or `localhost`,
- * is named itself.
+ * Makes a capability for the network: one host, `*.suffix` for all hosts beneath a name of two parts or more (not the name itself), or `*` for every
+ * public host. It means https on port 443 unless you write a scheme or a port. A tool reaches a host that leads to a private address only if you name that
+ * address, or `localhost`, itself.
  *
  * @throws WritError `capability-invalid`
  * @example
@@ -90,8 +90,8 @@ export function net(host: string): Capability<"net"> {
 }
 
 /**
- * Files: a file, or a folder and everything beneath it. Paths are absolute, or `file:` URLs; a final `/**` changes nothing. `/` does not cover
- * /proc, /sys and /dev.
+ * Make capabilities for files: a file, or a folder and everything beneath it. Paths are absolute, or `file:` addresses; `/**` at the end changes nothing.
+ * `/` does not reach into /proc, /sys and /dev.
  *
  * @throws WritError `capability-invalid`
  * @example
@@ -112,7 +112,7 @@ export const fs: {
 });
 
 /**
- * The value of an environment variable, or of all variables with a prefix: `APP_*`.
+ * Makes a capability for the value of an environment variable, or for all variables with a prefix: `APP_*`.
  *
  * @throws WritError `capability-invalid`
  * @example
@@ -127,7 +127,7 @@ export function env(name: string): Capability<"env"> {
 }
 
 /**
- * A secret, kept in the environment variable of that name. The tool can send it, but neither read nor print it.
+ * Makes a capability for a secret, which stands in the environment variable of that name. The tool can send the secret, but can neither read nor print it.
  *
  * @throws WritError `capability-invalid`
  * @example
@@ -142,7 +142,8 @@ export function secret(name: string): Capability<"secret"> {
 }
 
 /**
- * A program: by its bare name, looked up in /usr/local/bin, /usr/bin and /bin, or by its absolute path. Once it runs, it can do anything.
+ * Makes a capability for a program: its bare name, which is looked up in /usr/local/bin, /usr/bin and /bin, or its absolute path. The program can do
+ * anything once it runs.
  *
  * @throws WritError `capability-invalid`
  * @example
@@ -157,7 +158,7 @@ export function exec(program: string): Capability<"exec"> {
 }
 
 /**
- * The power to ask the run's model.
+ * The capability to ask the run's model.
  *
  * @example
  * ```ts

@@ -10,7 +10,7 @@ import { argumentProblem, wrongArguments, wrongResult } from "./wrong-values.ts"
 const toolShape = object({ name: string }, "a tool, or one as data");
 
 /**
- * A tool as data: only its description for a model, without a function. `chat` offers it; the program carries out its calls, and checks them against the
+ * A tool as data: the description for a model, without a function. `chat` offers it. Your program carries out its calls, and checks them against the
  * schemas with {@link validateCall} and {@link validateResult}.
  *
  * @example
@@ -49,9 +49,9 @@ export type Validated<Value> =
   | { readonly ok: false; readonly issues: readonly Issue[]; readonly text: string };
 
 /**
- * Checks the arguments of a call against a tool's input schema, as a run does: they are changed to fit only if nothing is lost, and fields that
- * the schema does not have are refused. Never throws because of what a model wrote. A text is refused, because the `arguments` of an unreadable call
- * (`malformed`) are text.
+ * Checks the arguments of a call against a tool's input schema, as a run does before it runs the tool. It converts a value only if nothing is lost, and refuses
+ * fields that the schema does not have. It never throws for a mistake of a model. It refuses a text, because the `arguments` of an unreadable call
+ * (`malformed`) are a text.
  *
  * @throws WritError `schema-invalid`, `schema-without-json-schema` for the schema of a tool as data
  * @example
@@ -87,7 +87,7 @@ export async function validateCall(tool: Tool | DataTool, args: unknown): Promis
 }
 
 /**
- * Checks a result against a tool's output schema, and against what JSON can hold. Never throws because of the result.
+ * Checks a result against a tool's output schema, and checks that JSON can hold it. It never throws for the result.
  *
  * @throws WritError `schema-invalid`, `schema-without-json-schema` for the schema of a tool as data
  * @example

@@ -7,12 +7,12 @@ export interface FakeTool extends TypedTool<unknown, unknown> {
   readonly calls: readonly unknown[];
 }
 
-/** The author's declarations of a fake tool: every field of a tool except its name and its function. */
+/** The definition of a fake tool: all fields of a tool except its name and its function. */
 export type FakeToolOptions = Partial<Omit<ToolDefinition<SchemaSource, unknown>, "name" | "execute">>;
 
 /**
- * Makes a tool that takes any arguments, or those of `about.inputSchema`, and returns `result`, or, if `result` is a function, what it returns (or an
- * error that it throws). The fields of `about` (`effect`, `retry`, `parameters`, ...) work as for any other tool.
+ * Makes a tool that takes any arguments, or those of `about.inputSchema`, and returns `result`. A function as `result` is called: the tool returns or
+ * throws what it does. The other fields of `about` (`effect`, `retry`, `parameters`, ...) mean the same as on any other tool.
  *
  * @throws WritError the errors of `tool()`
  * @example

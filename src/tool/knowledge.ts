@@ -7,7 +7,7 @@ import { tool, type Tool, type ToolContext } from "./tool.ts";
 /** A text or value that a model may read by calling its name. Takes no arguments. */
 export interface Knowledge extends Tool {
   readonly kind: "knowledge";
-  /** Loads the content anew. @throws WritError `knowledge-invalid`, and the error of the author's `load` */
+  /** Loads the content again. @throws WritError `knowledge-invalid`, and whatever the author's `load` throws */
   execute(args: unknown, context: LoadContext): Promise<Json>;
 }
 
@@ -21,15 +21,15 @@ export type Loaded = string | number | boolean | object | null;
 export interface KnowledgeDefinition {
   /** A tool name: 1 to 64 letters, digits, `_`, `-` or `.`; begins with a letter or `_`. */
   readonly name: string;
-  /** A description of the content, by which the model knows when to read it. */
+  /** A description of the content, so that the model knows when to read it. */
   readonly description: string;
-  /** Returns the current content. Called each time the model reads, and never before. */
+  /** Returns the current content. writ calls it whenever the model reads, and never before. */
   readonly load: (context: LoadContext) => Loaded | Promise<Loaded>;
 }
 
 /**
- * Defines something to read. The model sees name and description; the content is loaded each time the model calls the name, so
- * that it is always current. Watchers are told `knowledge-used`.
+ * Defines a text or value that the model may read. The model sees name and description. writ loads the content whenever the model calls the name,
+ * so the model always reads the latest content. Watchers get the event `knowledge-used`.
  *
  * @throws WritError `name-invalid`, `definition-invalid`
  * @example

@@ -31,8 +31,8 @@ export class Labelled<Value> {
 }
 
 /**
- * Gives a tool's result a label of its own, for a tool whose results differ in trust. Parts that the label leaves out are as the tool declares them. The label
- * is joined with that of the arguments, which it cannot raise.
+ * Gives a tool's result a label of its own, for a tool whose results differ in trust or secrecy. For fields that the label leaves out, the tool's own
+ * declaration counts. The label is joined with the label of the arguments, and cannot raise that.
  *
  * @throws WritError `definition-invalid` for an invalid label: the call fails
  * @example

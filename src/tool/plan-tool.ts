@@ -4,12 +4,12 @@ import { anything } from "../util/shape.ts";
 import { type Mode, tool, type Tool } from "./tool.ts";
 
 /**
- * A tool with which a model declares its plan. Called before anything of a stranger was read, it freezes the planned acts: afterwards, acts outside of
- * the plan need a question under `guarded()`, and calls whose arguments the plan has are carried out as planned. Called later, a person is
- * asked once about all acts. A yes permits each call once, with the arguments that were shown, and any value in those left open.
+ * Makes a tool with which a model declares the acts that it is going to carry out. If the model calls it before it has read anything untrusted, the tool
+ * freezes the acts: under `guarded()` any other act asks afterwards, and the planned calls run with the planned arguments. If the model calls it later, a
+ * person is asked once about all of the acts. A yes is valid for each call once, with the arguments that were shown, and with any value for open ones.
  *
- * It is judged by its acts: an act that the policy denies cannot be planned. A rule about the tool itself holds too: `ask("plan_acts")` has a
- * person check every plan.
+ * The policy judges the plan by its acts: an act that it denies cannot be planned. A rule about the tool itself holds too: with `ask("plan_acts")` a
+ * person looks at every plan.
  *
  * @throws WritError `name-invalid`
  * @example

@@ -91,7 +91,7 @@ export interface Recovery {
 }
 
 /**
- * A value in place of the failed one: of the arguments (a text is read as JSON), or of the tool's result.
+ * Supplies a value in place of the failed one: new arguments (a text is read as JSON), or a result of the tool.
  *
  * @example
  * ```ts
@@ -121,7 +121,7 @@ export function retry(times: number): Retry {
 }
 
 /**
- * A soft failure: the model is told the reason and may call again with other arguments. `severity` may be in any case; a word that is not one of
+ * Reports a soft failure: the model is told the reason and may call again with other arguments. Case does not matter in `severity`; any word but
  * the four counts as HIGH.
  *
  * @example
@@ -137,7 +137,7 @@ export function escalated(reason: string, severity?: Severity | Lowercase<Severi
 }
 
 /**
- * A hard failure: the run ends as failed with `tool-failed`.
+ * Reports a hard failure: the run ends as failed with `tool-failed`.
  *
  * @example
  * ```ts
@@ -154,10 +154,10 @@ export function unrecoverable(reason?: string): Unrecoverable {
 }
 
 /**
- * Asks a fixer, an agent or a function. It gets `input`, or, if that is left out, the text of the arguments or the message of the tool's
- * error. Its answer takes the place of the arguments or, read as JSON if it is JSON, of the result. A fixer that throws is asked again
+ * Asks a fixer: an agent or a function. The fixer gets `input`; by default that is the text of the arguments, or the message of the tool's
+ * error. Its answer replaces the arguments, or the result (read as JSON if it is JSON). A fixer that throws is asked again
  * until `attempts` (default 1) are used up; then the run ends as failed with `tool-failed`. A fixer that escalates (`escalate`, or
- * `tool-escalated` thrown) is not asked again, and the model is told; one that gives up (`throwException`, or `tool-unrecoverable` thrown)
+ * `tool-escalated` thrown) is not asked again, and the model is told. A fixer that gives up (`throwException`, or `tool-unrecoverable` thrown)
  * ends the run at once.
  *
  * @throws WritError `definition-invalid` unless `fixer` is a function and `attempts` a whole number of at least 1

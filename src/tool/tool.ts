@@ -54,8 +54,8 @@ import type { WithFiles } from "./with-files.ts";
 export type Effect = "none" | "read" | "write" | "irreversible" | "undeclared";
 
 /**
- * The context of a call, which a tool gets beside its arguments. Pass it on whole: `signal` and `call` are made on first use, and a copy
- * made by spreading has neither.
+ * The context of a call, which a tool gets beside its arguments. Pass the whole object on: `signal` and `call` are made when you first read them, and a
+ * copy made by spreading has neither.
  */
 export interface ToolContext extends Waits {
   /** Aborted when the run is cancelled or the tool's time is over. */
@@ -73,7 +73,7 @@ export interface ToolContext extends Waits {
   readonly label: Label;
 }
 
-/** A change of the run after a call: it can only narrow what may be called, and tell the model of more of that. */
+/** A change of the run after a call. It can narrow the tools that may be called, and can tell the model of more of them. */
 export interface Mode {
   /** The only names that may be called from now on, out of those that may be called already. */
   readonly restrictTo?: readonly string[];
@@ -101,7 +101,7 @@ export interface ToolOrigin {
 }
 
 /**
- * A tool as the runtime knows it: the types of its arguments and result are hidden in closures, so that later code has no type parameters.
+ * A tool without the types of its arguments and result: code that takes any tool needs no type parameters.
  */
 export interface Tool {
   readonly name: string;
@@ -266,7 +266,7 @@ export interface ToolDefinition<
 type AnyToolDefinition = ToolDefinition<SchemaSource, unknown>;
 
 /**
- * Defines a tool. The schemas are compiled once, here.
+ * Defines a tool: a function that a model may call, with its schemas. The schemas are compiled once, here.
  *
  * @throws WritError `name-invalid`, `schema-invalid`, `schema-without-json-schema`, `definition-invalid`
  * @example

@@ -33,8 +33,8 @@ export class WithFiles<Value> {
 }
 
 /**
- * Gives a tool's result files beside its value: the model is told the value and shown the files, the program gets the value, and an
- * output schema checks the value. A tool that returns only files, or texts and files, returns them as they are: an
+ * Puts files beside the value of a tool's result. The model gets the value and the files, the program gets the value, and the
+ * output schema checks the value. A tool that returns only files, or texts and files, returns them without this function: an
  * `image()`, a `file()`, or a list of texts and of these.
  *
  * @throws WritError `definition-invalid` if `files` has something else: the call fails

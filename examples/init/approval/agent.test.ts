@@ -6,18 +6,15 @@ import { desk, refunds } from "./agent.ts";
 beforeEach(() => void refunds.splice(0));
 
 const wants = (): ReturnType<typeof scripted> =>
-  scripted([
-    { calls: [{ name: "refund", arguments: { order: "17", euro: 40 } }] },
-    "I have done what I may.",
-  ]);
+  scripted([{ calls: [{ name: "refund", arguments: { order: "17", euro: 40 } }] }, "That is all I may do."]);
 
-test("refunds nothing without a yes", async () => {
+test("refunds nothing after a no", async () => {
   const run = await desk.with({ model: wants() }).run("Refund order 17", { approve: () => false });
   assert.deepEqual(refunds, []);
   assert.equal(run.calls[0]?.status, "denied");
 });
 
-test("refunds exactly what the person agreed to, once", async () => {
+test("refunds the amount that the person approved, once", async () => {
   await desk.with({ model: wants() }).run("Refund order 17", {
     approve: () => ({ approved: true, arguments: { order: "17", euro: 30 } }),
   });

@@ -2,12 +2,12 @@ import { agent, ask, policy, tool } from "writ";
 import { z } from "zod";
 import { model } from "./model.ts";
 
-/** The refunds that were made: a payment service in a real program. */
+/** The refunds that were made. A real program has a payment service in place of this list. */
 export const refunds: string[] = [];
 
 const refund = tool({
   name: "refund",
-  description: "Give the money of an order back",
+  description: "Refund an order",
   inputSchema: z.object({ order: z.string(), euro: z.number().positive() }),
   effect: "irreversible",
   execute({ order, euro }) {
@@ -18,7 +18,7 @@ const refund = tool({
 
 export const desk = agent({
   name: "desk",
-  instructions: "Refund orders that came broken.",
+  instructions: "Refund orders that arrived broken.",
   model,
   tools: [refund],
   policy: policy({ name: "refunds", rules: [ask("refund").because("money leaves")] }),

@@ -12,7 +12,7 @@ test("finds a note through the server", async () => {
   assert.match(run.text ?? "", /steep it for four minutes/);
 });
 
-test("sends the server no call that does not fit its schema", async () => {
+test("does not send the server a call that does not match its schema", async () => {
   const calls = [{ name: "notes/search", arguments: { text: "tea" } }];
   const run = await librarian.with({ model: scripted([{ calls }, "?"]) }).run("How long does tea steep?");
   assert.deepEqual(

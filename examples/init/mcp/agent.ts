@@ -3,12 +3,12 @@ import { agent } from "writ";
 import { connectMcp } from "writ/mcp";
 import { model } from "./model.ts";
 
-/** Results of a server are a stranger's words: after them, what changes something asks a person first. */
+/** The MCP server. Its results are untrusted: after a run has read one, a call that changes something asks a person first. */
 export const notes = await connectMcp({
   name: "notes",
   command: process.execPath,
   args: [fileURLToPath(new URL("server.ts", import.meta.url))],
-  tools: { search: { effect: "read" } }, // nothing is believed of a server: say what you know
+  tools: { search: { effect: "read" } }, // declare the effect yourself: writ does not believe the server's own words
 });
 
 export const librarian = agent({

@@ -3,10 +3,10 @@ import { modelNamed, type ModelRequest } from "writ/models";
 
 const name = process.env["WRIT_MODEL"];
 
-/** The model that WRIT_MODEL names, like openai/gpt-5-mini or ollama/qwen2.5:7b; else a stand-in, which needs neither a key nor a network. */
+/** The model that WRIT_MODEL names, such as openai/gpt-5-mini or ollama/qwen2.5:7b. Without it a stand-in, which needs neither key nor network. */
 export const model: ModelSource = name === undefined ? standIn : modelNamed(name);
 
-/** Does what a model would do here: it searches, and answers with what was found. */
+/** Acts as a model would: it searches the notes, then answers with the note that it found. */
 function standIn({ messages }: ModelRequest) {
   const last = messages.at(-1);
   if (last?.role === "tool") return last.status === "ok" ? "Steep it for four minutes." : "I could not look.";

@@ -1,4 +1,4 @@
-// A server of the Model Context Protocol, in a process of its own. Any other one takes its place: agent.ts says how it is started.
+// An MCP server (Model Context Protocol) in a process of its own. Replace it with any other server: agent.ts has the command that starts it.
 import { agent, tool } from "writ";
 import { serveMcpStdio } from "writ/server";
 import { sqliteRuns } from "writ/sqlite";

@@ -26,7 +26,7 @@ test("answers over HTTP", async () => {
   assert.match(events, /It came on Monday\./);
 });
 
-test("knows no other agent", async () => {
+test("refuses to run an agent that it does not serve", async () => {
   const begun = await ask("POST", "/runs", { agent: "boss", input: "Hello" });
   assert.equal(begun.status, 400);
 });

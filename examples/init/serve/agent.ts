@@ -9,8 +9,8 @@ const look_up = tool({
   description: "Look up an order",
   inputSchema: z.object({ order: z.string() }),
   effect: "read",
-  trusted: true, // your own data: nobody else writes it
-  execute: ({ order }) => orders.get(order) ?? "there is no such order",
+  trusted: true, // your own data: nobody else can write it
+  execute: ({ order }) => orders.get(order) ?? "no such order",
 });
 
 export const clerk = agent({

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { scripted } from "writ/testing";
 import { weather } from "./agent.ts";
 
-test("looks the temperature up", async () => {
+test("looks up the temperature", async () => {
   const calls = [{ name: "temperature", arguments: { city: "Oslo" } }];
   const run = await weather
     .with({ model: scripted([{ calls }, "9 degrees."]) })
@@ -15,7 +15,7 @@ test("looks the temperature up", async () => {
   );
 });
 
-test("may call nothing else, whatever its model wants", async () => {
+test("refuses any other call, whatever its model proposes", async () => {
   const calls = [{ name: "send_mail", arguments: { to: "everybody" } }];
   const run = await weather.with({ model: scripted([{ calls }, "I may not."]) }).run("Tell everybody.");
   assert.deepEqual(

@@ -12,8 +12,8 @@ const temperature = tool({
   description: "The temperature of a city in degrees Celsius",
   inputSchema: z.object({ city: z.string() }),
   effect: "read",
-  trusted: true, // your own data: nobody else writes it
-  execute: ({ city }) => celsius.get(city) ?? "nobody measures there",
+  trusted: true, // your own data: nobody else can write it
+  execute: ({ city }) => celsius.get(city) ?? "not measured",
 });
 
 export const weather = agent({

@@ -1,6 +1,6 @@
 // bun examples/recipes/bun/main.ts
 //
-// Agents behind Bun's own server: events are streamed as they come, and a question is answered over HTTP. In a project of yours: bun add writ
+// Agents behind Bun's own server: the server streams events as they come, and clients answer questions over HTTP. In your own project: bun add writ
 import assert from "node:assert/strict";
 import { hashToken, serve } from "writ/server";
 import { sqliteRuns } from "writ/sqlite";
@@ -13,11 +13,11 @@ declare const Bun: {
 };
 
 const agents = serve({
-  store: sqliteRuns(":memory:"), // a file; postgresRuns(url) for several machines
+  store: sqliteRuns(":memory:"), // use a file, or postgresRuns(url) for several machines
   agents: [clerk],
   principals: [{ name: "web", tokens: [hashToken("a-secret")], agents: ["clerk"] }],
 });
-// Bun ends a connection on which nothing was sent for 10 seconds. Streams of events say something in time; an answer in one piece needs this.
+// Bun ends a connection after 10 seconds without data. Streams of events send data in time. An answer in one piece needs this setting.
 const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 255, fetch: agents.fetch });
 const leave = () => agents.drain().then(() => server.stop());
 process.once("SIGTERM", () => void leave());

@@ -1,7 +1,7 @@
 // node examples/recipes/chat-page/main.ts          serves it until Ctrl-C
 // node examples/recipes/chat-page/main.ts --once   tries it and ends
 //
-// A chat page without a framework: words as they are written, and buttons for what the agent asks. npm i writ hono @hono/node-server
+// A chat page without a framework: it shows words while the model writes, and buttons for the questions of the agent. npm i writ hono @hono/node-server
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { serve } from "writ/server";
 import { sqliteRuns } from "writ/sqlite";
 import { clerk } from "../clerk.ts";
 
-const agents = serve({ store: sqliteRuns(":memory:"), agents: [clerk], path: "/agents" }); // for this machine alone: no principals
+const agents = serve({ store: sqliteRuns(":memory:"), agents: [clerk], path: "/agents" }); // without principals: for this machine alone
 const app = new Hono();
 app.get("/", ({ html }) => html(readFileSync(join(import.meta.dirname, "page.html"), "utf8")));
 app.all("/agents/*", ({ req }) => agents.fetch(req.raw));

@@ -1,13 +1,13 @@
 // node examples/recipes/cron/main.ts
 //
-// A run a day, begun by cron: 0 6 * * * node digest.ts. The day is in its id, so a second start on that day, by hand or by another machine, gives the same run;
-// one that was killed in the middle goes on where it was.
+// One run a day, which cron starts: 0 6 * * * node digest.ts. The id of the run has the day. So a second start on that day, by hand or from another machine,
+// returns the same run, and a run that was killed continues at its last step.
 import assert from "node:assert/strict";
 import { durableRuns } from "writ/durable";
 import { sqliteRuns } from "writ/sqlite";
 import { clerk } from "../clerk.ts";
 
-const runs = durableRuns({ store: sqliteRuns(":memory:"), agents: [clerk] }); // a file; postgresRuns(url)
+const runs = durableRuns({ store: sqliteRuns(":memory:"), agents: [clerk] }); // use a file, or postgresRuns(url)
 
 async function digest(day: string): Promise<void> {
   const id = `digest-${day}`;
@@ -15,7 +15,7 @@ async function digest(day: string): Promise<void> {
   await runs.start(clerk, "Good morning", { id });
   const { outcome, output } = await runs.result(id, { signal: AbortSignal.timeout(600_000) });
   await worker.drain();
-  if (outcome.type !== "answered") process.exitCode = 1; // cron tells who asked it to
+  if (outcome.type !== "answered") process.exitCode = 1; // so that whatever watches your cron jobs sees the failure
   console.log(day, output ?? outcome.type);
 }
 

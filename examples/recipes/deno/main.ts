@@ -1,6 +1,6 @@
 // deno run --allow-net --allow-env --allow-sys examples/recipes/deno/main.ts
 //
-// Agents behind Deno's own server: events are streamed as they come, and a question is answered over HTTP. In a project of yours: deno add npm:writ
+// Agents behind Deno's own server: the server streams events as they come, and clients answer questions over HTTP. In your own project: deno add npm:writ
 import assert from "node:assert/strict";
 import { hashToken, serve } from "writ/server";
 import { sqliteRuns } from "writ/sqlite";
@@ -16,7 +16,7 @@ declare const Deno: {
 };
 
 const agents = serve({
-  store: sqliteRuns(":memory:"), // a file; postgresRuns(url) for several machines
+  store: sqliteRuns(":memory:"), // use a file, or postgresRuns(url) for several machines
   agents: [clerk],
   principals: [{ name: "web", tokens: [hashToken("a-secret")], agents: ["clerk"] }],
 });

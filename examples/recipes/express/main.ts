@@ -1,6 +1,6 @@
 // node examples/recipes/express/main.ts
 //
-// Agents under /agents of an Express application, for the people who are signed in to it. In one of yours: npm i writ express @hono/node-server
+// Agents under /agents of an Express application, for its signed-in users. In your own application: npm i writ express @hono/node-server
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { getRequestListener } from "@hono/node-server";
@@ -11,7 +11,7 @@ import { clerk } from "../clerk.ts";
 
 const people = new Map([["a-session", "ada"]]);
 const agents = serve({
-  store: sqliteRuns(":memory:"), // a file; postgresRuns(url) for several machines
+  store: sqliteRuns(":memory:"), // use a file, or postgresRuns(url) for several machines
   agents: [clerk],
   path: "/agents",
   principals({ headers }) {
@@ -21,14 +21,14 @@ const agents = serve({
 });
 
 const app = express();
-app.all("/agents/{*rest}", getRequestListener(agents.fetch)); // before express.json(), which reads the body
+app.all("/agents/{*rest}", getRequestListener(agents.fetch)); // mount it before express.json(), which reads the body
 app.use(express.json());
 app.get("/", (_request, response) => void response.send("The shop"));
 
 const listening = app.listen(0, "127.0.0.1"); // your port
 process.once("SIGTERM", () => void agents.drain().then(() => listening.close()));
 
-// As a page of the application asks:
+// A page of the application asks like this:
 await once(listening, "listening");
 const address = listening.address();
 assert(typeof address === "object" && address !== null);

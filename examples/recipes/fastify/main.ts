@@ -1,6 +1,6 @@
 // node examples/recipes/fastify/main.ts
 //
-// Agents under /agents of a Fastify application. In one of yours: npm i writ fastify @hono/node-server
+// Agents under /agents of a Fastify application. In your own application: npm i writ fastify @hono/node-server
 import assert from "node:assert/strict";
 import { getRequestListener } from "@hono/node-server";
 import fastify from "fastify";
@@ -9,10 +9,10 @@ import { sqliteRuns } from "writ/sqlite";
 import { clerk } from "../clerk.ts";
 
 const agents = serve({
-  store: sqliteRuns(":memory:"), // a file; postgresRuns(url) for several machines
+  store: sqliteRuns(":memory:"), // use a file, or postgresRuns(url) for several machines
   agents: [clerk],
   path: "/agents",
-  principals: [{ name: "web", tokens: [hashToken("a-secret")] }], // the hash alone stands in the program: npx writ token web
+  principals: [{ name: "web", tokens: [hashToken("a-secret")] }], // the program has only the hash: npx writ token web makes both
 });
 
 const app = fastify();
@@ -31,7 +31,7 @@ app.addHook("onClose", () => agents.drain());
 const url = await app.listen({ host: "127.0.0.1", port: 0 }); // your port
 process.once("SIGTERM", () => void app.close());
 
-// As a client asks:
+// A client asks like this:
 const headers = { authorization: "Bearer a-secret", "content-type": "application/json" };
 const ask = (path: string, init?: RequestInit) => fetch(url + path, { headers, ...init });
 

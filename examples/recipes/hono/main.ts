@@ -1,6 +1,6 @@
 // node examples/recipes/hono/main.ts
 //
-// Agents under /agents of a Hono application, behind a sign-in of its own. In one of yours: npm i writ hono
+// Agents under /agents of a Hono application, behind the sign-in of that application. In your own application: npm i writ hono
 import assert from "node:assert/strict";
 import { Hono } from "hono";
 import { getCookie } from "hono/cookie";
@@ -11,11 +11,11 @@ import { clerk } from "../clerk.ts";
 const people = new Map([["a-session", "ada"]]);
 const app = new Hono();
 const agents = serve({
-  store: sqliteRuns(":memory:"), // a file; postgresRuns(url) for several machines
+  store: sqliteRuns(":memory:"), // use a file, or postgresRuns(url) for several machines
   agents: [clerk],
   path: "/agents",
   principals({ headers }) {
-    const name = headers.get("x-signed-in-as"); // set below alone: what a client sends is taken away
+    const name = headers.get("x-signed-in-as"); // only the code below sets it: the header of a client is removed
     return name === null ? undefined : { name };
   },
 });
@@ -29,7 +29,7 @@ app.all("/agents/*", (context) => {
 });
 process.once("SIGTERM", () => void agents.drain());
 
-// As a page of the application asks:
+// A page of the application asks like this:
 const body = JSON.stringify({ agent: "clerk", input: "Good morning", id: "greeting" });
 const ask = (path: string, headers: Record<string, string>, method = "GET") =>
   app.request(`http://shop.example${path}`, { method, headers, ...(method === "POST" ? { body } : {}) });

@@ -1,6 +1,6 @@
 // node examples/recipes/next/main.ts
 //
-// The functions of route.ts, called as a framework with routes of web requests calls them.
+// Calls the functions of route.ts as Next.js does.
 import assert from "node:assert/strict";
 import { GET, POST } from "./route.ts";
 
@@ -11,4 +11,4 @@ const started = await POST(new Request(url, { method: "POST", headers, body }));
 assert.equal(started.status, 201);
 const events = await (await GET(new Request(`${url}/greeting/events`, { headers }))).text();
 console.log("The client is told:", /"content":"(.*?)"/.exec(events)?.[1]);
-process.exit(); // the worker of the server would wait for more
+process.exit(); // otherwise the worker of the server would wait for more runs

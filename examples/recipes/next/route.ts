@@ -3,10 +3,10 @@ import { hashToken, serve, type Server } from "writ/server";
 import { sqliteRuns } from "writ/sqlite";
 import { clerk } from "../clerk.ts";
 
-// One server for the process: the development server loads this file anew after every change.
+// The process keeps one server, because the development server loads this file again after every change.
 const kept = globalThis as { agents?: Server };
 kept.agents ??= serve({
-  store: sqliteRuns(":memory:"), // a file; postgresRuns(url) for several machines
+  store: sqliteRuns(":memory:"), // use a file, or postgresRuns(url) for several machines
   agents: [clerk],
   path: "/agents",
   principals: [{ name: "web", tokens: [hashToken("a-secret")] }],

@@ -1,6 +1,6 @@
 // node examples/recipes/queue/main.ts
 //
-// Runs for the messages of a queue that delivers some of them twice, as most queues do. The id of a message is that of its run, so nothing is done twice.
+// Runs for the messages of a queue that delivers some messages twice, as most queues do. The id of a message is also the id of its run, so nothing is done twice.
 import assert from "node:assert/strict";
 import { durableRuns } from "writ/durable";
 import { sqliteRuns } from "writ/sqlite";
@@ -11,7 +11,7 @@ interface Message {
   readonly text: string;
 }
 
-/** In the place of the queue of your cloud: what is not deleted is delivered again, and the first message is, although it was. */
+/** A stand-in for the queue of your cloud. It delivers a message again until you delete it, and the first message again even after that. */
 class Queue {
   readonly #messages: Message[] = [
     { id: "order-17", text: "Good morning" },
@@ -26,13 +26,13 @@ class Queue {
   }
 }
 
-const runs = durableRuns({ store: sqliteRuns(":memory:"), agents: [clerk] }); // a file; postgresRuns(url)
-const worker = runs.work({ concurrency: 20 }); // in this process, or in others
+const runs = durableRuns({ store: sqliteRuns(":memory:"), agents: [clerk] }); // use a file, or postgresRuns(url)
+const worker = runs.work({ concurrency: 20 }); // in this process or in others
 process.once("SIGTERM", () => void worker.drain());
 
 const queue = new Queue();
 for (let message = queue.receive(); message !== undefined; message = queue.receive()) {
-  await runs.start(clerk, message.text, { id: message.id }); // when it comes back, the run is on the disk
+  await runs.start(clerk, message.text, { id: message.id }); // when this returns, the run is on the disk
   queue.delete(message);
 }
 

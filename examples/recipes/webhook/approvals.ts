@@ -1,11 +1,11 @@
-// Questions of runs as messages with two buttons, and the clicks on them, by the wire of Slack: chat.postMessage, interaction payloads, signed requests.
+// Posts questions of runs as messages with two buttons, and takes the clicks, in Slack's wire format: chat.postMessage, interaction payloads, signed requests.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Hono } from "hono";
 import { isWritError } from "writ";
 import type { DurableRuns, WaitingQuestion } from "writ/durable";
 
 interface Slack {
-  /** `https://slack.com/api`. */
+  /** The address of Slack: `https://slack.com/api`. */
   readonly url: string;
   readonly token: string;
   readonly signingSecret: string;
@@ -13,10 +13,10 @@ interface Slack {
 }
 
 /**
- * Posts the questions that nobody was told of. One that is posted again after a restart does no harm: an answer counts once. What waits for a signal or a
- * time, or is to be settled, is no question of yes or no.
+ * Posts the questions that were not posted yet. A second post after a restart does no harm: an answer counts once. It leaves out waits for a signal or a
+ * time, and calls to settle: a person cannot answer them with yes or no.
  *
- * @throws AggregateError for those that could not be posted, which are the next time
+ * @throws AggregateError for questions that could not be posted; the next call posts them
  */
 export async function post(runs: DurableRuns, slack: Slack, posted: Set<string>): Promise<void> {
   const failures: unknown[] = [];
@@ -36,11 +36,11 @@ async function postOne(question: WaitingQuestion, { url, token, channel }: Slack
   const body = JSON.stringify({ channel, ...messageOf(question) });
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const response = await fetch(`${url}/chat.postMessage`, { method: "POST", headers, body });
-  const { ok, error = response.status } = JSON.parse(await response.text()); // a refusal has status 200, too
+  const { ok, error = response.status } = JSON.parse(await response.text()); // Slack sends status 200 also when it refuses
   if (ok !== true) throw new Error(`the question of ${question.runId} is not posted: ${error}`);
 }
 
-/** The message shows exactly what is approved, and its buttons carry the hash of it. */
+/** Makes the message of a question. It shows exactly the call to approve, and its buttons carry the hash of that call. */
 function messageOf({ runId, key, request }: WaitingQuestion) {
   const text = `${request.tool} ${JSON.stringify(request.arguments)}: ${request.reason}`;
   const value = JSON.stringify({ runId, key, hash: request.hash });
@@ -62,7 +62,7 @@ function messageOf({ runId, key, request }: WaitingQuestion) {
 /** Slack takes at most 3000 characters in a section. */
 const pieces = (text: string): readonly string[] => text.match(/.{1,3000}/gsu) ?? [];
 
-/** Answers the clicks: mount it where the interactivity of your app points to. */
+/** Answers the clicks. Mount it at the interactivity URL of your Slack app. */
 export function clicks(runs: DurableRuns, { signingSecret }: Slack): Hono {
   const app = new Hono();
   app.post("/slack/clicks", async ({ req, text }) => {
@@ -76,13 +76,13 @@ export function clicks(runs: DurableRuns, { signingSecret }: Slack): Hono {
       (error: unknown) => (isWritError(error) ? error.message : "It could not be answered: try again."),
     );
     const reply = JSON.stringify({ replace_original: true, text: said });
-    await fetch(response_url, { method: "POST", body: reply }).catch(() => undefined); // the answer stands without it
+    await fetch(response_url, { method: "POST", body: reply }).catch(() => undefined); // the approval counts even if this fails
     return text("");
   });
   return app;
 }
 
-/** True for a request that comes from Slack and is at most five minutes old. */
+/** Tells whether a request comes from Slack and is at most five minutes old. */
 function isSigned(headers: Headers, body: string, secret: string): boolean {
   const time = headers.get("x-slack-request-timestamp") ?? "";
   if (!(Math.abs(Date.now() / 1000 - Number(time)) < 300)) return false;

@@ -1,6 +1,6 @@
 // node examples/recipes/webhook/main.ts
 //
-// A refund that is approved with a button in a chat. The chat is a server of this program that speaks its wire; approvals.ts is what you take.
+// A refund that a person approves with a button in a chat. A server in this program plays the chat and speaks Slack's wire format. Copy approvals.ts.
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,7 +22,7 @@ const chat = new Hono();
 let asks = 0;
 chat.post("/api/chat.postMessage", async ({ req, json }) => {
   asks += 1;
-  if (asks === 1) return json({ ok: false, error: "channel_not_found" }); // with status 200, as Slack has it
+  if (asks === 1) return json({ ok: false, error: "channel_not_found" }); // with status 200, as Slack sends it
   posted.push(await req.json());
   return json({ ok: true });
 });
@@ -34,7 +34,7 @@ const servers: ServerType[] = [];
 const url = await started(chat);
 
 const slack = { url: `${url}/api`, token: "xoxb-token", signingSecret: "a-secret", channel: "#refunds" };
-const runs = durableRuns({ store: sqliteRuns(":memory:"), agents: [clerk] }); // a file; postgresRuns(url)
+const runs = durableRuns({ store: sqliteRuns(":memory:"), agents: [clerk] }); // use a file, or postgresRuns(url)
 const worker = runs.work();
 const hook = await started(clicks(runs, slack));
 
@@ -43,7 +43,7 @@ const told = new Set<string>();
 const refused: unknown[] = [];
 for (let tries = 0; posted.length === 0; tries += 1) {
   assert(tries < 500, "nothing was posted");
-  await post(runs, slack, told).catch((error: unknown) => refused.push(error)); // every second in a service
+  await post(runs, slack, told).catch((error: unknown) => refused.push(error)); // in a service, call it every second
   await sleep(20);
 }
 assert.match(String(refused), /channel_not_found/);
@@ -67,7 +67,7 @@ async function started(app: Hono): Promise<string> {
   return `http://127.0.0.1:${await promise}`;
 }
 
-/** Sends what the chat sends when a person clicks on Approve. */
+/** Sends the request that the chat sends when a person clicks Approve. */
 async function click({ blocks }: Posted, id: string, secret: string): Promise<number> {
   const [approve] = blocks[1].elements;
   const payload = { user: { id, username: "anybody" }, actions: [approve], response_url: `${url}/replies` };

@@ -1,6 +1,6 @@
 // node examples/seeds/analyst/main.ts
 //
-// A skill that lists tools is worked by the model, in turns; a skill that is a function asks none. Turns are bounded.
+// The model carries out a skill that lists tools, in bounded turns. A skill that is a function asks no model.
 import assert from "node:assert/strict";
 import { agent, skill } from "writ";
 import { fakeTool, scripted } from "writ/testing";
@@ -40,7 +40,7 @@ assert.match(system.text, /You look at data[^]*Analyze data using tools/);
 assert.equal(model.requests[0]?.tools[0]?.description, "Fetch the data");
 assert.deepEqual(
   model.requests.map(({ messages }) => messages.length),
-  [2, 4, 6], // each turn is sent what the one before it said and got
+  [2, 4, 6], // each turn sends the reply and the result of the turn before it
 );
 
 const endless = scripted([{ calls: [{ name: "fetch_data" }] }]);

@@ -1,6 +1,6 @@
 // node examples/seeds/authorization/main.ts
 //
-// What a skill lists is what may be called, whatever the model was told, trained on, or talked into.
+// Only the tools that a skill lists may be called, whatever the model was told, trained on, or persuaded to do.
 import assert from "node:assert/strict";
 import { agent, knowledge, memoryBank, skill } from "writ";
 import { fakeTool, scripted } from "writ/testing";
@@ -45,14 +45,14 @@ assert.deepEqual(
   [1, 0, 0, 1],
 );
 
-// Where a refusal is to be the end of a run, it is.
+// A refusal ends the run if the agent says so.
 const strict = notes.with({
   model: scripted([{ calls: [{ name: "shell" }] }, "?"]),
   endOn: ["unknown-tool"],
 });
 await assert.rejects(strict("x", { skill: "keep" }), { code: "tool-not-allowed" });
 
-// A name that is misspelt is found when the agent is made.
+// A misspelt name is found when the agent is made.
 const misspelt = skill({ name: "look", description: "Reads notes", tools: ["raed"] });
 assert.throws(() => agent({ name: "notes", tools: [read], skills: [misspelt] }), { code: "tool-unknown" });
 console.log("Nothing ran that the skill does not list.");

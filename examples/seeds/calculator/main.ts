@@ -1,4 +1,4 @@
-// node examples/seeds/calculator/main.ts [model, like ollama/qwen2.5:7b]
+// node examples/seeds/calculator/main.ts [model, such as ollama/qwen2.5:7b]
 //
 // An agent with four tools. Without a model's name its replies are written down here; the calls are real.
 import assert from "node:assert/strict";

@@ -1,6 +1,6 @@
 // node examples/seeds/command-line/main.ts
 //
-// Where a model gets no whole object right, a line is enough: @tool, a name, arguments as JSON.
+// A driver for a model that cannot write a whole JSON object: one line is a call, with @tool, a name and arguments as JSON.
 import assert from "node:assert/strict";
 import { agent, tool } from "writ";
 import { commandDriver, type Driver, jsonDriver } from "writ/drivers";
@@ -27,7 +27,7 @@ const features = { tools: false };
 
 const finder = agent({ name: "finder", model: () => "", driver: commandDriver(), tools: [search] });
 
-/** Plays replies, and gives what the model was told after each, and the answer. */
+/** Plays replies. Returns the words that the model was told after each, and the answer. */
 async function play(replies: readonly string[], driver?: Driver): Promise<readonly unknown[]> {
   const model = scripted(replies, { features, whenDone: "throw" });
   const answer = await finder.with(driver === undefined ? { model } : { model, driver })(
@@ -45,7 +45,7 @@ async function play(replies: readonly string[], driver?: Driver): Promise<readon
 const result = "Result of kom.memory.v1.search_memory: one note in project:metal";
 assert.deepEqual(await play([line, "There is one note."]), [result]);
 
-// Words beside the command, arguments that are no JSON, a tool that there is not: told, and not run.
+// Words beside the command, arguments that are not JSON, an unknown tool: the model is told, and nothing runs.
 searched.length = 0;
 const told = await play([
   `I look.\n${line}`,
@@ -57,7 +57,7 @@ const told = await play([
 assert.match(String(told[2]), /Tool 'kom.memory.v1.erase' is not allowed/);
 assert.deepEqual([told.at(-1), searched], [result, ["embedding model"]]);
 
-// The JSON protocol takes such a line too, where it is not held to the letter.
+// The JSON protocol takes such a line too, unless it is strict.
 const inJson = jsonDriver({ mode: "safe" });
 const asJson = await play([line, '{"final":{"content":"There is one note."}}'], inJson);
 assert.match(String(asJson[0]), /one note in project:metal/);

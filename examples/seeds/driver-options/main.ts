@@ -1,6 +1,6 @@
 // node examples/seeds/driver-options/main.ts
 //
-// Options of two drivers: which tool a model with native calls has to take, and how often one that writes decisions is asked again.
+// Options of two drivers: the tool that a model with native calls has to call, and the number of times that a model which writes decisions is asked again.
 import assert from "node:assert/strict";
 import { agent, tool } from "writ";
 import { reactDriver } from "writ/drivers";

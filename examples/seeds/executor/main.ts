@@ -1,6 +1,6 @@
 // node examples/seeds/executor/main.ts
 //
-// What happens to a call, in order: a hook before it, the check of its arguments, the tool, a hook after it, events.
+// The steps of a call, in order: a hook before it, the check of its arguments, the tool, a hook after it, events.
 import assert from "node:assert/strict";
 import { agent, type Hook, tool } from "writ";
 import { execute } from "writ/doors";

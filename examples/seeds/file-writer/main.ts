@@ -10,7 +10,7 @@ import { fixed } from "writ/tools";
 import { scripted } from "writ/testing";
 import { z } from "zod";
 
-/** What was wrong with arguments, before the tool could see them. */
+/** The mistakes in arguments, found before the tool could see them. */
 const wrong: string[] = [];
 const folder = await mkdtemp(join(tmpdir(), "file-writer-"));
 
@@ -24,10 +24,10 @@ const fileWriter = tool({
   }),
   outputSchema: z.object({ bytesWritten: z.number().int() }),
   effect: "write",
-  trusted: true, // what it gives is its own count: what is written next needs no person
+  trusted: true, // the result is the tool's own count: the next write does not need a person
   needs: [fs.read(folder), fs.write(folder)],
   recover: {
-    // What is no JSON because of a comma too many is mended here; what is wrong beyond that, the model is told.
+    // Mends arguments that are not JSON because of one comma too many. The model is told of any other mistake.
     invalidArguments(raw, { type }) {
       wrong.push(type);
       return type === "unreadable" ? fixed(raw.replace(/,\s*\}$/, "}")) : undefined;
@@ -62,7 +62,7 @@ try {
 
   const schema = model.requests[0]?.tools[0]?.inputSchema;
   console.log("The model is told of write_file:", JSON.stringify(schema, undefined, 2));
-  assert.deepEqual(schema?.["required"], ["name", "content"]); // what has a default may be left out
+  assert.deepEqual(schema?.["required"], ["name", "content"]); // a field with a default may be left out
   assert.match(JSON.stringify(schema), /UTF-8 file contents/);
 
   const results = transcript.messages.filter((message) => message.role === "tool");

@@ -1,7 +1,7 @@
 // node examples/seeds/least-privilege/main.ts
 //
-// A tool's handles reach what it declared and what was granted, and no more, although the program around it may do everything.
-// What a tool takes past its handles, the guard of writ/testing finds; isolation is what holds it.
+// A tool's handles reach what the tool declared and the agent granted, and no more, although the program around the tool may do everything.
+// The guard of writ/testing finds a tool that bypasses its handles; isolation stops it.
 import assert from "node:assert/strict";
 import { agent, type Capability, net, type Tool, tool } from "writ";
 import { call, callTool } from "writ/doors";
@@ -40,7 +40,7 @@ console.log(await call(declared, { city: "Lima" }));
 
 const rome = { city: "Rome" };
 
-/** What became of a call. */
+/** The result of a call. */
 async function attempt(title: string, subject: Tool, grants: readonly Capability[]): Promise<string> {
   const { status, text } = await callTool(subject, rome, { grants });
   console.log(`${title}\n  ${status}: ${text.split(". ")[0]}`);
@@ -59,7 +59,7 @@ assert.match(
   /used the network \(fetch\)/,
 );
 
-// A run gives its tools no more than its caller allows, whatever the agent grants.
+// A run gives its tools at most what its caller allows, whatever the agent grants.
 const script = scripted([{ calls: [{ name: "get_weather", arguments: rome }] }, "I cannot tell."]);
 const forecaster = agent({ name: "forecaster", model: script, tools: [declared], grants: all });
 const { transcript } = await forecaster.run("The weather in Rome?", { ceiling: [net("api.elsewhere.com")] });

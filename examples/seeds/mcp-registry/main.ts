@@ -1,6 +1,6 @@
 // node examples/seeds/mcp-registry/main.ts
 //
-// A registry that is an MCP server's: its tools with their schemas stand in the prompt of a model without tools of its own.
+// The registry of an MCP server: its tools with their schemas stand in the prompt of a model that has no native calls.
 import assert from "node:assert/strict";
 import { agent } from "writ";
 import { jsonDriver } from "writ/drivers";

@@ -1,6 +1,6 @@
 // node examples/seeds/minimal-runtime/main.ts
 //
-// The smallest runtime by hand: ask, read one JSON object, run the tool of that name, send the result back. The schemas still hold.
+// The smallest runtime by hand: ask, read one JSON object, run the tool of that name, send back the result. writ still checks the schemas.
 import assert from "node:assert/strict";
 import { type Message, tool } from "writ";
 import { callTool, chat, userMessage } from "writ/doors";

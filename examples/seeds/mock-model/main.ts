@@ -1,6 +1,6 @@
 // node examples/seeds/mock-model/main.ts
 //
-// How an agent is tested without a model: a function stands in for it. These tests run with Node's own runner; any other will do.
+// Tests of an agent without a model: a function replaces the model. These tests run with Node's own runner; any other runner works too.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { agent } from "writ";
@@ -49,6 +49,6 @@ await test("a script: the same with less to write, and it remembers its requests
   assert.equal(await agent({ name: "test-agent", model, tools: [lookup] })("question"), "found");
   const last = model.requests[1]?.messages.at(-1);
   assert.ok(last?.role === "tool");
-  assert.equal(last.text, '{"tool":"lookup","trusted":false,"value":"data"}'); // nobody said that it can be trusted
+  assert.equal(last.text, '{"tool":"lookup","trusted":false,"value":"data"}'); // the tool does not declare `trusted`
   model.assertComplete();
 });

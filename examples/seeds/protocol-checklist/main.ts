@@ -1,6 +1,6 @@
 // node examples/seeds/protocol-checklist/main.ts
 //
-// Four things that a protocol in a prompt has to withstand, each with a model that does it wrong first.
+// Four checks of a protocol in a prompt, each with a model that makes a mistake first.
 import assert from "node:assert/strict";
 import { agent, tool } from "writ";
 import { scripted } from "writ/testing";
@@ -23,7 +23,7 @@ const action = (name: string, args: unknown): string => JSON.stringify({ action:
 const call = action("price", { tea: "green" });
 const done = JSON.stringify({ final: { content: "It costs 3." } });
 
-/** What the model is told after its first reply, how often the tool ran, and what was answered. */
+/** Returns the words that the model was told after its first reply, the number of times the tool ran, and the answer. */
 async function check(title: string, first: string): Promise<string> {
   runs = 0;
   const model = scripted([first, call, done], { features: { tools: false } });
@@ -54,7 +54,7 @@ const mismatch = await check(
 );
 assert.match(mismatch, /must match this JSON Schema: .*tea/s);
 
-// Several steps: what a tool gave is what the next turn works with.
+// Several steps: the next turn works with the result of the tool.
 const model = scripted(
   [
     call,

@@ -1,6 +1,6 @@
 // node examples/seeds/researcher/main.ts
 //
-// Settings of a model are plain data with defaults. Here a server of this machine plays Ollama; a function can take its place.
+// Settings of a model are plain data with defaults. Here a server on this machine plays Ollama; a function can replace it.
 import assert from "node:assert/strict";
 import { agent } from "writ";
 import { ollama } from "writ/ollama";
@@ -33,7 +33,7 @@ const [fromFunction, asked] = [await offline("Where does tea come from?"), serve
 console.log(fromFunction);
 assert.deepEqual([fromFunction, asked], ["42", 1]);
 
-// What the server says when it fails is an error, and never an answer.
+// The text of a failing server is an error, never an answer.
 await using broken = await fakeOllama([{ status: 500, message: "out of memory" }]);
 const failing = agent({
   name: "researcher",

@@ -1,4 +1,4 @@
-// node examples/seeds/safe-loop/main.ts [model, like ollama/qwen2.5:7b]
+// node examples/seeds/safe-loop/main.ts [model, such as ollama/qwen2.5:7b]
 //
 // A whole loop at a glance (weather.ts), with its tests beside it: node --test examples/seeds/safe-loop/weather.test.ts
 import assert from "node:assert/strict";
@@ -33,7 +33,7 @@ assert.match(gathered, / \[get_weather => weather in Lima: sunny\]/);
 if (modelName === undefined)
   assert.equal(gathered, " [delete_database => not allowed] [get_weather => weather in Lima: sunny]");
 
-// Without a model a program still runs, and says so.
+// Without a model the program still runs, and says that it has none.
 if (!llmStatus().available) {
   const offline = await runAgent("Do I need an umbrella in Lima?", { maxSteps: 5, budget: 4000 });
   console.log(offline);

@@ -40,7 +40,7 @@ await test("it ends when its steps or its tokens are used up", async () => {
   assert.equal(endless.requests.length, 3);
   const dear = scripted([lima]);
   assert.equal(await runAgent("Weather?", { maxSteps: 9, budget: 10, model: dear }), "out of steps");
-  assert.equal(dear.requests.length, 2); // 6 and 6 tokens: the step that went over was carried out, no other was asked
+  assert.equal(dear.requests.length, 2); // 6 and 6 tokens: the step that went over was carried out, and no other step was asked for
 });
 
 await test("without a model it runs, and says that there is none", async () => {

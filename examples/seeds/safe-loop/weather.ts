@@ -10,14 +10,14 @@ export const getWeather = tool({
   execute: ({ city }) => `weather in ${city}: sunny`,
 });
 
-/** What the program is for. The model is told at every step, and nothing that happens changes it. */
+/** The purpose of the program. The model is told of it at every step, and nothing can change it. */
 const intent = "Tell people the weather.";
 
-/** The allow-list: what a name may mean. A map, so that no inherited name is in it. */
+/** The allow-list: the function that each name stands for. It is a map, so it has no inherited names. */
 const tools = new Map([["get_weather", getWeather]]);
 const catalog = [{ name: "get_weather", describe: "Weather for a city", params: ["city"] }];
 
-/** The bounds of a run, and who is asked: without a model the one that $WRIT_MODEL names, or none. */
+/** The bounds of a run, and its model. Default: the model that $WRIT_MODEL names, or none. */
 export interface Bounds {
   readonly maxSteps: number;
   /** Tokens. */
@@ -26,7 +26,7 @@ export interface Bounds {
   readonly onStep?: (step: StepDecision, context: string) => void;
 }
 
-/** The loop of a program that keeps the reins: the model gives a name, the program decides whether it runs. */
+/** The loop of a program that keeps control: the model chooses a name, and the program decides whether to run it. */
 export async function runAgent(
   question: string,
   { maxSteps, budget, model, onStep }: Bounds,

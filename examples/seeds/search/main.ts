@@ -1,6 +1,6 @@
 // node examples/seeds/search/main.ts
 //
-// A tool that takes whatever a model sends: numbers as text, values that are left out. What cannot be meant is told to the model.
+// A tool that accepts numbers as text and missing values. The model is told of arguments that cannot be meant so.
 import assert from "node:assert/strict";
 import { agent, tool } from "writ";
 import { scripted } from "writ/testing";

@@ -1,6 +1,6 @@
 // node examples/seeds/support-bot/main.ts
 //
-// Knowledge is shown to the model by name and description. It is loaded when the model calls it, and not before.
+// The model sees knowledge by name and description. writ loads it when the model calls it, and not before.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -55,7 +55,7 @@ const model = scripted([
 
 const bot = agent({ name: "support-bot", model, skills: [answer] });
 
-/** Asks, and gives what was used for the answer. */
+/** Asks, and returns the knowledge that was used for the answer. */
 async function ask(question: string): Promise<readonly string[]> {
   console.log(`\n${question}`);
   const used: string[] = [];

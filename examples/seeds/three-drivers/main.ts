@@ -1,6 +1,6 @@
 // node examples/seeds/three-drivers/main.ts
 //
-// A driver is how calls are spoken of with a model. Whichever it is, the same executor runs the calls, under the same rules.
+// A driver is the way in which calls are written in a conversation with a model. With every driver the same executor runs the calls, under the same rules.
 import assert from "node:assert/strict";
 import { agent, type Agent, tool } from "writ";
 import type { ModelFunction } from "writ/models";
@@ -14,7 +14,7 @@ const countStock = tool({
   description: "How many pieces of an item there are",
   inputSchema: z.object({ item: z.string() }),
   effect: "read",
-  trusted: true, // the shop's own numbers: what is ordered after them needs no person
+  trusted: true, // the shop's own numbers: an order after reading them does not need a person
   execute: ({ item }) => stock.get(item) ?? 0,
 });
 
@@ -33,7 +33,7 @@ const order = tool({
 const counting = { name: "count_stock", arguments: { item: "lamp" } };
 const ordering = (count: number) => ({ name: "order", arguments: { item: "lamp", count } });
 
-/** A model with calls of its own, which decides by what it was told last. */
+/** A model with native calls, which decides by the last message. */
 const native: ModelFunction = ({ messages }) => {
   const last = messages.at(-1);
   if (last?.role !== "tool") return { calls: [counting] };
@@ -41,7 +41,7 @@ const native: ModelFunction = ({ messages }) => {
   return `Done: ${last.text}`;
 };
 
-/** A model that only writes text. */
+/** A model that writes only text. */
 const thinker = scripted(
   [
     { thought: "Are there enough?", type: "call_tool", tool: "count_stock", args: { item: "lamp" } },
@@ -51,7 +51,7 @@ const thinker = scripted(
   { features: { tools: false } },
 );
 
-/** A script is a model too: for tests, replies that were written down before. */
+/** A script, which is a model too: prepared replies for tests. */
 const script = scripted([{ calls: [counting] }, { calls: [ordering(3)] }, 'Done: ordered 3 of "lamp"']);
 
 const shop = agent({ name: "shop", model: native, driver: "native", tools: [countStock, order] });
@@ -61,7 +61,7 @@ const shops = {
   scripted: shop.with({ model: script }),
 };
 
-/** Runs, and gives the results of the calls and how it ended. */
+/** Runs the agent, and returns the results of the calls and the end of the run. */
 async function run(subject: Agent<string>) {
   const { transcript, outcome, text, error } = await subject.run("Order 3 lamps, if there are so many.");
   const results = transcript.messages.filter((message) => message.role === "tool");

@@ -1,6 +1,6 @@
 // node examples/seeds/weather-data/main.ts
 //
-// A tool as plain data: name, description, two schemas. The program carries its calls out, and holds both sides to the schemas.
+// A tool as plain data: name, description, two schemas. The program carries out its calls, and checks arguments and results against the schemas.
 import assert from "node:assert/strict";
 import type { Message } from "writ";
 import { chat, userMessage } from "writ/doors";
@@ -36,7 +36,7 @@ assert.deepEqual(model.requests[0]?.tools, [
   { name: weather.name, description: weather.description, inputSchema: weather.inputSchema },
 ]);
 
-/** What a call gives; what is wrong with it is told to the model. */
+/** Returns the result of a call. A mistake in the call becomes a result for the model. */
 async function carryOut({ name, arguments: given }: (typeof reply.calls)[number]) {
   const call = await validateCall(weather, given);
   if (!call.ok) return { name, status: "invalid", text: call.text } as const;
@@ -59,7 +59,7 @@ assert.deepEqual(
   ["ok", "invalid", "error"],
 );
 
-// Results are matched by id, in whatever order they stand.
+// Ids match results to calls, in any order.
 const final = await chat({
   model,
   messages: [question, reply.message, ...results.toReversed()],

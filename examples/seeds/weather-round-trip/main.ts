@@ -1,4 +1,4 @@
-// node examples/seeds/weather-round-trip/main.ts [model, like ollama/qwen2.5:7b]
+// node examples/seeds/weather-round-trip/main.ts [model, such as ollama/qwen2.5:7b]
 //
 // Chat without a loop: the model asks for a tool, the program runs it, and sends the whole history back.
 import assert from "node:assert/strict";
@@ -35,7 +35,7 @@ for (const { id, name, arguments: given } of asked.calls)
   console.log(`${asked.model} asks for ${name} ${JSON.stringify(given)} as ${id}`);
 assert.equal(asked.finishReason, "tool-calls");
 
-// 3. The caller carries them out. Wrong arguments would be a result too, and the tool would not run.
+// 3. The caller carries out the calls. Wrong arguments would give a result too, and the tool would not run.
 const results = await Promise.all(asked.calls.map((each) => callTool(tools, each)));
 for (const { callId, status, text } of results) console.log(`${callId} ${status}: ${text}`);
 
@@ -59,7 +59,7 @@ if (modelName === undefined) {
   assert.equal(third.text, "London: 18°C, partly cloudy");
 }
 
-// A history that no provider takes is refused before the model is asked, and says where.
+// writ refuses a history that no provider takes before it asks the model. The error names the place.
 await assert.rejects(chat({ model, messages: [question, asked.message], tools }), {
   code: "transcript-invalid",
 });

@@ -12,8 +12,9 @@ type PriceTable = Pick<typeof Prices, "calcPrice">;
 let table: PriceTable | null | undefined;
 
 /**
- * Gives the list price of a model of a hosted provider, from the package `@pydantic/genai-prices` where it is installed. Undefined where the
- * package is absent or does not know the model: an unknown price is never taken for zero. Tokens that a cache gave or kept have prices of their own.
+ * Returns the list price of a model of a hosted provider, from the package `@pydantic/genai-prices` if it is installed. Returns undefined if the
+ * package is absent or does not know the model: writ never takes an unknown price for zero. Tokens that were read from a cache or written into it have
+ * prices of their own.
  *
  * @example
  * ```ts

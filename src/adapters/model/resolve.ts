@@ -40,8 +40,8 @@ function foundIn(source: unknown): string {
 }
 
 /**
- * Makes a model of a name that comes from outside: an environment variable, a file, a form. A name that stands in the program can be given to
- * `agent()` itself.
+ * Makes a model of a name from outside: an environment variable, a file, a form. Give a name that stands in your program to
+ * `agent()` directly.
  *
  * @throws WritError `model-name-invalid`; `peer-missing` for a provider that needs its package and has none
  * @example
