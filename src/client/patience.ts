@@ -1,6 +1,6 @@
 import { ServerError } from "./server-error.ts";
 
-/** The pauses between attempts: each is twice as long as the one before, up to a quarter longer by chance, and at least as long as the server wants. */
+/** The pauses between attempts. Each is twice as long as the one before, plus up to a quarter by chance, and at least as long as the server wants. */
 export interface Patience {
   /** Called when an attempt went well: the next pause is short again. */
   readonly renew: () => void;
@@ -31,16 +31,15 @@ export function patienceUntil(signal: AbortSignal): Patience {
       const { status = passing, code, retryAfterMs = 0 } = told;
       faults = code === ownFault ? faults + 1 : 0;
       if ((status !== 429 && status < 500) || faults === mostFaults) throw failure;
-      // Clients that a server lost together come back one by one.
-      pauseMs = Math.max(pauseMs * (1 + Math.random() / 4), retryAfterMs);
+      const spreadMs = pauseMs * (1 + Math.random() / 4); // clients that a server lost together come back one by one
       const { promise, resolve: wake } = Promise.withResolvers<unknown>();
-      const timer = setTimeout(wake, pauseMs);
+      const timer = setTimeout(wake, Math.max(spreadMs, retryAfterMs));
       signal.addEventListener("abort", wake);
       await promise;
       clearTimeout(timer);
       signal.removeEventListener("abort", wake);
       signal.throwIfAborted();
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+      pauseMs = Math.min(Math.max(pauseMs, retryAfterMs) * 2, longestPauseMs);
     },
   };
 }

@@ -23,5 +23,5 @@ async function pauses(chance: number): Promise<readonly number[]> {
 
 it("clients that a server lost together do not come back together", async () => {
   expect(await pauses(0)).toEqual([200, 400, 800]);
-  expect(await pauses(0.8)).toEqual([240, 576, 1382]);
+  expect(await pauses(0.8)).toEqual([240, 480, 960]);
 });
