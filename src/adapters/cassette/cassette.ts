@@ -1,10 +1,10 @@
 import { types } from "node:util";
 import type { ModelSource } from "../../agent/definition.ts";
-import { checkShape, closed } from "../../error/check-shape.ts";
+import { checkArguments, closed } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest, StreamOptions } from "../../model/model.ts";
 import { asObject, type JsonObject } from "../../util/json.ts";
-import { anything, list, optional, type Shape, shapeOf } from "../../util/shape.ts";
+import { anything, filled, list, optional, type Shape, shapeOf } from "../../util/shape.ts";
 import { resolveModel } from "../model/resolve.ts";
 import { redaction } from "./redaction.ts";
 import { argumentsAs, plain, sentRequest, withTexts } from "./sent-request.ts";
@@ -47,7 +47,7 @@ export interface CassetteOptions {
  * ```
  */
 export function cassette(file: string, model: ModelSource, options: CassetteOptions = {}): Model {
-  checkShape("cassette()", options, optionsShape);
+  checkArguments("cassette()", { file, options }, { file: filled, options: optionsShape });
   const mode = modeOf(options);
   const tape = new Tape(file);
   if (mode === "record") tape.erase();

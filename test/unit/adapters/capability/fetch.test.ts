@@ -129,7 +129,7 @@ describe("what is refused [Y11, Y12]", () => {
     ["http://127.0.0.1\t:PORT/", "read in two ways"],
     ["http://127.0.0.1:PORT/\n", "read in two ways"],
     ["http://[fe80::1%25eth0]/", "no absolute address"],
-    ["http://a..b/", "no name"],
+    ["http://a..b/", "not a name"],
   ])("%j", async (address, reason) => {
     const { fetch } = here();
     expect(await end(() => fetch(address.replace("PORT", String(server.port))))).toContain(reason);
