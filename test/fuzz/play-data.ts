@@ -153,9 +153,8 @@ function judge(policy: RulePolicy, call: CallRequest, faults: Faults): string {
     const decision = policy(call);
     if (!["allow", "ask", "deny"].includes(decision.verdict))
       faults.push(`the verdict is ${decision.verdict}`);
-    for (const audience of ["model", "person"] as const)
-      if (typeof policy.explain(decision, audience as never) !== "string")
-        faults.push("an explanation is no text");
+    for (const audience of ["model", "people"] as const)
+      if (typeof policy.explain(decision, audience) !== "string") faults.push("an explanation is no text");
     return JSON.stringify(decision);
   } catch (error) {
     faults.push(`a policy threw ${shown(error)}`);

@@ -21,7 +21,7 @@ it("a turn makes no promise that nothing waits for, little garbage, and a short 
   let cost = counted();
   for (let again = 0; again < 3 && cost.bytesATurn >= 22_500; again += 1) cost = counted(); // on a busy machine V8 compiles some calls so that they make 4 kB more
   expect(cost.promisesATurn).toBeLessThan(0.05); // those by which timers have a turn after 128 of the run
-  expect(cost.promisesWhereAToolWaits).toBeLessThanOrEqual(10);
+  expect(cost.promisesWhereAToolWaits).toBeLessThan(10.05);
   expect(cost.bytesATurn).toBeLessThan(25_500); // 20 800, and those 4 kB where each try met a busy machine
   expect(cost.promisesADelta).toBeLessThanOrEqual(8);
   expect(cost.bytesOfAWaitingRun).toBeLessThan(13_000);
