@@ -50,6 +50,6 @@ it.each([{ mode: "replay" as const }, {}])(
       expect(turned).toBe(turns + 1);
     }
     const [short = 0, long = 0] = counts;
-    expect(long - short).toBeLessThan(20); // of 200 turns: what else the process does may make some
+    expect(long - short).toBeLessThan(30); // of 200 turns, after 128 of which timers have a turn: what else the process does may make some too
   },
 );
