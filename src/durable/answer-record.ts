@@ -10,7 +10,7 @@ import type { QuestionAnswer, WaitingQuestion } from "./run-store.ts";
 /**
  * The JSON text of the record that answers a question, for stores of your own.
  *
- * @throws WritError `question-changed` if the answer is about another call than the question, `question-stale` if it is about the question of
+ * @throws WritError `definition-invalid` for wrong arguments, `question-changed` if the answer is about another call than the question, `question-stale` if it is about the question of
  * another policy, `question-forbidden` if `by` may not answer, `question-expired` if its time is over, `question-closed` if it leaves open an argument
  * that the question does not list, `question-other` if it approves a call to be settled, settles one to be approved, or answers a wait for a signal
  * @example

@@ -59,9 +59,7 @@ export async function forkOf(
   const copied = records
     .filter((each) => isBefore(each.key, beforeTurn) && !isTakenSignal(each)) // the fork gets signals of its own
     .map((each) => begunAs(each, { runId: id, agent: name }));
-  const answers = records
-    .filter(({ key, json = "" }) => callKey.test(key) && !isBefore(key, beforeTurn) && wasMade(json))
-    .toSorted((one, other) => inOrderOfCalls.compare(one.key, other.key));
+  const answers = records.filter(({ key, json = "" }) => callKey.test(key) && wasMade(json));
   const fork: ForkOrigin = {
     run: from,
     beforeTurn,
@@ -86,9 +84,6 @@ function changesOf({ fork }: StoredRun): Pick<ForkOrigin, "instructions" | "mode
     ...(model === undefined ? {} : { model }),
   };
 }
-
-/** Sorts keys by the order in which a run made its calls. Their records are in the order in which they ended. */
-const inOrderOfCalls = new Intl.Collator("en", { numeric: true });
 
 const callKey = /(?:^|\/)turn\/\d+\/call\/\d+$/;
 

@@ -37,7 +37,7 @@ export function journalOfRun(journal: Journal, { fork }: Pick<StoredRun, "fork">
       const asked = askedBy(key, fingerprint);
       const place = places.of(key, asked);
       if (again.includes(tool)) return undefined;
-      answers ??= answersIn(journal);
+      answers ??= answersIn(journal, isTaken);
       const json = answers.get(asked)?.[place];
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call wrote it
       return json === undefined ? notMade : (JSON.parse(json) as Json);
@@ -78,10 +78,14 @@ function askedBy(key: string, fingerprint: string): string {
   return `${agents.join("/")} ${fingerprint}`;
 }
 
-/** The results of the original run's calls, by request. */
-function answersIn(journal: Journal): Map<string, readonly string[]> {
+/** The results of those calls of the original run that were not taken over, by request. Records are in the order in which calls ended: their keys have that in which they were made. */
+function answersIn(journal: Journal, isTaken: (key: string) => boolean): Map<string, readonly string[]> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fork was begun with it
   const records = (journal.find?.(forkKey) ?? []) as unknown as readonly JournalRecord[];
-  const grouped = Map.groupBy(records, ({ key, fingerprint }) => askedBy(key, fingerprint));
+  const { compare } = new Intl.Collator("en", { numeric: true });
+  const made = records
+    .filter(({ key }) => !isTaken(key))
+    .toSorted((one, other) => compare(one.key, other.key));
+  const grouped = Map.groupBy(made, ({ key, fingerprint }) => askedBy(key, fingerprint));
   return new Map([...grouped].map(([asked, calls]) => [asked, calls.map(({ json = "" }) => json)]));
 }

@@ -117,9 +117,10 @@ interface KnownRecord {
   looked: Json | undefined;
 }
 
-/** The records by their keys: of two with one key, the later holds. @throws WritError `definition-invalid` for what is no list of records */
+/** The arguments of `recordedJournal()`. */
 const given = { records: list(record), keep: callable, keepQuestion: optional(callable) };
 
+/** The records by key: of two with the same key, the later counts. */
 function knownIn(records: readonly JournalRecord[]): Map<string, KnownRecord> {
   return new Map(records.map((each) => [each.key, { record: each, looked: undefined }]));
 }

@@ -159,7 +159,7 @@ function surveyKeyword(found: Survey, path: Path, value: Json): void {
   if (fault !== undefined) throw new TypeError(`${at(path)} ${fault}.`);
   const meant = keyword === undefined ? slipFor(name, value) : undefined;
   if (meant !== undefined)
-    found.slip ??= `${at(path)} is no keyword of JSON Schema; did you mean "${meant}"?`;
+    found.slip ??= `${at(path)} is not a keyword of JSON Schema; did you mean "${meant}"?`;
 }
 
 function follow(reference: string, resource: Resource): Json {

@@ -10,9 +10,9 @@ describe("a misspelt keyword of a JSON Schema", () => {
   it.each<[JsonObject, string]>([
     [
       { type: "object", property: { to: {} } },
-      '"property" is no keyword of JSON Schema; did you mean "properties"?',
+      '"property" is not a keyword of JSON Schema; did you mean "properties"?',
     ],
-    [{ type: "object", properties: { to: { tpye: "string" } } }, '"properties/to/tpye" is no keyword'],
+    [{ type: "object", properties: { to: { tpye: "string" } } }, '"properties/to/tpye" is not a keyword'],
     [{ type: "object", properties: { to: { minlength: 3 } } }, 'did you mean "minLength"?'],
     [{ type: "object", properties: { to: { maxLenght: 3 } } }, 'did you mean "maxLength"?'],
     [{ type: "object", properties: { to: { enums: ["a"] } } }, 'did you mean "enum"?'],
@@ -36,7 +36,7 @@ describe("a misspelt keyword of a JSON Schema", () => {
       () => agent({ ...basic, skills: [skill({ ...about, tools: [], output: slip })] }),
       () => agent({ name: "a", skills: [skill({ ...about, input: slip, execute: () => "" })] }),
     ];
-    for (const make of makers) expect(make).toThrow(/"a" cannot be used: "property" is no keyword/);
+    for (const make of makers) expect(make).toThrow(/"a" cannot be used: "property" is not a keyword/);
   });
 
   it.each<JsonObject>([
