@@ -58,6 +58,9 @@ function choicesOf({ request: { open = [] }, others }: Asked): string {
   return `y once, ${all}r for this run, ${wider}v view it whole, e edit, n no (n why) > `;
 }
 
+const notAnswer = "  That is not one of the answers. Nothing was decided.\n";
+const notArguments = "  The arguments must be one JSON object. Nothing was decided.\n";
+
 async function ask(asked: Asked, at: AskOptions): Promise<AnswerHere> {
   const { input, output, signal } = at;
   const { request } = asked;
@@ -66,16 +69,15 @@ async function ask(asked: Asked, at: AskOptions): Promise<AnswerHere> {
   for (;;) {
     await untilQuiet(input, signal);
     const said = (await line(at, output.style("bold", choicesOf(asked)))).trim();
-    const answer: AnswerHere | undefined = said.startsWith("e")
-      ? await edited(request, at)
-      : answerOf(said, asked);
+    const isEdit = said.startsWith("e");
+    const answer: AnswerHere | undefined = isEdit ? await edited(request, at) : answerOf(said, asked);
     const meant = answer?.also === undefined ? [request] : [request, ...asked.others];
     if (said === "v") {
       await view(wholeOf(asked), at);
       isViewed = true;
-    } else if (answer === undefined) output.progress("  that is no answer; nothing was decided\n");
-    else if (said.startsWith("e") || isViewed || meant.every(showsAll) || !answer.approved) return answer;
-    else output.progress("  not all of it was shown, and v shows it; nothing was decided\n");
+    } else if (answer === undefined) output.progress(isEdit ? notArguments : notAnswer);
+    else if (isEdit || isViewed || meant.every(showsAll) || !answer.approved) return answer;
+    else output.progress("  Not all of it was shown: v shows it. Nothing was decided.\n");
   }
 }
 

@@ -122,7 +122,7 @@ async function atTerminal(
 describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
   it("asks a person: for the run, what is no answer, with other arguments, no with a reason [Y20]", async () => {
     // Ctrl-U takes out what the line holds.
-    const answers = ["r", "perhaps", "e", '\u0015{"to":"bob","euro":1}', "n too much"];
+    const answers = ["r", "perhaps", "e", "{", "e", '\u0015{"to":"bob","euro":1}', "n too much"];
     const { text, code } = await atTerminal(
       file,
       answers.map((answer) => ({
@@ -132,7 +132,8 @@ describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
     );
     expect(text).toContain("pay (irreversible) needs your approval: money leaves");
     expect(text).toContain('to: "ada"  (you did not say it)');
-    expect(text).toContain("that is no answer; nothing was decided");
+    expect(text).toContain("That is not one of the answers. Nothing was decided.");
+    expect(text).toContain("The arguments must be one JSON object. Nothing was decided.");
     expect(text).toContain("paid bob 1");
     expect(text).toContain("denied: too much");
     expect(text.match(/needs your approval/g)).toHaveLength(3); // the fourth call is the first again
@@ -154,7 +155,7 @@ describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
       { at: "> ", keys: "n nor that\n" },
       { at: "> ", keys: "n nor that one\n" },
     ]);
-    expect(text).toContain("that is no answer");
+    expect(text).toContain("not one of the answers");
     for (const answer of ["2 denied: I did not see it", "3 denied: nor that", "5 denied: nor that one"])
       expect(text).toContain(answer);
     expect(text).not.toContain("SENT");
@@ -210,7 +211,7 @@ describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
       ...Array.from({ length: 3 }, () => ({ at: "Enter for more, q to go back > ", keys: "\n" })),
       { at: "(n why) > ", keys: "a\n" },
     ]);
-    const [first = "", pages = ""] = text.split("not all of it was shown");
+    const [first = "", pages = ""] = text.split("Not all of it was shown");
     expect(first.match(/needs your approval/g)).toHaveLength(3);
     expect(first).not.toContain("MIDDLE");
     expect(pages.replaceAll(/\s/g, "")).toContain("MIDDLE");
@@ -246,7 +247,7 @@ describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
       { at: "Enter for more, q to go back > ", keys: "\n" },
       { at: "(n why) > ", keys: "y\n" },
     ]);
-    const [question = "", pages = ""] = text.split("not all of it was shown");
+    const [question = "", pages = ""] = text.split("Not all of it was shown");
     expect(question).not.toContain("PAY");
     expect(pages.replaceAll(/\s/g, "")).toContain(String.raw`PAY\u0007LOAD\u{202e}B`);
     expect(text).toContain("SENT to eve 6009");
