@@ -1,6 +1,8 @@
+import type { Schema } from "../schema/schema.ts";
 import { type Message, textOf, userMessage } from "../message/message.ts";
 import { type AllowList, offeredTools } from "../policy/allow-list.ts";
 import { parseJson } from "../util/json.ts";
+import { answerPlace } from "./describe-type.ts";
 import type { Driver, TurnInput, WorkedExample } from "./driver.ts";
 import { blanks } from "./free-text.ts";
 import { grammarFor, terminal } from "./grammar/grammar.ts";
@@ -21,8 +23,8 @@ const answer = "Answer: ";
  *     Answer: 9
  *
  * The model writes up to the `=`; the runtime runs the call and writes its result. If the model can be constrained, a grammar fixes the
- * tools and the types of their arguments. The prompt only grows, so that the model's prompt cache holds. An answer is one line of text: an
- * output schema does not bind it while it is written, and only checks it afterwards.
+ * tools and the types of their arguments. The prompt only grows, so that the model's prompt cache holds. An answer is one line: text,
+ * or JSON if the answer has a schema.
  */
 export const linesDriver: Driver = textDriver({
   name: "lines",
@@ -33,7 +35,7 @@ export const linesDriver: Driver = textDriver({
     return {
       messages: [userMessage(prompt)],
       prompt,
-      settings: { temperature: 0, maxOutputTokens: 200, ...turn.settings, stopSequences },
+      settings: { temperature: 0, ...lengthOf(turn), ...turn.settings, stopSequences },
     };
   },
   format: { grammar: lineGrammar },
@@ -41,6 +43,11 @@ export const linesDriver: Driver = textDriver({
   feedback: () => "Write one line: a step with one of the tools, or the answer.",
   cut: { reason: "it was cut off at the token limit" },
 });
+
+/** A line of words is short; the JSON of an answer is as long as its schema wants. */
+function lengthOf({ output }: TurnInput): { readonly maxOutputTokens?: number } {
+  return output === undefined ? { maxOutputTokens: 200 } : {};
+}
 
 function readLine(line: string, { allowed }: TurnInput): TextReading {
   if (line.startsWith(answer.trim())) {
@@ -55,26 +62,28 @@ function readLine(line: string, { allowed }: TurnInput): TextReading {
   return violation(`the line is neither a step nor an answer: ${start}`);
 }
 
-function lineGrammar({ tools, mayAnswer }: ReplyShape): string {
-  const ending = `${terminal(answer)} [^${blanks}] [^\\n]{0,399} "\\n"`;
+function lineGrammar({ tools, mayAnswer, output }: ReplyShape): string {
+  const isText = output === undefined || output["type"] === "string";
   const schemas = tools.map(argumentSchemas);
-  return grammarFor(schemas.flat(), (expressions) => {
-    let next = 0;
+  return grammarFor([...(isText ? [] : [output]), ...schemas.flat()], (expressions) => {
+    const content = isText ? `[^${blanks}] [^\\n]{0,399}` : (expressions[0] ?? "value");
+    let next = isText ? 0 : 1;
     const lines = tools.map((tool, index) =>
       lineExpression(tool, expressions.slice(next, (next += schemas[index]?.length ?? 0))),
     );
     const call = `${terminal(step)} (${lines.join(" | ")}) " ="`;
+    const ending = `${terminal(answer)} (${content}) "\\n"`;
     return [...(lines.length === 0 ? [] : [call]), ...(mayAnswer ? [ending] : [])].join(" | ");
   });
 }
 
 /** The whole conversation as text. All but the last lines were in the previous request. */
-function promptOf({ transcript, allowed, examples }: TurnInput): string {
+function promptOf({ transcript, allowed, examples, output }: TurnInput): string {
   const { messages } = transcript;
   const instructions = messages[0]?.role === "system" ? messages[0].text : "";
   return messages.reduce(
     (prompt, message) => prompt + written(message, allowed),
-    head(instructions, allowed, examples),
+    head([instructions, toolLines(allowed), answerLine(output)], allowed, examples),
   );
 }
 
@@ -88,14 +97,18 @@ function written(message: Message, allowed: AllowList): string {
   return `${message.raw?.trim() ?? `${answer}${oneLine(textOf(message))}`}\n`;
 }
 
-function head(instructions: string, allowed: AllowList, examples: readonly WorkedExample[]): string {
-  const tools = offeredTools(allowed).map(headLine);
-  const blocks = [
-    instructions,
-    tools.join("\n"),
-    ...examples.map((example) => exampleText(example, allowed)),
-  ];
+function head(beginning: readonly string[], allowed: AllowList, examples: readonly WorkedExample[]): string {
+  const blocks = [...beginning, ...examples.map((example) => exampleText(example, allowed))];
   return blocks.map((block) => (block === "" ? "" : `${block}\n\n`)).join("");
+}
+
+function toolLines(allowed: AllowList): string {
+  return offeredTools(allowed).map(headLine).join("\n");
+}
+
+/** The form of an answer that has a schema. */
+function answerLine(output: Schema | undefined): string {
+  return output === undefined ? "" : `${answer}${answerPlace(output)}`;
 }
 
 function exampleText({ input, calls, answer: expected }: WorkedExample, allowed: AllowList): string {

@@ -151,5 +151,4 @@ driverContract("lines", {
   answer: (text) => `Answer: ${text}`,
   objectAnswer: (value) => `Answer: ${json(value)}`,
   formats: ["grammar"],
-  linesOnly: true,
 });

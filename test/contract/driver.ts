@@ -38,8 +38,6 @@ export interface DriverSubject {
   ) => string | PlainReply;
   /** Calls that are natively calls: what is written about them does not stand in text. */
   readonly native?: true;
-  /** An answer is one line of text that no schema can bind. */
-  readonly linesOnly?: true;
 }
 
 const add = tool({
@@ -333,7 +331,6 @@ function runTests(subject: DriverSubject): void {
   });
 
   it("gives the answer that a schema wants", async () => {
-    if (subject.linesOnly === true) return;
     const { result } = await played([objectAnswer({ sum: 8 })], { output: z.object({ sum: z.number() }) });
     expect(result).toMatchObject({ outcome: { type: "answered" }, output: { sum: 8 } });
   });
@@ -449,7 +446,6 @@ function formatTests(subject: DriverSubject): void {
       expect(accepts(forced, required)).toBe(true);
       expect(accepts(adding, required)).toBe(false);
       expect(accepts(answered, required)).toBe(false);
-      if (subject.linesOnly === true) return;
       const output = z.object({ sum: z.number() });
       expect(accepts(objectAnswer({ sum: 8 }), { output })).toBe(true);
       expect(accepts(objectAnswer({ sun: 8 }), { output })).toBe(false);
