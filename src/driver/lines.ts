@@ -2,6 +2,7 @@ import type { Schema } from "../schema/schema.ts";
 import { type Message, textOf, userMessage } from "../message/message.ts";
 import { type AllowList, offeredTools } from "../policy/allow-list.ts";
 import { parseJson } from "../util/json.ts";
+import { oneLine } from "../util/one-line.ts";
 import { answerPlace } from "./describe-type.ts";
 import type { Driver, TurnInput, WorkedExample } from "./driver.ts";
 import { blanks } from "./free-text.ts";
@@ -89,12 +90,11 @@ function promptOf({ transcript, allowed, examples, output }: TurnInput): string 
 
 function written(message: Message, allowed: AllowList): string {
   if (message.role === "system") return ""; // it is in the head
-  if (message.role === "user") return `Q: ${oneLine(textOf(message))}\n`;
-  if (message.role === "tool")
-    return ` ${message.status === "ok" ? "" : "error: "}${oneLine(message.text)}\n`;
+  if (message.role === "user") return `Q: ${inLine(textOf(message))}\n`;
+  if (message.role === "tool") return ` ${message.status === "ok" ? "" : "error: "}${inLine(message.text)}\n`;
   const call = message.parts.find((part) => part.type === "tool-call");
   if (call !== undefined) return `${step}${callLine(call.name, call.arguments, allowed)} =`;
-  return `${message.raw?.trim() ?? `${answer}${oneLine(textOf(message))}`}\n`;
+  return `${message.raw?.trim() ?? `${answer}${inLine(textOf(message))}`}\n`;
 }
 
 function head(beginning: readonly string[], allowed: AllowList, examples: readonly WorkedExample[]): string {
@@ -113,15 +113,14 @@ function answerLine(output: Schema | undefined): string {
 
 function exampleText({ input, calls, answer: expected }: WorkedExample, allowed: AllowList): string {
   const steps = calls.map(({ tool, arguments: args, result }) => {
-    const shown = oneLine(typeof result === "string" ? result : JSON.stringify(result));
+    const shown = inLine(typeof result === "string" ? result : JSON.stringify(result));
     return `${step}${callLine(tool, args, allowed)} = ${shown}`;
   });
-  return [`Q: ${oneLine(input)}`, ...steps, `${answer}${oneLine(expected)}`].join("\n");
+  return [`Q: ${inLine(input)}`, ...steps, `${answer}${inLine(expected)}`].join("\n");
 }
 
-function oneLine(text: string): string {
+/** A value of the transcript in one line: JSON as JSON, other text without its line ends. */
+function inLine(text: string): string {
   const parsed = parseJson(text);
-  return parsed.ok && typeof parsed.value === "object"
-    ? JSON.stringify(parsed.value)
-    : text.replaceAll(/\s*\n\s*/g, " ");
+  return parsed.ok && typeof parsed.value === "object" ? JSON.stringify(parsed.value) : oneLine(text);
 }

@@ -1,6 +1,7 @@
 import { textOf } from "../../message/message.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { type Json, type JsonObject, parseJson } from "../../util/json.ts";
+import { oneLine } from "../../util/one-line.ts";
 import { sameJson } from "../../util/same-json.ts";
 import type { AskModel, TurnInput } from "../driver.ts";
 import { grammarFor, terminal } from "../grammar/grammar.ts";
@@ -102,8 +103,4 @@ const longestResult = 200;
 
 function doneLine({ call, result }: MadeCall, { allowed }: TurnInput): string {
   return `Step: ${callLine(call.name, call.arguments, allowed)} = ${oneLine(result.text).slice(0, longestResult)}`;
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, " ");
 }
