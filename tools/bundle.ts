@@ -13,6 +13,7 @@ import {
   rolldown,
 } from "rolldown";
 import { minifySync } from "rolldown/utils";
+import { fewExports } from "./few-exports.ts";
 import { reachedTypes } from "./reached-types.ts";
 import { withUndefined } from "./undefined-options.ts";
 import { filesUnder, root } from "./source-files.ts";
@@ -130,7 +131,7 @@ async function build(
   const bundle = await rolldown({
     input: { ...input },
     platform: "node",
-    plugins: [builtinsAsTheyAre, othersMinified],
+    plugins: [builtinsAsTheyAre, othersMinified, fewExports],
     treeshake: {
       moduleSideEffects: [{ test: /\/src\/(?:testing|adapters\/check-node)\.ts$/, sideEffects: true }],
     },
