@@ -84,12 +84,23 @@ const builtinsAsTheyAre: Plugin = {
   renderChunk: (code, { isDynamicEntry }) =>
     isDynamicEntry
       ? null
-      : code.replaceAll(
-          /^import \{ (.+) \} from "(node:.+)";$/gm,
-          (_line, names: string, module) =>
-            `const { ${names.replaceAll(" as ", ": ")} } = process.getBuiltinModule?.("${module}") ?? {};`,
+      : code.replaceAll(/^import \{ (.+) \} from "(node:.+)";$/gm, (_line, names: string, module: string) =>
+          ofFunctions.has(module)
+            ? calledLater(names, module)
+            : `const { ${names.replaceAll(" as ", ": ")} } = process.getBuiltinModule?.("${module}") ?? {};`,
         ),
 };
+
+/** Modules of Node that it has not loaded by itself, of which only functions are used: Node loads such a module with the first call. */
+const ofFunctions: ReadonlySet<string> = new Set(["node:fs/promises", "node:module"]);
+
+function calledLater(names: string, module: string): string {
+  const later = names.split(", ").map((each) => {
+    const [name = each, local = name] = each.split(" as ");
+    return `const ${local} = (...given) => process.getBuiltinModule("${module}").${name}(...given);`;
+  });
+  return later.join("\n");
+}
 
 /** Chunks of other people's code alone are minified: nobody reads our stack traces there. The first line says whose code it is. */
 const othersMinified: Plugin = {
