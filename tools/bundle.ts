@@ -53,6 +53,14 @@ const output: OutputOptions = {
 /** What the command line begins with, also to say that Node is too old. */
 const start = ["cli/main", "cli/program", "cli/error-text", "cli/output", "cli/exit-code"];
 
+/** Small modules that several other entries share, each of which loads `core` too: every one would be a file of its own. */
+const small = [
+  "adapters/at-program-end",
+  "adapters/one-after-another",
+  "agent/agents-option",
+  "durable/moved-run",
+];
+
 /**
  * What `import "writ"` loads becomes one chunk, `core`. What the start of the command line loads of it too is a second one, `base`, so that
  * `writ --help` does not load the rest.
@@ -60,6 +68,7 @@ const start = ["cli/main", "cli/program", "cli/error-text", "cli/output", "cli/e
 const core: CodeSplittingGroup = {
   debugName: "core and base",
   name(module, context) {
+    if (small.some((name) => module === source(name))) return "core";
     if (!reachedFrom("index", context).has(module)) return null;
     const isOfStart = start.some((name) => reachedFrom(name, context).has(module));
     return isOfStart ? "base" : "core";
@@ -81,11 +90,11 @@ const others: CodeSplittingGroup = {
  */
 const builtinsAsTheyAre: Plugin = {
   name: "builtins-as-they-are",
-  renderChunk: (code, { isDynamicEntry }) =>
+  renderChunk: (code, { isDynamicEntry, name }) =>
     isDynamicEntry
       ? null
       : code.replaceAll(/^import \{ (.+) \} from "(node:.+)";$/gm, (_line, names: string, module: string) =>
-          ofFunctions.has(module)
+          name === "core" && ofFunctions.has(module)
             ? calledLater(names, module)
             : `const { ${names.replaceAll(" as ", ": ")} } = process.getBuiltinModule?.("${module}") ?? {};`,
         ),
