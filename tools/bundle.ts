@@ -13,6 +13,7 @@ import {
   rolldown,
 } from "rolldown";
 import { minifySync } from "rolldown/utils";
+import { fewExports } from "./few-exports.ts";
 import { reachedTypes } from "./reached-types.ts";
 import { withUndefined } from "./undefined-options.ts";
 import { filesUnder, root } from "./source-files.ts";
@@ -52,6 +53,14 @@ const output: OutputOptions = {
 /** What the command line begins with, also to say that Node is too old. */
 const start = ["cli/main", "cli/program", "cli/error-text", "cli/output", "cli/exit-code"];
 
+/** Small modules that several other entries share, each of which loads `core` too: every one would be a file of its own. */
+const small = [
+  "adapters/at-program-end",
+  "adapters/one-after-another",
+  "agent/agents-option",
+  "durable/moved-run",
+];
+
 /**
  * What `import "writ"` loads becomes one chunk, `core`. What the start of the command line loads of it too is a second one, `base`, so that
  * `writ --help` does not load the rest.
@@ -59,6 +68,7 @@ const start = ["cli/main", "cli/program", "cli/error-text", "cli/output", "cli/e
 const core: CodeSplittingGroup = {
   debugName: "core and base",
   name(module, context) {
+    if (small.some((name) => module === source(name))) return "core";
     if (!reachedFrom("index", context).has(module)) return null;
     const isOfStart = start.some((name) => reachedFrom(name, context).has(module));
     return isOfStart ? "base" : "core";
@@ -80,15 +90,26 @@ const others: CodeSplittingGroup = {
  */
 const builtinsAsTheyAre: Plugin = {
   name: "builtins-as-they-are",
-  renderChunk: (code, { isDynamicEntry }) =>
+  renderChunk: (code, { isDynamicEntry, name }) =>
     isDynamicEntry
       ? null
-      : code.replaceAll(
-          /^import \{ (.+) \} from "(node:.+)";$/gm,
-          (_line, names: string, module) =>
-            `const { ${names.replaceAll(" as ", ": ")} } = process.getBuiltinModule?.("${module}") ?? {};`,
+      : code.replaceAll(/^import \{ (.+) \} from "(node:.+)";$/gm, (_line, names: string, module: string) =>
+          name === "core" && ofFunctions.has(module)
+            ? calledLater(names, module)
+            : `const { ${names.replaceAll(" as ", ": ")} } = process.getBuiltinModule?.("${module}") ?? {};`,
         ),
 };
+
+/** Modules of Node that it has not loaded by itself, of which only functions are used: Node loads such a module with the first call. */
+const ofFunctions: ReadonlySet<string> = new Set(["node:fs/promises", "node:module"]);
+
+function calledLater(names: string, module: string): string {
+  const later = names.split(", ").map((each) => {
+    const [name = each, local = name] = each.split(" as ");
+    return `const ${local} = (...given) => process.getBuiltinModule("${module}").${name}(...given);`;
+  });
+  return later.join("\n");
+}
 
 /** Chunks of other people's code alone are minified: nobody reads our stack traces there. The first line says whose code it is. */
 const othersMinified: Plugin = {
@@ -130,7 +151,7 @@ async function build(
   const bundle = await rolldown({
     input: { ...input },
     platform: "node",
-    plugins: [builtinsAsTheyAre, othersMinified],
+    plugins: [builtinsAsTheyAre, othersMinified, fewExports],
     treeshake: {
       moduleSideEffects: [{ test: /\/src\/(?:testing|adapters\/check-node)\.ts$/, sideEffects: true }],
     },
