@@ -100,7 +100,7 @@ function settleCalls({ state, open, calls, circle }: OpenedBatch, executed: Exec
     ...state,
     transcript,
     repeats,
-    ...bookInside({ ...state, ledger: executed.ledger }, inside),
+    ...bookInside({ ledger: executed.ledger, usage: state.usage, acts: state.acts }, inside),
     limits: executed.limits,
     gate,
     learned: learn(state.learned, transcript.since(state.transcript.length), state.gate.allowed),
