@@ -39,7 +39,7 @@ export const nodeHost: Host = {
     return () => clearTimeout(timer);
   },
   mayBegin() {
-    if (begun === 0) soon(() => (begun = 0));
+    if (begun === 0) setImmediate(() => (begun = 0));
     begun += 1;
     return begun <= runsAtOnce;
   },
