@@ -1,3 +1,4 @@
+import { clearImmediate, setImmediate } from "node:timers"; // those of the process, also where a test replaces the global ones
 import type { Host } from "../journal/host.ts";
 import { lazy } from "../util/remembered.ts";
 import { nodePowers } from "./capability/node-powers.ts";
@@ -18,6 +19,12 @@ function soon(fire: () => void): () => void {
   return () => clearImmediate(immediate);
 }
 
+/** Runs that begin in one turn of the event loop. Those after them begin one by one, and one that waits for nothing has ended before the next begins. */
+const runsAtOnce = 64;
+
+/** Register: the runs of this turn of the event loop. */
+let begun = 0;
+
 /** The clock, timers and randomness of Node. */
 export const nodeHost: Host = {
   now: () => Date.now(),
@@ -31,7 +38,12 @@ export const nodeHost: Host = {
     const timer = setTimeout(fire, Math.min(afterMs, longestMs));
     return () => clearTimeout(timer);
   },
-  randomId: () => crypto().randomUUID(),
+  mayBegin() {
+    if (begun === 0) setImmediate(() => (begun = 0));
+    begun += 1;
+    return begun <= runsAtOnce;
+  },
+  randomId: () => crypto().randomUUID().toLowerCase(), // the same in one piece: the pieces that Node makes it of hold eight times as much
   powers: nodePowers,
   platform: process.platform,
   warn: warnOnce,

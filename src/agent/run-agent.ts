@@ -5,7 +5,7 @@ import { withThoseGone } from "../hook/consult.ts";
 import { type Checkpoint, checkpointFault } from "../run/checkpoint.ts";
 import { type End, endBy, exhausted } from "../run/end.ts";
 import type { Finished } from "../run/finished.ts";
-import { type Frame, frame } from "../run/frame.ts";
+import { type Frame, Framed } from "../run/frame.ts";
 import { driversFor } from "../turn/ask-model.ts";
 import { cycle } from "../turn/cycle.ts";
 import type { LoopOptions } from "../turn/options.ts";
@@ -77,10 +77,10 @@ export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
     const { input, asked } = host.powers?.holdsSecrets === true ? withoutSecrets(read, host) : read;
     const { options, watched, onTurn } = wanted;
     if (asked !== undefined) checkAlone(asked, options, name);
-    const run = { definition, plan, host, options, watched, onTurn, base, given, input, asked };
     const { limits, observe } = plan;
     const framing = { ...base, agent: name, input, durationMs: limits.durationMs, observe };
-    return { runId: base.runId, framed: frame(framing, (inside) => runAgent(run, inside)) };
+    const run = { definition, plan, host, options, watched, onTurn, base: framing, given, input, asked };
+    return { runId: base.runId, framed: new Framed(framing, runAgent.bind(undefined, run)) }; // a closure would hold on to all that it can see, as long as the run lives
   });
 }
 
@@ -129,7 +129,7 @@ export function beginCycle(
   const { durationMs } = plan.limits;
   const { observe } = plan;
   const framing = { ...base, agent: plan.name, input, durationMs, observe, elapsedMs: from?.elapsedMs };
-  const framed = frame(framing, async (inside) => {
+  const framed = new Framed(framing, async (inside) => {
     inside.tell?.({ type: "skill-chosen", skill: skill.name, by: "caller" });
     const work = (session?: OpenSession): Maybe<Finished> => {
       const running = runCycle({ ...cycling, beforeEffect: session?.beforeEffect }, inside);

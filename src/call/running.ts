@@ -60,7 +60,7 @@ export class RunningBatch {
   brokenBy: { readonly cause: unknown } | undefined;
   private hasWaited = false;
   /** The runs inside calls that wait or have no record, by the places of the calls. */
-  private readonly left = new Map<number, RunWaits["inside"]>();
+  private left: Map<number, RunWaits["inside"]> | undefined;
   readonly batch: Batch;
   readonly judging: BatchJudging;
   readonly fates: readonly Fate[];
@@ -211,7 +211,7 @@ export class RunningBatch {
       const result = cancelledResult(tool.name);
       const isOpen = this.begun?.has(index) === true;
       const ended = isOpen ? overtakenResult(tool, result) : result;
-      this.end(index, { result: ended, startedAt: 0, endedAt: 0, inside: this.left.get(index)?.[0] });
+      this.end(index, { result: ended, startedAt: 0, endedAt: 0, inside: this.left?.get(index)?.[0] });
     });
   }
 
@@ -223,7 +223,7 @@ export class RunningBatch {
     this.eachOpen(({ early, at, tool: { name } }, index) => {
       const hasBegun = early !== undefined || (this.begun?.has(index) ?? run.journal === directJournal);
       const record = {
-        inside: this.left.get(index)?.[0],
+        inside: this.left?.get(index)?.[0],
         ...brokenRecord({ key: at.key, name }, run, hasBegun),
       };
       if (isOver) this.end(index, record);
@@ -259,7 +259,7 @@ export class RunningBatch {
       async (error) => {
         const inside = this.halt.inside?.get(this.readyAt(index).at.key);
         if (error instanceof RunWaits) await this.leave(index, error);
-        else if (inside !== undefined) this.left.set(index, [inside]);
+        else if (inside !== undefined) (this.left ??= new Map()).set(index, [inside]);
         throw error;
       },
     );
@@ -267,7 +267,7 @@ export class RunningBatch {
 
   /** Notes what is known of a call that waits or is handed over: it begins again when the run goes on. */
   private async leave(index: number, { inside }: RunWaits): Promise<void> {
-    this.left.set(index, inside);
+    (this.left ??= new Map()).set(index, inside);
     const { journal, scope } = this.batch.run;
     if (scope.accounts === undefined) return;
     const key = paidKey(this.readyAt(index).at.key);

@@ -13,6 +13,8 @@ export interface Host {
   readonly day?: Pick<Host, "now">;
   /** Calls `fire` once after `afterMs`; returns a function that cancels the timer. */
   timer(afterMs: number, fire: () => void): () => void;
+  /** Asked for each run that begins outside of others; false: so many have begun that it lets those go first. Default: true. */
+  mayBegin?(): boolean;
   /** A new id, unique among runs. */
   randomId(): string;
   /** The kind of machine, such as `linux`. */

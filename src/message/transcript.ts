@@ -61,8 +61,9 @@ class Log {
   readonly callIds: Set<string> = new Set();
   /** The conversation from which the oldest turns were taken; undefined where none were. */
   readonly before: Tip | undefined;
-  /** The sums of characters up to each message, as far as somebody asked. Out of sight, as what follows: two logs are the same without it. */
-  readonly #sums: number[] = [];
+  /** The messages that somebody asked the characters of, and their sum. Out of sight, as what follows: two logs are the same without it. */
+  #measured = 0;
+  #characters = 0;
   /** The messages as others are shown them, as far as somebody asked. */
   #shown: Map<Show, Message[]> | undefined;
 
@@ -74,14 +75,12 @@ class Log {
   }
 
   charactersUpTo(length: number): number {
-    const sums = this.#sums;
-    let sum = sums.at(-1) ?? 0;
-    while (sums.length < length) {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a log has at least `length` messages
-      sum += charactersOf(this.messages[sums.length] as Message);
-      sums.push(sum);
-    }
-    return sums[length - 1] ?? 0;
+    const isShorter = length < this.#measured;
+    const more = this.messages.slice(isShorter ? 0 : this.#measured, length);
+    const sum = more.reduce((sum, message) => sum + charactersOf(message), isShorter ? 0 : this.#characters);
+    if (isShorter) return sum;
+    this.#measured = length;
+    return (this.#characters = sum);
   }
 
   /** The first messages, and perhaps more, as they are shown. */

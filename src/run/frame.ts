@@ -19,6 +19,7 @@ import { within } from "./around.ts";
 import type { RunContext } from "./context.ts";
 import { type End, endBy, type StopReason, stopped, thrownEnd } from "./end.ts";
 import type { Finished, LoopResult } from "./finished.ts";
+import { letOthers } from "./let-others.ts";
 import { beginInside, endInside, linkOuter, linkSignal, reasonText } from "./outside.ts";
 import { withRun } from "./run-error.ts";
 import { StepsOfRun } from "./steps-of-run.ts";
@@ -72,7 +73,10 @@ export interface Frame {
   givenMs?: number;
 }
 
-/** A run that has not begun. It begins once: when somebody waits for its end, or reads its first event. */
+/**
+ * Work as a run, which has not begun. It begins once: when somebody waits for its end, or reads its first event. It tells its beginning and end, puts
+ * envelopes on its events, and stops when it is cancelled or its time is over. It does not wait for its reader.
+ */
 export class Framed {
   readonly events: Channel<AgentEvent> | undefined;
   private readonly options: FrameOptions;
@@ -103,22 +107,16 @@ export class Framed {
 
   private begin(): Promise<LoopResult> {
     const { options, stop, events, work } = this;
-    const { host, scope } = options;
+    const { host, scope, parent, journal } = options;
+    const isAlone = parent === undefined && journal === directJournal; // a journal may number steps in the order in which they begin
     const begin = (): Promise<LoopResult> => runFramed(options, { stop, events }, work);
-    const running = scope === undefined ? begin() : within(host, scope, begin);
+    const beginNow = scope === undefined ? begin : (): Promise<LoopResult> => within(host, scope, begin);
+    const running = isAlone && host.mayBegin?.() === false ? letOthers(host).then(beginNow) : beginNow();
     if (events === undefined) return running;
     const closing = running.finally(() => events.close());
     closing.catch(() => undefined); // the reader gets the error after the events before it
     return closing;
   }
-}
-
-/**
- * Runs work as a run: tells its beginning and end, puts envelopes on its events, and stops it when it is cancelled or its time is over. The
- * run does not wait for its reader.
- */
-export function frame(options: FrameOptions, work: (frame: Frame) => Maybe<Finished>): Framed {
-  return new Framed(options, work);
 }
 
 interface Running {

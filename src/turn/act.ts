@@ -1,4 +1,5 @@
 import { execute, type Executed } from "../call/batch.ts";
+import type { Batch } from "../call/call.ts";
 import { startedEarly } from "../call/judge.ts";
 import { brokenRecord, lostResult, skippedResult } from "../call/refused.ts";
 import { isFailure } from "../call/settle.ts";
@@ -35,11 +36,11 @@ export function act({ state, message, early }: Acting, run: Run): Maybe<NextStat
     const resultOf = (): ToolResult => skippedResult(circle.excess.message);
     return skipAll(state, { open, end: exhausted(run, circle.excess), resultOf }, run);
   }
-  const opened = { state, early, open, calls, circle };
+  const opened = { state, early: early.calls?.started, open, calls, circle };
   return run.options.beforeEffect === undefined ? carryOut(opened, run) : carryOutChecked(opened, run);
 }
 
-interface OpenedBatch extends Pick<Acting, "state" | "early"> {
+interface OpenedBatch extends Pick<Acting, "state">, Pick<Batch, "early"> {
   readonly open: OpenTranscript;
   readonly calls: readonly ToolCall[];
   readonly circle: Circle;
@@ -52,7 +53,7 @@ async function carryOutChecked(opened: OpenedBatch, run: Run): Promise<NextState
   const goesOn = end.questions !== undefined; // the run was handed over: another process carries out its calls
   if (goesOn) return { state, end };
   const records = calls.map((call, index) => {
-    const hasBegun = startedEarly({ early: early.calls?.started }, call) !== undefined;
+    const hasBegun = startedEarly({ early }, call) !== undefined;
     const key = `turn/${state.ledger.turns}/call/${index}`;
     return brokenRecord({ key, name: call.name }, run, hasBegun);
   });
@@ -69,8 +70,7 @@ function carryOut(opened: OpenedBatch, run: Run): Maybe<NextState> {
   const { gate, ledger, limits, transcript, learned } = state;
   const refuse = circle.type === "refuse" ? circle.reason : undefined;
   const { turns: turn } = ledger;
-  const { started } = early.calls ?? {};
-  const batch = { run, turn, calls, gate, ledger, limits, transcript, learned, early: started, refuse };
+  const batch = { run, turn, calls, gate, ledger, limits, transcript, learned, early, refuse };
   try {
     const executed = execute(batch);
     return executed instanceof Promise
@@ -100,7 +100,7 @@ function settleCalls({ state, open, calls, circle }: OpenedBatch, executed: Exec
     ...state,
     transcript,
     repeats,
-    ...bookInside({ ...state, ledger: executed.ledger }, inside),
+    ...bookInside({ ledger: executed.ledger, usage: state.usage, acts: state.acts }, inside),
     limits: executed.limits,
     gate,
     learned: learn(state.learned, transcript.since(state.transcript.length), state.gate.allowed),

@@ -23,6 +23,7 @@ import type { Intent } from "../policy/knowledge/intent.ts";
 import { partsText } from "../journal/parts.ts";
 import { beginningIn } from "../run/beginning.ts";
 import { moreTime } from "../run/bounds.ts";
+import { letOthers } from "../run/let-others.ts";
 import type { LoopOptions } from "./options.ts";
 import { take } from "./reply.ts";
 
@@ -99,15 +100,11 @@ interface RunStart {
 /** Turns after which timers have a chance, and whoever cancels the run: a model that is a function may have nothing to wait for. */
 const turnsAtOnce = 128;
 
-function letOthers({ host }: Run): Promise<void> {
-  return new Promise((resolve) => void host.timer(0, resolve));
-}
-
 /** One turn: one reply of the model, and the results of the calls in it. */
 function runTurn(before: State, run: Run): Maybe<NextState> {
   const { turns } = before.ledger;
   const isLong = turns > 0 && turns % turnsAtOnce === 0;
-  return isLong ? letOthers(run).then(() => beginTurn(before, run)) : beginTurn(before, run);
+  return isLong ? letOthers(run.host).then(() => beginTurn(before, run)) : beginTurn(before, run);
 }
 
 function beginTurn(before: State, run: Run): Maybe<NextState> {

@@ -76,10 +76,11 @@ export function bookInside(
   { ledger, usage, acts }: Pick<State, "ledger" | "usage" | "acts">,
   inside: readonly Inside[],
 ): Pick<State, "ledger" | "usage" | "acts"> {
+  if (inside.length === 0) return { ledger, usage, acts };
   return {
     ledger: inside.reduce((sum, { spending }) => spendInside(sum, spending), ledger),
     usage: inside.reduce((sum, { spending }) => addUsage(sum, spending.usage), usage),
-    acts: inside.length === 0 ? acts : [...acts, ...inside.flatMap((each) => each.acts ?? [])],
+    acts: [...acts, ...inside.flatMap((each) => each.acts ?? [])],
   };
 }
 

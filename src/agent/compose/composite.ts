@@ -4,7 +4,7 @@ import { withoutSecrets } from "../../run/secrets.ts";
 import { endBy, failed } from "../../run/end.ts";
 import { keepBeginning } from "../../run/beginning.ts";
 import type { Finished } from "../../run/finished.ts";
-import { type Frame, frame } from "../../run/frame.ts";
+import { type Frame, Framed } from "../../run/frame.ts";
 import type { End } from "../../run/end.ts";
 import { contentText, type UserMessage, userMessage } from "../../message/message.ts";
 import { addAnswer, addSaid, emptyTranscript, type ReadyTranscript } from "../../message/transcript.ts";
@@ -140,7 +140,7 @@ function begin({ composition, name, limits, tools }: Named, { given, options, wa
   const input = withoutSecrets(json.value, about.host);
   const question = withoutSecrets(asked?.message, about.host) ?? userMessage(contentText(input));
   const handed = asked === undefined ? given : questionJson(asked);
-  const framed = frame({ ...base, agent: name, input, durationMs: limits.durationMs }, (inside) =>
+  const framed = new Framed({ ...base, agent: name, input, durationMs: limits.durationMs }, (inside) =>
     carryOut({ composition, name, limits, tools, base, options, given: handed, input, question }, inside),
   );
   return { runId: base.runId, framed };
