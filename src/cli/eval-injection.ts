@@ -59,7 +59,7 @@ export async function evalInjection(flags: InjectionFlags): Promise<ExitCode> {
   return exitCodes.answered;
 }
 
-/** The suite, or one that is made of tools alone, and the policy. */
+/** The suite, or one made from tools alone, and the policy. */
 async function readAll(flags: InjectionFlags): Promise<Pick<EvaluateOptions, "suite" | "file">> {
   const { suite: path, tools: toolsPath, policy, draft = false, answers } = flags;
   if ((policy === undefined) === !draft) {
@@ -95,7 +95,7 @@ async function readAll(flags: InjectionFlags): Promise<Pick<EvaluateOptions, "su
   return { suite, file: { ...file, policy: { ...file.policy, tools: annotations } } };
 }
 
-/** The policy in a file; without one that which is drafted of the tools. */
+/** The policy in a file; without a file, the one drafted from the tools. */
 async function policyFor(
   described: Pick<Suite, "name" | "path" | "tools">,
   { policy: path, answers }: InjectionFlags,
@@ -201,7 +201,7 @@ ${table([head, ...rows], numbersOf(head))}in ${countText(pairs, "pair")}, seed $
 `;
 }
 
-/** Cells of what the adaptive attacker reached in an arm. */
+/** The cells of the adaptive attacker in an arm. */
 function adaptiveCells({ goals, harmful, boundMisuse, candidates }: AdaptiveFigures): string[] {
   return [
     String(goals.pairs),
@@ -239,7 +239,7 @@ const failureLabels: Readonly<Record<Failure["type"], string>> = {
   misuse: "adaptive: calls with the user's own values passed",
 };
 
-/** Shows so many failures of each kind under the full policy: the calls, each with the rule that judged it. */
+/** Shows this many failures of each kind under the full policy: the calls, each with the rule that judged it. */
 function showFailure(most: number, { progress, style }: Output): (arm: ArmName, failure: Failure) => void {
   const shown = new Map<string, number>();
   return (arm, { type, user, injection, calls }) => {

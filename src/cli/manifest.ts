@@ -20,9 +20,9 @@ export interface ManifestFlags extends OutputFlags {
 }
 
 /**
- * `writ manifest <file>`: prints what the agent of a file may do, writes it down, or compares it with what was written down.
+ * `writ manifest <file>`: prints what the agent of a file may do, writes it to a file, or compares it with such a file.
  *
- * @throws WritError `manifest-widened` when the agent may do more than the file of `--check` says; `option-invalid` for a file that is no manifest
+ * @throws WritError `manifest-widened` if the agent may do more than the file of `--check` says; `option-invalid` for a file that is not a manifest
  */
 export async function manifest(file: string, flags: ManifestFlags): Promise<ExitCode> {
   const { write, check, tools, json = false } = flags;
@@ -101,7 +101,7 @@ async function readManifest(path: string): Promise<AgentManifest> {
   const fields = ["budget", "hooks", "policy", "servers", "skills"];
   if (!isJsonObject(value) || value["version"] !== 1 || !fields.every((field) => isJsonObject(value[field])))
     throw noManifest(path, "it is not what `writ manifest` prints");
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `compareManifests` throws for what is none
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `compareManifests` throws for a value that is not a manifest
   return value as unknown as AgentManifest;
 }
 

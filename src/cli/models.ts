@@ -9,7 +9,7 @@ import type { OutputFlags } from "./options.ts";
 import { durationText, jsonLine, oneLine, type Output, processOutput, sizeText } from "./output.ts";
 import { table } from "./table.ts";
 
-/** `writ models list`: the catalogue with what is there of it, and the models of Ollama. */
+/** `writ models list`: the catalogue with the models that are on this machine, and the models of Ollama. */
 export async function listModels(flags: OutputFlags): Promise<ExitCode> {
   const { answer, styleAnswer } = processOutput;
   const files = listModelFiles();
@@ -99,12 +99,12 @@ async function pullListed(
 const needsSum = "A model from an address needs --sha256, so that it is the one you mean.";
 
 const barWidth = 24;
-/** A bar is drawn no more often than this. */
+/** The shortest time between two drawings of the bar. */
 const redrawMs = 100;
 
 /**
- * Makes the function that tells people of a model that is fetched: its name, size and licence before the first byte, then a bar on a
- * terminal, and a line for each tenth elsewhere. `now` gives milliseconds.
+ * Makes the function that reports the fetching of a model: its name, size and licence before the first byte, then a bar on a
+ * terminal, and a line for each tenth elsewhere. `now` returns milliseconds.
  */
 export function fetchProgress(
   output: Output,
@@ -113,7 +113,7 @@ export function fetchProgress(
   let startedAt = 0;
   let drawnAt = 0;
   let tenths = 0;
-  /** The bytes that an earlier try left: they took no time now. */
+  /** The bytes from an earlier attempt: they took no time now. */
   let earlier: number | undefined;
 
   function progressOf(received: number, sizeBytes: number): string {

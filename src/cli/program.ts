@@ -20,9 +20,9 @@ import { addServer } from "./server-commands.ts";
 import { type Act, reporting, runCommand, type SetExitCode } from "./run-command.ts";
 
 /**
- * Runs the command line. Each command is loaded when it is called, so that `--version` and `--help` cost nothing of it.
+ * Runs the command line. Each command is loaded when it is called, so `--version` and `--help` load none of them.
  *
- * @returns the exit code. Never throws for what a user can do wrong.
+ * @returns the exit code. Does not throw for mistakes of a user.
  */
 export function runProgram(words: readonly string[]): Promise<number> {
   return runCommand(words, makeProgram);
@@ -202,7 +202,7 @@ function addEval(program: Command, act: Act): void {
   for (const name of ["replay", "bfcl"]) addMovedToLaboratory(evaluations, name);
 }
 
-/** A command that stands in the repository only: whoever calls it here is told so. */
+/** Adds a command that exists only in the repository: here it only says so. */
 function addMovedToLaboratory(evaluations: Command, name: string): void {
   const told = `error: 'eval ${name}' is not part of the package; in writ's repository: npm run eval -- ${name}`;
   evaluations

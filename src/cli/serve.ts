@@ -22,7 +22,7 @@ export interface ServeFlags extends WorkFlags {
 
 const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/;
 
-/** `writ serve <file…>`: agents behind HTTP, until it is told to end (SIGTERM, Ctrl-C); then their runs are handed over. */
+/** `writ serve <file…>`: serves agents over HTTP, until it is told to end (SIGTERM, Ctrl-C); then their runs are handed over. */
 export async function serve(files: readonly string[], flags: ServeFlags): Promise<ExitCode> {
   return serveAgents(await loadAgents(files), flags);
 }
@@ -64,7 +64,7 @@ export async function serveAgents(
   return exitCodes.answered;
 }
 
-/** @throws WritError `option-invalid` for a word that is no origin */
+/** @throws WritError `option-invalid` for a word that is not an origin */
 function originsOf(given: string): readonly string[] {
   const origins = listOf(given);
   const other = origins.find((origin) => !fits(originShape, origin));

@@ -13,7 +13,7 @@ export interface SettleFlags extends StoreFlags {
   readonly by?: string;
 }
 
-/** `writ runs settle <id> <call>`: says what became of a call that was at work when its process died. */
+/** `writ runs settle <id> <call>`: decides the fate of a call that was under way when its process died. */
 export async function settleCall(id: string, call: string, flags: SettleFlags): Promise<ExitCode> {
   const { by } = flags;
   const settled = settlementIn(flags);

@@ -9,7 +9,7 @@ import { fitted } from "../screen.ts";
 import { talkAsMarkdown } from "./talk-text.ts";
 import { type ChatPlace, spentText, type Talk } from "./talk.ts";
 
-/** A command within a conversation. It gives the conversation as it stands afterwards; undefined ends it. */
+/** A command within a conversation. It returns the conversation after it; undefined ends the conversation. */
 export interface ChatCommand {
   readonly usage: string;
   readonly about: string;
@@ -41,9 +41,9 @@ const chatCommands: Readonly<Record<string, ChatCommand>> = {
 };
 
 /**
- * Carries out what begins with a slash.
+ * Carries out a line that begins with a slash.
  *
- * @throws WritError `option-invalid` for a command that there is not
+ * @throws WritError `option-invalid` for an unknown command
  */
 export async function chatCommand(line: string, talk: Talk, place: ChatPlace): Promise<Talk | undefined> {
   const [, name = "", rest = ""] = /^\/(\S*)\s*(.*)$/su.exec(line) ?? [];
@@ -97,7 +97,7 @@ function approveTool(name: string, talk: Talk, { output }: ChatPlace): Talk {
   return { ...talk, approved };
 }
 
-/** @throws WritError `option-invalid` for a tool that the agent has not */
+/** @throws WritError `option-invalid` for a tool that the agent does not have */
 function approvedAfter(name: string, talk: Talk): ReadonlySet<string> {
   if (name === "") return talk.approved;
   if (name === "ask") return new Set();
@@ -129,7 +129,7 @@ function tellCost(_rest: string, talk: Talk, { output }: ChatPlace): Talk {
   return talk;
 }
 
-/** @throws WritError `option-invalid` for a file that is there already, or cannot be written */
+/** @throws WritError `option-invalid` for a file that already exists, or cannot be written */
 async function exportTalk(path: string, talk: Talk, { store, output }: ChatPlace): Promise<Talk> {
   const ids = await store.list();
   const record = ids.includes(talk.id) ? await store.read(talk.id) : await store.create(talk.id);
