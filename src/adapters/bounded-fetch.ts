@@ -2,8 +2,8 @@
 const maxBytes = 10_000_000;
 
 /**
- * Makes a function that sends a request, follows no redirect by itself, and stops reading an answer that is too long. The author's headers are sent to one origin
- * only: a sign-in asks others.
+ * Makes a function that sends a request, follows no redirect by itself, and stops reading an answer that is too long. The author's headers are sent to one
+ * origin only: a sign-in asks others.
  */
 export function boundedFetch(
   origin: string,

@@ -37,7 +37,8 @@ const aFault = variants(
  * or nothing, does not fail. Use it to test how an agent handles failures of its provider: whether it asks again, what it tells the user, and that
  * a call in a cut reply does not run.
  *
- * @throws WritError `definition-invalid` for an unknown fault; from a request `model-rate-limited`, `provider-failed` if the stream is cut, and the model's errors
+ * @throws WritError `definition-invalid` for an unknown fault; from a request `model-rate-limited`, `provider-failed` if the stream is cut, and the model's
+ * errors
  * @example
  * ```ts
  * import { agent } from "writ";

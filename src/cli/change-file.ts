@@ -20,8 +20,8 @@ const pauseMs = 20;
 
 /**
  * Replaces the text of a file, completely or not at all. Several processes that change it at once take turns: each calls `textOf`, which reads the file, after
- * the one before has written. The folder beside the file, whose name all of them use, is made by only one at a time, and holds the new file until it is complete.
- * Whoever could read the file before can read the new one.
+ * the one before has written. The folder beside the file, whose name all of them use, is made by only one at a time, and holds the new file until it is
+ * complete. Whoever could read the file before can read the new one.
  *
  * @throws the error of `textOf`; Error of the file system, also if another process does not finish
  */

@@ -17,7 +17,9 @@ let isToEnd = false;
 /** True if this process was told to end, and not just, as by Ctrl-C, to stop its current work. */
 export const toldToEndAll = (): boolean => isToEnd;
 
-/** Listens for signals that end a process: the first one aborts the current work, so that nothing is left running, and a second one ends the process at once. */
+/**
+ * Listens for signals that end a process: the first one aborts the current work, so that nothing is left running, and a second one ends the process at once.
+ */
 export function listenForInterrupts(output: Output): Interrupts {
   const controller = new AbortController();
   const onSignal = (name: NodeJS.Signals): void => {

@@ -8,7 +8,9 @@ export type Style = "bold" | "cyan" | "dim" | "green" | "red" | "yellow";
 
 /** The output of a command: the answer goes to standard output, everything else to standard error. */
 export interface Output {
-  /** Writes to standard output: unchanged, but to a terminal as {@link shown}. Returns a promise if the reader is slow: it resolves once there is room again. */
+  /**
+   * Writes to standard output: unchanged, but to a terminal as {@link shown}. Returns a promise if the reader is slow: it resolves once there is room again.
+   */
   readonly answer: (text: string) => void | Promise<void>;
   /** Writes to standard error as {@link shown}, without a line break of its own. */
   readonly progress: (text: string) => void;

@@ -17,8 +17,8 @@ export interface TimedCall {
 
 /**
  * The time spans of a call, one after another, as far as they are recorded. Between them the call queued. A call that did not reach its tool has only the
- * spans of its judging. Runs of earlier versions do not record the time of a person's answer: one span then covers the wait and the turn of the calls before it,
- * from the decision, or the reply of the model, to the beginning of the call.
+ * spans of its judging. Runs of earlier versions do not record the time of a person's answer: one span then covers the wait and the turn of the calls before
+ * it, from the decision, or the reply of the model, to the beginning of the call.
  */
 export function spansOf(timed: TimedCall): readonly CallSpan[] {
   const { proposedAt, now, state, record, question } = timed;

@@ -130,8 +130,8 @@ export interface ModelSpan {
 }
 
 /**
- * The state of a call. `done`: its tool ran and returned a result. `failed`: it ran and returned none. `refused`: it did not reach its tool. `waiting`: a person
- * is asked. `open`: it began, and has no result. `unknown`: it began, its process ended, and its fate is unknown. `pending`: nothing of it is recorded
+ * The state of a call. `done`: its tool ran and returned a result. `failed`: it ran and returned none. `refused`: it did not reach its tool. `waiting`: a
+ * person is asked. `open`: it began, and has no result. `unknown`: it began, its process ended, and its fate is unknown. `pending`: nothing of it is recorded
  * yet.
  */
 export type CallState = "done" | "failed" | "unknown" | "refused" | "waiting" | "open" | "pending";

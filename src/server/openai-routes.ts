@@ -18,7 +18,8 @@ import { eventStream, type Sent } from "./sse.ts";
 
 /**
  * The routes that make an agent a model for clients of OpenAI's chat completions: `baseURL: ".../v1"`, `model: "<agent>"`. The agent calls its own tools,
- * and the client those that it sends. The client gets the text of all turns. A system message of the client becomes a user's: only the server gives instructions.
+ * and the client those that it sends. The client gets the text of all turns. A system message of the client becomes a user's: only the server gives
+ * instructions.
  */
 export const openAiRoutes: readonly Route[] = [
   {

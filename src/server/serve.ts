@@ -30,8 +30,8 @@ import { serveRuns, servingShapes } from "./served-runs.ts";
 /** Options of {@link serve}. */
 export interface ServeOptions extends DurableOptions {
   /**
-   * The callers that may use the server with a token, or a function that identifies the caller of a request. Left out, anybody who reaches the server may use it,
-   * but only by the names of this machine: for development.
+   * The callers that may use the server with a token, or a function that identifies the caller of a request. Left out, anybody who reaches the server may use
+   * it, but only by the names of this machine: for development.
    */
   readonly principals?: readonly Principal[] | SignIn;
   /** The path under which it is mounted, like `/api/agents`. Default: none. */

@@ -45,13 +45,14 @@ const shape = object({
 });
 
 /**
- * Makes a tool of an agent that speaks A2A 1.0 (JSON-RPC or HTTP+JSON): its input is a message, its result the agent's answer, as text or files. It sends nothing
- * to the agent before the first call. A task that wants input returns its message and its id, with which the model may go on. The tool gives the agent no approval.
+ * Makes a tool of an agent that speaks A2A 1.0 (JSON-RPC or HTTP+JSON): its input is a message, its result the agent's answer, as text or files. It sends
+ * nothing to the agent before the first call. A task that wants input returns its message and its id, with which the model may go on. The tool gives the agent
+ * no approval.
  *
  * The agent is a stranger: its answers are always untrusted, its effect is undeclared unless the author declares it, and calls need approval like those of such
  * tools. It is asked only at the origin of `url`: a card with another origin is an error, and redirects are not followed. Answers are bounded in size,
- * and a call in time (`timeoutMs`, default 60,000): the task is then cancelled, if it is known. A call that is repeated after a crash sends the same message id.
- * Needs the package `@a2a-js/sdk`.
+ * and a call in time (`timeoutMs`, default 60,000): the task is then cancelled, if it is known. A call that is repeated after a crash sends the same message
+ * id. Needs the package `@a2a-js/sdk`.
  *
  * @throws WritError `definition-invalid`, `name-invalid`; a call fails with `peer-missing` if the package is absent
  * @example

@@ -34,7 +34,9 @@ function base64At(text: string, before: number): string {
 
 /** The beginning of a form: six letters or digits with the signs between them, or 48 signs if letters are rare. */
 const firstSigns = /^(?:[^a-z0-9]{0,7}[a-z0-9]){6}|^[^]{1,48}/iu;
-/** The pieces of a form: one pattern for a long text would take seconds to compile. After the letter or digit at its end, the next one begins in only one way. */
+/**
+ * The pieces of a form: one pattern for a long text would take seconds to compile. After the letter or digit at its end, the next one begins in only one way.
+ */
 const pieces = /[^]{1,48}(?:[^]{0,99}?[a-z0-9])?/giu;
 /** The signs of a form, each with the backslashes before it. */
 const signs = /\\*[^\\]|\\+/gu;

@@ -30,14 +30,14 @@ export interface CassetteOptions {
  * A failed request is not recorded. A replayed reply costs nothing (`price` is 0 until the model is asked). A file has replies of one model: they are replayed
  * whatever `model` is, but another model is not asked for more.
  *
- * The file has a line of JSON for the model and one for each request, and belongs into version control. Three things are replaced before they are written: values
- * of secrets that tools took, values (from 8 characters on) of environment variables whose names contain key, token, secret, passw or credential, and the texts of
- * `redact`. A number with one of these in the arguments of a call becomes 0. Other spellings, and secrets without such a name, are not found: read the file before
- * you commit it.
+ * The file has a line of JSON for the model and one for each request, and belongs in version control. Three things are replaced before they are written:
+ * values of secrets that tools took, values (from 8 characters on) of environment variables whose names contain key, token, secret, passw or credential, and
+ * the texts of `redact`. A number with one of these in the arguments of a call becomes 0. Other spellings, and secrets without such a name, are not found: read
+ * the file before you commit it.
  *
  * @throws WritError `cassette-invalid` for a file that is not a cassette, or that is missing in the mode `replay`, and from a request that would ask another
- * model; `option-invalid` for an unknown mode; `definition-invalid` for an unknown option and for a `redact` that is not a list; from a request `cassette-miss`,
- * with the nearest request and the first difference
+ * model; `option-invalid` for an unknown mode; `definition-invalid` for an unknown option and for a `redact` that is not a list; from a request
+ * `cassette-miss`, with the nearest request and the first difference
  * @example
  * ```ts
  * import { agent } from "writ";

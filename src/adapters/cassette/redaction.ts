@@ -6,8 +6,8 @@ const secretNames = /key|token|secret|passw|credential/i;
 const shortestSecret = 8;
 
 /**
- * Makes the function that changes texts for the file: it replaces secrets of the runtime, values of environment variables whose names contain key, token, secret,
- * passw or credential, and parts to `redact`. It uses the current environment.
+ * Makes the function that changes texts for the file: it replaces secrets of the runtime, values of environment variables whose names contain key, token,
+ * secret, passw or credential, and parts to `redact`. It uses the current environment.
  */
 export function redaction(redact: readonly (string | RegExp)[] = []): (text: string) => string {
   const secrets = Object.entries(process.env)

@@ -80,7 +80,9 @@ export class Tape {
     throw this.#invalid(reason, advice);
   }
 
-  /** Adds a reply, which counts as played. @throws WritError `cassette-invalid` for a file that cannot be written, and for a reply that could not be read back */
+  /**
+   * Adds a reply, which counts as played. @throws WritError `cassette-invalid` for a file that cannot be written, and for a reply that could not be read back
+   */
   add(model: Heading, recorded: Recorded): void {
     const read = parseJson(JSON.stringify(recorded));
     if (!read.ok)

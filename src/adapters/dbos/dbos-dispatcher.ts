@@ -23,7 +23,8 @@ export interface DbosDispatcher extends Dispatcher, AsyncDisposable {
  * a dead one go to the others. DBOS runs once in a process: only one worker at a time can use it, and the program cannot launch DBOS itself.
  *
  * @param url like `postgresql://user:password@host:5432/database`, preferably that of the store
- * @throws WritError `definition-invalid`, also from `work()` if this process has another worker of DBOS. If DBOS is absent or fails, it warns: `WRIT_STORE_FAILED`
+ * @throws WritError `definition-invalid`, also from `work()` if this process has another worker of DBOS. If DBOS is absent or fails, it warns:
+ * `WRIT_STORE_FAILED`
  * @example
  * ```ts
  * import { agent } from "writ";

@@ -10,7 +10,9 @@ export interface DbosQueue {
 export interface DbosOptions {
   /** The schema of the tables of DBOS, made if it is absent. Default `writ_dbos`. */
   readonly schema?: string;
-  /** Bounds by the name of an agent, also of agents of other workers. Each agent has a queue of its own; without an entry only the bounds of the workers apply. */
+  /**
+   * Bounds by the name of an agent, also of agents of other workers. Each agent has a queue of its own; without an entry only the bounds of the workers apply.
+   */
   readonly queues?: Readonly<Record<string, DbosQueue>>;
 }
 

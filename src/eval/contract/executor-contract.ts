@@ -13,8 +13,8 @@ import { check, type ContractCheck, type Expect } from "./check.ts";
 
 /**
  * The contract of an {@link Executor} as checks for any test runner: it returns one result for each call and no other; it changes nothing twice; the run
- * goes on when a tool fails, and ends soon after it was stopped; a replay does not call the executor. `make` makes an executor anew for each check. It gets calls
- * of the tools `look` (effect `read`), `change` (`write`) and `fail`, which it may run, skip or answer by itself.
+ * goes on when a tool fails, and ends soon after it was stopped; a replay does not call the executor. `make` makes an executor anew for each check. It gets
+ * calls of the tools `look` (effect `read`), `change` (`write`) and `fail`, which it may run, skip or answer by itself.
  *
  * @example
  * ```ts

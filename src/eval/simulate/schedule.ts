@@ -33,8 +33,8 @@ export type DeviationName = (typeof deviations)[PointKind][number];
 /**
  * A deviation from the quiet schedule, in which the model follows its script, every tool answers at once, every person says yes, and nothing breaks.
  *
- * `model`: it `proposes` the `calls`; its reply `is-cut` in the arguments of the last of them; it `doubles` the last, under one id; the provider `is-overloaded`
- * (429), `breaks-off` in its reply, `is-silent` for good, `is-late` by `ms`.
+ * `model`: it `proposes` the `calls`; its reply `is-cut` in the arguments of the last of them; it `doubles` the last, under one id; the provider
+ * `is-overloaded` (429), `breaks-off` in its reply, `is-silent` for good, `is-late` by `ms`.
  * `tool`: it `fails` before its effect or after it (`fails-after`), it never gives a result (`hangs`, and after its effect `hangs-after`), `is-late` by `ms`.
  * `person`: `refuses`, `keeps-silent`, `answers-late` by `ms`, clicks twice (`answers-twice`), `answers-another` question first, `edits` the `arguments`.
  * `step`: the process dies before its work (`dies-before`), after it with nothing kept (`dies-unkept`), or after it is kept (`dies-after`); or it `stalls`, is

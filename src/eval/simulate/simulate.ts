@@ -50,10 +50,10 @@ const replayedShare = 4;
 
 /**
  * Plays an agent in schedules of a simulated world: the model's replies, the time that everything takes, failures, answers of people, deaths of processes. One
- * seed decides them all, and plays the same schedule again. After each schedule the runtime's own invariants and yours must hold. The first schedule in which one
- * does not is made short, and returned with a test. A given `schedule` also fails if one of its deviations does not happen. No time passes, and the model is not
- * asked. Stand-ins replace the agent's tools, except those that keep their own code (`tools`). Instructions, skills, policy, hooks, budgets, recoveries and
- * schemas are the agent's own.
+ * seed decides them all, and plays the same schedule again. After each schedule the runtime's own invariants and yours must hold. The first schedule in which
+ * one does not is made short, and returned with a test. A given `schedule` also fails if one of its deviations does not happen. No time passes, and the model
+ * is not asked. Stand-ins replace the agent's tools, except those that keep their own code (`tools`). Instructions, skills, policy, hooks, budgets, recoveries
+ * and schemas are the agent's own.
  *
  * @throws WritError `definition-invalid`, `input-invalid`
  * @example

@@ -23,7 +23,9 @@ import { standInOf, standInTool, type ToolPart } from "./stand-in-tool.ts";
 /** The stand-ins for the world of an agent. */
 export interface StandIns extends ToolPart {
   readonly script: readonly ScriptReply[];
-  /** Filled in while agents are made: the tools that each skill lists, by `agent/skill`; the tools with stand-ins; whether hooks or recoveries change results. */
+  /**
+   * Filled in while agents are made: the tools that each skill lists, by `agent/skill`; the tools with stand-ins; whether hooks or recoveries change results.
+   */
   readonly seen: {
     readonly listed: Map<string, ReadonlySet<string>>;
     readonly standIns: Set<string>;

@@ -29,7 +29,9 @@ export interface Calling {
   readonly answers: Readonly<Record<string, unknown>>;
   /** True if the client can ask a person. */
   readonly canAsk: boolean;
-  /** Asks the person at a client that can be asked during its request, and returns the answers by {@link formName}. Left out, a round ends with the questions. */
+  /**
+   * Asks the person at a client that can be asked during its request, and returns the answers by {@link formName}. Left out, a round ends with the questions.
+   */
   readonly elicit?: ((questions: readonly WaitingQuestion[]) => Promise<Calling["answers"]>) | undefined;
   /** The call may become a task, whose end the client fetches: at once, or if it takes long. Default: the client waits. */
   readonly task?: "at-once" | "if-long" | undefined;

@@ -9,7 +9,9 @@ import { abilitiesOf, answering, callingOf, elicitIn, isStateless, ofRun, type S
 const extension = "io.modelcontextprotocol/tasks";
 const relatedKey = "io.modelcontextprotocol/related-task";
 
-/** The capabilities of a server for tasks: for clients of 2025-11-25, and for those of 2026-07-28 as an extension. The library leaves out those of the other. */
+/**
+ * The capabilities of a server for tasks: for clients of 2025-11-25, and for those of 2026-07-28 as an extension. The library leaves out those of the other.
+ */
 export const taskCapabilities: Mcp.ServerCapabilities = {
   tasks: { cancel: {}, requests: { tools: { call: {} } } },
   extensions: { [extension]: {} },
