@@ -74,9 +74,9 @@ async function ask(asked: Asked, at: AskOptions): Promise<AnswerHere> {
     if (said === "v") {
       await view(wholeOf(asked), at);
       isViewed = true;
-    } else if (answer === undefined) output.progress("  that is no answer; nothing was decided\n");
+    } else if (answer === undefined) output.progress("  that is not an answer; nothing was decided\n");
     else if (said.startsWith("e") || isViewed || meant.every(showsAll) || !answer.approved) return answer;
-    else output.progress("  not all of it was shown, and v shows it; nothing was decided\n");
+    else output.progress("  some of it was not shown; v shows it all; nothing was decided\n");
   }
 }
 
@@ -84,8 +84,8 @@ async function ask(asked: Asked, at: AskOptions): Promise<AnswerHere> {
 function askedText({ request, others, areListed }: Asked, output: Output): string {
   if (others.length === 0) return questionText(request, output);
   const behind = areListed
-    ? "  the calls behind it in this reply wait, as shown above"
-    : `  behind it in this reply:\n${others.map((each) => questionText(each, output)).join("\n")}`;
+    ? "  the later calls of this reply wait, as shown above"
+    : `  later in this reply:\n${others.map((each) => questionText(each, output)).join("\n")}`;
   return `${questionText(request, output)}\n${behind}`;
 }
 

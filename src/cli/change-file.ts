@@ -50,7 +50,7 @@ async function makeAlone(part: string): Promise<void> {
     } catch (error) {
       if (!hasCode(error, "EEXIST")) throw error;
       if (waitedMs >= patienceMs)
-        throw new Error(`another process writes it, or died meanwhile: then remove "${part}"`, {
+        throw new Error(`another process is writing it; if it died, remove "${part}"`, {
           cause: error,
         });
     }

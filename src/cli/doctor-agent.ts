@@ -10,7 +10,7 @@ import { type AnyAgent, isSingle, loadAgent } from "./load-agent.ts";
 export async function agentChecks(file: string): Promise<readonly Check[]> {
   const agent = await loadAgent(file);
   if (!isSingle(agent)) {
-    const text = `${agent.name} is put together of agents, which are looked at one by one`;
+    const text = `${agent.name} is a composition of agents, which are checked one by one`;
     return [{ name: "agent", state: "note", text, advice: "name the file of one of them" }];
   }
   return [...modelChecks(agent), ...auditChecks(agent)];

@@ -161,10 +161,10 @@ function fileCheck({ name, sizeBytes, licence, present, path }: ListedModel): Ch
 function cardCheck(file: CardFile): Check {
   if (file.type === "ignored") {
     const advice = "it is ignored: delete it, or run writ probe again";
-    return note("card", `${file.path} is no card of a model: ${file.reason}`, advice);
+    return note("card", `${file.path} is not a card of a model: ${file.reason}`, advice);
   }
   const { model, driver, why, writ, date } = file.card;
-  const text = `auto speaks ${driver} with ${model}: writ probe ${writ} measured it on ${date} (${why})`;
+  const text = `auto uses ${driver} with ${model}: writ probe ${writ} measured it on ${date} (${why})`;
   return ok(`card-${model}`, text);
 }
 

@@ -16,7 +16,7 @@ export async function errors(code: string | undefined, { json = false }: OutputF
   }
   const entry = Object.entries(catalogue).find(([known]) => known === code)?.[1];
   if (entry === undefined) {
-    const advice = `It is none of writ's codes${didYouMean(code, codes) || "."} \`writ errors\` lists them.`;
+    const advice = `It is not one of writ's codes${didYouMean(code, codes) || "."} \`writ errors\` lists them.`;
     throw new WritError("option-invalid", { option: "<code>", value: code, advice });
   }
   const pages = pagesOf(code);

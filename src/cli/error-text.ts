@@ -23,7 +23,7 @@ export function errorText(error: unknown, { verbose = false, style, screen }: Er
       ]
     : [
         `${style("red", "error")} ${oneLine(messageOf(error), 500)}${inCode(error)}`,
-        "This is none of writ's own errors. `--verbose` shows the stack.",
+        "This is not one of writ's own errors. `--verbose` shows the stack.",
       ];
   const [what = "", ...rest] = lines;
   const shown = [what, ...rest.map((line) => `  ${style("dim", line)}`)].map((line) => fitted(line, screen));

@@ -83,7 +83,7 @@ export function summaryText(report: EvalReport, { output }: TextOptions): string
   const stale =
     outdated === 0
       ? ""
-      : `${countText(outdated, "case")} answered other requests than now when recorded: --record asks the model anew\n`;
+      : `${countText(outdated, "case")} answered other requests when recorded: --record asks the model again\n`;
   const facts = `in ${durationText(durationMs)}, ${about}${tokensOf(usage)} tokens${cost}`;
   return `${output.styleAnswer("yellow", stale)}${output.styleAnswer(style, told.join(", "))} ${output.styleAnswer("dim", facts)}\n`;
 }

@@ -149,10 +149,10 @@ async function tell(
 
 async function tellRecorded(report: EvalReport): Promise<void> {
   for (const path of await writeRecordings(report))
-    processOutput.progress(printable(`${path} has the replies.\n`));
+    processOutput.progress(printable(`${path} holds the replies.\n`));
   for (const { name, status, runs } of report.cases)
     if (status !== "not-run" && runs.some(({ recorded }) => recorded === undefined))
-      processOutput.progress(`${oneLine(name)}: nothing was recorded, since a model gave no answer.\n`);
+      processOutput.progress(`${oneLine(name)}: nothing was recorded, because a model gave no answer.\n`);
 }
 
 function withoutRecordings(report: EvalReport): EvalReport {

@@ -64,11 +64,11 @@ async function readAll(flags: InjectionFlags): Promise<Pick<EvaluateOptions, "su
   const { suite: path, tools: toolsPath, policy, draft = false, answers } = flags;
   if ((policy === undefined) === !draft) {
     const advice =
-      "Give the policy file that is evaluated, or --draft for the one that `writ policy draft` makes of the tools.";
+      "Give the policy file that is evaluated, or --draft for the one that `writ policy draft` makes from the tools.";
     throw new WritError("option-invalid", { option: "--policy", value: policy ?? "(left out)", advice });
   }
   if (!draft && answers !== undefined) {
-    const advice = "They are answers to the questions of a draft: give --draft too.";
+    const advice = "It has answers to the questions of a draft: give --draft too.";
     throw new WritError("option-invalid", { option: "--answers", value: answers, advice });
   }
   if (path !== undefined && toolsPath === undefined) {
@@ -77,7 +77,7 @@ async function readAll(flags: InjectionFlags): Promise<Pick<EvaluateOptions, "su
   }
   if (toolsPath === undefined || path !== undefined) {
     const advice =
-      "Give one of both: a suite with recorded attacks, or tools of which attacks are made (--tools).";
+      "Give one of the two: a suite with recorded attacks, or tools from which attacks are made (--tools).";
     throw new WritError("option-invalid", { option: "--suite", value: path ?? "(left out)", advice });
   }
   const { name, tools } = await readTools(toolsPath);
@@ -133,7 +133,7 @@ function textOf(report: InjectionReport, showInterruptions: boolean): string {
     ...(suite.notTried.length === 0
       ? []
       : [
-          `not tried, since no arguments can be made that their schemas take: ${suite.notTried.map((name) => oneLine(name)).join(", ")}\n`,
+          `not tried, because no arguments can be made that their schemas accept: ${suite.notTried.map((name) => oneLine(name)).join(", ")}\n`,
         ]),
     `policy ${oneLine(policy.name)} (${countText(policy.skills.length, "skill")}; sha256 ${policy.sha256.slice(0, 12)}), questions answered: ${approve === "always" ? "yes" : "no"}${report.plans ? "; full policy: with a model that plans its acts before it reads" : ""}\n`,
     `\n${armTable(report)}`,
@@ -181,7 +181,7 @@ function armTable({ arms, claim }: InjectionReport): string {
     ...(undelivered > 0 ? [`${undelivered} never read under the full policy`] : []),
     ...(notScripted > 0
       ? [
-          `not played: ${countText(notScripted, "pair")} of whose attack no call can be made that its tool takes`,
+          `not played: ${countText(notScripted, "pair")} for whose attack no call can be made that its tool accepts`,
         ]
       : []),
     ...(unreachable > 0
@@ -197,7 +197,7 @@ function adaptiveTable({ arms, claim, seed }: NonNullable<InjectionReport["adapt
   const rows = armNames.map((name) => [armLabels[name], ...adaptiveCells(arms[name])]);
   const { pairs, contentOnly, undecided, harmful, boundMisuse } = arms.full;
   return `${claim}
-${table([head, ...rows], numbersOf(head))}in ${countText(pairs, "pair")}, seed ${seed}; full policy: (b) is ${countText(harmful.byAttacker, "call")} with the attacker's values and ${harmful.byData} with values of the data; (c) is ${boundMisuse.calls}, of them ${boundMisuse.byLookUp} with values that were looked up; ${contentOnly} more only say something; ${undecided} undecided
+${table([head, ...rows], numbersOf(head))}in ${countText(pairs, "pair")}, seed ${seed}; full policy: (b) is ${countText(harmful.byAttacker, "call")} with the attacker's values and ${harmful.byData} with values of the data; (c) is ${boundMisuse.calls}, of them ${boundMisuse.byLookUp} with values that were looked up; ${contentOnly} more only write something; ${undecided} undecided
 `;
 }
 

@@ -12,8 +12,8 @@ export function addHelp(program: Command, act: Act): void {
 function addErrors(program: Command, act: Act): void {
   program
     .command("errors")
-    .description("what the code of an error means, what to do, and which pages speak of it")
-    .argument("[code]", "like budget-exhausted; without one the codes are listed")
+    .description("explain the code of an error: its meaning, what to do, and the pages that mention it")
+    .argument("[code]", "like budget-exhausted; without a code, all codes are listed")
     .option("--json", "print one JSON object")
     .action((code: string | undefined, flags: OutputFlags) =>
       act(flags, async () => (await import("./error-pages.ts")).errors(code, flags)),

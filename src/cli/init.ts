@@ -92,7 +92,7 @@ export async function init(folder: string, flags: InitFlags): Promise<ExitCode> 
   const files = filesOf(template, nameOf(folder));
   const taken = Object.keys(files).filter((name) => existsSync(join(folder, name)));
   if (taken.length > 0) {
-    const advice = `It has ${taken.join(", ")} already; nothing was written. Name a folder without them.`;
+    const advice = `It already has ${taken.join(", ")}; nothing was written. Name a folder without them.`;
     throw new WritError("option-invalid", { option: "<folder>", value: folder, advice });
   }
   try {

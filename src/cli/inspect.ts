@@ -42,7 +42,7 @@ export async function inspect(files: readonly string[], flags: InspectFlags): Pr
   );
   if (agents.length === 0)
     processOutput.progress(
-      "Nothing can be answered or forked there: that needs the agent's program, `writ inspect agent.ts`.\n",
+      "Runs cannot be answered or forked there: that needs the agent's program, `writ inspect agent.ts`.\n",
     );
   processOutput.progress("Ctrl-C ends it.\n");
   await toldToEnd();

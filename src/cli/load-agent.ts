@@ -57,7 +57,7 @@ export const isSingle = (agent: Partial<AnyAgent>): boolean => typeof agent.mani
 /** Returns an agent that `agent()` made, for a command that needs its definition. @throws WritError `definition-invalid` for a composition */
 export function single(agent: AnyAgent, command: string): AnyAgent {
   if (isSingle(agent)) return agent;
-  const reason = "it is put together of agents. Name the file of one of them.";
+  const reason = "it is a composition of agents. Name the file of one of them.";
   throw new WritError("definition-invalid", { where: `${command} of "${agent.name}"`, reason });
 }
 
@@ -121,7 +121,7 @@ export function isAgent(value: unknown): value is AnyAgent {
 function importFile(path: string): Promise<Readonly<Record<string, unknown>>> {
   return orBroken(path, async () => {
     const { promise: idle, reject } = Promise.withResolvers<never>();
-    const onIdle = (): void => reject(new Error("its top level waits for what never comes"));
+    const onIdle = (): void => reject(new Error("its top level waits for something that never comes"));
     process.once("beforeExit", onIdle);
     try {
       return await Promise.race([import(pathToFileURL(resolve(path)).href), idle]);
@@ -173,7 +173,7 @@ function loadAdvice(cause: unknown): string {
 const advices: readonly (readonly [sign: RegExp, advice: string])[] = [
   [
     /^ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX$/,
-    "Node leaves types out and translates nothing: write it without enums, namespaces and parameter properties (`erasableSyntaxOnly` in tsconfig.json finds them), or name the compiled JavaScript.",
+    "Node removes types but translates nothing: write it without enums, namespaces and parameter properties (`erasableSyntaxOnly` in tsconfig.json finds them), or name the compiled JavaScript.",
   ],
   [
     /^ERR_UNKNOWN_FILE_EXTENSION$/,
@@ -193,7 +193,7 @@ function aboutMissing(message: string, url: string | undefined): string {
   if (url === undefined) {
     const [, name = ""] = /package '([^']+)'/.exec(message) ?? [];
     return /^[@~]\/|^#/.test(name)
-      ? "Node reads no `paths` of tsconfig.json: write the path of the file, or use `imports` of package.json."
+      ? "Node does not read `paths` of tsconfig.json: write the path of the file, or use `imports` of package.json."
       : `Install it (npm i ${name}), or correct its name.`;
   }
   const path = fileURLToPath(url);
@@ -205,7 +205,7 @@ function aboutMissing(message: string, url: string | undefined): string {
   ].find((file) => file !== path && existsSync(file));
   return meant === undefined
     ? "Correct the path of the import."
-    : `Node takes the whole name of a file: the import is of ${meant}.`;
+    : `Node needs the full name of a file: import ${meant}.`;
 }
 
 /** Advice about a name that a module does not export: the entry of writ that has it, or that it may be a type. */

@@ -27,7 +27,7 @@ export interface ManifestFlags extends OutputFlags {
 export async function manifest(file: string, flags: ManifestFlags): Promise<ExitCode> {
   const { write, check, tools, json = false } = flags;
   if (write !== undefined && check !== undefined) {
-    const advice = "Give one of the two: a manifest that is written anew is not compared.";
+    const advice = "Give one of the two: a newly written manifest is not compared.";
     throw new WritError("option-invalid", { option: "--write", value: write, advice });
   }
   const model = flags.model === undefined ? undefined : modelNamed(flags.model);
@@ -56,7 +56,7 @@ function verdictOf(changes: readonly ManifestChange[]): "same" | "narrowed" | "c
 const summaries = {
   same: "The agent may do what {path} says, no more and no less.",
   narrowed: "The agent may do less than {path} says, and nothing else.",
-  changed: "The agent is not as {path} says, and may do no more.",
+  changed: "The agent differs from what {path} says, but may do no more.",
 } as const;
 
 async function printChanges(
@@ -115,6 +115,6 @@ async function writeManifest(path: string, text: string): Promise<void> {
 }
 
 function noManifest(path: string, reason: string, cause?: unknown): WritError {
-  const advice = `It is no manifest (${reason}). Write one: writ manifest <file> --write ${shellWord(path)}`;
+  const advice = `It is not a manifest (${reason}). Write one: writ manifest <file> --write ${shellWord(path)}`;
   return new WritError("option-invalid", { option: "--check", value: path, advice }, { cause });
 }

@@ -75,7 +75,7 @@ export async function pullNamed(name: string, { sha256 }: PullFlags): Promise<Ex
     await processOutput.answer(`${path}\n`);
   } catch (error) {
     if (!interrupts.signal.aborted) throw error;
-    processOutput.progress("The model is not there yet: the same command tries again.\n");
+    processOutput.progress("The model is not fetched yet: the same command tries again.\n");
     return exitCodes.interrupted;
   } finally {
     interrupts.stopListening();
@@ -91,12 +91,12 @@ async function pullListed(
     throw new WritError("option-invalid", { option: "<name>", value: name, advice: needsSum });
   const file = catalogueModel(name.replace(/^llama-cpp[/:]/, ""));
   const wasThere = listModelFiles().some((listed) => listed.name === file.name && listed.present);
-  if (wasThere) processOutput.progress(`${file.name} is there already.\n`);
+  if (wasThere) processOutput.progress(`${file.name} exists already.\n`);
   else onEvent({ type: "begin", file });
   return pullModel(file.name, { onEvent, signal });
 }
 
-const needsSum = "A model from an address needs --sha256, so that it is the one you mean.";
+const needsSum = "A model from an address needs --sha256, so that its bytes can be checked.";
 
 const barWidth = 24;
 /** The shortest time between two drawings of the bar. */

@@ -97,12 +97,12 @@ function askerOf(lines: Lines, output: Output): AskAboutRead {
   return async (tool, guess) => {
     if (isOver) return undefined;
     output.progress(`${toolText(tool)}\n`);
-    const isStrangers = await yesOrNo("Can a stranger write any part of what it gives?", guess.isStrangers);
+    const isStrangers = await yesOrNo("Can a stranger write any part of its result?", guess.isStrangers);
     const isPrivate = await yesOrNo(
-      "Is what it gives private, not for everybody you may write to?",
+      "Is its result private, so that not everybody you write to may see it?",
       guess.isPrivate,
     );
-    const goesOut = await yesOrNo("Does what it is asked for leave your own systems?", guess.goesOut);
+    const goesOut = await yesOrNo("Do its arguments leave your own systems?", guess.goesOut);
     return isOver ? undefined : { isStrangers, isPrivate, goesOut };
   };
 }

@@ -61,7 +61,7 @@ function eventsOf(path: string): readonly RecordedEvent[] {
   const known = events.flatMap((line) => (line.ok && isEvent(line.value) ? [line.value] : []));
   if (known.length > 0) return known;
   const advice =
-    "It holds no events. `writ run <agent> --output-format stream-json > run.jsonl` writes such a file.";
+    "It has no events. `writ run <agent> --output-format stream-json > run.jsonl` writes such a file.";
   throw new WritError("option-invalid", { option: "<run>", value: path, advice });
 }
 

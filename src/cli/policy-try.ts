@@ -62,7 +62,7 @@ async function requestOf(
 function argumentsOf(words: string): JsonObject {
   const parsed = parseJson(words);
   if (parsed.ok && isJsonObject(parsed.value)) return parsed.value;
-  throw noArguments(words, `They are a JSON object, like '{"to":"ada@example.com"}'.`);
+  throw noArguments(words, `Give a JSON object, like '{"to":"ada@example.com"}'.`);
 }
 
 function noArguments(value: string, advice: string): WritError {

@@ -146,8 +146,8 @@ function progressOf(verbose: boolean): (event?: ProbeEvent) => void {
 /** Remembers the best of the drivers that `auto` may use, after the whole battery was run, now or in an earlier probe. */
 function save({ probing, events, scores, complete }: Measured, wanted: boolean): Saved {
   const { model, cases } = probing;
-  if (!wanted) return { why: "it was not to be (--no-save)" };
-  if (!complete) return { why: "the probe did not come to its end" };
+  if (!wanted) return { why: "--no-save says so" };
+  if (!complete) return { why: "the probe was not completed" };
   if (cases.length < battery.length)
     return { why: `only ${cases.length} of ${countText(battery.length, "case")} were run` };
   const before = keptScores(cardOf(model.id), events, cases.length);
@@ -222,7 +222,7 @@ function skippedOf(
 function textOf({ probing, events, scores, complete }: Measured, saved: Saved): string {
   const lines = [
     ...skippedOf(events).map(({ driver, reason }) => `${driver}: skipped, ${reason}`),
-    ...(complete ? [] : ["The probe did not come to its end: this is what was measured so far."]),
+    ...(complete ? [] : ["The probe was not completed: these are the measurements so far."]),
     bestText(bestOf(scores)),
     ...savedText(probing.model.id, scores, saved),
   ];
@@ -231,7 +231,7 @@ function textOf({ probing, events, scores, complete }: Measured, saved: Saved): 
 
 function bestText(best: Best | undefined): string {
   return best === undefined
-    ? "No driver is best: none scored more than 0."
+    ? "No driver can be recommended: none scored more than 0."
     : `Best: ${wayText(best.way)}: ${best.why}.`;
 }
 
@@ -239,12 +239,12 @@ function savedText(model: string, scores: readonly WayScore[], saved: Saved): re
   if (saved.path === undefined) return [`Not remembered: ${saved.why}.`];
   const best = bestOf(scores)?.way;
   const lines = [
-    `Remembered: auto now speaks ${saved.driver} with ${model} (${saved.path}).`,
+    `Remembered: auto now uses ${saved.driver} with ${model} (${saved.path}).`,
     ...(saved.before.length === 0
       ? []
       : [`Measured before, and compared with these: ${saved.before.map(wayText).join(", ")}.`]),
   ];
   return best?.held === "off"
-    ? [`auto always holds this model to a grammar, so the best of those is what counts.`, ...lines]
+    ? [`auto always holds this model to a grammar, so the best of those counts.`, ...lines]
     : lines;
 }

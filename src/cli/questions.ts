@@ -77,7 +77,7 @@ export async function answerQuestions(
 function checkSeveral(flags: AnswerFlags): void {
   const alone = (["arguments", "hash", "open"] as const).find((name) => flags[name] !== undefined);
   if (alone === undefined) return;
-  const advice = "It is about one question: give one key.";
+  const advice = "It applies to one question: give one key.";
   throw new WritError("option-invalid", { option: `--${alone}`, value: flags[alone] ?? "", advice });
 }
 
@@ -141,6 +141,6 @@ async function checkThere(store: RunStore, id: string): Promise<void> {
 function argumentsIn(text: string): JsonObject {
   const parsed = parseJson(text);
   if (parsed.ok && isJsonObject(parsed.value)) return parsed.value;
-  const advice = parsed.ok ? "It is no JSON object." : `It is no JSON: ${parsed.reason}`;
+  const advice = parsed.ok ? "It is not a JSON object." : `It is not JSON: ${parsed.reason}`;
   throw new WritError("option-invalid", { option: "--arguments", value: text, advice });
 }

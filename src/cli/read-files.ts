@@ -38,7 +38,8 @@ async function checkSizes(paths: readonly string[]): Promise<void> {
     sum += found.size;
     const has =
       found.size > mostBytes ? `It has ${megabytes(found.size)}` : `The files have ${megabytes(sum)}`;
-    if (sum > mostBytes) return refuse(path, `${has}; the files of one question may have 20 MB together.`);
+    if (sum > mostBytes)
+      return refuse(path, `${has}; the files of one question may have at most 20 MB together.`);
   }
 }
 
@@ -85,7 +86,7 @@ function mediaTypeOf(bytes: Uint8Array, path: string): string {
   if (isText(bytes)) return "text/plain";
   return refuse(
     path,
-    "Nothing says what kind of file it is. Give a picture (png, jpeg, gif, webp), a PDF, a sound (wav, mp3), or a text in UTF-8.",
+    "The kind of the file cannot be recognised. Give a picture (png, jpeg, gif, webp), a PDF, a sound (wav, mp3), or a text in UTF-8.",
   );
 }
 

@@ -74,7 +74,7 @@ function named(path: string, tools: readonly DraftedTool[]): readonly DraftedToo
   const names = tools.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice === undefined) return tools;
-  throw invalid(path, `The tool ${JSON.stringify(twice)} stands in it twice.`);
+  throw invalid(path, `The tool ${JSON.stringify(twice)} occurs twice.`);
 }
 
 function invalid(path: string, advice: string): WritError {

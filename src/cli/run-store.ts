@@ -87,6 +87,6 @@ export async function eraseSession(id: string, flags: StoreFlags): Promise<void>
 export async function knownStore(flags: StoreFlags): Promise<OpenRuns> {
   const name = nameOf(flags);
   if (database.test(name) || existsSync(name)) return openStore(flags);
-  const advice = "There is no such file. `writ run --durable` and `writ work` make one; name theirs.";
+  const advice = "There is no such file. Name the one that `writ run --durable` or `writ work` made.";
   throw new WritError("option-invalid", { option: "--store", value: name, advice });
 }

@@ -27,7 +27,7 @@ export interface RunFlags extends OutputFlags, AuditFlags, AgentFlags {
 function checkDurable({ durable, ...flags }: RunFlags): void {
   const given = (["store", "id", "session"] as const).find((name) => flags[name] !== undefined);
   if (durable === true || given === undefined) return;
-  const advice = "It is about a run that is kept: give `--durable` too.";
+  const advice = "It applies to a run in a store: give `--durable` too.";
   throw new WritError("option-invalid", { option: `--${given}`, value: flags[given] ?? "", advice });
 }
 

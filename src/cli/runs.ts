@@ -76,7 +76,7 @@ export async function showRun(id: string, flags: StoreFlags): Promise<ExitCode> 
         "question",
         `${key}: ${request.tool} ${JSON.stringify(request.arguments)}`,
       ]),
-      ...steps.map(({ key, hasResult }) => ["step", hasResult ? key : `${key} (began, and has no result)`]),
+      ...steps.map(({ key, hasResult }) => ["step", hasResult ? key : `${key} (began, has no result)`]),
     ];
     await processOutput.answer(table(rows.map((row) => row.map((cell) => oneLine(cell, 500)))));
   }
@@ -100,7 +100,7 @@ export async function retryRun(id: string, flags: StoreFlags): Promise<ExitCode>
   const run = await store.reopen(id);
   await tellRun(run, flags);
   if (run.end === undefined) return exitCodes.answered;
-  processOutput.progress("It keeps its end: what was answered or cancelled does not go on.\n");
+  processOutput.progress("It keeps its end: a run that was answered or cancelled does not go on.\n");
   return exitCodes.failed;
 }
 

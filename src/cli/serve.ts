@@ -37,7 +37,8 @@ export async function serveAgents(
   const port = portOf(flags.port);
   const principals = flags.tokens === undefined ? undefined : readPrincipals(flags.tokens);
   if (principals === undefined && !loopback.test(flags.host)) {
-    const advice = "Others reach it there: give the callers tokens with `writ token <name>` and --tokens.";
+    const advice =
+      "Other machines can reach it there: give the callers tokens with `writ token <name>` and --tokens.";
     throw new WritError("option-invalid", { option: "--host", value: flags.host, advice });
   }
   const origins = flags.origin === undefined ? undefined : originsOf(flags.origin);
@@ -69,6 +70,6 @@ function originsOf(given: string): readonly string[] {
   const origins = listOf(given);
   const other = origins.find((origin) => !fits(originShape, origin));
   if (other === undefined) return origins;
-  const advice = `Give ${originShape.wanted}, several with commas between them.`;
+  const advice = `Give ${originShape.wanted}, several separated by commas.`;
   throw new WritError("option-invalid", { option: "--origin", value: other, advice });
 }

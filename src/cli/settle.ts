@@ -26,8 +26,7 @@ export async function settleCall(id: string, call: string, flags: SettleFlags): 
 
 /** @throws WritError `option-invalid` */
 function settlementIn({ happened, value }: SettleFlags): Settlement {
-  const advice =
-    "Give `--happened yes`, with `--value` as JSON where its result is known, `no` or `unknown`.";
+  const advice = "Give `--happened yes`, with `--value` as JSON if its result is known, `no` or `unknown`.";
   if (happened !== "yes" && value !== undefined)
     throw new WritError("option-invalid", { option: "--value", value, advice });
   if (happened === "no") return { happened: false };

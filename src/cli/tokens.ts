@@ -57,6 +57,6 @@ export async function makeToken(name: string, flags: TokenFlags): Promise<ExitCo
     throw new WritError("option-invalid", { option: "--tokens", value: path, advice }, { cause });
   }
   await processOutput.answer(flags.json === true ? jsonLine({ type: "token", name, token }) : `${token}\n`);
-  processOutput.progress(`Its hash is in ${path}; the token itself is nowhere else.\n`);
+  processOutput.progress(`Its hash is in ${path}; the token itself is stored nowhere.\n`);
   return exitCodes.answered;
 }

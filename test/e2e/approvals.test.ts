@@ -132,7 +132,7 @@ describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
     );
     expect(text).toContain("pay (irreversible) needs your approval: money leaves");
     expect(text).toContain('to: "ada"  (you did not say it)');
-    expect(text).toContain("that is no answer; nothing was decided");
+    expect(text).toContain("that is not an answer; nothing was decided");
     expect(text).toContain("paid bob 1");
     expect(text).toContain("denied: too much");
     expect(text.match(/needs your approval/g)).toHaveLength(3); // the fourth call is the first again
@@ -154,7 +154,7 @@ describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
       { at: "> ", keys: "n nor that\n" },
       { at: "> ", keys: "n nor that one\n" },
     ]);
-    expect(text).toContain("that is no answer");
+    expect(text).toContain("that is not an answer");
     for (const answer of ["2 denied: I did not see it", "3 denied: nor that", "5 denied: nor that one"])
       expect(text).toContain(answer);
     expect(text).not.toContain("SENT");
@@ -210,7 +210,7 @@ describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
       ...Array.from({ length: 3 }, () => ({ at: "Enter for more, q to go back > ", keys: "\n" })),
       { at: "(n why) > ", keys: "a\n" },
     ]);
-    const [first = "", pages = ""] = text.split("not all of it was shown");
+    const [first = "", pages = ""] = text.split("some of it was not shown");
     expect(first.match(/needs your approval/g)).toHaveLength(3);
     expect(first).not.toContain("MIDDLE");
     expect(pages.replaceAll(/\s/g, "")).toContain("MIDDLE");
@@ -223,7 +223,7 @@ describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
     const { text, code } = await atTerminal(batch, [
       { at: "a all 3 once, ", keys: "" },
       { at: "> ", keys: "y\n" },
-      { at: "the calls behind it in this reply wait, as shown above", keys: "" },
+      { at: "the later calls of this reply wait, as shown above", keys: "" },
       { at: "a all 2 once, ", keys: "" },
       { at: "(n why) > ", keys: "n not him\n" },
       { at: "(n why) > ", keys: "y\n" },
@@ -246,7 +246,7 @@ describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
       { at: "Enter for more, q to go back > ", keys: "\n" },
       { at: "(n why) > ", keys: "y\n" },
     ]);
-    const [question = "", pages = ""] = text.split("not all of it was shown");
+    const [question = "", pages = ""] = text.split("some of it was not shown");
     expect(question).not.toContain("PAY");
     expect(pages.replaceAll(/\s/g, "")).toContain(String.raw`PAY\u0007LOAD\u{202e}B`);
     expect(text).toContain("SENT to eve 6009");

@@ -18,9 +18,13 @@ export interface ChatCommand {
 
 /** The commands, in the order in which `/help` shows them. */
 const chatCommands: Readonly<Record<string, ChatCommand>> = {
-  help: { usage: "/help", about: "these commands", act: help },
-  model: { usage: "/model [name]", about: "the model, or another one from here on", act: changeModel },
-  tools: { usage: "/tools", about: "what the agent may call, and what that changes", act: tellTools },
+  help: { usage: "/help", about: "show these commands", act: help },
+  model: {
+    usage: "/model [name]",
+    about: "show the model, or use another one from here on",
+    act: changeModel,
+  },
+  tools: { usage: "/tools", about: "show what the agent may call, and what that changes", act: tellTools },
   approve: {
     usage: "/approve [tool|ask]",
     about: "run the calls of a tool without a question, or ask about each again",
@@ -31,10 +35,10 @@ const chatCommands: Readonly<Record<string, ChatCommand>> = {
     about: "go on in a copy of this conversation, or of its first n questions",
     act: fork,
   },
-  cost: { usage: "/cost", about: "tokens and dollars since this command began", act: tellCost },
+  cost: { usage: "/cost", about: "show the tokens and dollars since this command began", act: tellCost },
   export: {
     usage: "/export [file]",
-    about: "the conversation as Markdown, or as JSON in a .json file",
+    about: "print the conversation as Markdown, or write it to a file (.json: as JSON)",
     act: exportTalk,
   },
   quit: { usage: "/quit", about: "leave; Ctrl-D does too", act: () => undefined },
@@ -53,7 +57,7 @@ export async function chatCommand(line: string, talk: Talk, place: ChatPlace): P
   throw new WritError("option-invalid", {
     option: "The command",
     value: `/${name}`,
-    advice: `There is no such one${meant} /help shows those that there are; a blank before the slash says it to the agent.`,
+    advice: `There is no such command${meant} /help shows all commands; with a blank before the slash, the line goes to the agent.`,
   });
 }
 
@@ -63,7 +67,8 @@ function help(_rest: string, talk: Talk, { output }: ChatPlace): Talk {
   const lines = Object.values(chatCommands).map(
     ({ usage, about }) => `  ${style("cyan", usage.padEnd(width))}  ${about}\n`,
   );
-  const keys = "  A line that ends with \\ goes on in the next. Ctrl-C stops an answer; twice it leaves.\n";
+  const keys =
+    "  A line that ends with \\ continues on the next. Ctrl-C stops an answer; twice, it leaves.\n";
   for (const line of [...lines, keys]) progress(fitted(line, output.screen));
   return talk;
 }
@@ -91,7 +96,7 @@ function approveTool(name: string, talk: Talk, { output }: ChatPlace): Talk {
   const names = [...approved].join(", ");
   output.progress(
     names === ""
-      ? "  each call that needs an approval is asked about\n"
+      ? "  you are asked about each call that needs an approval\n"
       : `  calls of ${printable(names)} run without a question, whatever their arguments, until /approve ask\n`,
   );
   return { ...talk, approved };

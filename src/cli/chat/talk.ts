@@ -49,7 +49,7 @@ export function spentText({ questions, usage, costUsd, isPriceMissing }: Spent):
   const { inputTokens, outputTokens, estimated } = usage;
   const tokens = `${estimated === true ? "about " : ""}${inputTokens} tokens in, ${outputTokens} out`;
   const known = costUsd === 0 ? "" : `$${costUsd.toFixed(costUsd < 0.01 ? 6 : 2)}`;
-  const missing = known === "" ? "the price is not known" : `${known} and requests whose price is not known`;
+  const missing = known === "" ? "the price is unknown" : `${known} and requests whose price is unknown`;
   const cost = isPriceMissing ? missing : known || "$0";
   return `${questions} asked here: ${tokens}, ${questions === 0 ? "$0" : cost}`;
 }

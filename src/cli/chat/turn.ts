@@ -73,7 +73,7 @@ async function tell(
     return exitCodes.answered;
   }
   if (output.isTerminal && type === "cancelled") {
-    output.progress(`${output.style("yellow", "Stopped.")} What was said and done is kept.\n`);
+    output.progress(`${output.style("yellow", "Stopped.")} The conversation so far is kept.\n`);
     return exitCodes.interrupted;
   }
   return printEnd(end, { output, format: "text", verbose });

@@ -42,13 +42,15 @@ export async function demo({ keep, dieIn, ...flags }: DemoFlags): Promise<ExitCo
   const stage = { format: formatOf(flags), verbose: flags.verbose ?? false };
   if (dieIn !== undefined) return dying(dieIn, stage);
   if (keep !== undefined && existsSync(keep)) {
-    const advice = "The file is there already: name another one for the runs of the demo.";
+    const advice = "The file exists already: name another one for the runs of the demo.";
     throw new WritError("option-invalid", { option: "--keep", value: keep, advice });
   }
   const { style, progress } = processOutput;
   const folder = mkdtempSync(join(tmpdir(), "writ-demo-"));
   const path = keep ?? join(folder, "runs.db");
-  progress(`${style("dim", "Scripts play the model: nothing is asked, and nothing leaves this machine.")}\n`);
+  progress(
+    `${style("dim", "Scripts play the model: no model is asked, and nothing leaves this machine.")}\n`,
+  );
   try {
     using store = sqliteRuns(path);
     await playAll({ ...stage, store, path, ledger: join(folder, "ledger.txt") });
