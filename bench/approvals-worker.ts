@@ -1,4 +1,4 @@
-/** The approvals of one peer, abused: node bench/approvals-worker.ts <peer> <address> <case>. Prints the payments that were made, as JSON. */
+/** Abuses the approvals of one peer: node bench/approvals-worker.ts <peer> <address> <case>. Prints the payments that were made, as JSON. */
 
 /** A payment. */
 export interface Payment {
@@ -7,8 +7,8 @@ export interface Payment {
 }
 
 /**
- * What a peer has to give: asks a model to pay, and stops where a person is asked. What it returns is done for each click on "yes": it goes on from the state
- * that was kept then, as the peer documents it. `change` alters a text in that state, where the state passes through the client or is the program's to keep.
+ * The function that a peer exports: asks a model to pay, and stops where a person is asked. It returns the function behind each click on "yes", which continues
+ * from the state kept then, as the peer documents it. `change` alters a text in that state, where the state passes through the client or the program keeps it.
  */
 export type Asked = (scene: {
   readonly address: string;
@@ -49,5 +49,5 @@ if (import.meta.main) {
     note(error);
   }
   say(`@@${JSON.stringify({ payments, errors })}`);
-  process.exit(0); // some peers keep timers
+  process.exit(0); // some peers keep timers running
 }

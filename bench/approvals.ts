@@ -1,5 +1,5 @@
 /**
- * Lets a person approve a payment in writ and its peers, and abuses the approval; writes what was paid to docs/approvals-compared.md. Run:
+ * Lets a person approve a payment in writ and its peers, abuses the approval, and writes the payments to docs/approvals-compared.md. Run:
  * npm run bench:install -- ai openai-agents mastra langchain; npm run build; npm run bench:approvals
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -37,7 +37,7 @@ interface Seen {
   readonly errors: readonly string[];
 }
 
-/** A model that pays Ada 10, and is done once a result is in the request. */
+/** A model that pays Ada 10, and says that it is done once a result is in the request. */
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
   let body = "";
   for await (const piece of request) body += String(piece);

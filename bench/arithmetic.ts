@@ -1,8 +1,8 @@
 /**
- * How well a model of about a hundred million parameters calls tools, by what it is given: 20 questions of arithmetic, each answered only
+ * How well a model of about a hundred million parameters calls tools, by protocol: 20 questions of arithmetic, each answered only
  * through the calculator's tools. Run: npm run bench:arithmetic [-- name or path of a GGUF file] [--verbose] [--only lines]
  *
- * A question counts when the last result of the tools is right and the answer says it; "calls" counts the right sequence of results.
+ * A question counts when the last result of the tools is right and the answer contains it; "calls" counts the right sequence of results.
  */
 import { parseArgs } from "node:util";
 import type { RunResult } from "writ";

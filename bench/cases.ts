@@ -1,4 +1,4 @@
-/** The cases: each runs an agent of a peer, checks that what came out is right, and gives its figures. */
+/** The cases: each runs an agent of a peer, checks that its result is right, and returns its figures. */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { recogniserCases } from "./recogniser-case.ts";
@@ -20,19 +20,19 @@ import {
 
 /** A measured value. */
 export interface Figure {
-  /** What it is, with its unit. */
+  /** Its name and unit. */
   readonly label: string;
   readonly value: number;
-  /** More of it is better. Default: less is. */
+  /** A higher value is better. Default: a lower one is. */
   readonly higherIsBetter?: boolean;
-  /** The same by the cheapest repetition in processor time; for the smoke run. */
+  /** The same figure for the cheapest repetition in processor time; for the smoke run. */
   readonly cpu?: number;
 }
 
 export interface BenchCase {
   readonly group: string;
   readonly sizes: readonly number[];
-  /** No peer does the like. */
+  /** No peer has a counterpart. */
   readonly alone?: true;
   run(prepare: Prepare, size: number): Promise<readonly Figure[]>;
 }
@@ -46,7 +46,7 @@ function check(right: boolean, found: string): void {
   if (!right) throw new Error(`wrong result: ${found}`);
 }
 
-/** Runs a script once; the answer must be `expected`, after so many replies. */
+/** Runs a script once; the answer must be `expected.text`, after `expected.replies` replies. */
 async function once(
   go: () => Promise<string>,
   expected: { prompt: string; text: string; replies: number },

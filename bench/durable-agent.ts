@@ -13,7 +13,7 @@ export function openStore(address: string): RunStore & { readonly close: () => u
   return schema === undefined ? sqliteRuns(address) : postgresRuns(url, { schema });
 }
 
-/** The one that hands out the runs of a store: DBOS where the schema ends so, else the store itself. */
+/** The dispatcher that hands out the runs of a store: DBOS where the schema's name ends with `_dbos`; undefined for the store itself. */
 function dispatcherOf(address: string): Dispatcher | undefined {
   const [url = "", schema] = address.split("#");
   return schema?.endsWith("_dbos") === true ? dbosDispatcher(url, { schema: `${schema}_tables` }) : undefined;

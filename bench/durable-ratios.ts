@@ -1,4 +1,4 @@
-/** Figures of durable runs in a SQLite file that are ratios of one run: a write that lasts, two workers beside one, and what a turn takes of the file. */
+/** Ratios of durable runs in a SQLite file: a write that lasts over a sync, two workers over one, and the bytes of a turn in the file. */
 import { fork, type ForkOptions } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
@@ -8,7 +8,7 @@ import { sqliteRuns } from "writ/sqlite";
 import { looker } from "./durable-agent.ts";
 import { median } from "./measure.ts";
 
-/** Microseconds of a step that must be on the disk when it returns, and of 4 KiB that are written and synced, in turns. */
+/** Microseconds of a step that must be on the disk when it returns, and of writing and syncing 4 KiB, in turns. */
 export async function lastingWrite(
   folder: string,
 ): Promise<{ readonly step: number; readonly sync: number }> {
@@ -35,7 +35,7 @@ export async function lastingWrite(
   return { step: median(steps), sync: median(syncs) };
 }
 
-/** The runs that two workers end in the time in which one ends one, where tools wait. */
+/** The number of runs that two workers end in the time in which one worker ends one, where tools wait. */
 export async function twoWorkers(folder: string): Promise<number> {
   const times: number[] = [];
   for (const workers of [1, 2]) {
@@ -60,7 +60,7 @@ export async function twoWorkers(folder: string): Promise<number> {
   return one / two;
 }
 
-/** Bytes of the records of a turn beside what the model and its tool said, in a run of `twoWorkers`. */
+/** Bytes of the records of a turn, less those that the model and its tool wrote, in a run of `twoWorkers`. */
 export async function bytesOfTurn(folder: string): Promise<number> {
   using store = sqliteRuns(join(folder, "workers-1.db"));
   const records = await store.records("run-0");

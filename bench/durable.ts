@@ -38,7 +38,7 @@ const place = (name: string): string => (server === undefined ? join(folder, nam
 const program = join(import.meta.dirname, "durable-agent.ts");
 const children: ChildProcess[] = [];
 
-/** A worker in a process of its own. `told` has what it said, and when. */
+/** A worker in a process of its own. `next` waits for a line of its output. */
 function startWorker(
   file: string,
   role = "",
@@ -49,7 +49,7 @@ function startWorker(
   children.push(child);
   let said = "";
   child.stdout?.setEncoding("utf8").on("data", (text: string) => (said += text));
-  /** The numbers behind the next line that begins with a word. */
+  /** The numbers of the next line that begins with a word. */
   async function next(word: string): Promise<number[]> {
     for (const until = Date.now() + 60_000; Date.now() < until;) {
       const line = new RegExp(`^${word} (.*)\\n`, "m").exec(said);
@@ -85,7 +85,7 @@ function report(what: string, value: number, [limit, unit]: readonly [limit: num
   );
 }
 
-/** Many runs that wait: memory of an idle worker, lists, and answers that are worked off. */
+/** Many runs that wait: memory of an idle worker, lists, and working through answers. */
 async function scale(): Promise<void> {
   const file = place("scale.db");
   const store = openStore(file);
@@ -159,7 +159,7 @@ async function answerLatency(): Promise<void> {
 const recoveryLimits = { sqlite: 300, postgres: 600, dbos: 3000 } as const;
 type StoreName = keyof typeof recoveryLimits;
 
-/** A worker is killed; from the start of another Node, or of one that waits, to the first step that is new. */
+/** Kills a worker; returns the time from the start of another Node, or from the kill where a second worker waits, to the first new step. */
 async function recovered(
   store: StoreName,
   { round, hasStandby }: { readonly round: number; readonly hasStandby: boolean },
@@ -179,7 +179,7 @@ async function recovered(
   return lookedAt - startedAt;
 }
 
-/** Kills in the stores, in turns. A worker of DBOS does not tell when it is ready, so that none waits. */
+/** Kills workers of the stores, in turns. A worker of DBOS does not report that it is ready, so it has no second worker that waits. */
 async function recovery(stores: readonly StoreName[]): Promise<void> {
   const times = stores.map((store) => ({ store, started: [] as number[], waited: [] as number[] }));
   const empty: number[] = [];
@@ -277,7 +277,7 @@ async function stepCost(): Promise<void> {
   else await besideInsert(perStep, journal);
 }
 
-/** What a file costs beside the disk, beside one worker, and beside what was said. */
+/** The cost of a file compared with the disk, with one worker, and with the text of model and tool. */
 async function ratios(): Promise<void> {
   const { step, sync } = await lastingWrite(folder);
   console.log(
@@ -291,7 +291,7 @@ async function ratios(): Promise<void> {
   report("bytes of a turn beside what model and tool said", await bytesOfTurn(folder), [1024, "B"]);
 }
 
-/** Steps that may not be repeated and end together, beside as many one after another. */
+/** Steps that may not be repeated and end together, compared with as many one after another. */
 async function togetherCost(): Promise<void> {
   const store = openStore(place("together.db"));
   await using journal = await store.open("run");
@@ -313,7 +313,7 @@ async function togetherCost(): Promise<void> {
   report(`${wide} steps that end together, over as many one by one`, median(ratios), [0.3, "×"]);
 }
 
-/** A step beside the plainest insert that keeps as much, in turns. */
+/** A step compared with the simplest insert that stores as much, in turns. */
 async function besideInsert(
   perStep: (one: Pick<Journal, "step">) => Promise<number>,
   journal: Journal,

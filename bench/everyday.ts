@@ -1,5 +1,5 @@
 /**
- * Ten everyday requests to an agent with six everyday tools, as a very small model answers them. The requests and what is right were written
+ * Ten everyday requests to an agent with six everyday tools, as a very small model answers them. The requests and the right answers were written
  * before the driver `guided` was tuned. Run: npm run bench:everyday [-- name or path of a GGUF file] [--driver guided]
  */
 import { isDeepStrictEqual, parseArgs } from "node:util";
@@ -100,7 +100,7 @@ const everyday = agent({
   settings: { maxOutputTokens: 128 },
   budget: { turns: 5, toolCalls: 8 },
 });
-/** Seconds on the wall, and of the processor over all cores: on a busy machine the second ones say more. */
+/** Seconds by the clock, and of the processor over all cores: on a busy machine the second figure says more. */
 interface Took {
   readonly wall: number;
   readonly processor: number;

@@ -1,7 +1,7 @@
-/** What a provider does in each scenario of bench/failures.ts, as functions over the response: the same for every peer. */
+/** The provider's behaviour in each scenario of bench/failures.ts, as functions over the response: the same for every peer. */
 import type { ServerResponse } from "node:http";
 
-/** The task of every run, and what the server's model writes where nothing goes wrong. */
+/** The question of every run, and the reply of the server's model where nothing goes wrong. */
 export const question = "What is 2 + 35?";
 export const answer = "2 + 35 is 37.";
 const written = '{"a":2,"b":35}';
@@ -16,7 +16,7 @@ export interface Asked {
 
 export interface Scenario {
   readonly name: string;
-  /** What the server does, in the words of the page. */
+  /** The behaviour of the server, in the words of the page. */
   readonly does: string;
   /** Each parameter of the tool has a default, so that a call without arguments is a right one. */
   readonly defaults?: true;
@@ -98,7 +98,7 @@ function fault(
   response.end(JSON.stringify({ error: { message: `status ${status}`, type: "server_error", code: null } }));
 }
 
-/** What was written is sent before the connection goes. */
+/** Waits until the pieces so far are sent, then closes the connection. */
 async function breakOff(response: ServerResponse): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 50));
   response.destroy();

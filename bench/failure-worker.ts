@@ -1,25 +1,25 @@
 /** One run of one peer against a server: node bench/failure-worker.ts <peer> <address> [defaults]. Lines that begin with a mark say what happened. */
 
-/** What a peer has to give: it asks `question` of the server at `address`, with one tool, the documented way. */
+/** The function that a peer exports: it asks `question` of the server at `address`, with one tool, in the documented way. */
 export type Ask = (asked: {
   readonly address: string;
   readonly question: string;
   /** Whether each parameter of the tool has the default 0. */
   readonly defaults: boolean;
-  /** The body of the tool: notes the arguments, gives the sum. */
+  /** The body of the tool: notes the arguments, returns the sum. */
   readonly add: (args: { readonly a: number; readonly b: number }) => number;
 }) => Promise<Answer>;
 
 export interface Answer {
   readonly text: unknown;
-  /** What the peer says of the end, beside the text: the finish reason. */
+  /** The end as the peer reports it, beside the text: the finish reason. */
   readonly ended?: string | undefined;
-  /** For peers that give the end of a run as data: what it says where the run did not answer. */
+  /** For peers that return the end of a run as data: their report where the run did not answer. */
   readonly failed?: string;
   readonly usage?: unknown;
 }
 
-/** What the last line says. */
+/** The report in the last line. */
 export type Reported = (Answer | { readonly threw: string; readonly message: string }) & {
   readonly ms: number;
 };
@@ -27,7 +27,7 @@ export type Reported = (Answer | { readonly threw: string; readonly message: str
 export const ranMark = "@@ran ";
 export const endMark = "@@end ";
 
-/** What a thrown value calls itself: its code, or else its name. */
+/** The name of a thrown error, and its code where it has one. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return JSON.stringify(error) ?? String(error);
   const code = "code" in error && typeof error.code === "string" ? ` ${error.code}` : "";
@@ -62,5 +62,5 @@ if (import.meta.main) {
   } catch (error) {
     say(endMark, { threw: codeOf(error), message: messageOf(error), ms: ms() });
   }
-  process.exit(0); // some peers keep timers
+  process.exit(0); // some peers keep timers running
 }

@@ -1,7 +1,7 @@
 /** The page docs/failures-compared.md: what every peer did in every scenario. */
 import { scenarios } from "./failure-scenarios.ts";
 
-/** What came of one run. */
+/** The result of one run. */
 export interface Seen {
   readonly cell: string;
   readonly answered: boolean;
@@ -9,7 +9,7 @@ export interface Seen {
   readonly invented: number;
 }
 
-/** One peer: what stands above its column, and what was seen of it by the scenarios' order. `undefined` was not run. */
+/** One peer: the head of its column, and its results in the order of the scenarios. `undefined`: not run. */
 export interface Column {
   readonly name: string;
   readonly versions: string;

@@ -15,7 +15,7 @@ import { runNode } from "./run-worker.ts";
 const boundMs = 15_000;
 const atOnce = 2;
 
-/** The peers, in the order of the columns, with their names there and the packages whose versions the page tells. */
+/** The peers in the order of the columns, with their names there, and the packages whose versions the page shows. */
 const peers: Readonly<Record<string, readonly [name: string, ...packages: string[]]>> = {
   writ: ["writ", "writ"],
   ai: ["AI SDK", "ai", "@ai-sdk/openai-compatible"],
@@ -64,7 +64,7 @@ function code(value: unknown): string {
   return `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
 }
 
-/** The beginning of a message, as one cell of a table takes it. */
+/** The beginning of a message, as one cell of a table. */
 function shortened(message: string): string {
   const line = message
     .replaceAll(/https?:\S+/g, "ADDRESS")
@@ -73,7 +73,7 @@ function shortened(message: string): string {
   return line.length <= 90 ? line : `${line.slice(0, 90)}…`;
 }
 
-/** The end of a run in few words. A text other than the answer is shown, an end other than `stop` is named. */
+/** The end of a run in a few words. A text other than the answer is shown, an end other than `stop` is named. */
 function endOf(reported: Reported | undefined, bound: boolean, stderr: string): string {
   if (reported === undefined) {
     const line = stderr.split("\n").find((one) => /^\w*Error\b/.test(one)) ?? "without a word";

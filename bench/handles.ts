@@ -1,6 +1,6 @@
 /**
- * What handles cost: a mediated fetch beside the global one, to a server on this machine, and a mediated read of a file beside `readFile`. Each pair is
- * measured in turns, so that whatever else the machine does falls on both; the median of the single differences is what is added.
+ * The cost of handles: a mediated fetch compared with the global one, to a server on this machine, and a mediated read of a file compared with `readFile`. Each
+ * pair is measured in turns, so that other work of the machine affects both; the median of the single differences is the added time.
  *
  * Run: npx node bench/handles.ts [--rounds 2000]. Exits with 1 when more than 0.2 ms is added.
  */
@@ -57,7 +57,7 @@ function middle(numbers: readonly number[]): number {
   return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 }
 
-/** Measures both in turns, after a tenth of the rounds for warming up; gives what the second adds. */
+/** Measures both in turns, after a tenth of the rounds for warming up; returns what the second adds. */
 async function compare(
   name: string,
   plain: () => Promise<unknown>,
@@ -65,7 +65,7 @@ async function compare(
 ): Promise<number> {
   const pairs: (readonly [plain: number, mediated: number])[] = [];
   for (let round = -rounds / 10; round < rounds; round += 1) {
-    // Who comes first alternates: the second of a pair finds everything warm.
+    // The first of a pair alternates, because the second finds everything warm.
     const first = round % 2 === 0 ? plain : mediated;
     const one = await timed(first);
     const other = await timed(first === plain ? mediated : plain);

@@ -1,5 +1,5 @@
 /**
- * What isolation costs: the time that a call of an isolated tool takes over the same function in this process, how long its first process takes,
+ * The cost of isolation: how much longer a call of an isolated tool takes than the same function in this process, how long its first process takes,
  * and the same for code in QuickJS. Run: npx node bench/isolate.ts (npm run build first). Exits with 1 when a warm isolated call adds
  * more than 1 ms, by the median of the quietest of five rounds: other work of the machine only ever adds.
  */

@@ -1,6 +1,6 @@
 /**
- * Counts the bytes that an ended run leaves behind a minor collection, the same on a busy machine. What is left moves into V8's old generation, where
- * it costs a copy and lives until everything is collected, with all that it can see. V8 keeps there: functions that are written straight into a field,
+ * Counts the bytes that an ended run leaves after a minor collection, the same on a busy machine. What is left moves into V8's old generation, where
+ * it costs a copy and lives until a full collection, with all that it can see. V8 keeps there: functions that are written directly into a field,
  * getters of object literals, and values of a WeakMap that hold their key. Prints JSON. Run: npm run bench:left-by-runs
  */
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";

@@ -23,11 +23,11 @@ const [runs, pieces, slow] = [Number(values.runs), Number(values.pieces), Number
 
 interface Read {
   readonly delays: number[];
-  /** Facts that did not come, came twice or in another order, and answers that are not whole. */
+  /** Facts that were missing, came twice or in another order, and answers that are not whole. */
   readonly lost: number;
 }
 
-/** An event as writ, `ai` or Mastra tells it. */
+/** An event as writ, `ai` or Mastra sends it. */
 interface Told {
   readonly type: string;
   readonly text?: string;

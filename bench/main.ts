@@ -1,5 +1,5 @@
 /**
- * Measures writ beside its peers and a minimal loop. Every case, size and peer runs in a fresh process; the peers take turns inside each
+ * Measures writ against its peers and a minimal loop. Every case, size and peer runs in a fresh process; the peers take turns inside each
  * round; figures are medians over the rounds. Read the ratios: absolute figures move with the machine.
  *
  * Run: npm run bench [-- --peers writ,ai --cases turns,text --rounds 3]. Peers are installed by npm run bench:install.

@@ -17,7 +17,7 @@ export interface MeasureOptions {
   readonly maxRepetitions?: number;
   /**
    * Short operations are measured several at a time, so that one sample is at least this long. 0: one at a time. Some kernels count
-   * processor time in ticks: samples of 4 ms showed a third less than was spent.
+   * processor time in ticks: samples of 4 ms showed a third less than the true time.
    */
   readonly sampleMs?: number;
 }

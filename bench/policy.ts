@@ -86,7 +86,7 @@ const policies: readonly (readonly [name: string, policy: Policy])[] = [
   ["30 rules", thirty],
 ];
 
-/** How often others had the processor: a decision in which they had it is not counted. */
+/** How often this process gave up or lost the processor: a decision in which it did is not counted. */
 function switches(): number {
   const { involuntaryContextSwitches, voluntaryContextSwitches } = process.resourceUsage();
   return involuntaryContextSwitches + voluntaryContextSwitches;

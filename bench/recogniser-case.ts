@@ -1,4 +1,4 @@
-/** What reading calls out of text costs while the text is streamed: each repetition reads one reply of `size` deltas, from its first to its end. */
+/** The cost of reading calls out of text while the text is streamed: each repetition reads one reply of `size` deltas, from its first to its end. */
 import { recogniser } from "writ/drivers";
 import type { BenchCase } from "./cases.ts";
 import { measure } from "./measure.ts";

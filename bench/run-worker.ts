@@ -1,4 +1,4 @@
-/** Fresh processes, and what they say. */
+/** Starts fresh processes and reads their output. */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { WorkerResult } from "./worker.ts";

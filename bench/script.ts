@@ -1,5 +1,5 @@
 /**
- * What the model of every peer answers. A run is known by its prompt, so that one agent serves many runs at once and the models that the
+ * The replies of the model of every peer. A run is identified by its prompt, so that one agent serves many runs at once and the models that the
  * adapters make keep no state.
  */
 import type * as zod from "zod";
@@ -18,7 +18,7 @@ export type Piece =
   | { readonly type: "arguments"; readonly id: string; readonly text: string }
   | { readonly type: "call-end"; readonly id: string; readonly name: string; readonly arguments: string };
 
-/** A reply that is there whole. */
+/** A reply that is whole at once. */
 export interface WholeReply {
   readonly text?: string;
   readonly calls?: readonly ScriptedCall[];
@@ -33,22 +33,22 @@ export interface BenchTool {
   readonly description: string;
   readonly zodSchema: (z: typeof zod.z) => zod.ZodType;
   readonly jsonSchema: Readonly<Record<string, unknown>>;
-  /** What a call does to the world, for peers that ask. */
+  /** The effect of a call on the world, for peers that ask for it. */
   readonly effect: "none" | "read";
   readonly execute: (args: never) => Promise<unknown>;
 }
 
 /** An agent of a peer, ready to run. */
 export interface BenchAgent {
-  /** Gives the final text. */
+  /** Returns the final text. */
   run(prompt: string): Promise<string>;
-  /** Reads all that the peer's stream has. Gives the final text. */
+  /** Reads the peer's stream to its end. Returns the final text. */
   stream(prompt: string): Promise<string>;
-  /** Gives an answer of the shape of the first tool's arguments; tells each partial object on the way. Left out by peers that have none. */
+  /** Returns an answer with the shape of the first tool's arguments; reports each partial object before it. Left out by peers that have none. */
   object?(prompt: string, onPartial: (partial: unknown) => void): Promise<unknown>;
 }
 
-/** What an adapter exports as `prepare`. */
+/** The function that an adapter exports as `prepare`. */
 export type Prepare = (options: {
   readonly tools: readonly BenchTool[];
   readonly maxTurns: number;
@@ -62,7 +62,7 @@ interface Script {
 const scripts = new Map<string, Script>();
 let begun = 0;
 
-/** Begins a run; gives its prompt. */
+/** Begins a run; returns its prompt. */
 export function beginScript(replyAt: (turn: number) => Reply): string {
   begun += 1;
   const prompt = `run ${begun}`;
@@ -70,7 +70,7 @@ export function beginScript(replyAt: (turn: number) => Reply): string {
   return prompt;
 }
 
-/** Ends a run; gives how often its model was asked. */
+/** Ends a run; returns how often its model was asked. */
 export function endScript(prompt: string): number {
   const turns = scripts.get(prompt)?.turn ?? 0;
   scripts.delete(prompt);
@@ -85,14 +85,14 @@ export function nextReply(prompt: string | undefined): Reply {
   return script.replyAt(script.turn - 1);
 }
 
-/** The next reply, for a model that is asked for whole replies. */
+/** The next reply, for a model that replies as a whole. */
 export function nextWhole(prompt: string | undefined): WholeReply {
   const reply = nextReply(prompt);
   if (isStreamed(reply)) throw new Error("This case streams its replies.");
   return reply;
 }
 
-/** The next reply in pieces, whatever form the case gave it. */
+/** The next reply in pieces, in whichever form the case has it. */
 export function nextPieces(prompt: string | undefined): Iterable<Piece> | AsyncIterable<Piece> {
   const reply = nextReply(prompt);
   return isStreamed(reply) ? reply : piecesOf(reply);
@@ -115,7 +115,7 @@ function piecesOf({ calls = [], text }: WholeReply): Piece[] {
   return pieces;
 }
 
-/** Makes the web stream that some peers want. One piece gives the parts that are pulled at once; nothing is made ahead. */
+/** Makes the web stream that some peers want. Each piece is mapped when it is pulled; nothing is made ahead. */
 export function pullStream<Part>(
   pieces: Iterable<Piece> | AsyncIterable<Piece>,
   map: {

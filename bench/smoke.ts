@@ -69,7 +69,7 @@ function checksOf(notes: Readonly<Record<string, number>>): readonly Check[] {
       says: "a turn of 1 000 to one of 100",
       above: place("writ", "turns", 1000),
       below: place("writ", "turns", 100),
-      // What grows is garbage collection of what a long run keeps: 1.2 to 1.7 were seen. A cost that is not linear gives about 10.
+      // The growing part is garbage collection of what a long run keeps: 1.2 to 1.7 were seen. A cost that is not linear gives about 10.
       limit: 2.5,
     },
     flat("text"),

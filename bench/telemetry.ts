@@ -1,6 +1,6 @@
 /**
  * The processor time of a turn with one call, with and without telemetry, in turns with each other: a listener that does nothing, and telemetry
- * whose provider makes every span and throws it away. Prints JSON, microseconds a turn: the least of the rounds, since what the machine does besides
+ * whose provider makes every span and throws it away. Prints JSON, microseconds a turn: the least of the rounds, since other work of the machine
  * only adds. Run: npm run bench:telemetry
  */
 import { metrics, trace } from "@opentelemetry/api";

@@ -12,7 +12,7 @@ import type { Delta, ModelRequest, PlainReply } from "../src/models.ts";
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-/** Calls `add` so many times, then answers. A tool that `waits` gives a promise. */
+/** Calls `add` so many times, then answers. A tool that `waits` returns a promise. */
 function adder(turns: number, waits = false): Agent<string, string> {
   const add = tool({
     name: "add",
@@ -38,7 +38,7 @@ async function warm(run: () => Promise<unknown>): Promise<void> {
   for (let round = 0; round < 90; round += 1) await run();
 }
 
-/** What 200 turns more cost, by a count that only grows. */
+/** The cost of 200 more turns, by a count that only grows. */
 async function perTurn(
   count: (run: () => Promise<unknown>) => Promise<number>,
   waits = false,
@@ -62,7 +62,7 @@ async function promisesOf(run: () => Promise<unknown>): Promise<number> {
   return promises;
 }
 
-/** The least of nine: what the machine does besides only adds. */
+/** The least of nine: other work of the machine only adds. */
 async function bytesOf(run: () => Promise<unknown>): Promise<number> {
   let least = Infinity;
   for (let round = 0; round < 9; round += 1) {
@@ -74,7 +74,7 @@ async function bytesOf(run: () => Promise<unknown>): Promise<number> {
   return least;
 }
 
-/** What 1 000 deltas more cost a run that is read event by event. */
+/** The cost of 1 000 more deltas for a run that is read event by event. */
 async function promisesADelta(): Promise<number> {
   async function* deltas(count: number): AsyncGenerator<Delta> {
     for (let index = 0; index < count; index += 1) yield { type: "text-delta", text: `word${index}` };
@@ -93,7 +93,7 @@ async function promisesADelta(): Promise<number> {
   return ((await read(2000)) - (await read(1000))) / 1000;
 }
 
-/** What each of so many runs holds on to while all wait in their first tool. */
+/** The memory that each of so many runs holds while all wait in their first tool. */
 async function bytesOfAWaitingRun(count = 500): Promise<number> {
   const waiting: (() => void)[] = [];
   let isWarm = false;

@@ -1,5 +1,5 @@
 /**
- * Compares the time that the program's thread spends on judging a value with what it would spend on handing the value to a worker and taking it back:
+ * Compares the time that the program's thread spends on validating a value with the time that it would spend on sending the value to a worker and taking it back:
  * `npx node bench/validation-thread.ts`. The figures stand in docs/decisions/0028-validation-stays-on-the-thread.md.
  */
 import { deserialize, serialize } from "node:v8";

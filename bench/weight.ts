@@ -1,4 +1,4 @@
-/** What a peer weighs before it runs anything: its import, and what is installed with it. */
+/** The weight of a peer before it runs anything: its import, and its installed packages. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { runNode } from "./run-worker.ts";
 
 const projectFolder = fileURLToPath(new URL("../", import.meta.url));
 
-/** What a program that uses the peer imports. */
+/** The modules that a program that uses the peer imports. */
 const entries: Readonly<Record<string, string>> = {
   floor: "ajv",
   writ: "writ",

@@ -21,7 +21,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Plays cases in a process of their own; one that ends it is noted, and the next process goes on behind it. */
+/** Plays cases in a process of their own. A case that ends the process is noted as failed, and another process plays the cases after it. */
 async function play(runtime: string, cases: readonly Case[]): Promise<Map<string, Told>> {
   const told = new Map<string, Told>();
   let todo = cases.map(({ id }) => id);
@@ -50,7 +50,7 @@ function list(cases: readonly Case[]): void {
     console.log(`${id}${needs.length > 0 ? ` (${needs.join(", ")})` : ""}\n  ${asks}\n  ${why}`);
 }
 
-/** The runtimes that are meant; those that are not installed are named and left out. */
+/** The runtimes that are named; those that are not installed are printed and left out. */
 function meant(names: string): readonly string[] {
   const wanted = names === "all" ? runtimes : names === "none" ? [] : names.split(",");
   const unknown = wanted.filter((name) => !runtimes.includes(name));

@@ -22,7 +22,7 @@ function placesOf(): ReadonlyMap<string, string> {
 
 const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 
-/** A reason as one line of a list takes it. */
+/** A reason on one line, for a list. */
 const shortened = (reason: string): string => {
   const line = reason
     .replaceAll(/https?:\S+/g, "ADDRESS")
@@ -61,7 +61,7 @@ function totals(results: Results, columns: readonly string[]): string {
   return [row(head), row(head.map(() => "---")), ...rows].join("\n");
 }
 
-/** Where a cause was found, behind it in brackets. */
+/** The places where a cause was found, in brackets after it. */
 function foundIn({ where = [] }: Cause): string {
   const places = where.map((place) =>
     place.startsWith("https:") ? `[documentation](${place})` : `\`${place}\``,

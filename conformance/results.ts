@@ -1,4 +1,4 @@
-/** What the runtimes did, as it is kept in results.json, and which runtimes there are. */
+/** The results of the runtimes, as results.json stores them, and the list of the runtimes. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Verdict } from "./suite/contract.ts";
@@ -15,7 +15,7 @@ export const resultsFile = fileURLToPath(new URL("results.json", import.meta.url
 
 const folder = new URL("runtimes/", import.meta.url);
 
-/** writ first, since it has to pass; the others by their names. */
+/** writ first, because all of its cases must pass; then the others in the order of the list below. */
 export const runtimes: readonly string[] = readdirSync(folder).toSorted(
   (one, other) => rank(one) - rank(other),
 );
@@ -29,11 +29,11 @@ function rank(name: string): number {
 }
 
 export function isInstalled(runtime: string): boolean {
-  if (runtime === "writ") return true; // found around this folder, where none is installed
+  if (runtime === "writ") return true; // found around this folder, with nothing installed
   return ["node_modules", ".venv"].some((name) => existsSync(new URL(`${runtime}/${name}`, folder)));
 }
 
-/** The packages of a runtime with the versions that were pinned, and installed. */
+/** The packages of a runtime with the versions that are pinned and installed. */
 export function versionsOf(runtime: string): readonly string[] {
   return aboutOf(runtime).packages.map((name) => {
     const python = new URL(`${runtime}/requirements.txt`, folder);

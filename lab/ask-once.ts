@@ -25,7 +25,7 @@ export interface Asked {
 
 /** Kind of the reply. */
 export interface Replied {
-  /** The name of the driver that spoke. */
+  /** The name of the driver that was used. */
   readonly driver: string;
   readonly type: "calls" | "final" | "violation";
   readonly calls: readonly ToolCall[];
@@ -37,11 +37,11 @@ export interface Replied {
   readonly durationMs: number;
 }
 
-/** A driver that asks for a reply in pieces is through after so many. */
+/** The greatest number of pieces of one reply. */
 const maxPieces = 8;
 
 /**
- * Asks a model one thing through a driver and reads its reply. A violation is not sent back, and no call is run. A driver that asks for a
+ * Asks a model one question through a driver and reads its reply. A violation is not sent back, and no call is run. A driver that asks for a
  * reply in pieces gets all of them.
  *
  * @throws WritError what the model's adapter throws, `transcript-invalid`. An aborted request throws the signal's reason.
@@ -75,7 +75,7 @@ export async function askOnce(asked: Asked): Promise<Replied> {
   }
 }
 
-/** The record of a question, or of what a driver decides that asks by itself, as often as it likes. */
+/** The record of a question, or of the decision of a driver, which asks the model itself, as often as it likes. */
 function askOrDecide(question: ModelQuestion): Maybe<ModelRecord> {
   const [driver] = question.drivers;
   const decide = driver?.decide?.bind(driver);

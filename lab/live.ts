@@ -28,7 +28,7 @@ export interface LiveReport extends Figures {
   /** The share of replies that say something the loop can act on: calls that can be read, or an answer. */
   readonly valid: number | null;
   readonly byCategory: ModelScore["byCategory"];
-  /** The drivers that spoke: more than one where `auto` fell back. */
+  /** The drivers that were used: more than one where `auto` fell back. */
   readonly drivers: readonly string[];
   readonly usage: Usage;
   readonly seconds: number;
@@ -98,7 +98,7 @@ function judgedCall({ name, arguments: args }: Replied["calls"][number]): Judged
   return { name, arguments: args };
 }
 
-/** The tools of a case, which nothing runs; or why they cannot be offered. */
+/** The tools of a case, which are never run; or the reason why they cannot be offered. */
 function toolsOf({ tools }: BfclCase): AllowList | string {
   try {
     return allowList(

@@ -6,8 +6,8 @@ import type { Count } from "./replay-score.ts";
 
 /**
  * Counts of the leaderboard's maintainers for a model with its own decoder: the first lines of
- * `score/<model>/<category>_score.json`. Figures that are not there, or that cannot be read, are left out:
- * nothing but a comparison depends on them.
+ * `score/<model>/<category>_score.json`. Figures that are missing or cannot be read are left out:
+ * only a comparison depends on them.
  */
 export function officialScores(folder: string, model: string): ReadonlyMap<BfclCategory, Count> {
   const found = new Map<BfclCategory, Count>();

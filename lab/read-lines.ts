@@ -16,7 +16,7 @@ export interface Lines {
 }
 
 /**
- * Reads a file that has one JSON object a line. Lines that are none are told of, not thrown; empty lines are passed over.
+ * Reads a file that has one JSON object a line. Other lines are reported, not thrown; empty lines are skipped.
  *
  * @throws WritError `file-unreadable`
  */

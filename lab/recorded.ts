@@ -86,7 +86,7 @@ export function outputsIn(path: string): {
   return { outputs, broken };
 }
 
-/** In a list objects are calls, `{name: arguments}`, and texts what was said around them. No result (null) is nothing said. */
+/** In a list, objects are calls, `{name: arguments}`, and strings are the text around them. A result of null is empty text. */
 function outputOf(result: Json): RecordedOutput["output"] | undefined {
   if (result === null) return { type: "text", text: "" };
   if (typeof result === "string") return { type: "text", text: result };

@@ -73,7 +73,7 @@ export interface ReplayReport extends Figures {
     readonly p99Ms: number;
     readonly maxMs: number;
   };
-  /** Count of outputs whose reading threw: none should. Such an output counts as wrong. */
+  /** The number of outputs whose reading threw; there should be none. Such an output counts as wrong. */
   readonly threw: number;
   /** Errors that reading threw, by model and case: the first few. */
   readonly thrown: readonly string[];
@@ -93,7 +93,7 @@ export interface Scored {
   readonly official: ReadonlyMap<BfclCategory, Count>;
 }
 
-/** The figures of some models, and over them. */
+/** The figures of some models, and the means over them. */
 export function scoreOf(
   models: readonly Scored[],
 ): Pick<ReplayReport, keyof Figures | "categoryMean" | "official" | "outputs" | "byCategory" | "byModel"> {
@@ -167,7 +167,7 @@ function shareOf({ outputs, right }: Count): number | null {
   return outputs === 0 ? null : right / outputs;
 }
 
-/** The mean of those that are there. */
+/** The mean of the values that are not null. */
 function meanOf(values: readonly (number | null)[]): number | null {
   const there = values.filter((value) => value !== null);
   return there.length === 0 ? null : there.reduce((sum, value) => sum + value, 0) / there.length;

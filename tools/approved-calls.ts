@@ -1,6 +1,6 @@
 /**
  * Kills the processes of runs at each of their questions, and has another process answer before, during and after: npm run approvals:killed -- --runs 100
- * --store sqlite. Stores: sqlite, postgres (a cluster that it makes and removes). Ends with 1 when anything but the approved calls ran, or one twice.
+ * --store sqlite. Stores: sqlite, postgres (a cluster that it makes and removes). Ends with 1 when a call ran that was not approved, or ran twice.
  */
 import { parseArgs } from "node:util";
 import "./compile-cache.ts";

@@ -85,7 +85,7 @@ const others: CodeSplittingGroup = {
 };
 
 /**
- * Node makes a module of its own importable by reading all of its exports, those that load more of Node among them: `node:fs` takes 3 ms.
+ * Node makes a built-in module importable by reading all of its exports, also those that load more of Node: `node:fs` takes 3 ms.
  * What an entry loads takes the module as it is. On a Node that lacks one, the check of Node's version is still reached.
  */
 const builtinsAsTheyAre: Plugin = {

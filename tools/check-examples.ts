@@ -1,7 +1,7 @@
 /**
- * Holds the examples of the documents, of the skill for coding agents and of the doc comments in src to what they say. Each block ```ts is compiled as a user's file that
+ * Checks the examples of the documents, of the skill for coding agents and of the doc comments in src. Each block ```ts is compiled as a user's file that
  * imports the built package. Each block ```ts run is run as well: offline, from the root of the repository; it must exit with 0 and print the
- * ```text block that follows it. Every page of docs has one that runs, but for a few. Exits with 1 and says what is wrong, otherwise with 0 and how
+ * ```text block that follows it. Every page of docs has one that runs, with a few exceptions. Exits with 1 and prints what is wrong, otherwise with 0 and how
  * many compile and run. A word on the command line limits it to files with that word in their path.
  */
 import { spawnSync } from "node:child_process";
@@ -69,11 +69,11 @@ function compile(examples: readonly Example[]): string {
   return status === 0 ? "" : stdout;
 }
 
-/** Whatever an example would connect to, it fails. */
+/** Makes every connection of an example fail. */
 const offline =
   'data:text/javascript,import net from "node:net"; net.Socket.prototype.connect = () => { throw new Error("examples that run are offline"); };';
 
-/** What is wrong with an example that runs; undefined when it prints what it says. */
+/** What is wrong with an example that runs; undefined when it prints its ```text block. */
 function complaint({ where, code, printed }: Example): string | undefined {
   if (printed === undefined) return `${where}: no \`\`\`text block says what it prints`;
   const { status, stdout, stderr } = spawnSync(

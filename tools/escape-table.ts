@@ -1,7 +1,7 @@
 /**
  * Tries on this machine what code can reach that it was not given, and writes docs/escape-table.md. Run: npm run escape-table [-- --check]
- * With --check it writes nothing: it exits with 1 when a cell is not what the page says, or when code that is isolated reached something. What
- * cannot be tried here is passed over, and said.
+ * With --check it writes nothing: it exits with 1 when a cell differs from the page, or when isolated code reached something. It skips what
+ * cannot be tried here, and says so.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";

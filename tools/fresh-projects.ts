@@ -51,7 +51,7 @@ const nodenext = { module: "nodenext", types: ["node"] };
 const bundler = { module: "esnext", moduleResolution: "bundler", types: ["node"] };
 const types = ["@types/node@24.19.2"];
 
-/** Optional packages, which stand where writ itself may not see them; and how `writ doctor` says that it does. */
+/** Optional packages, installed where writ itself may not see them; and the line in which `writ doctor` says that it sees one. */
 const optional = ["ollama", "@ai-sdk/openai"];
 const doctor = "writ doctor --model openai/gpt-5-mini";
 const found = "openai/gpt-5-mini goes through @ai-sdk/openai";
@@ -228,7 +228,7 @@ function installing({ manager, packages = [] }: FreshProject, folder: string, ta
   return `${fetched} && ${manager.add} ${[`writ@file:${tarball}`, "zod", ...packages].join(" ")}`;
 }
 
-/** The result of a project: the first line of what went wrong, and undefined where nothing did. */
+/** The result of a project: the first line of the error, or undefined when nothing went wrong. */
 async function tryProject(
   project: FreshProject,
   folder: string,

@@ -29,7 +29,7 @@ const payer = agent({
   model: ({ messages }) =>
     messages.some(({ role }) => role === "tool") ? "Paid." : { calls: [{ name: "pay", arguments: {} }] },
 });
-/** What a caller was answered with 500 for. */
+/** The requests that were answered with 500 or above. */
 const failures: unknown[] = [];
 const server = serve({
   store: memoryRuns(),

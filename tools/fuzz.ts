@@ -1,6 +1,6 @@
 /**
  * Plays random hostile scenes in the real runtime: npm run fuzz -- --runs 100000 [--seed n] [--only kind] [--path "1:2"] [--ignore words]
- * Many are played in parts, each with the next seed; with --state FILE the parts that are done are kept there, and left out the next time.
+ * Many are played in parts, each with the next seed; with --state FILE the finished parts are recorded there, and skipped the next time.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -26,7 +26,7 @@ if (only !== undefined && !kindNames.includes(only)) {
   process.exit(2);
 }
 
-/** A kind that fails is played no further in its part: more parts, more is seen. */
+/** A kind that fails is not played further in its part: with more parts, more is seen. */
 const partSize = 20_000;
 
 /** A part that was played: a line of the file of --state. */
@@ -61,7 +61,7 @@ function partsIn(text: string): Part[] {
     .map((line) => JSON.parse(line) as Part);
 }
 
-/** A scene that never gives the thread back is seen from another one. */
+/** Plays a part. A worker thread watches it, because a scene may never give this thread back. */
 async function playPart(seed: number, scenes: number): Promise<Fuzzed> {
   const watching = new Worker(new URL("../test/fuzz/watchdog-thread.ts", import.meta.url), {
     workerData: { buffer, seed, kinds: kindNames, path },

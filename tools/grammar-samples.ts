@@ -34,7 +34,7 @@ export interface NamedSchema {
   readonly schema: JsonObject;
 }
 
-/** So many schemas, half of them of each source, evenly taken; the same each time. */
+/** `count` schemas, half of them from each source, evenly picked; the same each time. */
 export async function publicSchemas(count: number): Promise<readonly NamedSchema[]> {
   const suite = await suiteSchemas();
   const half = Math.ceil(count / 2);
@@ -123,7 +123,7 @@ function evenly<Item>(items: readonly Item[], count: number): readonly Item[] {
   ).filter((item) => item !== undefined);
 }
 
-/** What became of a sample. `relaxed` breaks the schema only where its grammar says that it does not hold to it. */
+/** The verdict on a sample. `relaxed` breaks the schema only where its grammar says that it does not keep to it. */
 export type Verdict = "valid" | "cut" | "relaxed" | "invalid";
 
 export interface Sample {
@@ -135,7 +135,7 @@ export interface Sample {
 
 export interface SampleOptions {
   readonly perSchema: number;
-  /** A sample is cut after so many tokens. */
+  /** The number of tokens after which a sample is cut. */
   readonly maxTokens: number;
 }
 

@@ -3,8 +3,8 @@ import { type Node, nodesIn } from "./mutations.ts";
 import type { SourceFile } from "./source-files.ts";
 
 /**
- * The functions that V8 keeps in its old generation, with all that they can see, until it collects everything: those that are written straight into a
- * field (`this.end = () => …`; its parser takes them for methods that live long), and getters of object literals. A constant between, or a class, is not.
+ * The functions that V8 keeps in its old generation, with all that they can see, until a full collection: those that are written directly into a
+ * field (`this.end = () => …`; V8's parser takes them for methods that live long), and getters of object literals. A constant between, or a class, avoids it.
  */
 export function keptFunctions(files: readonly SourceFile[]): readonly string[] {
   return files.flatMap(({ path, text }) => {

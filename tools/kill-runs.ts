@@ -1,9 +1,9 @@
 /**
- * Kills runs at every point of their journal, and at random moments, and looks whether anything was lost, done twice or told otherwise: npm run kill --
- * --kills 200 --seed 7 --store postgres. Tells of each run when it has ended. A run is killed up to 4 times; in every second one no process is there while
+ * Kills runs at every point of their journal, and at random moments, and checks that nothing was lost, done twice or told otherwise: npm run kill --
+ * --kills 200 --seed 7 --store postgres. Prints a line for each run that has ended. A run is killed up to 4 times; every second one has no process while
  * a payment waits. Stores: memory (one process, in which a killed run stands still), sqlite, postgres, dbos (postgres, where DBOS hands the run out), all
  * (a quarter of the kills each), and restate (sqlite, where a Restate of the folder `WRIT_RESTATE` hands the run out). Servers are made and removed.
- * Ends with 1 when something was.
+ * Ends with 1 when something was wrong.
  */
 import { parseArgs } from "node:util";
 import "./compile-cache.ts";
@@ -50,10 +50,10 @@ const chosen = Object.entries(stores).filter(
 );
 if (chosen.length === 0) throw new Error(`no store is called "${values.store}"`);
 const next = randomFrom(Number(values.seed));
-/** How many steps a run has, some, and how many milliseconds it takes; a process whose run waits soon takes a seventh of them. */
+/** How many steps a run has, about, and how many milliseconds it takes; a process whose run waits early takes a seventh of them. */
 const [steps, ms, msUntilWaiting] = [55, 350, 50];
 type Draw = { readonly among: number; readonly hasTime: boolean; readonly waits: boolean };
-/** One of so many points of a run, each as far from the one before as leaves room for all. */
+/** A random point of a run. Each of `among` points comes so soon after the one before that all have room. */
 function point({ among, hasTime, waits }: Draw): string {
   const place = ["in", "out", "kept", "ms"][Math.floor(next() * (hasTime ? 4 : 3))] ?? "in";
   const most = place !== "ms" ? steps / among : waits ? msUntilWaiting : ms / among;
@@ -62,7 +62,7 @@ function point({ among, hasTime, waits }: Draw): string {
 
 const seconds = (): number => Math.round(performance.now() / 1000);
 
-/** Kills runs in a store, and says what was wrong. */
+/** Kills runs in a store, and prints what was wrong. */
 async function killed(store: string, kill: Kill): Promise<number> {
   const sum = { kills: 0, runs: 0, unknown: 0, faults: 0 };
   const most = Math.ceil(Number(values.kills) / chosen.length);
@@ -97,4 +97,4 @@ try {
   started?.close();
   await startedRestate?.close();
 }
-process.exit(faults === 0 ? 0 : 1); // a run that was killed in memory stands still, and its clocks go on
+process.exit(faults === 0 ? 0 : 1); // a run that was killed in memory stands still, and its clocks still tick

@@ -1,6 +1,6 @@
 /**
- * Ends workers of durable runs at random, and looks whether a run was lost or a payment made twice: npm run kill:workers -- --ends 100 --seed 7.
- * `--signal SIGTERM` lets each worker hand its runs over: then no result may be unknown. Ends with 1 when something was wrong.
+ * Ends workers of durable runs at random, and checks that no run was lost and no payment made twice: npm run kill:workers -- --ends 100 --seed 7.
+ * With `--signal SIGTERM` each worker hands its runs over: then no result may be unknown. Ends with 1 when something was wrong.
  */
 import { parseArgs } from "node:util";
 import "./compile-cache.ts";

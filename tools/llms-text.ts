@@ -1,5 +1,5 @@
 /**
- * Writes llms.txt, which is in the package and not in the repository: the pages by path, each with the sentence that it begins with, for programs that read.
+ * Writes llms.txt, which is in the package and not in the repository: the pages by path, each with its first sentence, for programs that read.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -41,7 +41,7 @@ function install(): boolean {
   }
 }
 
-/** What a program of the suite prints, whether or not it is content. */
+/** The output of a program of the suite, whether or not it exits with 0. */
 async function printed(program: string, words: readonly string[]): Promise<string> {
   const path = join(folder, "node_modules/.bin", program);
   const options = { cwd: folder, maxBuffer: 100_000_000, timeout: 300_000 };
@@ -104,7 +104,7 @@ async function checkClient(): Promise<Checked[]> {
   return checked;
 }
 
-/** Asks the server by the Inspector's command line. @throws Error where it says something else */
+/** Asks the server through the Inspector's command line. @throws Error where the answer is another one than expected */
 async function inspect(words: readonly string[], wanted: RegExp): Promise<void> {
   const [main = "", ...command] = serverWords;
   const target = ["--cli", process.execPath, join(root, main), ...command, "--method"];

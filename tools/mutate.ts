@@ -52,7 +52,7 @@ function shuffled(all: readonly Fault[], seed: number): readonly Fault[] {
     .map(({ fault }) => fault);
 }
 
-/** The folders that two paths have in common from the beginning, that of the tests of a kind aside; one at least where the test speaks of a folder. */
+/** The number of folders that two paths share from the start, without the kind of test; at least 1 where the test's path names a folder of the file. */
 function nearness(file: string, path: string): number {
   const there = path.split("/").slice(1, -1);
   const here = file.split("/").slice(2, -1);
@@ -60,10 +60,10 @@ function nearness(file: string, path: string): number {
   return Math.max(apart === -1 ? there.length : apart, speaksOf(file, path) ? 1 : 0);
 }
 
-/** A test file with what it costs to begin it. */
+/** The cost of starting a test file, in milliseconds. */
 const beginning = 700;
 
-/** The test files that reach a fault in groups that take longer and longer, the nearest and quickest first. */
+/** The test files that reach a fault, the nearest and quickest first, in groups that take longer and longer. */
 function groupsOf({ path, start }: Mutation): readonly (readonly Reaching[])[] {
   const cost = ({ file, ms }: Reaching): number => ms / (1 + 4 * nearness(file, path));
   const sorted = reaching(path, start).toSorted((one, other) => cost(one) - cost(other));
@@ -83,7 +83,7 @@ function timeOf(tests: readonly Reaching[]): number {
 // Register: files of tests that pass without any fault.
 const clean = new Set<string>();
 
-/** Tells of a test file that failed with a fault whether it fails a second time, and passes without it. */
+/** True when a test file that failed with a fault fails a second time with it, and passes without it. */
 async function isCertain(file: string, ms: number, fault: Broken): Promise<boolean> {
   fault.put();
   const again = await failing([file], ms);
@@ -108,7 +108,7 @@ function brokenBy({ path, start, end, text }: Fault): Broken {
   };
 }
 
-/** Tells whether tests that reach a fault notice it. A file that fails without meaning it is left out, and the others are asked. */
+/** True when tests that reach a fault notice it. A file that fails for another reason is left out, and the others are run again. */
 async function isNoticedBy(group: readonly Reaching[], fault: Broken): Promise<boolean> {
   let left = group;
   while (left.length > 0) {
@@ -126,7 +126,7 @@ async function isNoticedBy(group: readonly Reaching[], fault: Broken): Promise<b
   return false;
 }
 
-/** Tells of tests that did not end in their time whether they end without the fault, and not with it a second time. */
+/** True when tests that did not end in their time end without the fault, and do not end with it a second time. */
 async function isEndless(files: readonly string[], ms: number, fault: Broken): Promise<boolean> {
   const began = Date.now();
   if ((await failing(files, 3 * ms)) === undefined) return false;
@@ -137,7 +137,7 @@ async function isEndless(files: readonly string[], ms: number, fault: Broken): P
   return again === undefined;
 }
 
-/** Asks the tests about a fault. */
+/** The verdict of the tests on a fault. */
 async function judge(fault: Fault): Promise<Verdict> {
   const broken = brokenBy(fault);
   broken.put();

@@ -1,7 +1,7 @@
 import { parseAst } from "rolldown/parseAst";
 import type { SourceFile } from "./source-files.ts";
 
-/** A small fault that can be put into a file: `text` in the place of what stands from `start` to `end`. */
+/** A small fault that can be put into a file: `text` replaces the text from `start` to `end`. */
 export interface Mutation {
   readonly path: string;
   /** The first is 1. */
@@ -58,7 +58,7 @@ interface Read {
   readonly source: (node: Node) => string;
 }
 
-/** The texts that can stand in the place of a node, by its type. */
+/** The texts that can replace a node, by its type. */
 const replacements: Readonly<Record<string, (read: Read) => readonly string[]>> = {
   BinaryExpression({ node, part }) {
     const other = otherOperator[String(node["operator"])];
@@ -92,10 +92,10 @@ function changesOf(read: Read): readonly Change[] {
   return (replacements[node.type]?.(read) ?? []).map((text) => ({ node, text }));
 }
 
-/** Functions that give the same whatever the order of their arguments: another order is no fault. */
+/** Functions whose result does not depend on the order of their arguments: another order is not a fault. */
 const isCommutative = /^(?:Math\.(?:max|min)|addUsage|joinLabels|joinSecrecy|sameJson)$/;
 
-/** The first two arguments of a call, each in the place of the other. */
+/** Swaps the first two arguments of a call. */
 function swapped(given: readonly Node[], source: (node: Node) => string): readonly Change[] {
   const [first, second] = given;
   if (first === undefined || second === undefined || source(first) === source(second)) return [];
@@ -103,7 +103,7 @@ function swapped(given: readonly Node[], source: (node: Node) => string): readon
   return [{ node: both, text: `${source(second)}, ${source(first)}` }];
 }
 
-/** Nodes that are no code when it runs. */
+/** Nodes that are not code when the program runs. */
 const isTyping = /^(?:TS(?!AsExpression|SatisfiesExpression|NonNullExpression)|ImportDeclaration)/;
 
 function oneLine(code: string): string {

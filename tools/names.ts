@@ -43,14 +43,14 @@ const homesOfFormerNames = new Set([
   "docs/from/instructor-php.md",
 ]);
 
-/** Places that use a name which was given up. */
+/** Places that use a name that was given up. */
 export function formerNameComplaints(files: readonly SourceFile[]): string[] {
   return files
     .filter(({ path }) => !homesOfFormerNames.has(path) && !path.startsWith("docs/decisions/"))
     .flatMap(({ path, text }) => [...text.matchAll(formerNames)].map(([name]) => `${path}: "${name}"`));
 }
 
-/** Code without comments and without the contents of texts. */
+/** Code without comments and without the contents of strings. */
 function withoutTexts(text: string): string {
   return text
     .replaceAll(/\/\*[\s\S]*?\*\//g, "")
@@ -58,7 +58,7 @@ function withoutTexts(text: string): string {
     .replaceAll(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g, '""');
 }
 
-/** The rooms in which a run flows. */
+/** The folders of the flow of a run. */
 const flow = /^src\/(?:run|call|turn)\//;
 
 /** Types of a run's flow that share their name with a type of another file: one name would stand for two ideas. `core` are the files to look at. */

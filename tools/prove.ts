@@ -1,5 +1,5 @@
 /**
- * Looks in drawn schedules for runs that break what is proved: npm run prove:simulated -- --schedules 1000000 --seed 7 [--only name] (npm run build first)
+ * Searches drawn schedules for runs that break what is proved: npm run prove:simulated -- --schedules 1000000 --seed 7 [--only name] (npm run build first)
  */
 import { parseArgs } from "node:util";
 import { type Drawn, look, subjects } from "./prove/proved.ts";

@@ -31,7 +31,7 @@ interface Reached {
   readonly places: readonly string[];
 }
 
-/** What was found, and the hash of each file of src when it was. */
+/** The findings, and the hash of each file of src at that time. */
 interface Kept {
   readonly sources: Readonly<Record<string, string>>;
   readonly tests: Readonly<Record<string, Reached>>;
@@ -39,7 +39,7 @@ interface Kept {
 
 const kept = join(root, "coverage/reach.json");
 
-/** Test files that say nothing of a fault: they look at the text of src, or at the size of what is built of it. */
+/** Test files that say nothing about a fault: they look at the text of src, or at the size of the build. */
 const blind = /^test\/(?:architecture|docs|e2e\/package)\.test\.ts$/;
 
 function hashOf(text: string): string {
@@ -58,7 +58,7 @@ function placesOf({ path, text }: SourceFile): Place[] {
   return found.map((place, number) => ({ ...place, name: `${path}#${number}` }));
 }
 
-/** The text of a file whose places tell their names. */
+/** The text of a file whose places report their names when they are reached. */
 function telling(file: SourceFile): string {
   const marks = placesOf(file).flatMap(({ name, end, body }) => {
     const told = `globalThis.writReach?.("${name}")`;
@@ -74,7 +74,7 @@ function telling(file: SourceFile): string {
     .reduce((code, { at, mark }) => code.slice(0, at) + mark + code.slice(at), file.text);
 }
 
-/** What writes down the places that a process reaches: into the file of its test, in the folder that WRIT_REACH names. */
+/** Writes the places that a process reaches to the file of its test, in the folder that WRIT_REACH names. */
 const recorder = `
 import { appendFileSync } from "node:fs";
 const reached = new Set();
@@ -85,7 +85,7 @@ export function write(ms) {
 }
 `;
 
-/** The files of a copy that record: what each test file begins with, and what the built program does, which tests run as processes. */
+/** The files of a copy that record the places: for the test files, and for the built program, which tests run as processes. */
 export const recorders: Readonly<Record<string, string>> = {
   "reach.mjs": recorder,
   "reach-process.mjs": `import { write } from "./reach.mjs";\nprocess.on("exit", () => write(0));\n`,
@@ -103,7 +103,7 @@ if (process.env.WRIT_REACH) {
 `,
 };
 
-/** Built files that see no file beside their own: what runs isolated, and what runs in a browser. */
+/** Built files that cannot import a file beside them: code that runs isolated, and code that runs in a browser. */
 const alone = /isolate\/child|^inspect\/page\.js$/;
 
 /** Makes the built program of a copy record too. */
@@ -116,7 +116,7 @@ function recordBuilt(folder: string): void {
   }
 }
 
-/** Runs test files in a copy whose places tell their names. */
+/** Runs test files in a copy whose places report their names. */
 async function lookAt(
   tests: readonly SourceFile[],
   { folder, failing }: BrokenCopy,
@@ -138,13 +138,13 @@ async function lookAt(
   });
 }
 
-/** A test file speaks of the folder of a file. What runs isolated, or as a process of strangers, tells nobody what it reaches. */
+/** True when the path of a test file names a folder of a file: code that runs isolated, or in another program's process, cannot report what it reaches. */
 export function speaksOf(file: string, path: string): boolean {
   const folders = path.split("/").slice(1, -1);
   return folders.some((name) => name !== "adapters" && new RegExp(String.raw`\b${name}\b`).test(file));
 }
 
-/** A test in a browser is served the page of the inspector. What runs there tells nobody what is reached of it. */
+/** True for a browser test that is served the page of the inspector: code in the browser cannot report what it reaches. */
 function isServedPage(file: string, places: ReadonlySet<string>): boolean {
   return (
     file.startsWith("test/browser/") &&
@@ -157,10 +157,10 @@ function readKept(): Kept {
   return JSON.parse(readFileSync(kept, "utf8")) as Kept;
 }
 
-/** The test files of a batch. What was found is kept after each, so that a run that was stopped goes on where it was. */
+/** The number of test files of a batch. The findings are written after each batch, so that a run that was stopped resumes there. */
 const batch = 40;
 
-/** Adds what test files that are new or changed reach. @throws what cannot be read or written */
+/** Adds what new and changed test files reach. @throws what cannot be read or written */
 async function keptNow(copy: BrokenCopy, sources: readonly SourceFile[]): Promise<Kept> {
   const { folder, build } = copy;
   const asked = filesUnder("test", ".test.ts").filter(({ path }) => !blind.test(path));
@@ -186,9 +186,9 @@ async function keptNow(copy: BrokenCopy, sources: readonly SourceFile[]): Promis
 }
 
 /**
- * Finds the test files that reach a place of src: every test runs once in a copy whose functions tell that they are called. What was found stays
- * in coverage/reach.json, and only test files that are new or changed run again; of a file of src that changed since, all tests that reached
- * a function of it are given, and of the page of the inspector the tests in a browser too. Without that file everything is looked at anew.
+ * Finds the test files that reach a place of src: every test runs once in a copy whose functions report that they are called. The findings stay
+ * in coverage/reach.json, and only new and changed test files run again. For a file of src that changed since, all tests that reached
+ * a function of it are given; for the page of the inspector, the tests in a browser too. Without that file, all tests run.
  */
 export async function reachIn(copy: BrokenCopy): Promise<(path: string, at: number) => readonly Reaching[]> {
   const sources = filesUnder("src", ".ts");
@@ -198,7 +198,7 @@ export async function reachIn(copy: BrokenCopy): Promise<(path: string, at: numb
     const source = sources.find((file) => file.path === path) ?? { path, text: "" };
     const inner = placesOf(source).findLast(({ start, end }) => start <= at && at < end)?.name ?? path;
     const isSame = hashes[path] === hashOf(source.text);
-    const whole = `${path}#0`; // reached by whoever loads the file
+    const whole = `${path}#0`; // reached by every test that loads the file
     const isMeant = (name: string): boolean =>
       isSame || inner === whole ? name === inner : name.startsWith(`${path}#`) && name !== whole;
     const reaching = all.filter(

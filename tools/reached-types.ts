@@ -3,7 +3,7 @@ import { parseAst } from "rolldown/parseAst";
 import { type Node, nodesIn } from "./mutations.ts";
 import type { SourceFile } from "./source-files.ts";
 
-/** A statement of a file of declarations: the text before, between and behind its parts, of which those stay that are reached. */
+/** A statement of a file of declarations: the text before, between and after its parts. Only the parts that are reached stay. */
 interface Statement {
   readonly before: string;
   readonly parts: readonly Part[];
@@ -63,7 +63,7 @@ function statementsOf({ path, text: written }: SourceFile): Statement[] {
   });
 }
 
-/** A declaration needs every name that stands in it. */
+/** A declaration needs every name in it. */
 function declared(node: Node, path: string, text: string): Part[] {
   const [declaration = node] = nodesIn(node["declaration"]);
   const given =
@@ -74,13 +74,13 @@ function declared(node: Node, path: string, text: string): Part[] {
   return [{ name, text: text.slice(node.start, node.end), needs }];
 }
 
-/** A name that is imported or passed on needs what it is called where it is from. */
+/** A name that is imported or re-exported needs its name in the file that it comes from. */
 function handedOn({ start, end, local, imported, exported }: Node, from: string, text: string): Part {
   const needs = [{ path: from, name: nameOf(imported ?? local) }];
   return { name: nameOf(exported ?? local), text: text.slice(start, end), needs };
 }
 
-/** The file that a statement imports from, or passes on from: its own where it names none. */
+/** The file that a statement imports or re-exports from; its own file where it names none. */
 function sourceOf(node: Node, path: string): string {
   const specifier = nodesIn(node["source"])[0]?.["value"];
   if (typeof specifier !== "string") return path;

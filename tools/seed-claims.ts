@@ -5,13 +5,13 @@ export interface TestRecord {
   readonly state: "passed" | "failed" | "skipped" | "pending";
 }
 
-/** One thing that a must-have row says, which a test proves by its id (`C8.2`). */
+/** One statement of a must-have row, which a test proves by its id (`C8.2`). */
 export interface Promised {
   readonly id: string;
   readonly says: string;
   /** `default`, or the option under which it holds. */
   readonly setting: string;
-  /** The difference from what the system's own page says. */
+  /** The difference from the text of the system's own page. */
   readonly deviates?: string;
   /** The reason why no test proves it: it does not hold. */
   readonly open?: string;
@@ -58,7 +58,7 @@ export function claimsOf(title: string): string[] {
   return [...(cases.match(/\d+/g) ?? []), ...(claims.every((claim) => claimId.test(claim)) ? claims : [])];
 }
 
-/** Claims of what does not exist, and of whole rows whose promises are to be named. */
+/** Claims of ids that do not exist, and of whole rows where a promise must be named. */
 export function unknownClaims(tests: readonly TestRecord[], entries: readonly Entry[]): string[] {
   const known = new Set(
     entries.flatMap(({ id, promises }) => promises?.map((promised) => promised.id) ?? [String(id)]),
@@ -157,8 +157,8 @@ export function summaryOf(covered: readonly Covered[]): string {
 }
 
 /**
- * What is wrong with the rows: none that holds says why it does not; and of the must-have rows none is without promises, and of those none is
- * without a test that proves it, and none open that holds.
+ * What is wrong with the rows: a row that holds must not say why it does not hold. A must-have row must have promises, each with
+ * a test that proves it, or a reason why it is open and no test that fails; a promise that is proven must not be open.
  */
 export function faultsOf(covered: readonly Covered[]): string[] {
   const excused = covered.filter(({ entry, status }) => status === "passed" && entry.why !== undefined);

@@ -1,5 +1,5 @@
 /**
- * Writes docs/coverage.md: what of the systems that writ unites is proven by which test. The rows and acceptance cases stand in
+ * Writes docs/coverage.md: which test proves what of the systems that writ unites. The rows and acceptance cases are in
  * docs/coverage/rows.json, the claims in the names of the tests, the results in coverage/tests.json (tools/count-reporter.ts keeps the
  * last run of all files there). With --run the tests run first. With --check nothing is written; it is silent when the page is up to date.
  * Exits with 1, with --check too, when a promise of an [M] row that is due has no passing test and is not `open`, and when a test names what

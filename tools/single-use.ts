@@ -1,5 +1,5 @@
 /**
- * Abuses approvals in every way that there is, so many times each, and looks what was paid: npm run approvals:single-use -- --count 10000. Ends with 1
+ * Abuses approvals in every known way, so many times each, and checks the payments: npm run approvals:single-use -- --count 10000. Ends with 1
  * when something was paid twice or changed, or refused with another code than its own.
  */
 import { parseArgs } from "node:util";

@@ -10,7 +10,7 @@ export interface SourceFile {
 /** The root of the repository. */
 export const root: string = join(import.meta.dirname, "..");
 
-/** All files under a folder whose names end in one of the endings. */
+/** All files under a folder whose names end with one of the endings. */
 export function filesUnder(folder: string, ...endings: readonly string[]): SourceFile[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && endings.some((ending) => entry.name.endsWith(ending)))

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 
-/** The folders of the packages that these modules are from, each once. */
+/** The folders of the packages that these modules come from, each once. */
 export function packageFolders(modules: readonly string[]): string[] {
   const foreign = modules.filter((id) => id.includes(`${sep}node_modules${sep}`));
   return [...new Set(foreign.map(packageFolder))].toSorted();

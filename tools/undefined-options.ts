@@ -1,7 +1,7 @@
 import { parseAst } from "rolldown/parseAst";
 import { type Node, nodesIn } from "./mutations.ts";
 
-/** Types that reach as far to the right as they can: beside `|` they need parentheses. */
+/** Types that extend as far to the right as they can: beside `|` they need parentheses. */
 const reachRight = new Set(["TSFunctionType", "TSConstructorType", "TSConditionalType", "TSInferType"]);
 
 /**

@@ -48,13 +48,13 @@ interface Report {
 // Register: the test run that ends with this process.
 let running: ChildProcess | undefined;
 
-/** Runs the tests once, and prints at once what failed: a long series may be stopped. A run without a report has failed as a whole. */
+/** Runs the tests once, and prints at once what failed, because a long series may be stopped. A run without a report has failed as a whole. */
 async function runOnce(report: string): Promise<Run> {
   rmSync(report, { force: true });
   const began = performance.now();
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
   const options = ["--reporter=json", `--outputFile=${report}`];
-  const { CI: _, ...env } = process.env; // no second try; an empty CI is refused by a library of models
+  const { CI: _, ...env } = process.env; // no second try; a library of models refuses an empty CI
   const child = spawn(process.execPath, [vitest, "run", ...options, ...positionals], {
     cwd: root,
     env,

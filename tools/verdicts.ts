@@ -3,10 +3,10 @@ import { dirname, join } from "node:path";
 import { fingerprint } from "../src/util/hash.ts";
 import { filesUnder, root } from "./source-files.ts";
 
-/** What is known of a fault: a test notices it, none does, or the compiler refuses it. */
+/** The verdict on a fault: a test notices it, no test does, or the compiler refuses it. */
 export type Verdict = "noticed" | "survived" | "refused";
 
-/** A fault by its name, and the file that it stands in. */
+/** A fault by its name, and the file that it is in. */
 export interface Named {
   readonly name: string;
   readonly path: string;
@@ -14,20 +14,20 @@ export interface Named {
 
 interface Kept {
   readonly verdict: Verdict;
-  /** The fingerprint of the file of the fault; of a survivor that of all tests too. */
+  /** The fingerprint of the file of the fault; for a survivor, of all tests too. */
   readonly of: string;
 }
 
 /** The verdicts of earlier runs. */
 export interface Verdicts {
-  /** The verdict on a fault; undefined where it has to be asked again. */
+  /** The verdict on a fault; undefined where the tests must be asked again. */
   readonly of: (fault: Named) => Verdict | undefined;
   readonly keep: (fault: Named, verdict: Verdict) => void;
 }
 
 /**
- * The verdicts in coverage/faults.json. A verdict holds while the file of its fault stays the same; that a fault survived holds while the tests
- * stay the same too, so that a run after a new test asks about the survivors alone. Without the file everything is asked anew.
+ * The verdicts in coverage/faults.json. A verdict holds while the file of its fault stays the same. That a fault survived holds only while the tests
+ * stay the same too, so that a run after a new test asks about the survivors alone. Without the file, all faults are asked about anew.
  */
 export function keptVerdicts(): Verdicts {
   const file = join(root, "coverage/faults.json");

@@ -69,7 +69,7 @@ export const approvalCases: readonly Case[] = [
   },
   {
     id: "approval/yes-once",
-    asks: "After a yes the call runs once, with its arguments, and the model answers.",
+    asks: "After a yes, the call runs once, with its arguments, and the model answers.",
     why: "The person approved exactly this call.",
     needs: ["approval"],
     async play(t) {
@@ -82,7 +82,7 @@ export const approvalCases: readonly Case[] = [
   },
   {
     id: "approval/no",
-    asks: "After a no the call does not run, the model is told, and it answers.",
+    asks: "After a no, the call does not run, the model is told, and it answers.",
     why: "A refusal is an ordinary answer.",
     needs: ["approval"],
     async play(t) {
@@ -96,7 +96,7 @@ export const approvalCases: readonly Case[] = [
   },
   {
     id: "approval/second-click",
-    asks: "A second yes from a page that was left open pays nothing more.",
+    asks: "A second yes from a page that was left open causes no second payment.",
     why: "People click twice, go back, and reload.",
     needs: ["approval"],
     async play(t) {
@@ -108,7 +108,7 @@ export const approvalCases: readonly Case[] = [
   },
   {
     id: "approval/double-click",
-    asks: "Two yeses at the same time pay once.",
+    asks: "Two yeses at the same time cause one payment.",
     why: "A double click is two requests, to two processes where there are two.",
     needs: ["approval"],
     async play(t) {
@@ -119,7 +119,7 @@ export const approvalCases: readonly Case[] = [
   },
   {
     id: "approval/yes-after-no",
-    asks: "After a no, a yes from a page that was left open pays nothing.",
+    asks: "After a no, a yes from a page that was left open causes no payment.",
     why: "One person says no, and the page of another still shows the question.",
     needs: ["approval"],
     async play(t) {
@@ -131,7 +131,7 @@ export const approvalCases: readonly Case[] = [
   },
   {
     id: "approval/mixed-answers",
-    asks: "Of three calls, one approved, one refused and one that needs nobody, the first and the third run once, and each has one result.",
+    asks: "Of three calls, one approved, one refused and one that needs no approval, the first and the third run once, and each has one result.",
     why: "Mixed answers are the normal case in a list of ten payments.",
     needs: ["approval"],
     async play(t) {
@@ -161,7 +161,7 @@ export const approvalCases: readonly Case[] = [
   },
   {
     id: "approval/sibling-once",
-    asks: "A call that needs nobody, beside one that waits, runs once in all.",
+    asks: "A call that needs no approval, beside one that waits, runs only once.",
     why: "A runtime that repeats the step after the answer does everything in it twice.",
     needs: ["approval"],
     async play(t) {
@@ -192,7 +192,7 @@ export const approvalCases: readonly Case[] = [
   },
   {
     id: "approval/click-after-message",
-    asks: "The call still can be approved after a message in between, or the model was told that it did not run; it is not just gone.",
+    asks: "After a message in between, the call can still be approved, or the model was told that it did not run; it does not just disappear.",
     why: "If nobody knows whether a payment will be made, somebody makes it a second time by hand.",
     needs: ["approval", "conversation"],
     async play(t) {
@@ -211,7 +211,7 @@ export const approvalCases: readonly Case[] = [
   },
   {
     id: "approval/two-questions-two-clicks",
-    asks: "Two calls that wait, approved one after the other, are each paid once.",
+    asks: "Two payments that wait, approved one after the other, are each made once.",
     why: "People approve a list line by line.",
     needs: ["approval", "approval-singly"],
     async play(t) {
@@ -233,7 +233,7 @@ export const approvalCases: readonly Case[] = [
   },
   {
     id: "approval/answer-for-nothing",
-    asks: "A yes with the id of no question makes nothing run.",
+    asks: "A yes with an id that no question has makes nothing run.",
     why: "Answers come from outside, and ids can be guessed.",
     needs: ["approval"],
     async play(t) {
@@ -244,7 +244,7 @@ export const approvalCases: readonly Case[] = [
   },
   {
     id: "approval/model-cannot-approve",
-    asks: "A call whose arguments say that it was approved is asked about all the same.",
+    asks: "A call whose arguments say that it was approved still needs the approval.",
     why: "The model writes the arguments, and a compromised model writes whatever helps it.",
     needs: ["approval"],
     async play(t) {
@@ -258,7 +258,7 @@ export const approvalCases: readonly Case[] = [
   },
   {
     id: "approval/each-call",
-    asks: "A yes to one payment is none to the next one that the model writes.",
+    asks: "A yes to one payment does not approve the next one that the model writes.",
     why: "The person saw «Ada, 10», not «Eve, 5000».",
     needs: ["approval"],
     async play(t) {
@@ -275,7 +275,7 @@ export const approvalCases: readonly Case[] = [
   },
   {
     id: "approval/other-arguments",
-    asks: "A person who approves 5 in the place of 10 has 5 paid, and the model is told of the change.",
+    asks: "If a person approves 5 in place of 10, 5 is paid, and the model is told of the change.",
     why: "«Yes, but only half» saves a round with the model.",
     needs: ["approval-edit"],
     async play(t) {
@@ -294,7 +294,7 @@ export const approvalCases: readonly Case[] = [
   },
   {
     id: "approval/state-changed",
-    asks: "Where the waiting run passes through other hands, an amount that was changed in it is not paid.",
+    asks: "If others can change the stored state of a waiting run, a changed amount in it is not paid.",
     why: "State that a browser or a queue kept can come back changed, and the person saw 10.",
     needs: ["approval", "kept-state"],
     async play(t) {
@@ -314,7 +314,7 @@ export const approvalCases: readonly Case[] = [
   },
   {
     id: "approval/in-another-process",
-    asks: "A run that waits is approved in another process than the one that asked, and pays once.",
+    asks: "A waiting run is approved in a process other than the one that asked, and pays once.",
     why: "The answer comes after a deploy, or reaches another server.",
     needs: ["approval", "kept-state"],
     async play(t) {

@@ -36,7 +36,7 @@ export const argumentCases: readonly Case[] = [
   },
   {
     id: "arguments/truncated-with-defaults",
-    asks: "The same where every parameter has a default: the call does not run with the defaults alone.",
+    asks: "The same if every parameter has a default: the call does not run with only the defaults.",
     why: "A runtime that reads broken JSON as {} runs a call that nobody wrote: `delete({})` deletes by default.",
     async play(t) {
       const list = t.tool("list", { from: "number=0", limit: "number=0" });
@@ -52,7 +52,7 @@ export const argumentCases: readonly Case[] = [
   },
   {
     id: "arguments/wrong-type",
-    asks: "A call with a word where the schema has a number does not run; the model is told.",
+    asks: "A call with a word in place of a number does not run; the model is told.",
     why: "The tool's code trusts its types.",
     play: (t) =>
       wrongThenRight(t, t.tool("add", numbers, sum), [calls(["add", { a: "many", b: 2 }]), { a: 1, b: 2 }]),
@@ -77,7 +77,7 @@ export const argumentCases: readonly Case[] = [
   },
   {
     id: "arguments/which-field",
-    asks: "What the model is told of wrong arguments names the field.",
+    asks: "The message to the model about wrong arguments names the field.",
     why: "A model that is told «invalid» makes the same mistake again.",
     async play(t) {
       const book = t.tool("book", { city: "string", nights: "number" });
@@ -122,7 +122,7 @@ export const argumentCases: readonly Case[] = [
   },
   {
     id: "arguments/large-integer",
-    asks: "An integer beyond 2^53 does not reach the tool as another one.",
+    asks: "An integer beyond 2^53 does not reach the tool as another number.",
     why: "Order and account numbers have more digits than a double. 9007199254740993 becomes another customer's …992.",
     async play(t) {
       const close = t.tool("close_account", { account: "integer" }, () => "closed");
@@ -137,7 +137,7 @@ export const argumentCases: readonly Case[] = [
   },
   {
     id: "arguments/unicode",
-    asks: "Text in any script, quotes and line ends in it, arrives as the model wrote it.",
+    asks: "Text in any script, with quotes and line breaks, reaches the tool as the model wrote it.",
     why: "Names of people contain such characters.",
     async play(t) {
       const note = t.tool("note", { text: "string" });
@@ -152,7 +152,7 @@ export const argumentCases: readonly Case[] = [
   },
   {
     id: "doubled/one-id-twice",
-    asks: "After two calls with one id in a reply the run goes on, with a request that a provider takes.",
+    asks: "After two calls with one id in a reply, the run goes on with a request that a provider accepts.",
     why: "Local servers and gateways write the same id twice. Providers refuse every later request that has both.",
     async play(t) {
       const add = t.tool("add", numbers, sum);
@@ -183,7 +183,7 @@ export const argumentCases: readonly Case[] = [
   },
   {
     id: "doubled/id-used-again",
-    asks: "An id that the model uses again in a later reply is told apart from the first.",
+    asks: "A call whose id the model uses again in a later reply is not confused with the first call.",
     why: "Some servers count from call_0 in each reply. A result under the wrong call is a wrong answer.",
     async play(t) {
       const add = t.tool("add", numbers, sum);

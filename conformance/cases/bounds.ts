@@ -7,7 +7,7 @@ const one = { n: "integer" } as const;
 export const boundCases: readonly Case[] = [
   {
     id: "bounds/turns",
-    asks: "A run that is bounded to three requests makes three, and does not end as if it had been answered.",
+    asks: "A run with a bound of three requests makes three, and does not end as if it had an answer.",
     why: "A caller takes an empty answer for an answer, not for a bound.",
     needs: ["turns"],
     async play(t) {
@@ -24,7 +24,7 @@ export const boundCases: readonly Case[] = [
   },
   {
     id: "bounds/conversation-after",
-    asks: "After a run that met its bound the next message of the conversation is answered.",
+    asks: "After a run that met its bound, the next message of the conversation is answered.",
     why: "People then say «go on». A call without a result in the history ends the chat.",
     needs: ["turns", "conversation"],
     async play(t) {
@@ -42,7 +42,7 @@ export const boundCases: readonly Case[] = [
   },
   {
     id: "bounds/default",
-    asks: "Without any bound set, a model that calls another thing each time is stopped within 100 requests.",
+    asks: "Without a configured bound, a model whose calls always differ is stopped within 100 requests.",
     why: "A loop that nobody expected runs all night.",
     async play(t) {
       const look = t.tool("look", one);
@@ -54,7 +54,7 @@ export const boundCases: readonly Case[] = [
   },
   {
     id: "bounds/calls",
-    asks: "A run that is bounded to three calls makes three, over all its turns.",
+    asks: "A run with a bound of three calls makes three, over all its turns.",
     why: "Each call may cost money: a search, a mail, a paid lookup.",
     needs: ["call-limit"],
     async play(t) {
@@ -66,7 +66,7 @@ export const boundCases: readonly Case[] = [
   },
   {
     id: "bounds/calls-of-one-reply",
-    asks: "The bound on calls holds inside one reply with ten of them.",
+    asks: "The bound on calls holds inside one reply with ten calls.",
     why: "A bound that is checked only between turns does not bound a reply with a hundred calls.",
     needs: ["call-limit"],
     async play(t) {
@@ -81,7 +81,7 @@ export const boundCases: readonly Case[] = [
   },
   {
     id: "bounds/tokens",
-    asks: "A run that is bounded to 1,000 tokens asks no more once 1,000 were used, and does not end as if it had been answered.",
+    asks: "A run with a bound of 1,000 tokens makes no request once 1,000 were used, and does not end as if it had an answer.",
     why: "Tokens are money, and each turn sends all of the turns before it again.",
     needs: ["tokens"],
     async play(t) {
@@ -116,7 +116,7 @@ export const boundCases: readonly Case[] = [
   },
   {
     id: "bounds/progress-is-no-repeat",
-    asks: "The same call whose result changes, as in waiting for a job, is not taken for a circle.",
+    asks: "Repeated calls whose result changes, for example while waiting for a job, do not count as a circle.",
     why: "People turn off a detector that stops honest work.",
     needs: ["repeats"],
     async play(t) {

@@ -8,7 +8,7 @@ const sum = ({ a, b }: { readonly a: number; readonly b: number }): number => a 
 export const callCases: readonly Case[] = [
   {
     id: "calls/result-reaches-model",
-    asks: "The result of a call stands in the next request, under the id of its call.",
+    asks: "The next request has the result of a call, under the id of that call.",
     why: "The model answers from the result. Without a result it invents one.",
     async play(t) {
       const add = t.tool("add", numbers, sum);
@@ -22,7 +22,7 @@ export const callCases: readonly Case[] = [
   },
   {
     id: "calls/two-turns",
-    asks: "A call after a result is carried out too, and the first exchange is still in the request.",
+    asks: "A call after a result is carried out too, and the request still has the first exchange.",
     why: "Most tasks take more than one step.",
     async play(t) {
       const add = t.tool("add", numbers, sum);
@@ -38,7 +38,7 @@ export const callCases: readonly Case[] = [
   },
   {
     id: "calls/nothing-returned",
-    asks: "A tool that returns nothing has a result all the same.",
+    asks: "A call of a tool that returns nothing has a result too.",
     why: "Tools that only act return nothing. Providers refuse a call without a result, and the conversation is dead.",
     async play(t) {
       const note = t.tool("note", { text: "string" }, () => undefined);
@@ -86,7 +86,7 @@ export const callCases: readonly Case[] = [
   },
   {
     id: "calls/text-beside-call",
-    asks: "What the model says beside a call stays in the conversation.",
+    asks: "Text that the model writes beside a call stays in the conversation.",
     why: "This text is often the plan. Without it the model begins again.",
     async play(t) {
       const add = t.tool("add", numbers, sum);
@@ -97,7 +97,7 @@ export const callCases: readonly Case[] = [
   },
   {
     id: "calls/instructions-each-turn",
-    asks: "The instructions stand in every request of a run.",
+    asks: "Every request of a run has the instructions.",
     why: "Rules must hold for every step, not only for the first.",
     async play(t) {
       const add = t.tool("add", numbers, sum);
@@ -145,7 +145,7 @@ export const callCases: readonly Case[] = [
   },
   {
     id: "calls/conversation-with-calls",
-    asks: "A conversation in which tools were called goes on with a request that a provider takes.",
+    asks: "A conversation with calls of tools goes on with a request that a provider accepts.",
     why: "If the provider refuses the history, the chat is over for good.",
     needs: ["conversation"],
     async play(t) {
@@ -165,7 +165,7 @@ export const callCases: readonly Case[] = [
   },
   {
     id: "calls/structured-answer",
-    asks: "An answer with a schema is given as an object; tools work beside it.",
+    asks: "The caller gets an answer with a schema as an object; tools work beside it.",
     why: "Programs read objects, and most agents with a schema have tools too.",
     needs: ["output"],
     async play(t) {

@@ -52,7 +52,7 @@ export const crashCases: readonly Case[] = [
   },
   {
     id: "crash/paid-once",
-    asks: "A payment that was made just before its process was killed is not made again by the next one.",
+    asks: "A payment that was made just before its process was killed is not made again by the next process.",
     why: "A crash must never cause a second payment.",
     needs: ["durable"],
     async play(t) {
@@ -67,7 +67,7 @@ export const crashCases: readonly Case[] = [
   },
   {
     id: "crash/done-stays-done",
-    asks: "A call that was over when the process was killed in the next one is not made again.",
+    asks: "A call that had ended when the process was killed in the next one is not made again.",
     why: "Otherwise each crash repeats all finished work.",
     needs: ["durable"],
     async play(t) {
@@ -87,7 +87,7 @@ export const crashCases: readonly Case[] = [
   },
   {
     id: "crash/model-told",
-    asks: "Of a payment that nobody knows of, whether it was made, the model is not told that it was, nor that it was not.",
+    asks: "If it is unknown whether a payment was made, the model is told neither that it was made nor that it was not.",
     why: "A wrong guess leads to two payments or to none.",
     needs: ["durable"],
     async play(t) {
@@ -107,7 +107,7 @@ export const crashCases: readonly Case[] = [
   },
   {
     id: "crash/two-recover",
-    asks: "Two processes that both go on with the killed run finish it once.",
+    asks: "Two processes that both continue the killed run finish it once.",
     why: "A restart and an autoscaler can both resume the run at the same time.",
     needs: ["durable"],
     async play(t) {

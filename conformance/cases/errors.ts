@@ -5,7 +5,7 @@ import { calls, demand, says } from "../suite/scene.ts";
 export const errorCases: readonly Case[] = [
   {
     id: "errors/tool-throws",
-    asks: "The model is told the message of what a tool threw, and the run goes on.",
+    asks: "The model is told the message of an error that a tool threw, and the run goes on.",
     why: "The model needs «no such customer» to correct itself.",
     async play(t) {
       const find = t.tool("find", { name: "string" }, ({ name }: { readonly name: string }) => {
@@ -24,7 +24,7 @@ export const errorCases: readonly Case[] = [
   },
   {
     id: "errors/no-stack",
-    asks: "The stack of what a tool threw is not sent to the model.",
+    asks: "The stack of an error that a tool threw is not sent to the model.",
     why: "A stack has paths and names of the machine, and the provider is another company.",
     async play(t) {
       const find = t.tool("find", {}, () => {
@@ -39,7 +39,7 @@ export const errorCases: readonly Case[] = [
   },
   {
     id: "errors/thrown-text",
-    asks: "A tool that throws something else than an Error has a result too.",
+    asks: "A call of a tool that throws something other than an Error has a result too.",
     why: "Some libraries throw texts or undefined.",
     async play(t) {
       const find = t.tool("find", {}, () => {
@@ -54,7 +54,7 @@ export const errorCases: readonly Case[] = [
   },
   {
     id: "errors/circular-result",
-    asks: "A result that is no JSON, an object that holds itself, does not end the run.",
+    asks: "A result that is not JSON, such as an object that contains itself, does not end the run.",
     why: "A tool that returns a response object gives such a result.",
     async play(t) {
       const find = t.tool("find", {}, () => {
@@ -82,7 +82,7 @@ export const errorCases: readonly Case[] = [
   },
   {
     id: "errors/rate-limit",
-    asks: "A 429 with «retry-after: 1» is asked again, not before that second.",
+    asks: "A request that got 429 with «retry-after: 1» is made again, but not before that second.",
     why: "A client that asks again at once is locked out longer.",
     needs: ["retries"],
     async play(t) {
@@ -99,7 +99,7 @@ export const errorCases: readonly Case[] = [
   },
   {
     id: "errors/wrong-key",
-    asks: "A 401 is not asked again, and the run does not end as if it had been answered.",
+    asks: "A request that got 401 is not made again, and the run does not end as if it had an answer.",
     why: "A wrong key stays wrong.",
     async play(t) {
       t.model(() => ({ status: 401 }));
@@ -110,7 +110,7 @@ export const errorCases: readonly Case[] = [
   },
   {
     id: "errors/always-down",
-    asks: "A provider that stays down is asked at most ten times, and the run does not end as if it had been answered.",
+    asks: "A provider that stays down is asked at most ten times, and the run does not end as if it had an answer.",
     why: "Endless retries are an outage of their own.",
     async play(t) {
       t.model(() => ({ status: 500 }));
@@ -121,7 +121,7 @@ export const errorCases: readonly Case[] = [
   },
   {
     id: "errors/tool-not-again",
-    asks: "When the request after a call fails and is made again, the call is not.",
+    asks: "If the request after a call fails and is made again, the call is not made again.",
     why: "The retry of a question must not pay again.",
     async play(t) {
       const pay = t.tool("pay", {}, () => "paid", { effect: "irreversible" });
@@ -136,7 +136,7 @@ export const errorCases: readonly Case[] = [
   },
   {
     id: "errors/page-of-a-proxy",
-    asks: "A page with status 200 in the place of a reply is an error, and no empty answer.",
+    asks: "A page with status 200 in place of a reply is an error, and not an empty answer.",
     why: "Company proxies and captive portals give such answers.",
     async play(t) {
       t.model(() => ({ html: true }));
@@ -146,7 +146,7 @@ export const errorCases: readonly Case[] = [
   },
   {
     id: "errors/token-limit",
-    asks: "An answer that was cut at the token limit does not end as a whole one.",
+    asks: "An answer that was cut at the token limit is not reported as complete.",
     why: "Half a contract reads like a whole one.",
     async play(t) {
       t.model(says({ text: "The contract begins on", finish: "length" }));
@@ -156,7 +156,7 @@ export const errorCases: readonly Case[] = [
   },
   {
     id: "errors/filter",
-    asks: "An answer that the provider's filter stopped does not end as a whole one.",
+    asks: "An answer that the provider's filter stopped is not reported as complete.",
     why: "The program should report the stop, and not show half an answer.",
     async play(t) {
       t.model(says({ text: "I ca", finish: "content_filter" }));

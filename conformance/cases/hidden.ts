@@ -27,7 +27,7 @@ export const hiddenCases: readonly Case[] = [
   },
   {
     id: "unknown/sibling-runs",
-    asks: "A right call beside a call of an unknown tool runs once, and both have a result.",
+    asks: "A correct call beside a call of an unknown tool runs once, and both have a result.",
     why: "A mistake must not make the right call beside it run twice or lose its result.",
     async play(t) {
       const read = t.tool("read", path);
@@ -102,7 +102,7 @@ export const hiddenCases: readonly Case[] = [
   },
   {
     id: "hidden/shown-again",
-    asks: "A tool that was hidden from one run of an agent is there in the next.",
+    asks: "A tool that was hidden from one run of an agent is available in the next.",
     why: "The restriction belongs to one request, and an agent serves many.",
     needs: ["hidden"],
     async play(t) {

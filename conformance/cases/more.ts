@@ -5,7 +5,7 @@ import { calls, demand, says, until } from "../suite/scene.ts";
 export const moreCases: readonly Case[] = [
   {
     id: "more/forced-call",
-    asks: "The model can be made to call a tool; once it has, the run ends as always.",
+    asks: "The model can be forced to call a tool; after the call, the run ends as usual.",
     why: "«Always look it up» should not depend on the model, and must not loop for ever.",
     needs: ["forced-call"],
     async play(t) {
@@ -29,7 +29,7 @@ export const moreCases: readonly Case[] = [
   },
   {
     id: "more/handoff",
-    asks: "After a handoff the other agent answers, under its own instructions, and knows what was said before.",
+    asks: "After a handoff, the other agent answers, with its own instructions, and knows the earlier conversation.",
     why: "Support desks are built in this way.",
     needs: ["handoff"],
     async play(t) {
@@ -52,7 +52,7 @@ export const moreCases: readonly Case[] = [
   },
   {
     id: "more/second-model",
-    asks: "When the first model stays down, a second one is asked and answers.",
+    asks: "If the first model stays down, a second one is asked and answers.",
     why: "A single provider is often down.",
     needs: ["fallback"],
     async play(t) {
@@ -64,7 +64,7 @@ export const moreCases: readonly Case[] = [
   },
   {
     id: "more/guardrail-beside",
-    asks: "A check of the user's message that takes its time runs beside the model, and stops the run before any tool.",
+    asks: "A slow check of the user's message runs at the same time as the model, and stops the run before any tool.",
     why: "A check that runs before the model doubles the time to the first word.",
     needs: ["guardrail"],
     async play(t) {

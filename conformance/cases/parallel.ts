@@ -7,7 +7,7 @@ const one = { n: "integer" } as const;
 export const parallelCases: readonly Case[] = [
   {
     id: "parallel/reads-together",
-    asks: "Three reads of one reply are at work at the same time.",
+    asks: "Three reads of one reply run at the same time.",
     why: "Three lookups of a second each should take a second.",
     async play(t) {
       let [working, most, patienceMs] = [0, 0, 4000];
@@ -26,7 +26,7 @@ export const parallelCases: readonly Case[] = [
   },
   {
     id: "parallel/results-in-order",
-    asks: "Each result stands under its own call, though the first is the last to come.",
+    asks: "Each result is under its own call, even if the first one comes last.",
     why: "A price under the wrong article is worse than no price.",
     async play(t) {
       const price = t.tool("price", one, async ({ n }: { readonly n: number }) => {
@@ -47,7 +47,7 @@ export const parallelCases: readonly Case[] = [
   },
   {
     id: "parallel/one-fails",
-    asks: "Where one of three calls fails, the model is told of the failure and of the two results.",
+    asks: "If one of three calls fails, the model is told of the failure and of the two results.",
     why: "One broken service must not cost the whole answer.",
     async play(t) {
       const look = t.tool("look", one, ({ n }: { readonly n: number }) => {
@@ -64,7 +64,7 @@ export const parallelCases: readonly Case[] = [
   },
   {
     id: "parallel/writes-in-order",
-    asks: "Two calls that change something can be kept one after the other, in the order in which they were written.",
+    asks: "Two calls that change something can be made to run one after the other, in the order of the reply.",
     why: "A model writes «create the folder, then the file in it» in one reply.",
     needs: ["ordered-writes"],
     async play(t) {

@@ -7,7 +7,7 @@ const text = "The quick brown fox jumps over the lazy dog.";
 export const streamCases: readonly Case[] = [
   {
     id: "stream/as-it-is-written",
-    asks: "The first words can be read before the model has written the last.",
+    asks: "The reader gets the first words before the model has written the last.",
     why: "A user wants to read early; streams exist for that.",
     needs: ["stream"],
     async play(t) {
@@ -27,7 +27,7 @@ export const streamCases: readonly Case[] = [
   },
   {
     id: "stream/calls-and-text",
-    asks: "A streamed run carries out calls as any other, and its text is whole.",
+    asks: "A streamed run carries out calls like any other, and its text is complete.",
     why: "Most products stream their answers.",
     needs: ["stream"],
     async play(t) {
@@ -47,7 +47,7 @@ export const streamCases: readonly Case[] = [
   },
   {
     id: "stream/interleaved-calls",
-    asks: "Two calls whose arguments come in turns, piece by piece, are read right.",
+    asks: "Two calls whose arguments come in turns, piece by piece, are read correctly.",
     why: "Servers that batch requests write calls in this way.",
     needs: ["stream"],
     async play(t) {
@@ -67,7 +67,7 @@ export const streamCases: readonly Case[] = [
   },
   {
     id: "stream/crumbs",
-    asks: "A stream that comes in portions of seven bytes, in the middle of characters, is read right.",
+    asks: "A stream in portions of seven bytes, which divide characters, is read correctly.",
     why: "A network may cut a stream at any byte.",
     needs: ["stream"],
     async play(t) {
@@ -112,7 +112,7 @@ export const streamCases: readonly Case[] = [
   },
   {
     id: "stream/broken-in-text",
-    asks: "A reply that breaks off in its text is an error or is asked for again; the half is not given as the answer.",
+    asks: "A reply that breaks off in its text is an error or is requested again; half of it is not returned as the answer.",
     why: "A half such as «you may take up to 40» reads like a whole sentence.",
     needs: ["stream"],
     async play(t) {
@@ -126,7 +126,7 @@ export const streamCases: readonly Case[] = [
   },
   {
     id: "stream/ended-in-text",
-    asks: "The same for a stream that just ends, without the word that it is complete.",
+    asks: "The same for a stream that just ends, without a mark that it is complete.",
     why: "Proxies with a time limit end streams in this way.",
     needs: ["stream"],
     async play(t) {
@@ -140,7 +140,7 @@ export const streamCases: readonly Case[] = [
   },
   {
     id: "stream/broken-behind-a-call",
-    asks: "A call that changes something, in a reply that broke off behind it, does not run twice, and not without a word.",
+    asks: "A call that changes something, in a reply that broke off after it, does not run twice, and does not run unreported.",
     why: "A runtime asks again for a reply that broke off, and the new reply has the call once more.",
     needs: ["stream"],
     async play(t) {

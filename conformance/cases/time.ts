@@ -18,7 +18,7 @@ function demandEndedFirst(t: Scene, tool: string): void {
 export const timeCases: readonly Case[] = [
   {
     id: "time/tool-limit",
-    asks: "A tool that hears no signal is given up at its time limit, and the run goes on.",
+    asks: "A tool that ignores its signal is given up at its time limit, and the run goes on.",
     why: "A hanging service must not hang the agent.",
     needs: ["tool-timeout"],
     async play(t) {
@@ -32,7 +32,7 @@ export const timeCases: readonly Case[] = [
   },
   {
     id: "time/late-is-no-success",
-    asks: "What comes after the time limit is not told to the model as the tool's result.",
+    asks: "A result that comes after the time limit is not told to the model as the tool's result.",
     why: "The program has already continued without this result.",
     needs: ["tool-timeout"],
     async play(t) {
@@ -87,7 +87,7 @@ export const timeCases: readonly Case[] = [
   },
   {
     id: "time/silent-model",
-    asks: "A model that never answers is given up at the time limit that was set for it.",
+    asks: "A model that never answers is given up at the time limit set for it.",
     why: "Overloaded providers accept requests and never answer.",
     needs: ["model-timeout"],
     async play(t) {
@@ -145,7 +145,7 @@ export const timeCases: readonly Case[] = [
   },
   {
     id: "cancel/deaf-tool",
-    asks: "A run that is stopped ends, though its tool hears no signal.",
+    asks: "A run that is stopped ends, even if its tool ignores the signal.",
     why: "Most code that a tool calls does not listen to a signal.",
     needs: ["cancel"],
     async play(t) {
@@ -159,7 +159,7 @@ export const timeCases: readonly Case[] = [
   },
   {
     id: "cancel/nothing-after",
-    asks: "After the stop no model is asked and no tool begins.",
+    asks: "After a stop, no model is asked and no tool begins.",
     why: "Nobody expects anything to happen after a stop.",
     needs: ["cancel"],
     async play(t) {
@@ -181,7 +181,7 @@ export const timeCases: readonly Case[] = [
   },
   {
     id: "cancel/no-plain-answer",
-    asks: "A run that was stopped does not end as if it had been answered.",
+    asks: "A run that was stopped does not end as if it had an answer.",
     why: "A program that takes the text as the answer would show half an answer, or an empty one, as a whole one.",
     needs: ["cancel"],
     async play(t) {
@@ -200,7 +200,7 @@ export const timeCases: readonly Case[] = [
   },
   {
     id: "cancel/before-the-start",
-    asks: "With a signal that was aborted before, no model is asked.",
+    asks: "A run with a signal that is already aborted asks no model.",
     why: "The user left while the request waited in a queue.",
     needs: ["cancel"],
     asksNobody: true,
@@ -217,7 +217,7 @@ export const timeCases: readonly Case[] = [
   },
   {
     id: "cancel/conversation-goes-on",
-    asks: "After a stop in the middle of a call the next message of the conversation is answered.",
+    asks: "After a stop in the middle of a call, the next message of the conversation is answered.",
     why: "Users stop a run to rephrase their request. A call without a result in the history ends the chat.",
     needs: ["cancel", "conversation"],
     async play(t) {

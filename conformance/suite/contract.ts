@@ -1,8 +1,8 @@
-/** What the suite and the adapter of a runtime say to each other. */
+/** The contract between the suite and the adapter of a runtime. */
 import type * as zod from "zod";
 import type { Scene } from "./scene.ts";
 
-/** What a runtime may offer. A case says which of these it needs; an adapter says which its runtime lacks. All others every runtime has. */
+/** Features that a runtime may offer. A case names those that it needs; an adapter names those that its runtime lacks. Every runtime has all others. */
 export const features = {
   hidden: "one run can be given some of the agent's tools only",
   stream: "the text of a run can be read while the model writes it",
@@ -35,7 +35,7 @@ export type Feature = keyof typeof features;
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [field: string]: Json };
 
-/** What a tool does to the world. Runtimes that do not ask are not told. */
+/** The effect of a tool on the world. Only runtimes that ask for it are given it. */
 export type Effect = "read" | "write" | "irreversible";
 
 /** A tool of a case, before a runtime made its own tool of it. */
@@ -48,16 +48,16 @@ export interface Tool {
   /** A person is asked before each call. */
   readonly approval: boolean;
   readonly timeoutMs?: number;
-  /** The call is the caller's to carry out: the runtime has no code for it. */
+  /** The caller carries out the call: the runtime has no code for it. */
   readonly isClient: boolean;
   readonly execute: (args: unknown, given: { readonly signal?: AbortSignal | undefined }) => Promise<unknown>;
 }
 
-/** What a case asks a runtime to make an agent of. What is left out is the runtime's default. */
+/** The agent that a case wants from a runtime. A field that is left out keeps the runtime's default. */
 export interface Setup {
   /** The model: the address of a server that speaks OpenAI's chat completions, with `/v1`. */
   readonly address: string;
-  /** A second model, for the case that the first one fails. */
+  /** A second model, to be asked when the first one fails. */
   readonly fallback?: string;
   readonly instructions: string;
   readonly tools: readonly Tool[];
@@ -65,29 +65,29 @@ export interface Setup {
   readonly asking: readonly string[];
   /** A folder of the case's own, for state that outlasts a process. */
   readonly folder: string;
-  /** Requests to the model, at most. */
+  /** The greatest number of requests to the model. */
   readonly maxTurns?: number;
   readonly maxCalls?: number;
   readonly maxTokens?: number;
-  /** Stop a model that makes the same call with the same result. */
+  /** Stop a model that makes the same call with the same result again and again. */
   readonly repeats?: boolean;
   readonly modelTimeoutMs?: number;
   /** Calls of one reply that change something run one after another. */
   readonly orderedWrites?: boolean;
-  /** Only calls that the user asked for may have an effect, once a stranger's words were read. */
+  /** Once a stranger's text was read, only calls that the user asked for may have an effect. */
   readonly provenance?: boolean;
   readonly output?: Tool;
   readonly forcedCall?: boolean;
-  /** The agent that the conversation can be handed over to. */
+  /** The agent that the conversation can be handed to. */
   readonly handoff?: { readonly name: string; readonly instructions: string };
   readonly guardrail?: (message: string) => Promise<boolean>;
-  /** The run is kept step by step, so that another process can go on with it. */
+  /** The run is stored step by step, so that another process can continue it. */
   readonly durable?: boolean;
 }
 
 export interface Asked {
   readonly signal?: AbortSignal;
-  /** The names of the only tools of this run. */
+  /** The names of the only tools that this run may use. */
   readonly only?: readonly string[];
 }
 
@@ -95,66 +95,66 @@ export interface Question {
   readonly id: string;
   readonly tool: string;
   readonly arguments: unknown;
-  /** The call is the caller's to carry out, and waits for its result. */
+  /** The caller carries out the call, which waits for its result. */
   readonly isClient?: boolean;
 }
 
 export interface Decision {
   readonly id: string;
   readonly approved: boolean;
-  /** Other arguments than those that were asked about. */
+  /** Arguments that replace those of the question. */
   readonly arguments?: Json;
-  /** The result of a call that is the caller's to carry out. */
+  /** The result of a call that the caller carries out. */
   readonly result?: string;
 }
 
-/** How a run ended, in so far as it did not throw. */
+/** The end of a run that did not throw. */
 export interface End {
   readonly text: string;
-  /** `stop` where the runtime says, or does not deny, that this is the model's whole answer; else its word for what happened. */
+  /** `stop` where the runtime says, or does not deny, that this is the model's whole answer; otherwise the runtime's word for the end. */
   readonly ended: string;
   readonly output?: unknown;
-  /** The calls that wait for a person, or for the caller to carry them out. */
+  /** The calls that wait for a person, or for the caller's result. */
   readonly questions?: readonly Question[];
-  /** A click of the person: goes on from this state. It may be called again, as a page does that was left open. */
+  /** A click of the person: continues from this state. It may be called again, as by a page that was left open. */
   readonly answer?: (decisions: readonly Decision[]) => Promise<End>;
-  /** The state as text, where the program keeps it; empty where the runtime's own storage does. */
+  /** The state as text, where the program stores it; empty where the runtime's own storage does. */
   readonly kept?: string;
 }
 
 export interface Streamed {
   readonly pieces: AsyncIterable<string>;
-  /** How the run ended, once the pieces were read. */
+  /** The end of the run, once the pieces were read. */
   readonly end: () => Promise<End>;
 }
 
 /** An agent of a runtime. */
 export interface Agent {
-  /** A message of the user. The second one goes on with the conversation of the first. */
+  /** Sends a message of the user. The second message continues the conversation of the first. */
   ask(message: string, asked?: Asked): Promise<End>;
   stream?(message: string, asked?: Asked): Promise<Streamed>;
-  /** Gives a waiting run back from what was kept of it, in whatever process. */
+  /** Returns a waiting run from its stored state, in any process. */
   restore?(kept: string): Promise<End>;
-  /** Goes on with a run whose process died. */
+  /** Continues a run whose process died. */
   recover?(message: string): Promise<End>;
 }
 
-/** What the module `adapter.ts` of a runtime exports as `start`: makes an agent of what a case asks for. */
+/** The function that the module `adapter.ts` of a runtime exports as `start`: makes the agent that a case wants. */
 export type Start = (setup: Setup) => Agent | Promise<Agent>;
 
-/** What the file `about.json` of a runtime says. */
+/** The contents of the file `about.json` of a runtime. */
 export interface About {
   readonly name: string;
-  /** The packages whose versions the page tells. */
+  /** The packages whose versions the page shows. */
   readonly packages: readonly string[];
-  /** How it was asked, in the names of its documentation. */
+  /** The API that the adapter uses, in the names of the runtime's documentation. */
   readonly way: string;
-  /** What it does not offer, and what there is instead, or where its documentation says so. */
+  /** The features that it does not offer, each with what replaces it, or where its documentation says so. */
   readonly lacks: Readonly<Partial<Record<Feature, string>>>;
   readonly causes?: readonly Cause[];
 }
 
-/** Why cases fail, as it was found in the source or the documentation of the versions that were played. */
+/** The reason why cases fail, as found in the source or the documentation of the versions that were played. */
 export interface Cause {
   readonly cases: readonly string[];
   readonly cause: string;
@@ -166,7 +166,7 @@ export interface Adapter extends About {
   readonly start: Start;
 }
 
-/** How a case came out. */
+/** The result of a case. */
 export interface Verdict {
   readonly result: "pass" | "fail" | "not-offered";
   readonly reason?: string;
@@ -176,14 +176,14 @@ export interface Verdict {
 export interface Case {
   /** `area/name`. */
   readonly id: string;
-  /** What is asked of a runtime, in one sentence. */
+  /** The requirement on a runtime, in one sentence. */
   readonly asks: string;
-  /** Why it matters to who uses an agent built on it. */
+  /** Why it matters to a user of an agent built on the runtime. */
   readonly why: string;
   readonly needs?: readonly Feature[];
-  /** The case is about a model that is not asked. Any other fails where it was not. */
+  /** The case may end without a request to the model. Every other case fails where the model was not asked. */
   readonly asksNobody?: true;
   readonly play: (scene: Scene) => Promise<void>;
-  /** What a process of its own does, for cases that kill one. Gives what it reports. */
+  /** The work of a process of its own, for cases that kill one. Returns what the process reports. */
   readonly phase?: (scene: Scene, phase: string) => Promise<unknown>;
 }

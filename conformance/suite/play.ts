@@ -7,10 +7,10 @@ import type { About, Adapter, Case, Feature, Start, Verdict } from "./contract.t
 import { type Dialogue, Provider } from "./provider.ts";
 import { Failed, messageOf, NotOffered, says, Scene } from "./scene.ts";
 
-/** No case may take longer: those that wait for something that never comes have failed. */
+/** The limit for a case: a case that waits for something that never comes has failed. */
 const limitMs = 25_000 * Number(process.env["CONFORMANCE_PATIENCE"] ?? 1);
 
-/** Lets the adapter of writ find the repository that this folder stands in under the name `writ`, where no package of that name is installed for it. */
+/** Lets the adapter of writ find the repository around this folder under the name `writ`, where no package of that name is installed for it. */
 function findWrit(): void {
   const around = new URL("../../package.json", import.meta.url);
   const isInstalled = existsSync(new URL("../runtimes/writ/node_modules/writ/package.json", import.meta.url));
@@ -56,7 +56,7 @@ async function inTime(play: Promise<void>): Promise<void> {
   }
 }
 
-/** Takes away what a runtime put on the prototype of all objects, which would decide the cases behind it. Gives the names. */
+/** Removes what a runtime put on the prototype of all objects, which would affect the cases after it. Returns the names. */
 function takeFromAllObjects(): string {
   const names = Object.keys(Object.prototype);
   for (const name of names) Reflect.deleteProperty(Object.prototype, name);

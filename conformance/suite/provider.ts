@@ -1,4 +1,4 @@
-/** The model of all cases: a server on the loopback interface that speaks OpenAI's chat completions, and says what the case wrote for it. */
+/** The model of all cases: a server on the loopback interface that speaks OpenAI's chat completions, and replies what the case wrote for it. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { faultOf } from "./transcript.ts";
 
@@ -10,26 +10,26 @@ export interface Call {
   readonly id?: string | null;
 }
 
-/** What the server answers to one request. */
+/** The server's answer to one request. */
 export interface Reply {
   readonly text?: string;
   readonly calls?: readonly Call[];
   readonly finish?: string;
-  /** Anything but 200 is an error; with `html` the body is a page. */
+  /** Any status but 200 is an error; with `html` the body is a page. */
   readonly status?: number;
   readonly html?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Nothing is ever answered. */
+  /** The server never answers. */
   readonly hangs?: true;
-  /** The reply stops behind so many pieces: the connection breaks, or ends as if all was said. */
+  /** The reply stops after so many pieces: the connection breaks, or ends as if the reply was complete. */
   readonly cut?: { readonly after: number; readonly how: "broken" | "ended" };
   /** Milliseconds between two pieces of a stream. */
   readonly pauseMs?: number;
-  /** What the stream waits for before its next piece, by the number of those that were written. */
+  /** Returns what the stream must wait for before its next piece, given the number of pieces written. */
   readonly before?: (written: number) => Promise<unknown> | undefined;
-  /** The arguments of several calls come in turns, piece by piece. */
+  /** The arguments of several calls alternate, piece by piece. */
   readonly interleaved?: true;
-  /** The bytes of the stream come in portions of seven, wherever they cut a character or a line. */
+  /** The bytes of the stream come in portions of seven, which may cut a character or a line. */
   readonly crumbs?: true;
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
 }
@@ -44,7 +44,7 @@ export interface Message {
   readonly tool_call_id?: string;
 }
 
-/** A request that the server was sent. */
+/** A request that the server received. */
 export interface Request {
   readonly messages: readonly Message[];
   readonly tools: readonly {
@@ -56,19 +56,19 @@ export interface Request {
   }[];
   readonly toolChoice: unknown;
   readonly stream: boolean;
-  /** The client went away before it had all. */
+  /** The client went away before it had the whole reply. */
   left: boolean;
-  /** The pieces that were written by now. */
+  /** The number of pieces written so far. */
   written: number;
 }
 
 export type Script = (request: Request, index: number) => Reply;
 
-/** What one case says and was asked. */
+/** The replies and the requests of one case. */
 export interface Dialogue {
   script: Script;
   readonly requests: Request[];
-  /** What the server answered 400 to, since no provider would take it. */
+  /** The faults of the requests that the server answered with 400, as a provider would. */
   readonly refused: string[];
 }
 
@@ -76,7 +76,7 @@ type Delta = Readonly<Record<string, unknown>>;
 
 let made = 0;
 
-/** The head of a reply; each has an id of its own, since some runtimes know messages by it. */
+/** The head of a reply; each has an id of its own, since some runtimes tell messages apart by it. */
 function headOf() {
   made += 1;
   return { id: `chatcmpl-${made}`, created: 1_700_000_000, model: "mock" };
@@ -155,7 +155,7 @@ async function stream(reply: Reply, request: Request, response: ServerResponse):
     await before?.(request.written);
     if (request.left) return;
     if (cut !== undefined && request.written >= cut.after) {
-      await pause(30); // what was written arrives first
+      await pause(30); // the pieces before arrive first
       if (cut.how === "broken") response.destroy();
       else response.end();
       return;
@@ -220,7 +220,7 @@ export class Provider {
     await new Promise<void>((resolve) => void this.#server.listen(0, "127.0.0.1", resolve));
   }
 
-  /** Opens a dialogue; gives its address. */
+  /** Opens a dialogue and returns its address. */
   open(name: string, dialogue: Dialogue): string {
     this.#dialogues.set(name, dialogue);
     return `http://127.0.0.1:${(this.#server.address() as { readonly port: number }).port}/${name}/v1`;

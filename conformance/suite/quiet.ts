@@ -1,4 +1,4 @@
-/** Keeps runtimes from talking to the console and to their makers; gives what prints a line. */
+/** Keeps runtimes from writing to the console and from reporting to their makers; returns a function that prints a line. */
 export function quiet(): (line: string) => void {
   Object.assign(process.env, {
     OTEL_SDK_DISABLED: "true",
@@ -8,7 +8,7 @@ export function quiet(): (line: string) => void {
     OPENAI_API_KEY: "key",
   });
   for (const level of ["log", "info", "debug", "warn", "error"] as const) console[level] = () => undefined;
-  process.on("unhandledRejection", () => undefined); // a runtime whose run was left may still fail somewhere
+  process.on("unhandledRejection", () => undefined); // a runtime whose run was abandoned may still fail later
   process.on("uncaughtException", () => undefined);
   const write = process.stdout.write.bind(process.stdout);
   return (line) => void write(`${line}\n`);

@@ -1,4 +1,4 @@
-/** What a case has at hand: tools that note their calls, a model that says what it is told to, the runtime, and the demands on it. */
+/** The parts that a case works with: tools that note their calls, a model with a script, the runtime, and the demands on it. */
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,15 +10,15 @@ import type { Call, Dialogue, Message, Reply, Request, Script } from "./provider
 /** Ends a case as failed. */
 export class Failed extends Error {}
 
-/** Ends a case as not offered: what it needs turned out not to be there. */
+/** Ends a case as not offered: the runtime turned out to lack what the case needs. */
 export class NotOffered extends Error {}
 
-/** A tool that notes what it was called with. */
+/** A tool that notes the arguments of its calls. */
 export interface Probe extends Tool {
   readonly ran: unknown[];
 }
 
-/** How a run ended, or what it threw. */
+/** The end of a run, or the value that it threw. */
 export type Outcome = End & { readonly threw?: string };
 
 export interface ToolOptions {
@@ -31,7 +31,7 @@ export interface ToolOptions {
 
 type Body = (args: never, given: { readonly signal?: AbortSignal | undefined }) => unknown;
 
-/** Replies as a list; behind its end the model says that it is done. */
+/** Replies as a list; after the last one the model says that it is done. */
 export function says(...replies: readonly Reply[]): Script {
   return (_request, index) => replies[index] ?? { text: "Done." };
 }
@@ -50,13 +50,13 @@ export function calls(
 
 export const wait = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
 
-/** Waits until a condition holds, about so many milliseconds at most: it counts its looks, so that a busy machine gets more time. Says whether it held. */
+/** Waits until a condition holds, for about `ms` milliseconds at most: it counts its checks, so that a busy machine gets more time. True if it held. */
 export async function until(condition: () => boolean, ms: number): Promise<boolean> {
   for (let left = ms; left > 0 && !condition(); left -= 10) await wait(10);
   return condition();
 }
 
-/** Holds when `condition` does; else the case has failed, and says why. */
+/** Fails the case with the reason unless the condition holds. */
 export function demand(condition: boolean, reason: string): asserts condition {
   if (!condition) throw new Failed(reason);
 }
@@ -75,7 +75,7 @@ export function messageOf(error: unknown): string {
   return line.length <= 160 ? line : `${line.slice(0, 160)}…`;
 }
 
-/** What a phase in a process of its own reported. */
+/** The report of a phase in a process of its own. */
 export interface Report {
   readonly killed?: true;
   readonly threw?: string;
@@ -84,7 +84,7 @@ export interface Report {
   readonly questions?: number;
 }
 
-/** Where a scene plays. */
+/** The place where a scene plays. */
 export interface Stage {
   readonly adapter: Adapter;
   readonly runtime: string;
@@ -99,7 +99,7 @@ export interface Stage {
 }
 
 export class Scene {
-  /** What happened in order, as far as the case notes it. */
+  /** The calls of tools, their ends, and what the case notes, in order. */
   readonly log: string[] = [];
   readonly stage: Stage;
 
@@ -111,7 +111,7 @@ export class Scene {
     return this.stage.dialogue.requests;
   }
 
-  /** Writes the part of the model. */
+  /** Writes the script of the model. */
   model(script: Script): void {
     this.stage.dialogue.script = script;
   }
@@ -159,7 +159,7 @@ export class Scene {
     return adapter.start({ instructions: "Be brief.", address, folder, asking, ...setup });
   }
 
-  /** Asks an agent; what it throws is an outcome too. */
+  /** Asks an agent; a thrown error is an outcome too. */
   async ask(
     agent: Agent | (Partial<Setup> & Pick<Setup, "tools">),
     message: string,
@@ -196,7 +196,7 @@ export class Scene {
     return { ...outcome, shown };
   }
 
-  /** Waits until nothing more happens: not a request, not a piece of a reply, not a call for a third of a second. */
+  /** Waits until nothing more happens: no event, no request and no piece of a reply for 0.3 seconds. */
   async settled(): Promise<void> {
     const seen = (): string => `${this.log.length} ${this.requests.map(({ written }) => written).join(" ")}`;
     let last = seen();
@@ -206,7 +206,7 @@ export class Scene {
     }
   }
 
-  /** What the model was told of the last calls before a request, in their order. */
+  /** The results of the last calls before a request, as the model received them, in their order. */
   results(index = this.requests.length - 1): readonly string[] {
     const messages = this.requests[index]?.messages ?? [];
     const asking = messages.findLast(({ tool_calls: made = [] }) => made.length > 0);
@@ -215,18 +215,18 @@ export class Scene {
     );
   }
 
-  /** All that a request has, as text. */
+  /** The contents of all messages of a request, as text. */
   sent(index: number): string {
     return this.requests[index]?.messages.map(({ content }: Message) => textOf(content)).join("\n") ?? "";
   }
 
-  /** Fails the case when a request was none that a provider takes. */
+  /** Fails the case when it sent a request that a provider refuses. */
   demandValid(): void {
     const [fault] = this.stage.dialogue.refused;
     demand(fault === undefined, `sent what a provider refuses: ${fault}`);
   }
 
-  /** Plays a phase of this case in a process of its own, until it ends or dies. Gives what the phase reported. */
+  /** Plays a phase of this case in a process of its own, until it ends or dies. Returns the report of the phase. */
   async process(phase: string): Promise<Report> {
     const { runtime, caseId, address, folder } = this.stage;
     const file = fileURLToPath(new URL("child.ts", import.meta.url));
@@ -245,7 +245,7 @@ export class Scene {
     return signal === "SIGKILL" ? { killed: true } : { threw: errors.trim().split("\n").at(-1) ?? "" };
   }
 
-  /** Keeps a text for a later process of this case. */
+  /** Stores a text for a later process of this case. */
   keep(text: string): void {
     writeFileSync(this.#keptFile, text);
   }
@@ -254,7 +254,7 @@ export class Scene {
     return readFileSync(this.#keptFile, "utf8");
   }
 
-  /** The calls that were noted by the processes of this case. */
+  /** The calls that the processes of this case noted. */
   ranInAll(name: string): readonly unknown[] {
     if (!existsSync(this.#ranFile)) return [];
     const lines = readFileSync(this.#ranFile, "utf8").trim().split("\n");

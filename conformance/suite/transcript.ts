@@ -1,7 +1,7 @@
-/** What a provider refuses: the rules of OpenAI's chat completions for calls and results, which others share. */
+/** The requests that a provider refuses: the rules of OpenAI's chat completions for calls and results, which other providers share. */
 import type { Message } from "./provider.ts";
 
-/** Says in the words of the provider what is wrong with the messages; undefined where nothing is. */
+/** Says in the provider's words what is wrong with the messages; undefined where nothing is. */
 export function faultOf(messages: readonly Message[]): string | undefined {
   let open = new Set<string>();
   for (const [index, { role, tool_calls: calls = [], tool_call_id: id = "" }] of messages.entries()) {

@@ -14,7 +14,7 @@ export interface BfclFunction {
   readonly properties: JsonObject;
 }
 
-/** A call that is right, with the values that each argument may have. `""` among them: it may be left out. */
+/** A right call, with the values that each argument may have. `""` among them: the argument may be left out. */
 export interface BfclAnswer {
   readonly name: string;
   readonly arguments: Readonly<Record<string, readonly Json[]>>;
@@ -31,9 +31,9 @@ export interface BfclCase {
   readonly id: string;
   readonly category: BfclCategory;
   readonly messages: readonly BfclMessage[];
-  /** As they are judged. */
+  /** The functions as they are judged. */
   readonly functions: readonly BfclFunction[];
-  /** As a model is told of them: with JSON Schema. */
+  /** The functions as a model is given them: with JSON Schema. */
   readonly tools: readonly ToolDescription[];
   /** Empty in the categories that have none. */
   readonly answers: readonly BfclAnswer[];
@@ -44,7 +44,7 @@ export type BfclCases = ReadonlyMap<string, BfclCase>;
 
 /** Reads the cases of some categories, each once. */
 export interface BfclFolder {
-  /** The categories that the folder has cases of. */
+  /** The categories that the folder has cases for. */
   readonly categories: readonly BfclCategory[];
   /**
    * The cases of a category, without those that cannot be judged since their answer is missing.
@@ -90,7 +90,7 @@ export function openCases(folder: string, onBroken: (line: BrokenLine) => void):
   };
 }
 
-/** The files of cases in a folder. Of several versions of a category the last counts. */
+/** The files of cases in a folder. Of several versions of a category the last one counts. */
 function filesIn(folder: string, { optional = false } = {}): ReadonlyMap<BfclCategory, string> {
   const found = new Map<BfclCategory, string>();
   for (const name of namesIn(folder, optional)) {

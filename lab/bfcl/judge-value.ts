@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../src/util/json.ts";
 import { sameJson } from "../../src/util/same-json.ts";
 
-/** The types of BFCL's schemas that values are compared by. JSON has one kind of number: a whole one is also a float. */
+/** The types of BFCL's schemas by which values are compared. JSON has one kind of number: a whole number is also a float. */
 type Kind = "string" | "integer" | "float" | "boolean" | "array" | "dict" | "null";
 
 /**
@@ -69,7 +69,7 @@ function fits(kind: Kind, wanted: Kind): boolean {
   return kind === wanted || (wanted === "float" && kind === "integer");
 }
 
-/** The type of what the answer allows; undefined when it allows nothing but leaving it out. */
+/** The type of the values that the answer allows; undefined when it only allows leaving the argument out. */
 function answerKind(allowed: readonly Json[]): Kind | undefined {
   const first = allowed.find((value) => value !== "");
   return first === undefined ? undefined : kindOf(first);
@@ -129,7 +129,7 @@ function areAllowedObjects(values: readonly Json[], option: Json): boolean {
   );
 }
 
-/** "May be left out" allows an empty list too. */
+/** A value that may be left out may also be an empty list. */
 function listOf(option: Json): readonly Json[] {
   return Array.isArray(option) ? option : [];
 }

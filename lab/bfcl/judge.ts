@@ -42,7 +42,7 @@ export function wrongWith(test: BfclCase, calls: readonly JudgedCall[]): string 
   });
 }
 
-/** Each answer takes the first call that is left and fits it. */
+/** Each answer takes the first remaining call that fits it. */
 function unmatchedIn(test: BfclCase, calls: readonly JudgedCall[]): string | undefined {
   const left = [...calls];
   for (const answer of test.answers) {

@@ -1,8 +1,8 @@
 import type { BfclCase } from "./cases.ts";
 
 /**
- * Cases without the tools of their answers: what is left is near to what is asked, and calling any of it is wrong. They are judged as cases of
- * `irrelevance`. A case whose tools are all right ones is left out.
+ * Cases without the tools of their answers: the remaining tools are near to the question, and calling any of them is wrong. They are judged as cases of
+ * `irrelevance`. A case is left out when all of its tools are right ones, or when it has no answer.
  */
 export function withheld(cases: readonly BfclCase[]): readonly BfclCase[] {
   return cases.flatMap((test): readonly BfclCase[] => {

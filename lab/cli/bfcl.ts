@@ -38,7 +38,7 @@ const usual = "simple_python,multiple,parallel,parallel_multiple,irrelevance";
 /** Folders that are searched for the cases. */
 const places = ["bfcl", "../shared/data/bfcl"] as const;
 
-/** A driver with its figures, or with why there are none. */
+/** A driver with its figures, or with the reason why there are none. */
 type Row = { readonly driver: string } & ({ readonly report: LiveReport } | { readonly error: unknown });
 
 /**
@@ -91,13 +91,13 @@ export async function evalBfcl(flags: LiveFlags): Promise<ExitCode> {
   return exitCodeOfRows(rows, signal);
 }
 
-/** A model that knows nothing and costs nothing: what a driver decides with it, the program decided. */
+/** A model that cannot answer and costs nothing: a decision that a driver makes with it was made by the program. */
 function silent(): Model {
   const features = { tools: false, small: true, completion: true, format: "grammar" } as const;
   return modelFromFunction(() => "I do not know.", { id: "none", features });
 }
 
-/** `all`, or the drivers by their names, between commas. */
+/** `all`, or the drivers by their names, separated by commas. */
 function driversOf(value: string): readonly (DriverName | "auto")[] {
   if (value === "all") return driverNames;
   return listOf(value).map((name) => wordOf("--driver", name, ["auto", ...driverNames]));
@@ -183,7 +183,7 @@ function textOf(rows: readonly Row[]): string {
   return `${table([head, ...cells], new Set(head.keys().filter((column) => column > 0)))}${notes.map((note) => `${note}\n`).join("")}`;
 }
 
-/** With the driver that spoke, where another one than was named. */
+/** The name of a row, with the driver that was used where it is another one than was named. */
 function nameOf({ driver, report }: Row & { readonly report: LiveReport }): string {
   const { drivers } = report;
   return drivers.length === 0 || (drivers.length === 1 && drivers[0] === driver)

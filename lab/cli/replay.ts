@@ -22,7 +22,7 @@ export interface ReplayFlags {
 }
 
 /**
- * `eval replay`: the figures on standard output; failures, and what was passed over, on standard error. Exits with 1 when reading threw.
+ * `eval replay`: the figures on standard output; failures, and skipped lines and outputs, on standard error. Exits with 1 when reading threw.
  *
  * @throws WritError `option-invalid`, `file-unreadable`
  */

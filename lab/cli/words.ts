@@ -12,7 +12,7 @@ export function categoriesOf(value: string): readonly BfclCategory[] {
   return listOf(value).map((name) => wordOf("--categories", name, bfclCategories));
 }
 
-/** Shows so many wrong outputs of each model or driver in each category: what was said, what was found in it, what would have been right. */
+/** Shows so many wrong outputs of each model or driver in each category: the output, the calls found in it, and the right calls. */
 export function showWrong(most: number, { progress, style }: Output): (judged: JudgedOutput) => void {
   const shown = new Map<string, number>();
   return ({ by, test, said, calls, wrong }) => {

@@ -17,7 +17,7 @@ export interface Move {
   readonly does: readonly string[];
 }
 
-/** The size of a variable; 1 is no list. */
+/** The size of a variable; 1 is not a list. */
 export function sizeOf(name: string, { calls, owners }: Bounds): number {
   const of = variables[name]?.of;
   if (of === "call") return calls;
@@ -52,7 +52,7 @@ function placed(
     .replaceAll("THEFTS", String(bounds.thefts));
 }
 
-/** The values that the world chooses, in place of `$0` and `$1`. */
+/** The changes with each of the values that the world chooses in place of `$0` and `$1`. */
 function choices({ does }: Transition): readonly (readonly string[])[] {
   if (!does.some((text) => text.includes("$0"))) return [does];
   return Object.values(verdicts).flatMap((verdict) =>

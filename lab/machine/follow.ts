@@ -1,4 +1,4 @@
-/** Holds what happened in a schedule against the table: each happening is a move of the machine of its run, or the machine refuses it. */
+/** Checks the happenings of a schedule against the table: each is a move of the machine of its run, or the machine refuses it. */
 import type { AgentEvent, Fact } from "../../src/event/event.ts";
 import type { Happening } from "../../src/eval/simulate/happening.ts";
 import type { SimulatedRun } from "../../src/eval/simulate/simulated-run.ts";
@@ -19,10 +19,10 @@ import {
 import { Twin } from "./twin.ts";
 import { Unkept } from "./unkept.ts";
 
-/** More processes and losses than a schedule has. */
+/** A bound that no schedule reaches, for processes that die and claims that are lost. */
 const many = 200;
 
-/** Takes all that happened in a schedule. Gives the moves. @throws Error at the first that the table has not */
+/** Takes all happenings of a schedule and returns the moves. @throws Error at the first one that the table does not have */
 export function follow(
   happenings: readonly Happening[],
   ended: readonly SimulatedRun[],
@@ -61,13 +61,13 @@ class FollowedRun {
   private readonly run: TracedRun;
   private readonly tools: TracedTools;
   private readonly outer: string;
-  /** The number of takes so far: each take is an owner of the table, since it knows nothing of what the one before knew. */
+  /** The number of takes so far. Each take is an owner of the table, since it knows nothing of the memory of the one before. */
   private taken = 0;
   private readonly ownerOfEpoch = new Map<number, number>();
   private readonly ownerOnMachine = new Map<number, number>();
   private isDurable = false;
   private readonly lastFact = new Map<number, number>();
-  /** Calls whose end was told, and is not kept yet. */
+  /** Calls whose end was told and is not stored yet. */
   private readonly toldFirst = new Set<number>();
   private readonly unkept: Unkept;
 
@@ -170,13 +170,13 @@ class FollowedRun {
     if (this.value("heard", this.taken - 1) === 0) this.twin.take(`hear-stop ${this.taken - 1} -`);
   }
 
-  /** A run gives up what it has: it waits for a person, or another process goes on with it. */
+  /** A run is given up by its owner: it waits for a person, or another process goes on with it. */
   private seeLeft(owner: number): void {
     const waits = `leave ${owner} -`;
     this.twin.take(this.twin.can(waits) ? waits : `hand-over ${owner} -`);
   }
 
-  /** An answer in a process that has ended meanwhile is heard by nobody. */
+  /** An answer to a run that has ended has no effect. */
   private seeAnswer(call: number | undefined, isYes: boolean): void {
     if (call !== undefined && !this.twin.hasEnded)
       this.twin.take(`${isYes ? "approve" : "refuse"} - ${call}`);
@@ -205,7 +205,7 @@ class FollowedRun {
 
   private seeEnd(at: At, status: string): void {
     if (this.value("claim") !== at.owner + 1) return;
-    const isLater = this.isDurable && (keptLater.has(status) || this.phase(at) >= phases.begun); // it is told before it is kept
+    const isLater = this.isDurable && (keptLater.has(status) || this.phase(at) >= phases.begun); // it is told before it is stored
     if (!isLater) this.unkept.take(() => this.ends(at, status));
   }
 
@@ -226,7 +226,7 @@ class FollowedRun {
     else if (event.type === "approval-answer" && event.approved) this.move("hear-yes", at);
   }
 
-  /** Facts of a run inside come twice: from its own agent, and from the one around it. */
+  /** Facts of an inner run come twice: from its own agent, and from the agent around it. */
   private wasTold({ type, seq }: AgentEvent, owner: number): boolean {
     const isAgain = type !== "run-start" && seq <= (this.lastFact.get(owner) ?? -1);
     if (!isAgain) this.lastFact.set(owner, seq);
@@ -241,13 +241,13 @@ class FollowedRun {
     return this.tools.standIns.has(this.run.calls[call]?.tool ?? "");
   }
 
-  /** A call may run again and is not stood in for, so that its beginning is told alone. */
+  /** A call that may run again and has no stand-in: only its beginning is told. */
   private isPlain({ owner, call }: At): boolean {
     const isAgain = this.run.calls[call]?.often === often.again && !this.isStoodInFor(call);
     return isAgain && this.phase({ owner, call }) === phases.ready;
   }
 
-  /** A call runs: one that an earlier process began was looked up. */
+  /** A call runs: one that an earlier process began was looked up before. */
   private runs(at: At, tookEffect: boolean): void {
     const isRepeatable = this.run.calls[at.call]?.often === often.again;
     if (this.phase(at) === phases.idle) {
@@ -255,17 +255,17 @@ class FollowedRun {
       else if (isRepeatable) this.judgedEarly(at);
     }
     if (isRepeatable) this.move("begin", at);
-    else if (!this.isDurable) this.move("begin-once", at); // with the process all is gone: it has no journal that could say so
+    else if (!this.isDurable) this.move("begin-once", at); // without a journal, nothing outlives the process that could say so
     this.move(tookEffect ? "happen" : "miss", at);
   }
 
-  /** A call begins while its reply is written: it was judged, and its decision is told with the reply. */
+  /** A call begins while its reply is being written: it was judged, and its decision is told with the reply. */
   private judgedEarly(at: At): void {
     this.move("propose", at);
     this.move("allow", at);
   }
 
-  /** A call has its result, the first time that it is told: one that was kept is told again. */
+  /** A call has its result, the first time that it is told: a result that was stored is told again. */
   private ends(at: At, status: string): void {
     if (this.value("results", at.call) > 0) return;
     this.move(this.endOf(at, status), at);
@@ -276,8 +276,8 @@ class FollowedRun {
     if (this.phase(at) === phases.idle && this.value("began", at.call) > 0) return "lost";
     if (this.phase(at) === phases.idle) this.move("propose", at);
     if (this.phase(at) === phases.ready && hasRun.has(status) && !this.isStoodInFor(at.call))
-      this.runs(at, true); // it is seen at its end
-    if (this.phase(at) === phases.begun) this.move("miss", at); // its beginning was kept, and its tool was not called any more
+      this.runs(at, true); // its run is seen only at its end
+    if (this.phase(at) === phases.begun) this.move("miss", at); // its beginning was stored, and its tool was not called any more
     if (this.phase(at) >= phases.begun) return "record";
     if (status === "cancelled") this.stopItself(at.owner);
     return this.endUnbegun(at, status);
@@ -291,7 +291,7 @@ class FollowedRun {
     return status === "denied" || status === "skipped" || status === "invalid" ? "skip" : "record";
   }
 
-  /** A run whose time is over, or whose call has ended, stops itself. */
+  /** A run stops itself when its time is over, or when its call has ended. */
   private stopItself(owner: number): void {
     const isStopped = this.value("stopped") === 1 || this.value("heard", owner) === 1;
     if (!isStopped && this.run.outcome?.type !== "answered") this.twin.take(`stop-itself ${owner} -`);
@@ -308,8 +308,8 @@ class FollowedRun {
   }
 
   /**
-   * The end of a call of which no fact tells, since its run ended early: the transcript has its result, or is without the whole reply, and so with
-   * nothing that waits for one. The transcript of a run inside is not kept.
+   * The end of a call for which there is no fact, since its run ended early: the transcript has its result, or does not have the reply with the call, and so
+   * no call that waits for a result. The transcript of an inner run is not kept.
    */
   private closed(id: string): string | undefined {
     const { outcome, messages } = this.run;
@@ -343,10 +343,10 @@ class FollowedRun {
   }
 }
 
-/** Ends of calls that ran. */
+/** The results of calls that ran. */
 const hasRun: ReadonlySet<string> = new Set(["ok", "error", "timeout", "unknown"]);
 
-/** Ends that count once they are kept: where the process dies between the two, the next one carries the call out as if it had never ended. */
+/** Results that count once they are stored: where the process dies before that, the next one carries the call out as if it had never ended. */
 const keptLater: ReadonlySet<string> = new Set([...hasRun, "cancelled"]);
 
 /** A call of one owner. */

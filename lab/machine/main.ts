@@ -1,5 +1,5 @@
 /**
- * Has spin go through all states of the machine of a run (table.ts), and looks that each fault of its rules is found: npm run machine. Needs spin and gcc
+ * Lets spin go through all states of the machine of a run (table.ts), and checks that it finds each fault of the rules: npm run machine. Needs spin and gcc
  * (apt-get install spin gcc). Ends with 1 where a rule does not hold, or a fault is not found.
  */
 import { mutations } from "./mutations.ts";

@@ -1,4 +1,4 @@
-/** Rules of the table that are left out or changed, each of which must be found: a model that no fault breaks proves nothing. */
+/** Rules of the table that are left out or changed. Spin must find each: a model that no fault breaks proves nothing. */
 import { type Transition, transitions } from "./table.ts";
 
 export interface Mutation {

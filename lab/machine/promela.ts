@@ -2,7 +2,7 @@
 import { invariantsOf, movesOf, sizeOf } from "./expand.ts";
 import { type Bounds, type Transition, transitions, variables } from "./table.ts";
 
-/** One process in which anything that can happen may happen next. It ends where the run has; a state in which nothing can, and it has not, is an error. */
+/** One process in which any possible move may happen next. It ends when the run has; a state without a possible move before that is an error. */
 export function promelaOf(bounds: Bounds, table: readonly Transition[] = transitions): string {
   const declared = Object.entries(variables).map(([name, { first, says }]) => {
     const size = sizeOf(name, bounds);

@@ -1,31 +1,31 @@
-/** Has spin go through all states of a model. */
+/** Lets spin go through all states of a model. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** What spin found. */
+/** The findings of spin. */
 export interface Checked {
   readonly states: number;
   readonly transitions: number;
   readonly depth: number;
   readonly seconds: number;
-  /** It went through all of them. */
+  /** True when spin went through all states. */
   readonly isWhole: boolean;
   /** The invariant that does not hold, `stuck`, or undefined. */
   readonly broken?: string;
-  /** The moves to it. */
+  /** The moves that lead to it. */
   readonly moves: readonly string[];
 }
 
-/** True where spin and a C compiler are there. */
+/** True where spin and gcc are installed. */
 export function hasSpin(): boolean {
   return ["spin", "gcc"].every((program) => spawnSync(program, ["--version"]).error === undefined);
 }
 
 const numberIn = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? Number.NaN);
 
-/** Goes through all states; stops at the first fault, by the shortest way to it where `shortest` says so. */
+/** Goes through all states and stops at the first fault; with `shortest`, at the one with the fewest moves. */
 export function checked(promela: string, { shortest = false } = {}): Checked {
   const cwd = mkdtempSync(join(tmpdir(), "machine-"));
   const run = (program: string, ...args: readonly string[]): string =>

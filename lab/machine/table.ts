@@ -1,9 +1,9 @@
 /**
- * The machine of a run in one table: what may happen to its calls, by whom, when, and what it changes. Guards and changes are written in the words that C, Promela and TypeScript
- * share, so that one text is checked by spin (promela.ts) and held against real runs (twin.ts).
+ * The machine of a run in one table: what may happen to its calls, by whom, when, and what it changes. Guards and changes are written in the syntax
+ * that C, Promela and TypeScript share, so that spin (promela.ts) checks the same text that real runs are checked against (twin.ts).
  */
 
-/** How large the model is: what spin goes through is all that can happen within these bounds. */
+/** The size of the model: spin goes through all that can happen within these bounds. */
 export interface Bounds {
   readonly calls: number;
   readonly owners: number;
@@ -22,16 +22,16 @@ export interface Variable {
   readonly says: string;
 }
 
-/** Where an owner is with a call, in its own memory. */
+/** The state of a call in the memory of an owner. */
 export const phases = { idle: 0, proposed: 1, asked: 2, ready: 3, begun: 4, done: 5, ended: 6 } as const;
 
-/** What the policy says of a call, whoever asks. */
+/** The policy's verdict on a call, whoever asks. */
 export const verdicts = { allow: 0, ask: 1, deny: 2 } as const;
 
-/** How often a call may happen: again, once, or once and its tool can say later whether it did. */
+/** How often a call may happen: again, once, or once where its tool can say later whether it did. */
 export const often = { again: 0, once: 1, lookedUp: 2 } as const;
 
-/** 0 is nothing. */
+/** The answers of a person; 0 stands for none. */
 export const answers = { yes: 1, no: 2 } as const;
 
 export const variables: Readonly<Record<string, Variable>> = {
@@ -62,14 +62,14 @@ export const variables: Readonly<Record<string, Variable>> = {
   thefts: { of: "one", first: 0, says: "claims that the living lost" },
 };
 
-/** Who takes a step: `c` is a call, `o` an owner, from 0. */
+/** The actor of a step: `c` is a call, `o` an owner, from 0. */
 export type Actor = "world" | "owner" | "owner-call" | "person";
 
 export interface Transition {
   readonly name: string;
   readonly by: Actor;
   readonly when: readonly string[];
-  /** Assignments, done as one. `$AT` is the phase of the owner for the call. */
+  /** Assignments, made together. `$AT` is the phase of the owner for the call. */
   readonly does: readonly string[];
   readonly says: string;
 }

@@ -1,4 +1,4 @@
-/** Traces in which one thing is put wrong: what a runtime with such a fault would leave. The table must refuse each. */
+/** Traces with one fault each, as a runtime with such a fault would leave them. The table must refuse each. */
 import type { Happening } from "../../src/eval/simulate/happening.ts";
 import { follow } from "./follow.ts";
 import { type Drawn, drawnTraces, type Trace } from "./traces.ts";
@@ -8,13 +8,13 @@ type Kept = Extract<Happening, { readonly type: "stored" }>;
 /** A fault of a trace. */
 export interface Tampering {
   readonly says: string;
-  /** The trace with the fault; undefined where there is nothing in it that could go wrong in that way. */
+  /** The trace with the fault; undefined where the trace has nothing that could go wrong in that way. */
   readonly tamper: (happenings: readonly Happening[]) => readonly Happening[] | undefined;
 }
 
 const isCall = /(^|\/)call\/\d+$/;
 
-/** Puts others in the place of the last happening that fits. */
+/** Replaces the last happening that fits by others. */
 function replaced(
   happenings: readonly Happening[],
   fits: (happening: Happening) => boolean,
@@ -32,7 +32,7 @@ function isKept(happening: Happening, has: "beginning" | "result"): happening is
   return isCall.test(key) && (json === undefined) === (has === "beginning");
 }
 
-/** The execution right behind the record that its call begins. */
+/** The execution directly after the record that its call begins. */
 const beganAndRan = (happening: Happening, place: number, all: readonly Happening[]): boolean =>
   happening.type === "executes" &&
   happening.execution.tookEffect &&
@@ -134,12 +134,12 @@ export const tamperings: readonly Tampering[] = [
   },
 ];
 
-/** What the table says of one fault. */
+/** The verdict of the table on one fault. */
 export interface Tampered {
   readonly says: string;
   /** The traces that the fault was put into. */
   readonly tampered: number;
-  /** The agent and the seed of those that the table takes all the same. */
+  /** The agent and the seed of the traces with the fault that the table accepts. */
   readonly passed: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Holds what happens in drawn schedules of the simulator against the machine of a run (table.ts), and looks that faults put into traces are refused:
- * npm run machine:traces -- --count 10000 [--seed n]. Ends with 1 where a trace is refused, a transition is taken by none, or a fault passes.
+ * Checks the happenings of drawn schedules of the simulator against the machine of a run (table.ts), and checks that faults put into traces are refused:
+ * npm run machine:traces -- --count 10000 [--seed n]. Ends with 1 where a trace is refused, no trace takes a transition, or a fault passes.
  */
 import { parseArgs } from "node:util";
 import { transitions } from "./table.ts";

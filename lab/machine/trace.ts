@@ -1,4 +1,4 @@
-/** Finds the calls of the runs of one schedule in what happened in it: what the machine has to know of them before anything happens. */
+/** Finds the calls of the runs of one schedule in its happenings: the machine must know them before anything happens. */
 import type { AgentEvent } from "../../src/event/event.ts";
 import type { Outcome } from "../../src/event/outcome.ts";
 import type { Happening } from "../../src/eval/simulate/happening.ts";
@@ -18,27 +18,27 @@ export interface TracedCall {
   readonly often: number;
 }
 
-/** A run, or one inside a call of it: each is a machine of its own, and those inside have the owner of the outermost. */
+/** A run, or one inside a call of it: each has a machine of its own, and inner runs have the owner of the outermost one. */
 export interface TracedRun {
   readonly runId: string;
   readonly calls: TracedCall[];
   outcome: Outcome | undefined;
-  /** The transcript, where it was not inside another one. */
+  /** The transcript; empty for a run inside another one. */
   readonly messages: readonly Message[];
 }
 
-/** What is known of the agents of a schedule: the tools, and those in whose place the simulator stands. */
+/** The tools of the agents of a schedule, and those that the simulator stands in for. */
 export interface TracedTools {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly standIns: ReadonlySet<string>;
 }
 
-/** The id of the run that nobody called. */
+/** The id of the outermost run. */
 export function outermost(runId: string): string {
   return runId.split("/", 1)[0] ?? runId;
 }
 
-/** The runs of a schedule that make calls, with all of which anything was told. */
+/** The runs of a schedule that make calls, each with all of its calls that were told. */
 export function runsOf(
   happenings: readonly Happening[],
   ended: readonly SimulatedRun[],
@@ -100,7 +100,7 @@ function oftenOf(tool: Tool | undefined): number {
   return tool.reconcile === undefined ? often.once : often.lookedUp;
 }
 
-/** True of the record of an answer that is a yes. */
+/** True when the record of an answer approves. */
 export function saysYes(json: string): boolean {
   const { approved } = JSON.parse(json) as { readonly approved?: boolean }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- an answer
   return approved === true;
@@ -112,7 +112,7 @@ export function statusIn(json: string): string {
   return result?.status ?? "";
 }
 
-/** The run that a process takes: one of a store there, one without a store where it begins. */
+/** The run that a process takes from a store with this happening; undefined for every other happening. */
 export function takenBy(happening: Happening): string | undefined {
   if (happening.type === "stored" && happening.change.type === "taken") return happening.runId;
   return undefined;

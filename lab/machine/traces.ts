@@ -1,4 +1,4 @@
-/** Plays agents in schedules of a simulated world, and holds what happened against the table. */
+/** Plays agents in schedules of a simulated world, and checks the happenings against the table. */
 import { allFaults, Drawing } from "../../src/eval/simulate/draw.ts";
 import type { Happening } from "../../src/eval/simulate/happening.ts";
 import { play } from "../../src/eval/simulate/play.ts";
@@ -10,7 +10,7 @@ import { messageOf } from "../../src/error/writ-error.ts";
 import { follow } from "./follow.ts";
 import type { TracedTools } from "./trace.ts";
 
-/** All that happened in one schedule. */
+/** The happenings of one schedule. */
 export interface Trace {
   readonly agent: string;
   /** Of the schedule that is not drawn: the first seed. */
@@ -28,7 +28,7 @@ export interface Drawn {
   readonly seed: number;
 }
 
-/** The schedules that are not drawn, each the first of its agent: transitions that few drawn ones take, a look at a call that another process began. */
+/** Schedules that are not drawn, each the first of its agent, for rare transitions: a lookup of a call that another process began. */
 const fixed: Readonly<Record<string, Schedule>> = {
   recovering: {
     durable: true,
@@ -74,7 +74,7 @@ export async function* drawnTraces({ traces, seed }: Drawn): AsyncGenerator<Trac
   }
 }
 
-/** What came out of traces. */
+/** The results of some traces. */
 export interface Traced {
   readonly traces: number;
   /** The moves that were taken, by the name of their transition. */
@@ -85,7 +85,7 @@ export interface Traced {
   readonly refused?: { readonly agent: string; readonly seed: number; readonly why: string };
 }
 
-/** Holds traces against the table. Ends at the first that is refused. */
+/** Checks traces against the table. Ends at the first that is refused. */
 export async function traced(drawn: Drawn): Promise<Traced> {
   const moves: Record<string, number> = {};
   const deviations: Record<string, number> = {};

@@ -1,4 +1,4 @@
-/** The same table, held against what really happened: a state that takes one move after the other, and refuses one that the table has not. */
+/** The same table, checked against real runs: a state that takes one move after the other, and refuses a move that the table does not have. */
 import { invariantsOf, type Move, movesOf, sizeOf } from "./expand.ts";
 import { type Bounds, transitions, variables } from "./table.ts";
 
@@ -23,7 +23,7 @@ function guardOf(text: string): { readonly text: string; readonly holds: (state:
   return { text, holds: (state) => Boolean(ask(...names.map((name) => state[name] ?? 0))) };
 }
 
-/** Changes give back the variables that are no lists, since lists are changed in place. */
+/** Changes return the variables that are not lists; lists are changed in place. */
 function changeOf(does: readonly string[]): (state: State) => void {
   const single = names.filter((name) => variables[name]?.of === "one");
   const act = compiled(`${does.join("; ")}; return { ${single.join(", ")} };`);
@@ -67,7 +67,7 @@ export class Twin {
     );
   }
 
-  /** Takes a move; of several of one name the one with that number. @throws Error where the table has no such move here */
+  /** Takes a move; of several with the same name, the one with the number `choice`. @throws Error where the table has no such move here */
   take(name: string, choice = 0): void {
     const one = this.#moves.get(name)?.[choice];
     if (one === undefined) throw new Error(`The table has no move "${name}".`);

@@ -1,10 +1,10 @@
-/** Keeps back what a run inside a call told of its ends, until the call itself is kept. */
+/** Holds back the moves at the end of an inner run until the call around it is stored. */
 import type { StoreChange } from "../../src/durable/memory-run.ts";
 import { outermost } from "./trace.ts";
 
 /**
- * Moves of a run that count once the call around it is kept: what runs beside it decides which bounds it meets, and that comes in another order where the
- * process dies and the next one goes on. Those of an outermost run, and of one that no store keeps, count at once.
+ * Moves of a run that count once the call around it is stored: runs beside it decide which bounds it meets, and they may come in another order where the
+ * process dies and the next one goes on. The moves of an outermost run, and of a run without a store, count at once.
  */
 export class Unkept {
   /** The key of the call around the run; empty for an outermost run. */

@@ -10,7 +10,7 @@ export interface BfclFolders {
   readonly data: string;
   /** Writes a file below `root`: a text as it is, values as one line of JSON each. */
   readonly file: (path: string, content: string | readonly unknown[]) => void;
-  /** Writes what a model put out for a category, under the names that such files had in 2024. */
+  /** Writes the outputs of a model for a category, under the names that such files had in 2024. */
   readonly recorded: (model: string, category: string, results: Readonly<Record<string, unknown>>) => void;
   readonly remove: () => void;
 }

@@ -2,7 +2,7 @@
 const works = new Set<() => void>();
 let isListening = false;
 
-/** Has work done when this process ends, whatever ends it but a signal. Gives the function that forgets it. */
+/** Has work done when this process ends for any reason but a signal. Returns the function that forgets it. */
 export function atProgramEnd(work: () => void): () => void {
   works.add(work);
   if (!isListening) {

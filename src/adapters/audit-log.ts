@@ -10,22 +10,22 @@ import { anything, filled, oneOf, optional } from "../util/shape.ts";
 
 /** Options of {@link auditLog}. */
 export interface AuditLogOptions {
-  /** `sizes`: names, ids, numbers and verdicts, and of all content its length (default). `full`: the facts as they are told. */
+  /** `sizes`: names, ids, numbers and verdicts, and only the lengths of contents (default). `full`: the facts as they are told. */
   readonly content?: "sizes" | "full";
-  /** The file is put aside as `PATH.1` before it would become larger. Default 50 000 000. */
+  /** The size above which a write first renames the file to `PATH.1`. Default 50 000 000. */
   readonly rotateBytes?: number;
-  /** The number of files put aside that stay. Default 10. */
+  /** The number of renamed files that are kept. Default 10. */
   readonly keepFiles?: number;
 }
 
 /** A listener for `onEvent` of agents and runs. Several may share it. */
 export interface AuditLog {
   (event: AgentEvent): void;
-  /** Writes what waits, at once. It happens by itself in the next turn of the event loop, and when the process ends. */
+  /** Writes the waiting lines at once. This also happens in the next turn of the event loop, and when the process ends. */
   readonly flush: () => void;
 }
 
-/** The lines that wait for a disk which fails. Beyond so many the oldest are given up. */
+/** The most lines that wait for a failing disk. Beyond that, the oldest are dropped. */
 const mostWaiting = 10_000;
 
 const optionsShape = closed({
@@ -35,9 +35,9 @@ const optionsShape = closed({
 });
 
 /**
- * Adds each fact of the runs that it hears to a file, as a line of JSON. It never disturbs a run: it does not throw, the
- * lines of one moment are written together, and when the disk fails they wait for the next line and for a better day. Beyond 10 000 the
- * oldest are given up; the next line says how many. The author is warned once.
+ * Adds each fact of the runs that it hears to a file, as a line of JSON. It never disturbs a run: it does not throw, and it
+ * writes the lines of one moment together. If the disk fails, they wait and are written with a later line. Beyond 10 000 the
+ * oldest are dropped, and the next line says how many. The author is warned once.
  *
  * @throws WritError `option-invalid` for a bound that is not a whole number
  * @example
@@ -95,7 +95,7 @@ function checkWhole(option: string, value: number, least: number): void {
   throw new WritError("option-invalid", { option: `auditLog ${option}`, value: String(value), advice });
 }
 
-/** Fields of events that hold no content: names, ids, numbers and the words of the runtime. All others are left out. */
+/** Fields of events that hold no content: names, ids, numbers and texts of the runtime. All others are left out. */
 const plainFields: ReadonlySet<string> = new Set(
   [
     "at seq type agent runId parentRunId sessionId intent turn callId name skill by confidence",
@@ -104,7 +104,7 @@ const plainFields: ReadonlySet<string> = new Set(
   ].flatMap((names) => names.split(" ")),
 );
 
-/** A fact without the content of messages, arguments and results, of which it tells the length alone. */
+/** A fact without the content of messages, arguments and results, of which it has only the length. */
 function auditEntry(fact: AgentEvent & Fact): JsonObject {
   const plain = Object.entries(fact).filter(([field]) => plainFields.has(field));
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is the reader of this type
@@ -112,7 +112,7 @@ function auditEntry(fact: AgentEvent & Fact): JsonObject {
   return { ...Object.fromEntries(plain), ...read?.(fact) };
 }
 
-/** The parts of the facts that have content, as lengths and words of the runtime. */
+/** The parts of the facts that have content, as lengths and texts of the runtime. */
 const lengths: {
   readonly [Type in Fact["type"]]?: (fact: Extract<Fact, { readonly type: Type }>) => JsonObject;
 } = {
@@ -145,13 +145,13 @@ function charsOf(value: Json): number {
 /** The place of a file of lines, and the bounds of its size. */
 interface RotatingOptions {
   readonly path: string;
-  /** The file is put aside before a write that would make it larger. */
+  /** The size above which a write first renames the file. */
   readonly rotateBytes: number;
-  /** The number of files that stay when they were put aside; `path.1` is the youngest. */
+  /** The number of renamed files that are kept; `path.1` is the latest. */
   readonly keepFiles: number;
 }
 
-/** Adds text to the file, which is put aside first when it would become too large. @throws what the disk says */
+/** Adds text to the file, which is renamed first if it would become too large. @throws the error of the disk */
 export function appendRotating(text: string, { path, rotateBytes, keepFiles }: RotatingOptions): void {
   const size = sizeOf(path);
   const isFull = size > 0 && size + Buffer.byteLength(text) > rotateBytes;
@@ -160,7 +160,7 @@ export function appendRotating(text: string, { path, rotateBytes, keepFiles }: R
     appendFileSync(path, text, { mode: 0o600 });
   } catch (error) {
     const before = isFull ? 0 : size;
-    if (sizeOf(path) > before) truncateSync(path, before); // a full disk took the beginning, which is written again
+    if (sizeOf(path) > before) truncateSync(path, before); // a full disk took the beginning, which will be written again
     throw error;
   }
 }

@@ -1,9 +1,9 @@
-/** More than any message needs. One message of an event stream may be as long. */
+/** The most bytes of an answer, or of one message of an event stream: more than any message needs. */
 const maxBytes = 10_000_000;
 
 /**
- * Makes what sends a request as it is told to, follows no redirect by itself, and reads no answer that does not end. The author's headers are for one origin: a
- * sign-in asks others.
+ * Makes a function that sends a request, follows no redirect by itself, and stops reading an answer that is too long. The author's headers are sent to one
+ * origin only: a sign-in asks others.
  */
 export function boundedFetch(
   origin: string,
@@ -27,7 +27,7 @@ function boundedResponse(response: Response): Response {
   return read;
 }
 
-/** Of a stream of events the count begins anew with each. */
+/** Bounds the bytes of an answer; in a stream of events, the bytes of each event. */
 function bounded(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
   let count = 0;
   let last = "";

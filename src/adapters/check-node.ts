@@ -1,6 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import { nodeIsNewEnough, oldestNode } from "./node-version.ts";
 
-// Imported first by the entry: an older Node would fail later, and say what it misses instead of why.
+// The entry imports this first: an older Node would fail later, with an error about a missing feature.
 if (!nodeIsNewEnough(process.versions.node))
   throw new WritError("node-outdated", { found: process.versions.node, needed: oldestNode });

@@ -5,15 +5,15 @@ import { nodePowers } from "./capability/node-powers.ts";
 import { longestMs } from "./wait-ms.ts";
 import { warnOnce } from "./warn-once.ts";
 
-/** Loaded with the first agent: a program that only imports writ needs none, and the first run does not wait for it. */
+/** Loaded with the first agent: a program that only imports writ does not need it, and the first run need not wait for it. */
 const crypto = lazy(() => process.getBuiltinModule("node:crypto"));
 
-/** Loads what every run needs: a third of a short first run would go into it. */
+/** Loads the modules that every run needs: otherwise they would take a third of a short first run. */
 export function readyForRuns(): void {
   crypto();
 }
 
-/** Lets everything else of the process have its turn first. A timer of no time would wait a millisecond. */
+/** Lets all other work of the process have its turn first. A timer of no time would wait a millisecond. */
 function soon(fire: () => void): () => void {
   const immediate = setImmediate(fire);
   return () => clearImmediate(immediate);
@@ -29,7 +29,7 @@ let begun = 0;
 export const nodeHost: Host = {
   now: () => Date.now(),
   ofRun() {
-    if (this.now !== nodeHost.now) return this; // whose clock is another one
+    if (this.now !== nodeHost.now) return this; // a host with another clock
     const from = Date.now() - performance.now();
     return { ...this, now: () => Math.round(from + performance.now()), day: this };
   },

@@ -3,8 +3,8 @@ import { type DurableRuns, durableRunsWith } from "../durable/durable-runs.ts";
 import { nodeHost } from "./clock.ts";
 
 /**
- * Runs that outlast their process: begun in one, carried out by workers in any, answered from a third. What was recorded never happens again,
- * whatever dies meanwhile.
+ * Makes runs that outlast their process: one process begins them, workers in any process carry them out, and a third answers their questions. A recorded step
+ * is not repeated, whatever process dies meanwhile.
  *
  * @throws WritError `definition-invalid`
  * @example

@@ -35,7 +35,7 @@ export function execute(request: ExecuteRequest): Promise<ResultMessage[]> {
  * Runs the turn cycle alone, from a transcript of your own. It returns the same generator as an agent's `stream`; the generator's return value has the
  * transcript to continue with.
  *
- * @throws WritError what `agent()` throws, and `transcript-invalid` when calls in the transcript have no result
+ * @throws WritError the errors of `agent()`, and `transcript-invalid` if calls in the transcript have no result
  * @example
  * ```ts
  * import { tool } from "writ";

@@ -9,15 +9,15 @@ import { waitMs } from "./wait-ms.ts";
 
 /** A way in which a request to a model goes wrong. */
 export type ModelFault =
-  /** The first piece comes so much later. */
+  /** The first piece comes later by this much. */
   | { readonly type: "slow"; readonly ms: number }
-  /** The connection breaks after so many pieces. */
+  /** The connection breaks after this many pieces. */
   | { readonly type: "cut"; readonly after: number }
-  /** The provider refuses: too many requests. It asks for a wait, where it has `retryAfterMs`. */
+  /** The provider refuses because of too many requests. With `retryAfterMs` it asks for a wait. */
   | { readonly type: "rate-limited"; readonly retryAfterMs?: number }
-  /** The arguments of each call miss their last character, so that they are no JSON. */
+  /** The arguments of each call lack their last character, so they are not JSON. */
   | { readonly type: "malformed" }
-  /** Each call names another tool: `name`, else its own name with `_2` behind it. */
+  /** Each call names another tool: `name`, or by default its own name followed by `_2`. */
   | { readonly type: "wrong-tool"; readonly name?: string };
 
 const aFault = variants(
@@ -33,11 +33,12 @@ const aFault = variants(
 );
 
 /**
- * Makes a model whose requests fail as the list says: the first request by the first fault, and so on. `undefined` in the list, and its end,
- * leave a request as it is. Use it to test how an agent handles failures of its provider: whether it asks again, what it tells the user, and that
+ * Makes a model whose requests fail as the list says: the first request with the first fault, and so on. A request for which the list has `undefined`,
+ * or nothing, does not fail. Use it to test how an agent handles failures of its provider: whether it asks again, what it tells the user, and that
  * a call in a cut reply does not run.
  *
- * @throws WritError `definition-invalid` for a fault that there is not; from the request: `model-rate-limited`, `provider-failed` where the stream is cut; what the model itself throws
+ * @throws WritError `definition-invalid` for an unknown fault; from a request `model-rate-limited`, `provider-failed` if the stream is cut, and the model's
+ * errors
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -93,7 +94,7 @@ function changed(delta: Delta, fault: ModelFault): Delta {
 
 type CallEnd = Extract<Delta, { type: "call-end" }>;
 
-/** The arguments without their last character; those that came in pieces contradict them, which is as malformed. */
+/** The arguments without their last character. If they came in pieces, these contradict them, which makes them malformed too. */
 function cutArguments(end: CallEnd): CallEnd {
   const { arguments: whole } = end;
   const text = typeof whole === "string" ? whole : JSON.stringify(whole ?? {});

@@ -8,26 +8,26 @@ import { type OllamaModel, ollamaModels, ollamaRunning } from "./model/ollama.ts
 import { modelNamed } from "./model/resolve.ts";
 import { whereInstalled } from "./peer.ts";
 
-/** The best model that this machine has and why it is the one, or why there is none. */
+/** The best model of this machine with the reason for it, or the reason why there is none. */
 export type FoundModel =
   | { readonly model: Model; readonly why: string }
   | { readonly model?: undefined; readonly why: string };
 
 /** Options of {@link findModel}. */
 export interface FindModelOptions {
-  /** Told what is fetched, before and while it is. Default: a line on standard error before. */
+  /** Called before and during a download. Default: it prints a line on standard error before. */
   readonly onFetch?: (event: FetchEvent) => void;
   readonly signal?: AbortSignal;
 }
 
-/** `begin` says what is about to be fetched: its name, size and licence are announced before the first byte. */
+/** `begin` names the file: its name, size and licence are announced before the first byte. */
 export type FetchEvent = { readonly type: "begin"; readonly file: CatalogueModel } | PullEvent;
 
 /**
- * Finds the best model there is: the one that `$WRIT_MODEL` names; else one of a running Ollama, one that can call tools before others; else
- * the small embedded one, whose file is fetched once when it is not there. Gives no model, and why, where all of that fails.
+ * Finds the best available model: the one that `$WRIT_MODEL` names; otherwise a model of a running Ollama, preferably one that can call tools; otherwise
+ * the small embedded one, whose file is fetched once if it is missing. If all of these fail, it returns no model, and the reason.
  *
- * @throws WritError `model-name-invalid` and the like for a name in `$WRIT_MODEL` that is none.
+ * @throws WritError `model-name-invalid` and similar errors for a wrong name in `$WRIT_MODEL`
  *
  * @example
  * ```ts
@@ -47,13 +47,13 @@ export async function findModel(options: FindModelOptions = {}): Promise<FoundMo
 
 /** Models and packages to choose from. */
 export interface Surroundings {
-  /** `$WRIT_MODEL`; undefined when it is not set or empty. */
+  /** `$WRIT_MODEL`; undefined if it is not set or empty. */
   readonly wanted?: string;
-  /** The models of the Ollama that runs; when there is none, why. */
+  /** The models of the running Ollama, or the reason why there are none. */
   readonly ollama: readonly OllamaModel[] | { readonly why: string };
   /** True if `node-llama-cpp` is installed. */
   readonly canEmbed: boolean;
-  /** The model that runs inside the process, and whether its file is there. */
+  /** The model that runs inside the process, and whether its file is present. */
   readonly embedded: CatalogueModel & { readonly present: boolean };
 }
 
@@ -63,7 +63,7 @@ export type ModelChoice =
   | { readonly type: "fetch"; readonly name: string; readonly file: CatalogueModel; readonly why: string }
   | { readonly type: "none"; readonly why: string };
 
-/** Chooses, and changes nothing: the rule of {@link findModel}. */
+/** Chooses by the rule of {@link findModel}, and changes nothing. */
 export function chooseModel({ wanted, ollama, canEmbed, embedded }: Surroundings): ModelChoice {
   if (wanted !== undefined) return { type: "ready", name: wanted, why: "WRIT_MODEL names it" };
   const best = "why" in ollama ? undefined : bestOf(ollama);
@@ -82,7 +82,7 @@ export function chooseModel({ wanted, ollama, canEmbed, embedded }: Surroundings
   return { type: "fetch", name, file: embedded, why: `${noOllama}; this one runs inside the process` };
 }
 
-/** Looks at the environment, Ollama, the installed packages and the model files. Takes 3 seconds at most, and fetches nothing. */
+/** Reads the environment, Ollama, the installed packages and the model files. Takes 3 seconds at most, and fetches nothing. */
 export async function lookAround(): Promise<Surroundings> {
   const wanted = process.env["WRIT_MODEL"]?.trim();
   const embedded = listModelFiles().find(({ name }) => name === defaultModel);
@@ -126,7 +126,7 @@ async function lookAtOllama(): Promise<Surroundings["ollama"]> {
   }
 }
 
-/** The first that can call tools; else the first that may; models of the cloud last, and those that only embed never. */
+/** The first model that can call tools, otherwise the first that may; models of the cloud come last, and models that only embed are left out. */
 function bestOf(models: readonly OllamaModel[]): OllamaModel | undefined {
   const writing = models.filter(
     ({ capabilities }) =>

@@ -27,7 +27,7 @@ import { modelNamed, resolveModel } from "./model/resolve.ts";
  * Asks a model once, without a loop: you carry out the calls of the reply and send their results with
  * the next request. A request that fails is repeated if that can help (`retry`).
  *
- * @throws WritError `definition-invalid` for a call of `chat` in another form; what the model's adapter throws
+ * @throws WritError `definition-invalid` for a call of `chat` in another form, and the errors of the model's adapter
  * (`provider-unreachable`, `model-not-found`, …)
  * @example
  * ```ts
@@ -48,7 +48,7 @@ export async function chat(request: ChatRequest & Patience & Required<WithModel>
  * Asks a model once, like `chat`, and yields the pieces of its reply while the model writes. The generator returns the whole reply. Leaving
  * it early ends the request. A request that fails is repeated before the first piece, and not after it.
  *
- * @throws WritError what `chat` throws
+ * @throws WritError the errors of `chat`
  * @example
  * ```ts
  * import { chatStream } from "writ/doors";
@@ -67,7 +67,7 @@ export async function* chatStream(
   return yield* chatStreamPatiently(toldWithoutSecrets(request), { model, patience, host: nodeHost });
 }
 
-/** A tool may ask a model by itself: the secrets that it sent to others are none of the model's business. */
+/** The request without secrets: a tool that asks a model itself must not show it the secrets that it sent to others. */
 function toldWithoutSecrets(request: ChatRequest): ChatRequest {
   return { ...request, messages: withoutSecrets(request.messages, nodeHost) };
 }
@@ -81,7 +81,7 @@ export interface WithModel {
 }
 
 /**
- * The model for {@link llmStep}, {@link safeLoop} and {@link decide}, and who named it; or that none is
+ * The model for {@link llmStep}, {@link safeLoop} and {@link decide}, and where its name comes from; or that none is
  * named.
  */
 export type LlmStatus =
@@ -109,17 +109,17 @@ export function llmStatus(given: WithModel = {}): LlmStatus {
 }
 
 /**
- * Asks a model for one decision: the final answer, or one tool of the catalogue with its arguments. Nothing is run: the model gives a name,
+ * Asks a model for one decision: the final answer, or one tool of the catalogue with its arguments. It runs nothing: the model returns a name,
  * and the program decides what it means. The catalogue is plain data; an empty one makes the step final. `tokens` are those of this step,
- * estimated where the provider counts none. Without a model the answer is `[no llm provider]` at 0 tokens, so that a program stays runnable
+ * estimated if the provider does not count them. Without a model the answer is `[no llm provider]` at 0 tokens, so that a program stays runnable
  * offline.
  *
- * Works with native calls and, where the model has none, in the JSON protocol. A reply that decides nothing is asked for again, at most
+ * Works with native calls and, if the model has none, in the JSON protocol. If a reply decides nothing, the model is asked again, at most
  * twice. The name and the arguments are what the model wrote: look the name up in a `Map`, and let `callTool` check the arguments.
  *
- * @throws WritError `protocol-violated` when the model decides nothing three times, `run-refused` when its provider holds the reply back,
+ * @throws WritError `protocol-violated` if the model decides nothing three times, `run-refused` if its provider holds the reply back,
  * `definition-invalid` for another form of the call, `name-invalid` and `name-taken` for the catalogue,
- * `model-invalid` and `model-name-invalid`, and what the model's adapter throws
+ * `model-invalid` and `model-name-invalid`, and the errors of the model's adapter
  * (`provider-unreachable`, …). An aborted step throws the signal's reason.
  * @example
  * ```ts
@@ -142,13 +142,13 @@ export async function llmStep(request: StepRequest & WithModel): Promise<StepDec
 /**
  * The bounded loop over {@link llmStep} and {@link callTool}, to the letter of the page it comes from: one call a step, and a context of text
  * that grows by ` [name => result]`. Only names in `tools` are called; any other becomes ` [name => not allowed]`, and the loop goes on.
- * Steps and tokens are looked at before each step and never after, so a step that was paid for is carried out. Gives the model's answer, or
+ * Steps and tokens are checked before each step and never after, so a step that was paid for is carried out. Returns the model's answer, or
  * `out of steps` for both bounds.
  *
  * It is for programs that want to see a whole loop at a glance. For anything that must last (several calls a turn, typed arguments in the
  * prompt, approvals, events, sessions, replay) use `agent()`.
  *
- * @throws WritError `definition-invalid` for a bound that is no number from 0 on, and what {@link llmStep} throws. What a tool throws is a
+ * @throws WritError `definition-invalid` for a bound that is not a number from 0 on, and the errors of {@link llmStep}. An error of a tool is a
  * result that the model sees.
  * @example
  * ```ts
@@ -184,7 +184,7 @@ export async function safeLoop(options: SafeLoopOptions & WithModel): Promise<st
  * punctuation and words around the option, and asks once more, with the mistake, if the answer fits no option or several. The result is the option byte
  * for byte, or no option and a notice that says why, also when there is no model. It is never anything else.
  *
- * @throws WritError `definition-invalid` for fewer than two options, empty ones or two that are the same; what the model's adapter throws.
+ * @throws WritError `definition-invalid` for fewer than two options, empty ones or two that are the same; the errors of the model's adapter
  * @example
  * ```ts
  * import { decide } from "writ/doors";
@@ -240,7 +240,7 @@ export function call<Given, Sent = Readonly<Record<string, unknown>>>(
  * result and puts it into words for the model. It never throws for a mistake of a model or a tool. A name that no tool has (`denied`, with the names of
  * the tools), wrong arguments (`invalid`), a tool that throws (`error`) or takes too long (`timeout`) are results.
  *
- * @throws WritError `name-taken` when two of the tools have one name, `budget-invalid` for a `timeoutMs` that is not positive
+ * @throws WritError `name-taken` if two of the tools have one name, `budget-invalid` for a `timeoutMs` that is not positive
  * @example
  * ```ts
  * import { tool } from "writ";
@@ -286,7 +286,7 @@ function deciderFor(door: string, { model }: WithModel): Decider {
   return { model: modelFor(door, model), host: nodeHost };
 }
 
-/** A program says which model, or its environment does, or there is none: nothing is looked for, so that offline stays offline. */
+/** The model that the program or its environment names, or none. It searches for no other, so a program without a model stays offline. */
 function modelFor(door: string, given: ModelSource | undefined): Model | undefined {
   if (given !== undefined) return resolveModel(given, door);
   const named = process.env["WRIT_MODEL"]?.trim() ?? "";

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 /**
- * Makes a folder and those around it, where they are not there. The one of Node that does so never ends in a place like `/proc`, which is a folder in
+ * Makes a folder and its missing parents. Node's own function for this never ends in a place like `/proc`, a folder in
  * which none can be made.
  *
  * @throws Error of the file system
@@ -14,6 +14,6 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(whole);
   } catch (error) {
-    if (!existsSync(whole)) throw error; // else another process made it
+    if (!existsSync(whole)) throw error; // otherwise another process made it
   }
 }

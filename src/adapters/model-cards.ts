@@ -8,7 +8,7 @@ import { codeOf } from "../util/thrown.ts";
 import { makeFolder } from "./make-folder.ts";
 import { cacheFolder } from "./model-files/cache.ts";
 
-/** Memory of a model: the driver that measured best with it. */
+/** The memory of a model: the driver with the best measurements. */
 export interface ModelCard {
   /** The format of the file. */
   readonly version: 1;
@@ -17,26 +17,26 @@ export interface ModelCard {
   readonly driver: DriverName;
   /** The reason for this driver, for people. */
   readonly why: string;
-  /** The version of writ that measured, and the day, as YYYY-MM-DD. */
+  /** The version of writ that measured, with the day, as YYYY-MM-DD. */
   readonly writ: string;
   readonly date: string;
-  /** The measurements: people read them, and the next probe of the model. */
+  /** The measurements, for people and for the next probe of the model. */
   readonly scores: Json;
 }
 
-/** A file of the folder of cards. */
+/** A file in the folder of cards. */
 export type CardFile =
   | { readonly type: "card"; readonly path: string; readonly card: ModelCard }
   | { readonly type: "ignored"; readonly path: string; readonly reason: string };
 
-/** A card is small; a larger file is something else. */
+/** The most bytes of a card: a larger file is not one. */
 const maxBytes = 256 * 1024;
 
-/** The drivers of the cards that were read, by the paths of their files: a card is read once in a process. Depends on: the path; the card there. */
+/** The drivers of the cards that were read, by path: a process reads a card once. Depends on: the path; the card there. */
 const drivers = new Map<string, DriverName | undefined>();
 
 /**
- * The driver that the card of a model names; undefined when there is no card, or none that can be read. Reads the file at the first call for
+ * The driver that the card of a model names; undefined if there is no readable card. Reads the file at the first call for
  * a model and never again. Never throws.
  */
 export function driverOfCard(model: string): DriverName | undefined {
@@ -45,13 +45,13 @@ export function driverOfCard(model: string): DriverName | undefined {
   return drivers.get(path);
 }
 
-/** The card of a model as it is on the disk; undefined when there is none, or none that can be read. Never throws. */
+/** The current card of a model; undefined if there is no readable card. Never throws. */
 export function cardOf(model: string): ModelCard | undefined {
   const file = readCard(cardPath(model));
   return file?.type === "card" && file.card.model === model ? file.card : undefined;
 }
 
-/** Writes a card in the place of an older one, whole or not at all, and gives its path. @throws Error of the file system */
+/** Writes a card in place of an older one, completely or not at all, and returns its path. @throws Error of the file system */
 export function saveCard(card: ModelCard): string {
   const path = cardPath(card.model);
   const part = `${path}.${process.pid}.part`;
@@ -66,7 +66,7 @@ export function saveCard(card: ModelCard): string {
   return path;
 }
 
-/** All files of the folder of cards, those that are no cards with why they are ignored. Never throws. */
+/** All files in the folder of cards; those that are not cards come with the reason why they are ignored. Never throws. */
 export function listCards(): readonly CardFile[] {
   const folder = cardsFolder();
   return namesIn(folder)
@@ -87,7 +87,7 @@ function cardsFolder(): string {
 }
 
 /**
- * Path of a model's card. Names that differ only in characters which a file name cannot have get different
+ * The path of a model's card. Names that differ only in characters that a file name cannot have get different
  * fingerprints.
  */
 function cardPath(model: string): string {
@@ -102,11 +102,11 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // no folder, no cards
+    return []; // without a folder there are no cards
   }
 }
 
-/** Undefined when there is no such file. */
+/** Undefined if there is no such file. */
 function readCard(path: string): CardFile | undefined {
   try {
     if (statSync(path).size > maxBytes)

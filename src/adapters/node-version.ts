@@ -1,4 +1,4 @@
-/** The oldest Node that strips types by itself and has all that writ needs. The same as `engines` in package.json. */
+/** The oldest Node that strips types by itself and has everything writ needs. The same as `engines` in package.json. */
 export const oldestNode = "22.18.0";
 
 /** True if a version of Node (`24.1.0`) is at least {@link oldestNode}. */
@@ -8,7 +8,7 @@ export function nodeIsNewEnough(version: string): boolean {
   return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
 }
 
-// Not by `localeCompare`: its first call takes 5 ms, and this is part of every import.
+// Not by `localeCompare`: its first call takes 5 ms, and this code runs at every import.
 function numbersOf(version: string): readonly number[] {
   return version.split(".").map(Number);
 }

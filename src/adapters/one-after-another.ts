@@ -1,7 +1,7 @@
-/** Does work on a thing, by its key, when the work on that thing that came before is done. */
+/** Does work on a thing, by its key, after all earlier work on that thing. */
 export type OneAfterAnother = <Value>(key: string, work: () => Promise<Value>) => Promise<Value>;
 
-/** Makes what keeps work on the same thing in this process from being done at the same time. */
+/** Makes the function that keeps work on the same thing in this process from overlapping. */
 export function oneAfterAnother(): OneAfterAnother {
   const latest = new Map<string, Promise<unknown>>();
   return async (key, work) => {

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { WritError } from "../error/writ-error.ts";
 import { codeOf } from "../util/thrown.ts";
 
-/** An optional package, as the error of its absence names it. */
+/** An optional package, as the error about its absence names it. */
 export interface Peer {
   readonly package: string;
   readonly purpose: string;
@@ -13,7 +13,7 @@ export interface Peer {
   readonly command?: string;
 }
 
-/** Imports an optional package. @throws WritError `peer-missing` when it is not installed */
+/** Imports an optional package. @throws WritError `peer-missing` if it is not installed */
 export async function importPeer<Library>(load: () => Promise<Library>, peer: Peer): Promise<Library> {
   try {
     return await load();
@@ -24,8 +24,8 @@ export async function importPeer<Library>(load: () => Promise<Library>, peer: Pe
 }
 
 /**
- * Imports a module of an optional package. Bundlers see a name that is not written out and leave it alone: the program looks for the package
- * when it runs. Rejects with the code `ERR_MODULE_NOT_FOUND` where it is absent.
+ * Imports a module of an optional package. Bundlers do not see its name, because it is not a literal, and leave it alone: the program looks for the package
+ * when it runs. Rejects with the code `ERR_MODULE_NOT_FOUND` if it is absent.
  */
 export async function importInstalled<Library>(specifier: string): Promise<Library> {
   const address = whereInstalled(specifier) ?? specifier;
@@ -36,8 +36,8 @@ export async function importInstalled<Library>(specifier: string): Promise<Libra
 }
 
 /**
- * Finds a module of an optional package: beside writ, else beside the program that runs, else in the working folder. The last two matter for a
- * writ that is installed for the whole machine, or is part of a bundle.
+ * Finds a module of an optional package: beside writ, then beside the program that runs, then in the working folder. The last two matter for a
+ * writ that is installed globally, or is part of a bundle.
  */
 export function whereInstalled(specifier: string): string | undefined {
   try {
@@ -48,7 +48,7 @@ export function whereInstalled(specifier: string): string | undefined {
   }
 }
 
-/** The version of an optional package; undefined where it is absent. Its folder is looked for as Node does: not every package shows its package.json. */
+/** The version of an optional package; undefined if it is absent. Its folder is found as Node does it, because not every package exports its package.json. */
 export function installedVersion(name: string): string | undefined {
   const path = fromProject((require) => {
     const found = require.resolve.paths(name)?.map((folder) => join(folder, name, "package.json")) ?? [];
@@ -61,12 +61,12 @@ export function installedVersion(name: string): string | undefined {
   return typeof version === "string" ? version : undefined;
 }
 
-/** Imports an optional package at once, where waiting is not possible. Undefined where it is absent. */
+/** Imports an optional package synchronously, for code that cannot wait. Undefined if it is absent. */
 export function requireInstalled(name: string): unknown {
   return fromProject((require): unknown => require(name));
 }
 
-/** Asks from beside writ, then from beside the program that runs, then from the working folder. In a bundle writ has no place of its own. */
+/** Asks from beside writ, then from beside the program that runs, then from the working folder. In a bundle, writ has no place of its own. */
 function fromProject<Value>(ask: (require: NodeJS.Require) => Value): Value | undefined {
   const own: string | undefined = import.meta.url;
   const places = [own, pathToFileURL(process.argv[1] ?? "program").href, pathToFileURL("program").href];

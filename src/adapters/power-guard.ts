@@ -15,26 +15,26 @@ import { current } from "./capability/lifetime.ts";
 export interface UndeclaredPower {
   readonly tool: string;
   readonly callId: string;
-  /** `the network (fetch)`; of a variable its name, never its value. */
+  /** The power: `the network (fetch)`; for a variable its name, never its value. */
   readonly power: string;
 }
 
-/** The detector of tools that use powers which they did not declare. There is one in a process. */
+/** The detector of tools that use undeclared powers. There is one in a process. */
 export interface PowerGuard {
   readonly isOn: boolean;
-  /** Uses found since the guard was switched on, also those whose error the tool caught. */
+  /** The uses since the guard was switched on, including those whose error the tool caught. */
   readonly found: readonly UndeclaredPower[];
-  /** Puts the guard before Node's functions, and forgets what was found. */
+  /** Replaces Node's functions with guarded ones, and forgets the uses so far. */
   readonly on: () => void;
-  /** Gives Node's functions back. */
+  /** Restores Node's functions. */
   readonly off: () => void;
 }
 
-/** Variables that libraries look at to see where they are; they say nothing that a tool could take. */
+/** Variables with which libraries detect their surroundings; they hold nothing that a tool could misuse. */
 const harmless =
   /^(?:NODE_ENV|NODE_DEBUG|DEBUG|NO_COLOR|FORCE_COLOR|COLORTERM|TERM|CI|TZ|LANG|LC_.*|VITEST.*|JEST.*|TEST|toJSON)$/;
 
-// Register: what was found since the guard stands, and how to take it away.
+// Register: the uses since the guard was switched on, and the functions that remove it.
 let found: UndeclaredPower[] = [];
 let takeBack: (() => void) | undefined;
 
@@ -62,12 +62,12 @@ const guard: PowerGuard = {
 };
 
 /**
- * The guard that finds tools which use the network, files, programs or variables directly and not by the handles of their context: such a use throws
- * `power-undeclared` where it happens. Importing `writ/testing` switches it on; `powerGuard().off()` switches it off, and the variable
- * `WRIT_POWER_GUARD=off` keeps it off. Code outside of tools is not touched by it.
+ * The guard that finds tools which use the network, files, programs or variables directly and not through the handles of their context: such a use throws
+ * `power-undeclared` at its place. Importing `writ/testing` switches it on; `powerGuard().off()` switches it off, and the variable
+ * `WRIT_POWER_GUARD=off` keeps it off. It does not affect code outside of tools.
  *
- * It is a detector of honest mistakes, no isolation: it does not see functions that were taken before it was switched on (with names imported from
- * `node:` modules it does), timers and connections that were made when the tool was imported, native code, and other threads.
+ * It detects honest mistakes and is not an isolation. It does not see functions that were taken before it was switched on (except names imported from
+ * `node:` modules), timers and connections that were made when the tool was imported, native code, and other threads.
  *
  * @example
  * ```ts
@@ -81,7 +81,7 @@ export function powerGuard(): PowerGuard {
   return guard;
 }
 
-/** Replaces the functions of one target; gives back what puts them back. */
+/** Replaces the functions of one target; returns the functions that restore them. */
 function patch({ holder, names, ...use }: Target): (() => void)[] {
   return names.flatMap((name) => {
     const before = Object.getOwnPropertyDescriptor(holder, name);
@@ -101,7 +101,7 @@ function isCallable(value: unknown): value is Callable {
   return typeof value === "function";
 }
 
-/** The same function, which looks first who calls. All its properties stay. */
+/** The same function, which first checks its caller. It keeps all properties. */
 function guarded(original: Callable, use: Use): Callable {
   function apply(target: Callable, self: unknown, args: unknown[]): unknown {
     const error = complaint(use, apply);
@@ -140,7 +140,7 @@ function listVariables(target: NodeJS.ProcessEnv): (string | symbol)[] {
   return Reflect.ownKeys(target);
 }
 
-/** Sets a variable on the environment itself: asked to set one of its heirs, Node refuses to change a variable that is there. */
+/** Sets a variable on the environment itself: set through an heir, Node refuses to change an existing variable. */
 function setVariable(target: NodeJS.ProcessEnv, name: string | symbol, value: unknown): boolean {
   return Reflect.set(target, name, value);
 }
@@ -158,7 +158,7 @@ function patchEnvironment(): () => void {
   };
 }
 
-/** The error for a use of a power by a tool; undefined when it is none of a tool's own doing. */
+/** The error for a use of a power by a tool; undefined for a use that is not the tool's own. */
 function complaint(
   { power, handle, isUsedByNode = false }: Use,
   trap: (...args: never[]) => unknown,
@@ -172,27 +172,27 @@ function complaint(
   return new WritError("power-undeclared", { tool, power, handle });
 }
 
-/** Switches the guard on, where a program did not say that it wants none. */
+/** Switches the guard on, unless the program disabled it. */
 export function startPowerGuard(): void {
   if (process.env["WRIT_POWER_GUARD"] !== "off") guard.on();
 }
 
 /** Functions of Node that reach the world. */
 interface Target {
-  /** Object that holds them; each is replaced there. */
+  /** The object that holds them; each is replaced there. */
   readonly holder: object;
   readonly names: readonly string[];
-  /** Name of the power in the message. */
+  /** The name of the power in the message. */
   readonly power: string;
   /** The handle to take instead. */
   readonly handle: string;
-  /** Node calls them for itself too, and that is no use by the tool. */
+  /** True if Node calls them for itself too, which is not a use by the tool. */
   readonly isUsedByNode?: boolean;
-  /** They fail by what they give, and throw nothing. */
+  /** True if they fail by a rejected promise, and throw nothing. */
   readonly givesPromise?: boolean;
 }
 
-/** The functions of `node:fs` that take a path; those of an open file come after one of them. */
+/** The functions of `node:fs` that take a path. Functions on an open file need one of these first. */
 const fileNames: readonly string[] = [
   "access appendFile chmod chown copyFile cp createReadStream createWriteStream exists glob lchmod lchown link",
   "lstat lutimes mkdir mkdtemp open openAsBlob opendir readFile readdir readlink ReadStream realpath rename rm",
@@ -203,7 +203,7 @@ const network = { power: "the network", handle: "fetch" } as const;
 const programs = { power: "programs", handle: "exec" } as const;
 const resolvers = Object.keys(dns).filter((name) => /^(?:lookup|resolve|reverse|Resolver)/.test(name));
 
-/** Everything that the guard replaces. What else speaks over the network, like WebSocket, ends in one of these. */
+/** Everything that the guard replaces. Other network code, like WebSocket, ends in one of these. */
 const targets: readonly Target[] = [
   { holder: globalThis, names: ["fetch"], ...network, givesPromise: true },
   { holder: http, names: ["request", "get"], ...network },
@@ -227,13 +227,13 @@ const targets: readonly Target[] = [
   { holder: workerThreads, names: ["Worker"], power: "threads", handle: "exec" },
 ];
 
-/** Runners of tests and their loaders, which look at files and variables while the code of a test runs. */
+/** Test runners and their loaders, which read files and variables while the code of a test runs. */
 const runners = /\/node_modules\/(?:vitest|@vitest|vite|vite-node|tinypool|tsx|jest[^/]*|mocha)\//;
 
-/** The folder of writ's own code, as source or as it is installed. */
+/** The folder of writ's own code, as source or as installed. */
 const ownFolder = /^.*\/(?:src|dist)\//.exec(import.meta.url)?.[0] ?? import.meta.url;
 
-/** The file of the caller of a function of Node, or undefined when that cannot be told. */
+/** The file of the caller of a function of Node; undefined if it cannot be determined. */
 function callerOf(calledFunction: (...args: never[]) => unknown): string | undefined {
   const { stackTraceLimit } = Error;
   const before = Object.getOwnPropertyDescriptor(Error, "prepareStackTrace");
@@ -250,7 +250,7 @@ function callerOf(calledFunction: (...args: never[]) => unknown): string | undef
   }
 }
 
-/** Node's own modules, like its module loader. */
+/** True for Node's own modules, like its module loader. */
 function isNode(caller: string): boolean {
   return caller.startsWith("node:");
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 
-/** A process, so that other processes can tell whether it still lives. */
+/** A process, described so that other processes can find out whether it is alive. */
 export interface ProcessOwner {
   readonly host: string;
   readonly pid: number;
-  /** The time of its start and the boot of its machine, where the system tells them: a later process can have the same number. */
+  /** The time of its start and the boot of its machine, if the system tells them: a later process can have the same number. */
   readonly started: string;
 }
 
@@ -14,10 +14,10 @@ export function thisProcess(): ProcessOwner {
   return { host: hostname(), pid: process.pid, started: startOf(process.pid) };
 }
 
-/** The state of a process; `elsewhere` of one of another machine, of which nobody here can tell. */
+/** The state of a process; `elsewhere` for one on another machine, whose state is unknown here. */
 export type Life = "alive" | "dead" | "elsewhere";
 
-/** Tells whether a process still lives. */
+/** Finds out whether a process is alive. */
 export function lifeOf({ host, pid, started }: ProcessOwner): Life {
   if (host !== hostname()) return "elsewhere";
   return exists(pid) && startOf(pid) === started ? "alive" : "dead";
@@ -27,7 +27,7 @@ function exists(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM"; // it belongs to another user
+    return error instanceof Error && "code" in error && error.code === "EPERM"; // the process belongs to another user
   }
 }
 
@@ -42,6 +42,6 @@ function startOf(pid: number): string {
       .split(" ");
     return `${boot} ${fields[startField] ?? ""}`;
   } catch {
-    return ""; // not Linux: the number alone must do
+    return ""; // not Linux: only the number identifies the process
   }
 }

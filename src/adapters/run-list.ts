@@ -2,28 +2,28 @@ import type { RunFilter, RunStatus } from "../durable/run-store.ts";
 import { wholeLimit } from "./stored-run.ts";
 import { toKey, toKeyPrefix } from "./stored-text.ts";
 
-/** The words of a database for a list of runs. */
+/** The SQL of a database for a list of runs. */
 export interface ListWords {
   /** The sign before the number of a parameter. */
   readonly sign: "?" | "$";
   readonly table: string;
   readonly columns: string;
-  /** The column by which runs were begun after one another. */
+  /** The column that orders runs by their beginning. */
   readonly order: string;
   readonly startsWith: (column: string, text: string) => string;
-  /** The column in a condition for which no index shall be taken. */
+  /** The column in a condition that must not use an index. */
   readonly unindexed: (column: string) => string;
-  /** The conditions of runs that stand otherwise than their column says. */
+  /** The conditions of runs whose status differs from their column. */
   readonly standsAs?: Readonly<Partial<Record<RunStatus, string>>>;
 }
 
-/** A statement, and the values of its parameters. */
+/** A statement, with the values of its parameters. */
 export interface ListStatement {
   readonly sql: string;
   readonly values: readonly (string | number)[];
 }
 
-/** The statement that lists runs. It says what is wanted and nothing else: a condition that holds where its parameter is null is looked for by no index. */
+/** The statement that lists runs. It has only the wanted conditions: a condition that also holds for a null parameter would use no index. */
 export function listStatement(wanted: RunFilter, words: ListWords): ListStatement {
   const { status, agent, session, before, prefix = "", limit = 100 } = wanted;
   const { sign, table, columns, order, startsWith, unindexed, standsAs } = words;

@@ -2,22 +2,22 @@ import { type ChildProcess, spawn, type SpawnOptions, type StdioOptions } from "
 import { openSync, readdirSync, readFileSync } from "node:fs";
 import { Socket } from "node:net";
 
-/** A file with this flag (O_CLOEXEC of Linux) is not there in a program that is started. */
+/** The flag of a file (O_CLOEXEC of Linux) that a started program does not get. */
 const closedAtStart = 0o2000000;
 
 // Depends on: the files that this process was started with.
 let left: readonly number[] | undefined;
 let nothing: number | undefined;
 
-/** Options of a program that is started. */
+/** Options of a program to start. */
 export interface StartOptions extends Pick<SpawnOptions, "cwd" | "env" | "detached"> {
   readonly files: readonly ("ignore" | "pipe")[];
 }
 
 /**
- * Starts a program with these files and none beside them.
+ * Starts a program with these open files and no others.
  *
- * @throws Error `EMFILE` when this process can open no more files; other faults are told as `error` of the process
+ * @throws Error `EMFILE` if this process can open no more files; other faults come as `error` of the process
  */
 export function startProgram(
   file: string,
@@ -27,13 +27,13 @@ export function startProgram(
   const child = spawn(file, [...args], { ...options, shell: false, stdio: onlyFiles(files) });
   const { stdio }: { readonly stdio?: unknown } = child;
   if (stdio !== undefined) return child;
-  child.on("error", () => undefined); // Node tells this one later too, and would end the process
+  child.on("error", () => undefined); // Node reports this one later too, and would end the process
   throw Object.assign(new Error("this process has too many files open"), { code: "EMFILE" });
 }
 
 /**
- * The files of a program, by their numbers, and none beside them. Whoever started this process may have left files open in it: Node closes the first of
- * them, and a program would get the others too. In the place of each it gets `/dev/null`. Only Linux tells which they are.
+ * The files of a program, by their numbers, and no others. The starter of this process may have left files open in it: Node closes the first of
+ * them, and a program would get the others too. Each of these becomes `/dev/null`. Only Linux lists them.
  */
 function onlyFiles(own: readonly ("ignore" | "pipe")[]): StdioOptions {
   left ??= leftOpen();
@@ -46,7 +46,7 @@ function onlyFiles(own: readonly ("ignore" | "pipe")[]): StdioOptions {
   return files;
 }
 
-/** The open files that programs get, in the order of their numbers. */
+/** The open files that programs would get, in the order of their numbers. */
 function leftOpen(): readonly number[] {
   if (process.platform !== "linux") return [];
   const open = readdirSync("/proc/self/fd").map(Number);

@@ -5,7 +5,7 @@ import { fromKey } from "./stored-text.ts";
 /** The columns of a run that every database has. */
 export type RunRow = Readonly<Record<string, unknown>>;
 
-/** All of a run that no statement asks for. */
+/** The fields of a run that no statement needs. */
 export function startOf({
   agent,
   input,
@@ -31,16 +31,16 @@ export function runIn({ id, start, status, begun, ended, finish, protocol }: Run
   return { ...run, endedAt: Number(ended), end: JSON.parse(String(finish)) as RunEnd };
 }
 
-/** The most runs to list as a database takes it, which knows no `Infinity`. */
+/** The most runs to list, as a number for databases, which have no `Infinity`. */
 export function wholeLimit(limit: number): number {
   return Math.min(limit, Number.MAX_SAFE_INTEGER);
 }
 
-/** A value as a column takes it that may be left out. */
+/** A value for a column that may be empty. */
 export const jsonColumn = (value: unknown): string | null =>
   value === undefined ? null : JSON.stringify(value);
 
-/** The question of a row, which has the id of its run in `run`. */
+/** The question in a row, which has the id of its run in `run`. */
 export function questionIn({ run, key, request, since, until, people }: RunRow): WaitingQuestion {
   return {
     runId: fromKey(run),
@@ -54,7 +54,7 @@ export function questionIn({ run, key, request, since, until, people }: RunRow):
   };
 }
 
-/** The question of a row on its way to another store. */
+/** The question in a row that moves to another store. */
 export function movedQuestionIn(row: RunRow): MovedQuestion {
   const { runId: _runId, ...question } = questionIn(row);
   const { fingerprint, last } = row;

@@ -1,9 +1,9 @@
-/** Text as each database keeps it exactly: also one that is no valid Unicode, or has a null character. */
+/** A text as a key that each database keeps exactly, even if the text is not valid Unicode, or has a null character. */
 export function toKey(text: string): string {
   return JSON.stringify(text);
 }
 
-/** The text with which the keys begin of all texts that begin with this one. */
+/** The text with which the keys of all texts begin that begin with this one. */
 export function toKeyPrefix(text: string): string {
   return toKey(text).slice(0, -1);
 }

@@ -13,7 +13,7 @@ import { anything, callable, optional } from "../util/shape.ts";
  * `retryable` errors, and only before the first piece of the reply; it never retries a time-out or an abort. It waits as long as the provider asks
  * (`Retry-After`). After the last attempt it throws the last error unchanged.
  *
- * @throws WritError `definition-invalid` for an option that there is not, `option-invalid`, and what a name of a model can be wrong with: `model-invalid`, `model-name-invalid`
+ * @throws WritError `definition-invalid` for an unknown option, `option-invalid`, and for a wrong name of a model `model-invalid`, `model-name-invalid`
  * @example
  * ```ts
  * import { chat } from "writ/doors";

@@ -9,23 +9,24 @@ import type { Output } from "./output.ts";
 import { questionText, showsAll, wholeText } from "./question-text.ts";
 import { fitted } from "./screen.ts";
 
-/** Terminal at which a person is asked. */
+/** The terminal at which a person is asked. */
 export interface AskOptions {
   readonly input: ReadStream;
   readonly output: Output;
   readonly signal: AbortSignal;
 }
 
-/** A question, and those of the calls behind it in the same reply. */
+/** A question, with those of the later calls of the same reply. */
 interface Asked {
   readonly request: ApprovalRequest;
   readonly others: readonly ApprovalRequest[];
-  /** All of `others` stand on the terminal already, below an earlier question. */
+  /** True if all of `others` are on the terminal already, below an earlier question. */
   readonly areListed: boolean;
 }
 
 /**
- * Asks the person at the terminal about calls, one after another; `a` answers all calls of a reply. Undefined where there is no terminal to ask at: then such calls are denied.
+ * Makes the function that asks the person at the terminal about calls, one after another; `a` answers all calls of a reply. Undefined if there is no terminal
+ * to ask at: such calls are then denied.
  */
 export function terminalApprove({ input, output, signal }: AskOptions): Approve | undefined {
   if (!input.isTTY || !output.isTerminal) return undefined;
@@ -81,26 +82,26 @@ async function ask(asked: Asked, at: AskOptions): Promise<AnswerHere> {
   }
 }
 
-/** The question, and below it those of the calls behind it, unless they stand there already. */
+/** The question, and below it those of the later calls, unless they are on the terminal already. */
 function askedText({ request, others, areListed }: Asked, output: Output): string {
   if (others.length === 0) return questionText(request, output);
   const behind = areListed
-    ? "  the calls behind it in this reply wait, as shown above"
-    : `  behind it in this reply:\n${others.map((each) => questionText(each, output)).join("\n")}`;
+    ? "  the later calls of this reply wait, as shown above"
+    : `  later in this reply:\n${others.map((each) => questionText(each, output)).join("\n")}`;
   return `${questionText(request, output)}\n${behind}`;
 }
 
-/** All of the arguments of all calls that an answer can be about. */
+/** All arguments of all calls that an answer can be about. */
 function wholeOf({ request, others }: Asked): string {
   if (others.length === 0) return wholeText(request);
   return [request, ...others].map((each) => `${visible(each.tool)}\n${wholeText(each)}`).join("\n");
 }
 
-/** Reads a line. With words in it already, the person changes those. @throws AbortError when the run is stopped, or the input ends */
+/** Reads a line. If `words` is given, the person edits it. @throws AbortError if the run is stopped, or the input ends */
 async function line({ input, signal }: AskOptions, prompt: string, words = ""): Promise<string> {
   const lines = createInterface({ input, output: process.stderr });
   lines.on("SIGINT", () => {
-    process.stderr.write("\n"); // what is told of it begins on a line of its own
+    process.stderr.write("\n"); // the next message begins on a line of its own
     process.emit("SIGINT");
   });
   try {
@@ -112,7 +113,7 @@ async function line({ input, signal }: AskOptions, prompt: string, words = ""): 
   }
 }
 
-/** Shows a text page by page, as far as the person wants. */
+/** Shows a text page by page, as long as the person wants more. */
 async function view(text: string, at: AskOptions): Promise<void> {
   const { rows, columns } = process.stderr;
   const pages = pagesOf(text, { rows: rows || 24, columns: columns || 80 }); // some terminals say 0
@@ -127,19 +128,19 @@ async function view(text: string, at: AskOptions): Promise<void> {
   }
 }
 
-/** The arguments as the person leaves them. */
+/** The arguments after the person's changes. */
 async function edited({ arguments: args }: ApprovalRequest, at: AskOptions): Promise<Approval | undefined> {
   return readArguments(await line(at, "  arguments as JSON > ", visibleJson(JSON.stringify(args))));
 }
 
-/** Nobody reads a question and answers it in less. */
+/** The time without typing before a question counts: nobody reads a question and answers it faster. */
 const quietMs = 500;
 
 /**
- * Drops what was typed before a question, also the beginning of a line, and what still comes, until nothing came for a moment: none of it can be meant
- * for what is asked.
+ * Drops everything that was typed before a question, including the beginning of a line, and what still comes, until nothing came for a moment: it cannot
+ * be meant as an answer.
  *
- * @throws AbortError when the run is stopped
+ * @throws AbortError if the run is stopped
  */
 async function untilQuiet(input: ReadStream, signal: AbortSignal): Promise<void> {
   let wasTyped: boolean;
@@ -152,7 +153,7 @@ async function untilQuiet(input: ReadStream, signal: AbortSignal): Promise<void>
     do {
       wasTyped = false;
       await setTimeout(quietMs, undefined, { signal });
-      await setImmediate(); // what came while the program was busy is read after its timers
+      await setImmediate(); // input that came while the program was busy is read after its timers
     } while (wasTyped);
   } finally {
     input.off("data", drop).setRawMode(false).pause();
@@ -175,13 +176,13 @@ function readArguments(text: string): Approval | undefined {
   return parsed.ok && isJsonObject(parsed.value) ? { approved: true, arguments: parsed.value } : undefined;
 }
 
-/** The screen on which pages are shown. */
+/** The screen that shows pages. */
 interface Screen {
   readonly rows: number;
   readonly columns: number;
 }
 
-/** A text in pages that leave a line of the screen for a question. Longer lines go on in the next one. */
+/** A text as pages that leave a line of the screen for a question. Longer lines continue on the next line. */
 export function pagesOf(text: string, { rows, columns }: Screen): readonly string[] {
   const width = Math.max(20, columns);
   const lines = text.split("\n").flatMap((line) => inPieces(line, width));

@@ -1,9 +1,9 @@
 import { endUnread } from "./unread.ts";
 
-/** Time for which the user's code (an open connection) may keep the process after the command ended. */
+/** The time for which the user's code (an open connection) may keep the process after the command ended. */
 const graceMs = 1000;
 
-/** Runs a command line as this process: its exit code is the process's, and what is thrown where nobody waits for it is told and ends it. */
+/** Runs a command line as this process: its exit code becomes the process's, and an error that nobody catches is printed and ends it. */
 export async function asProcess(run: () => Promise<number>): Promise<void> {
   process.stdout.on("error", leaveWhenUnread);
   process.stderr.on("error", leaveWhenUnread);
@@ -19,12 +19,12 @@ async function fail(error: unknown): Promise<never> {
   process.exit(await printFailure(error, { format, verbose: argv.includes("--verbose") }));
 }
 
-/** A command line whose last line of output is an object. */
+/** True of a command line whose last line of output is an object. */
 const wantsJson = / --(?:json|output-format[ =](?:stream-)?json)(?: |$)/;
 
 /**
- * Whoever read the output has gone (`| head`), which ends the command. A terminal that was closed (EIO) sends a signal, which ends what goes on
- * in order. Other faults of a stream are real.
+ * Ends the command if the reader of its output has gone (`| head`). If a terminal was closed (EIO), its signal ends the work
+ * in order. Other errors of a stream are real.
  */
 function leaveWhenUnread(error: NodeJS.ErrnoException): void {
   if (error.code === "EPIPE") endUnread();

@@ -13,24 +13,24 @@ import {
 import { join } from "node:path";
 import { setTimeout as later } from "node:timers/promises";
 
-/** The time in which another process has long written a file: what stands there longer was left by one that died. */
+/** The time after which a folder counts as left behind by a process that died: writing a file takes less. */
 const atWorkMs = 5_000;
 const patienceMs = 10_000;
 const pauseMs = 20;
 
 /**
- * Puts a text in the place of that of a file, whole or not at all. Of several processes that change it at once each makes its text, of what `textOf` reads,
- * when the one before has written: the folder beside it, of a name that all of them use, is made by one alone, and has the new file until it is whole. Who
- * could read the file before can read the new one.
+ * Replaces the text of a file, completely or not at all. Several processes that change it at once take turns: each calls `textOf`, which reads the file, after
+ * the one before has written. The folder beside the file, whose name all of them use, is made by only one at a time, and holds the new file until it is
+ * complete. Whoever could read the file before can read the new one.
  *
- * @throws what `textOf` throws; Error of the file system, also where another process does not come to its end
+ * @throws the error of `textOf`; Error of the file system, also if another process does not finish
  */
 export async function changeFile(given: string, textOf: () => string): Promise<void> {
   const path = existsSync(given) ? realpathSync(given) : given;
   const part = `${path}.part`;
   await makeAlone(part);
   try {
-    const written = join(part, randomUUID()); // no other process takes it for its own
+    const written = join(part, randomUUID()); // no other process uses this name
     const before = statSync(path, { throwIfNoEntry: false });
     writeFileSync(written, textOf(), { mode: 0o600, flush: true });
     const made = statSync(written);
@@ -50,7 +50,7 @@ async function makeAlone(part: string): Promise<void> {
     } catch (error) {
       if (!hasCode(error, "EEXIST")) throw error;
       if (waitedMs >= patienceMs)
-        throw new Error(`another process writes it, or died meanwhile: then remove "${part}"`, {
+        throw new Error(`another process is writing it; if it died, remove "${part}"`, {
           cause: error,
         });
     }
@@ -58,7 +58,7 @@ async function makeAlone(part: string): Promise<void> {
   }
 }
 
-/** Removes what a process left that died. It is moved away first, which one process alone can do. */
+/** Removes the folder of a process that died. It is renamed first, which only one process can do. */
 function removedLeft(part: string): boolean {
   const left = statSync(part, { throwIfNoEntry: false });
   if (left === undefined) return true;

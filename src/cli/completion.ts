@@ -5,29 +5,29 @@ import { processOutput, quoted } from "./output.ts";
 
 const scripts = { bash: bashScript, fish: fishScript, zsh: zshScript };
 
-/** The shells that there is a script for. */
+/** The shells with a completion script. */
 const shells = ["bash", "zsh", "fish"] as const;
 
-/** `writ completion <shell>`: prints a script, made of the commands that there are. @throws WritError `option-invalid` */
+/** `writ completion <shell>`: prints a script, made from the commands. @throws WritError `option-invalid` */
 export async function completion(shell: string, program: Command): Promise<ExitCode> {
   await processOutput.answer(scripts[wordOf("<shell>", shell, shells)](placesOf(program)));
   return exitCodes.answered;
 }
 
-/** A word that can stand at a place, and what it does. */
+/** A word that is possible at a place, with its description. */
 interface Completion {
   readonly word: string;
   readonly about: string;
 }
 
-/** A command by its place, like `runs list`; the program itself is at the empty place. */
+/** A command with its place, like `runs list`; the program itself has the empty place. */
 interface CommandPlace {
   readonly place: string;
   readonly commands: readonly Completion[];
   readonly options: readonly Completion[];
 }
 
-/** All commands that are shown, with those within them. */
+/** All visible commands, with those within them. */
 function placesOf(program: Command, place = ""): readonly CommandPlace[] {
   const help = program.createHelp();
   const inside = help.visibleCommands(program).filter((command) => command.name() !== "help");
@@ -41,7 +41,7 @@ function placesOf(program: Command, place = ""): readonly CommandPlace[] {
   return [{ place, commands, options }, ...deeper];
 }
 
-/** The places of all commands, quoted: those at which a word of the line goes deeper. */
+/** The places of all commands, quoted: words of the line that lead to a command within another. */
 function knownPlaces(places: readonly CommandPlace[]): readonly string[] {
   return places.filter(({ place }) => place !== "").map(({ place }) => quoted(place));
 }

@@ -3,20 +3,20 @@ import { nameChecks } from "./doctor-hosted.ts";
 import { type AnyAgent, isSingle, loadAgent } from "./load-agent.ts";
 
 /**
- * Says of the agent of a file which model it asks, and the dangers in its definition, as its audit finds them: effects that nobody declared among them.
+ * Reports the model that the agent of a file asks, and the dangers in its definition that its audit finds, such as undeclared effects.
  *
- * @throws WritError as `loadAgent` does
+ * @throws WritError the errors of `loadAgent`
  */
 export async function agentChecks(file: string): Promise<readonly Check[]> {
   const agent = await loadAgent(file);
   if (!isSingle(agent)) {
-    const text = `${agent.name} is put together of agents, which are looked at one by one`;
+    const text = `${agent.name} is a composition of agents, which are checked one by one`;
     return [{ name: "agent", state: "note", text, advice: "name the file of one of them" }];
   }
   return [...modelChecks(agent), ...auditChecks(agent)];
 }
 
-/** A model that is given as a value has its key and its address with it. */
+/** The checks of the models. A model that is given as a value has its key and its address with it. */
 function modelChecks(agent: AnyAgent): readonly Check[] {
   let model: unknown;
   agent.with((definition) => {

@@ -1,4 +1,4 @@
-/** One thing that was looked at. `broken`: writ cannot work so. `note`: something that one may want is not there. */
+/** One check with its result. `broken`: writ cannot work like this. `note`: something that one may want is missing. */
 export interface Check {
   readonly name: string;
   readonly state: "ok" | "note" | "broken";

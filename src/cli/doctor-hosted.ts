@@ -11,7 +11,7 @@ import { modelNamed } from "../adapters/model/resolve.ts";
 import type { Price } from "../message/usage.ts";
 import type { Check } from "./doctor-check.ts";
 
-/** A hosted provider whose key is set: the variable that has it, and the way that requests go. The key itself is in no finding. */
+/** A hosted provider whose key is set: the variable that has it, and the address of requests. The key itself is in no finding. */
 export interface HostedFinding {
   readonly name: HostedName;
   readonly key: string;
@@ -28,14 +28,14 @@ export function lookAtHosted(): readonly HostedFinding[] {
     });
 }
 
-/** Says what a key would be used for. */
+/** Reports what a key would be used for. */
 export function keyCheck({ name, key, way }: HostedFinding): Check {
   const state = way === "none" ? "note" : "ok";
   return { name: key, state, text: `${key} is set`, advice: `${name}/<model> ${wayText(name, way)}` };
 }
 
 /**
- * Says what the name of a model would use.
+ * Reports what the name of a model would use.
  *
  * @throws WritError `model-name-invalid`, `peer-missing`
  */

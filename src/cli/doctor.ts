@@ -42,7 +42,7 @@ export interface Findings {
   readonly cache: { readonly folder: string; readonly writable: boolean };
   /** Cards of models that were probed. */
   readonly cards: readonly CardFile[];
-  /** Means to hold code of strangers here, as they were tried. */
+  /** The ways to isolate untrusted code on this machine, after trying them. */
   readonly isolators: readonly Isolator[];
   /** The hosted providers whose keys are set. */
   readonly hosted: readonly HostedFinding[];
@@ -65,7 +65,7 @@ export interface DoctorFlags extends OutputFlags {
   readonly model?: string;
 }
 
-/** `writ doctor [file]`. Looks and changes nothing; exits with 1 only when something is broken that writ needs. */
+/** `writ doctor [file]`. Changes nothing; exits with 1 only if something is broken that writ needs. */
 export async function doctor(flags: DoctorFlags, file?: string): Promise<ExitCode> {
   const audited = file === undefined ? [] : await agentChecks(file);
   const named = flags.model === undefined ? [] : nameChecks(flags.model);
@@ -83,7 +83,7 @@ export async function doctor(flags: DoctorFlags, file?: string): Promise<ExitCod
 const ok = (name: string, text: string): Check => ({ name, state: "ok", text });
 const note = (name: string, text: string, advice?: string): Check => ({ name, state: "note", text, advice });
 
-/** Says of each finding whether it is as it should be. */
+/** Reports for each finding whether it is in order. */
 export function checksOf(found: Findings, choice: ModelChoice): readonly Check[] {
   const { node, platform, cores, memoryBytes, writ, around, files, cache, cards, hosted } = found;
   const missingKeys = knownKeys.filter((key) => hosted.every((one) => one.key !== key));
@@ -161,10 +161,10 @@ function fileCheck({ name, sizeBytes, licence, present, path }: ListedModel): Ch
 function cardCheck(file: CardFile): Check {
   if (file.type === "ignored") {
     const advice = "it is ignored: delete it, or run writ probe again";
-    return note("card", `${file.path} is no card of a model: ${file.reason}`, advice);
+    return note("card", `${file.path} is not a card of a model: ${file.reason}`, advice);
   }
   const { model, driver, why, writ, date } = file.card;
-  const text = `auto speaks ${driver} with ${model}: writ probe ${writ} measured it on ${date} (${why})`;
+  const text = `auto uses ${driver} with ${model}: writ probe ${writ} measured it on ${date} (${why})`;
   return ok(`card-${model}`, text);
 }
 
@@ -181,7 +181,7 @@ function modelCheck(choice: ModelChoice, [usable]: readonly HostedFinding[]): Ch
   return ok("model", `the model to use here is ${choice.name}${fetched}: ${choice.why}`);
 }
 
-/** The error of a name by which no model can be asked here: one of no provider, or of a package that is not installed. */
+/** The error of a name by which no model can be asked here, because its provider is unknown or its package is not installed. */
 function wrongName(name: string): WritError | undefined {
   try {
     modelNamed(name);
@@ -194,7 +194,7 @@ function wrongName(name: string): WritError | undefined {
 
 const styles = { ok: "green", note: "yellow", broken: "red" } as const;
 
-/** The text of a check: its state, what was found, and advice below. On a terminal the lines are broken between words. */
+/** The text of a check: its state, the finding, and advice below. On a terminal, lines are broken between words. */
 function checkText({ state, text, advice }: Check, output: Output): string {
   const { styleAnswer, answersTerminal, screen } = output;
   const columns = answersTerminal && screen !== undefined ? screen.size().columns : Infinity;
@@ -222,7 +222,7 @@ async function look(): Promise<Findings> {
   };
 }
 
-/** True for a folder that can be written, or made where it does not exist. */
+/** True for a folder that can be written, or made if it does not exist. */
 function isWritable(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);

@@ -16,8 +16,8 @@ const answersFile: Shape<Readonly<Record<string, Written>>> = map(
 );
 
 /**
- * The answers to the questions of a draft, in a file: `{ "get_rooms": { "stranger": false, "private": false, "outside": false } }`. What is left out of a
- * tool counts as it is guessed; a tool that the file does not name was not asked about.
+ * Reads the answers to the questions of a draft from a file: `{ "get_rooms": { "stranger": false, "private": false, "outside": false } }`. An answer that is
+ * missing for a tool keeps the guess; a tool that the file does not name counts as not asked about.
  *
  * @throws WritError `file-unreadable`, `option-invalid`
  */

@@ -17,8 +17,11 @@ export function addDurable(program: Command, act: Act): void {
       .command("work")
       .description("carry out such runs until told to end (Ctrl-C, SIGTERM); then hand them over")
       .argument("<file...>", "programs (.ts, .js) that export an agent, or definitions (.md, .json)")
-      .option("--concurrency <n>", "so many runs at a time", "10")
-      .option("--accept <parts>", "parts of runs that were meant to change since, like tools,instructions"),
+      .option("--concurrency <n>", "the number of runs at a time", "10")
+      .option(
+        "--accept <parts>",
+        "the parts of runs that were changed on purpose since, like tools,instructions",
+      ),
   ).action((files: string[], flags: WorkFlags) =>
     act(flags, async () => (await import("./work.ts")).work(files, flags)),
   );
@@ -27,7 +30,7 @@ export function addDurable(program: Command, act: Act): void {
 /** Adds the options of every command that has a store of runs. */
 export function withStore(command: Command): Command {
   return command
-    .option("--store <place>", "a SQLite file, or postgresql://…; default: WRIT_STORE, else runs.db")
+    .option("--store <place>", "a SQLite file, or postgresql://…; default: WRIT_STORE, otherwise runs.db")
     .option("--json", "print one JSON object; `work` prints each event as a line of JSON")
     .option("--verbose", "show the stack of an error");
 }
@@ -36,35 +39,38 @@ function addRuns(runs: Command, act: Act): void {
   withStore(
     runs
       .command("list")
-      .description("the runs, the latest first")
-      .option("--status <status>", "only those: ready, running, waiting, answered, failed, cancelled, …")
-      .option("--agent <name>", "only those of this agent")
-      .option("--session <id>", "only those of this session")
-      .option("--before <id>", "only those that were begun before this one")
-      .option("--limit <n>", "so many at most", "100"),
+      .description("list the runs, the latest first")
+      .option(
+        "--status <status>",
+        "only runs with this status: ready, running, waiting, answered, failed, cancelled, …",
+      )
+      .option("--agent <name>", "only the runs of this agent")
+      .option("--session <id>", "only the runs of this session")
+      .option("--before <id>", "only the runs that were begun before this one")
+      .option("--limit <n>", "at most this many runs", "100"),
   ).action((flags: ListFlags) => act(flags, async () => (await import("./runs.ts")).listRuns(flags)));
   withStore(
-    runs.command("show").description("one run: its input, questions, steps and end").argument("<id>"),
+    runs.command("show").description("show one run: its input, questions, steps and end").argument("<id>"),
   ).action((id: string, flags: StoreFlags) =>
     act(flags, async () => (await import("./runs.ts")).showRun(id, flags)),
   );
   withStore(
     runs
       .command("cancel")
-      .description("end a run for good, whoever carries it out; nobody is asked any more")
+      .description("end a run for good, whichever process carries it out; its questions are withdrawn")
       .argument("<id>")
-      .option("--reason <text>", "the reason, as its caller is told", "it was cancelled"),
+      .option("--reason <text>", "the reason, which its caller is told", "it was cancelled"),
   ).action((id: string, flags: StoreFlags & { readonly reason: string }) =>
     act(flags, async () => (await import("./runs.ts")).cancelRun(id, flags)),
   );
-  withStore(runs.command("retry").description("let a run go on that failed").argument("<id>")).action(
+  withStore(runs.command("retry").description("let a failed run go on").argument("<id>")).action(
     (id: string, flags: StoreFlags) =>
       act(flags, async () => (await import("./runs.ts")).retryRun(id, flags)),
   );
   withStore(
     runs
       .command("erase")
-      .description("forget a run, or a session with all of its runs, with all that was recorded")
+      .description("erase a run, or a session with all of its runs, and all their records")
       .argument("[id]")
       .option("--session <id>", "this session, and all of its runs"),
   ).action((id: string | undefined, flags: StoreFlags & { readonly session?: string }) =>
@@ -80,12 +86,12 @@ function addSettle(runs: Command, act: Act): void {
   withStore(
     runs
       .command("settle")
-      .description("say what became of a call that was at work when its process died; the run goes on")
+      .description("decide the fate of a call that was under way when its process died; the run goes on")
       .argument("<id>")
       .argument("<call>", "its key, like turn/1/call/0, or that of its question")
       .requiredOption("--happened <yes|no|unknown>", "no lets it run now")
-      .option("--value <json>", "the result, where it happened")
-      .option("--by <name>", "the person who says so"),
+      .option("--value <json>", "the result, if it happened")
+      .option("--by <name>", "the person who decides"),
   ).action((id: string, call: string, flags: SettleFlags) =>
     act(flags, async () => (await import("./settle.ts")).settleCall(id, call, flags)),
   );
@@ -95,11 +101,11 @@ function addSignal(runs: Command, act: Act): void {
   withStore(
     runs
       .command("signal")
-      .description("send a signal for which a tool of the run waits, or will wait; the run goes on")
+      .description("send a signal that a tool of the run waits for, or will wait for; the run goes on")
       .argument("<run>")
       .argument("<name>", "the name by which the tool waits for it")
-      .option("--value <json>", "what it brings (default: null)")
-      .option("--id <id>", "the id of the signal: a second one of the same id changes nothing"),
+      .option("--value <json>", "its payload (default: null)")
+      .option("--id <id>", "the id of the signal: a second signal with the same id changes nothing"),
   ).action((run: string, name: string, flags: SignalFlags) =>
     act(flags, async () => (await import("./signal.ts")).sendSignal(run, name, flags)),
   );
@@ -111,13 +117,13 @@ function addMoves(runs: Command, act: Act): void {
   withStore(
     runs
       .command("fork")
-      .description("begin a run from the records of another one; tools answer as they did there")
+      .description("begin a run from the records of another one; tools return the results recorded there")
       .argument("<id>")
-      .requiredOption("--before-turn <n>", "the turn from which on it goes its own way, from 1")
+      .requiredOption("--before-turn <n>", "the first turn that runs again, counted from 1")
       .option("--as <id>", "the id of the new run")
       .option("--agent <name>", "the agent that carries it out; `writ work` needs it")
-      .option("--instructions <text>", "in the place of the agent's")
-      .option("--model <name>", "in the place of the agent's")
+      .option("--instructions <text>", "in place of the agent's")
+      .option("--model <name>", "in place of the agent's")
       .option("--again <tools>", "tools that run again, like search,read_file")
       .option(
         "--result <call=json>",
@@ -130,7 +136,9 @@ function addMoves(runs: Command, act: Act): void {
   withStore(
     runs
       .command("export")
-      .description("take a run out of the store, to go on in another one, and print it as lines of JSON")
+      .description(
+        "move a run out of the store, so that it can go on in another one, and print it as lines of JSON",
+      )
       .argument("<id>"),
   ).action((id: string, flags: StoreFlags) =>
     act(flags, async () => (await import("./moves.ts")).exportRun(id, flags)),
@@ -147,10 +155,10 @@ function addCheck(runs: Command, act: Act): void {
     runs
       .command("check")
       .description(
-        "before a deploy: the runs that this code cannot go on with (exit code 1 if there are some)",
+        "list, before a deploy, the runs that this code cannot go on with (exit code 1 if there are any)",
       )
       .argument("<file...>", "the programs or definitions that will carry them out")
-      .option("--accept <parts>", "parts that were meant to change, like tools,instructions"),
+      .option("--accept <parts>", "the parts that were changed on purpose, like tools,instructions"),
   ).action((files: string[], flags: CheckFlags) =>
     act(flags, async () => (await import("./work.ts")).checkRuns(files, flags)),
   );
@@ -160,31 +168,38 @@ function addApprovals(approvals: Command, act: Act): void {
   withStore(
     approvals
       .command("list")
-      .description("the questions, the oldest first, with all that an answer is about")
-      .option("--run <id>", "only those of this run"),
+      .description("list the questions, the oldest first, with everything that an answer is about")
+      .option("--run <id>", "only the questions of this run"),
   ).action((flags: StoreFlags & { readonly run?: string }) =>
     act(flags, async () => (await import("./questions.ts")).listQuestions(flags)),
   );
-  withAnswer(approvals.command("approve").description("let the call be made, once"), true, act)
-    .option("--arguments <json>", "other arguments, in the place of the model's")
+  withAnswer(approvals.command("approve").description("approve the call, once"), true, act)
+    .option("--arguments <json>", "other arguments, in place of the model's")
     .option(
       "--open <names>",
-      "for the rest of the run, also with others in these arguments (a,b): some of `open` of the question",
+      "approve for the rest of the run, also with other values in these arguments (a,b): some of the question's `open`",
     );
-  withAnswer(approvals.command("deny").description("say no; the model is told the reason"), false, act);
+  withAnswer(
+    approvals.command("deny").description("deny the call; the model is told the reason"),
+    false,
+    act,
+  );
 }
 
 function withAnswer(command: Command, approved: boolean, act: Act): Command {
   return withStore(
     command
       .argument("<run>", "the id of the run")
-      .argument("[keys...]", "the keys of the questions, where the run has several")
+      .argument("[keys...]", "the keys of the questions, if the run has several")
       .option(
         "--by <name>",
-        "who answers: kept with the answer, and needed where the question names those who may",
+        "the person who answers: kept with the answer, and required if the question names who may",
       )
       .option("--reason <text>", "the reason")
-      .option("--hash <hash>", "the hash of the request that was shown: refused if it is another one now"),
+      .option(
+        "--hash <hash>",
+        "the hash of the request that was shown: the answer is refused if the request has changed",
+      ),
   ).action((run: string, keys: readonly string[], flags: AnswerFlags) =>
     act(flags, async () => (await import("./questions.ts")).answerQuestions([run, keys], approved, flags)),
   );

@@ -7,7 +7,7 @@ import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { jsonLine, processOutput } from "./output.ts";
 import type { OutputFlags } from "./options.ts";
 
-/** `writ errors [code]`: what a code means, what to do, and the pages that speak of it; without one the codes. @throws WritError `option-invalid` */
+/** `writ errors [code]`: the meaning of a code, the advice, and the pages that mention it; without a code, all codes. @throws WritError `option-invalid` */
 export async function errors(code: string | undefined, { json = false }: OutputFlags): Promise<ExitCode> {
   const codes = Object.keys(catalogue);
   if (code === undefined) {
@@ -16,7 +16,7 @@ export async function errors(code: string | undefined, { json = false }: OutputF
   }
   const entry = Object.entries(catalogue).find(([known]) => known === code)?.[1];
   if (entry === undefined) {
-    const advice = `It is none of writ's codes${didYouMean(code, codes) || "."} \`writ errors\` lists them.`;
+    const advice = `It is not one of writ's codes${didYouMean(code, codes) || "."} \`writ errors\` lists them.`;
     throw new WritError("option-invalid", { option: "<code>", value: code, advice });
   }
   const pages = pagesOf(code);
@@ -46,7 +46,7 @@ function pageOf(code: string, { message, hint, retryable }: Entry, pages: readon
   return `${lines.join("\n")}\n`;
 }
 
-/** The places in the pages that speak of a code, one a page. */
+/** The places that mention a code, one for each page. */
 function pagesOf(code: string): readonly string[] {
   const names = readdirSync(pagesFolder).filter((name) => name.endsWith(".md") && name !== "errors.md");
   return names.toSorted().flatMap((name) => {

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The pages of writ: they are part of the package. A bundle of a program has none. */
+/** The folder of writ's pages, which are part of the package. A bundle of a program has none. */
 export const pagesFolder: string = fileURLToPath(new URL("../../docs", import.meta.url));
 
-/** The place of an error where its reader is: a command that prints its page, and the line of the file, which terminals and editors open. */
+/** The page of an error: a command that prints it, and the line of its file, which terminals and editors open. */
 export function placeOf(code: string): string {
   const line = existsSync(join(pagesFolder, "errors.md")) ? lineOf(pageText("errors.md"), `## ${code}`) : 0;
   return `npx writ errors ${code}${line === 0 ? "" : ` (${shownPath("errors.md")}:${line})`}`;

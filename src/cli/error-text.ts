@@ -6,14 +6,14 @@ import { placeInCode } from "./place-in-code.ts";
 import { fitted } from "./screen.ts";
 
 export interface ErrorTextOptions {
-  /** Show the stack and the causes. */
+  /** Shows the stack and the causes. */
   readonly verbose?: boolean;
   readonly style: Output["style"];
-  /** The terminal that shows it: its lines are broken between words. */
+  /** The terminal that shows it: lines are broken between words. */
   readonly screen?: Output["screen"];
 }
 
-/** An error as people are told of it: what happened and what to do, and the stack only when asked for. Ends with a line break. */
+/** An error as people read it: what happened and what to do, and the stack only with `verbose`. Ends with a line break. */
 export function errorText(error: unknown, { verbose = false, style, screen }: ErrorTextOptions): string {
   const lines = isWritError(error)
     ? [
@@ -23,7 +23,7 @@ export function errorText(error: unknown, { verbose = false, style, screen }: Er
       ]
     : [
         `${style("red", "error")} ${oneLine(messageOf(error), 500)}${inCode(error)}`,
-        "This is none of writ's own errors. `--verbose` shows the stack.",
+        "This is not one of writ's own errors. `--verbose` shows the stack.",
       ];
   const [what = "", ...rest] = lines;
   const shown = [what, ...rest.map((line) => `  ${style("dim", line)}`)].map((line) => fitted(line, screen));
@@ -31,7 +31,7 @@ export function errorText(error: unknown, { verbose = false, style, screen }: Er
   return `${shown.join("\n")}\n`;
 }
 
-/** An error as JSON. What is not in the catalogue has the code `unexpected`. */
+/** An error as JSON. An error that is not in the catalogue has the code `unexpected`. */
 export function errorObject(error: unknown): object {
   if (!isWritError(error)) return { code: "unexpected", message: messageOf(error), retryable: false };
   const { code, message, hint, retryable } = error;
@@ -43,7 +43,7 @@ function inCode(error: unknown): string {
   return place === undefined ? "" : ` (${oneLine(place)})`;
 }
 
-/** The advice, the most specific first: an error of writ that caused this one knows better what to do. */
+/** The advice, the most specific first: if an error of writ caused this one, its advice is more exact. */
 function hintsOf(error: { readonly hint: string; readonly cause?: unknown }): string[] {
   const inner = isWritError(error.cause) ? [error.cause.hint] : [];
   return [...new Set([...inner, error.hint])].map((hint) => printable(hint));

@@ -4,7 +4,7 @@ import { countText, durationText, oneLine, type Output } from "./output.ts";
 
 /** Options of the printed text. */
 interface TextOptions {
-  /** Show answers and verdicts of cases that passed too. */
+  /** Shows answers and verdicts also of cases that passed. */
   readonly verbose: boolean;
   readonly output: Output;
 }
@@ -14,7 +14,7 @@ const longestLine = 500;
 
 const signs = { passed: ["✓", "green"], failed: ["✗", "red"], "not-run": ["-", "yellow"] } as const;
 
-/** A case on one line, and under it what did not hold. */
+/** A case on one line, and under it the expectations that did not hold. */
 export function caseText(
   report: CaseReport,
   { names, verbose, output }: TextOptions & { readonly names: readonly string[] },
@@ -49,7 +49,7 @@ function runLines(run: RunReport, { index, wanted, verbose }: RunPlace): string[
   return passed && !verbose && verdict?.advisory !== true ? [] : lines;
 }
 
-/** Turns, calls, tokens and time of the runs: the mean of several. */
+/** Turns, calls, tokens and time of the runs; of several runs the mean. */
 function costTexts(runs: readonly RunReport[]): string[] {
   const mean = (of: (run: RunReport) => number): number =>
     runs.reduce((sum, run) => sum + of(run), 0) / Math.max(1, runs.length);
@@ -71,7 +71,7 @@ function meanText(value: number, thing: string): string {
   return Number.isInteger(value) ? countText(value, thing) : `${value.toFixed(1)} ${thing}s`;
 }
 
-/** The last line, and what else there is to say of all cases. */
+/** The last line, and remarks about all cases. */
 export function summaryText(report: EvalReport, { output }: TextOptions): string {
   const { counts, usage, costUsd, durationMs, cases } = report;
   const { passed, failed, notRun } = counts;
@@ -83,7 +83,7 @@ export function summaryText(report: EvalReport, { output }: TextOptions): string
   const stale =
     outdated === 0
       ? ""
-      : `${countText(outdated, "case")} answered other requests than now when recorded: --record asks the model anew\n`;
+      : `${countText(outdated, "case")} answered other requests when recorded: --record asks the model again\n`;
   const facts = `in ${durationText(durationMs)}, ${about}${tokensOf(usage)} tokens${cost}`;
   return `${output.styleAnswer("yellow", stale)}${output.styleAnswer(style, told.join(", "))} ${output.styleAnswer("dim", facts)}\n`;
 }

@@ -34,8 +34,8 @@ export interface EvalAgentFlags {
 }
 
 /**
- * `writ eval agent <file> --cases <folder>`: the cases on standard output, each when it has ended and in
- * their order. Ends with 1 when a case failed, and after Ctrl-C with 130 and what is done so far.
+ * `writ eval agent <file> --cases <folder>`: prints the cases on standard output, each when it has ended, in
+ * their order. Exits with 1 if a case failed, and after Ctrl-C with 130 and the cases so far.
  *
  * @throws WritError for everything that is wrong before the first run: options, the agent's file, cases
  */
@@ -53,7 +53,7 @@ export async function evalAgent(file: string, flags: EvalAgentFlags): Promise<Ex
   if (record === true) {
     for (const path of new Set(read.map(({ where }) => recordedPath(where))))
       await checkWritable("--record", path);
-    await withRecordings(read); // what they have of other cases stays: one that cannot be read is said before a model is asked
+    await withRecordings(read); // recordings of other cases are kept: an unreadable one is reported before a model is asked
   }
   const agent = await loadAgent(file, { tools, model: replay === true ? neverAsked : model });
   const interrupts = listenForInterrupts(processOutput);
@@ -71,13 +71,13 @@ export async function evalAgent(file: string, flags: EvalAgentFlags): Promise<Ex
   }
 }
 
-/** A model for definitions that name none: at a replay its place is taken by what was recorded. */
+/** A model for definitions that name none: a replay replaces it with the recording. */
 const neverAsked = "ollama/recorded";
 
 /** Prints cases in their order. */
 interface Teller {
   readonly onCase: (report: CaseReport) => void;
-  /** Prints those that were not printed: the ones that were stopped, and what ended behind them. */
+  /** Prints the cases that were not printed yet: those that were stopped, and those that ended after them. */
   readonly tellRest: (reports: readonly CaseReport[]) => void;
 }
 
@@ -114,7 +114,7 @@ function chosen(cases: readonly LocatedCase[], only: string | undefined): readon
   });
 }
 
-/** Prints each case as soon as those before it are told. */
+/** Prints each case as soon as those before it are printed. */
 function teller(cases: readonly LocatedCase[], { verbose = false }: EvalAgentFlags): Teller {
   const names = cases.map(({ fields }) => fields.name);
   const waiting = new Map<string, CaseReport>();
@@ -149,10 +149,10 @@ async function tell(
 
 async function tellRecorded(report: EvalReport): Promise<void> {
   for (const path of await writeRecordings(report))
-    processOutput.progress(printable(`${path} has the replies.\n`));
+    processOutput.progress(printable(`${path} holds the replies.\n`));
   for (const { name, status, runs } of report.cases)
     if (status !== "not-run" && runs.some(({ recorded }) => recorded === undefined))
-      processOutput.progress(`${oneLine(name)}: nothing was recorded, since a model gave no answer.\n`);
+      processOutput.progress(`${oneLine(name)}: nothing was recorded, because a model gave no answer.\n`);
 }
 
 function withoutRecordings(report: EvalReport): EvalReport {
@@ -163,7 +163,7 @@ function withoutRecordings(report: EvalReport): EvalReport {
   return { ...report, cases };
 }
 
-/** Says before the first run, which costs, that a report could not be written. No file comes of it. */
+/** Checks before the first run, which costs money, that a report can be written. Makes no file. */
 async function checkWritable(option: string, path: string): Promise<void> {
   await writing(option, path, async () => {
     if (existsSync(path)) await (await open(path, "r+")).close();

@@ -59,16 +59,16 @@ export async function evalInjection(flags: InjectionFlags): Promise<ExitCode> {
   return exitCodes.answered;
 }
 
-/** The suite, or one that is made of tools alone, and the policy. */
+/** The suite, or one made from tools alone, and the policy. */
 async function readAll(flags: InjectionFlags): Promise<Pick<EvaluateOptions, "suite" | "file">> {
   const { suite: path, tools: toolsPath, policy, draft = false, answers } = flags;
   if ((policy === undefined) === !draft) {
     const advice =
-      "Give the policy file that is evaluated, or --draft for the one that `writ policy draft` makes of the tools.";
+      "Give the policy file that is evaluated, or --draft for the one that `writ policy draft` makes from the tools.";
     throw new WritError("option-invalid", { option: "--policy", value: policy ?? "(left out)", advice });
   }
   if (!draft && answers !== undefined) {
-    const advice = "They are answers to the questions of a draft: give --draft too.";
+    const advice = "It has answers to the questions of a draft: give --draft too.";
     throw new WritError("option-invalid", { option: "--answers", value: answers, advice });
   }
   if (path !== undefined && toolsPath === undefined) {
@@ -77,7 +77,7 @@ async function readAll(flags: InjectionFlags): Promise<Pick<EvaluateOptions, "su
   }
   if (toolsPath === undefined || path !== undefined) {
     const advice =
-      "Give one of both: a suite with recorded attacks, or tools of which attacks are made (--tools).";
+      "Give one of the two: a suite with recorded attacks, or tools from which attacks are made (--tools).";
     throw new WritError("option-invalid", { option: "--suite", value: path ?? "(left out)", advice });
   }
   const { name, tools } = await readTools(toolsPath);
@@ -95,7 +95,7 @@ async function readAll(flags: InjectionFlags): Promise<Pick<EvaluateOptions, "su
   return { suite, file: { ...file, policy: { ...file.policy, tools: annotations } } };
 }
 
-/** The policy in a file; without one that which is drafted of the tools. */
+/** The policy in a file; without a file, the one drafted from the tools. */
 async function policyFor(
   described: Pick<Suite, "name" | "path" | "tools">,
   { policy: path, answers }: InjectionFlags,
@@ -133,7 +133,7 @@ function textOf(report: InjectionReport, showInterruptions: boolean): string {
     ...(suite.notTried.length === 0
       ? []
       : [
-          `not tried, since no arguments can be made that their schemas take: ${suite.notTried.map((name) => oneLine(name)).join(", ")}\n`,
+          `not tried, because no arguments can be made that their schemas accept: ${suite.notTried.map((name) => oneLine(name)).join(", ")}\n`,
         ]),
     `policy ${oneLine(policy.name)} (${countText(policy.skills.length, "skill")}; sha256 ${policy.sha256.slice(0, 12)}), questions answered: ${approve === "always" ? "yes" : "no"}${report.plans ? "; full policy: with a model that plans its acts before it reads" : ""}\n`,
     `\n${armTable(report)}`,
@@ -181,7 +181,7 @@ function armTable({ arms, claim }: InjectionReport): string {
     ...(undelivered > 0 ? [`${undelivered} never read under the full policy`] : []),
     ...(notScripted > 0
       ? [
-          `not played: ${countText(notScripted, "pair")} of whose attack no call can be made that its tool takes`,
+          `not played: ${countText(notScripted, "pair")} for whose attack no call can be made that its tool accepts`,
         ]
       : []),
     ...(unreachable > 0
@@ -197,11 +197,11 @@ function adaptiveTable({ arms, claim, seed }: NonNullable<InjectionReport["adapt
   const rows = armNames.map((name) => [armLabels[name], ...adaptiveCells(arms[name])]);
   const { pairs, contentOnly, undecided, harmful, boundMisuse } = arms.full;
   return `${claim}
-${table([head, ...rows], numbersOf(head))}in ${countText(pairs, "pair")}, seed ${seed}; full policy: (b) is ${countText(harmful.byAttacker, "call")} with the attacker's values and ${harmful.byData} with values of the data; (c) is ${boundMisuse.calls}, of them ${boundMisuse.byLookUp} with values that were looked up; ${contentOnly} more only say something; ${undecided} undecided
+${table([head, ...rows], numbersOf(head))}in ${countText(pairs, "pair")}, seed ${seed}; full policy: (b) is ${countText(harmful.byAttacker, "call")} with the attacker's values and ${harmful.byData} with values of the data; (c) is ${boundMisuse.calls}, of them ${boundMisuse.byLookUp} with values that were looked up; ${contentOnly} more only write something; ${undecided} undecided
 `;
 }
 
-/** Cells of what the adaptive attacker reached in an arm. */
+/** The cells of the adaptive attacker in an arm. */
 function adaptiveCells({ goals, harmful, boundMisuse, candidates }: AdaptiveFigures): string[] {
   return [
     String(goals.pairs),
@@ -239,7 +239,7 @@ const failureLabels: Readonly<Record<Failure["type"], string>> = {
   misuse: "adaptive: calls with the user's own values passed",
 };
 
-/** Shows so many failures of each kind under the full policy: the calls, each with the rule that judged it. */
+/** Shows this many failures of each kind under the full policy: the calls, each with the rule that judged it. */
 function showFailure(most: number, { progress, style }: Output): (arm: ArmName, failure: Failure) => void {
   const shown = new Map<string, number>();
   return (arm, { type, user, injection, calls }) => {

@@ -39,7 +39,7 @@ const byCode: readonly (readonly [codes: RegExp, exitCode: ExitCode])[] = [
   [/^run-cancelled$/, exitCodes.interrupted],
 ];
 
-/** The exit code of a run's outcome, or of an error that was thrown. An error that is not in the catalogue is a failure. */
+/** The exit code of a run's outcome, or of a thrown error. An error that is not in the catalogue is a failure. */
 export function exitCodeOf(end: { readonly outcome: Outcome } | { readonly error: unknown }): ExitCode {
   if ("error" in end) return isWritError(end.error) ? exitCodeOfCode(end.error.code) : exitCodes.failed;
   const { outcome } = end;

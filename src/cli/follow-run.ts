@@ -7,7 +7,7 @@ import type { Capability } from "../tool/capability.ts";
 import type { AnyAgent } from "./load-agent.ts";
 import type { QuestionPart } from "./read-files.ts";
 
-/** End of a run, also of one that failed to begin. */
+/** The end of a run, also of one that failed to begin. */
 export interface PrintedEnd {
   readonly outcome?: Outcome;
   readonly text?: string;
@@ -27,11 +27,11 @@ export interface FollowOptions {
   readonly session?: SessionHandle;
   /** Asks about calls. Default: they are denied. */
   readonly approve?: Approve;
-  /** Told each event. What it throws ends the run. */
+  /** Called with each event. An error that it throws ends the run. */
   readonly watch: (event: AgentEvent) => void | Promise<void>;
 }
 
-/** Runs an agent, tells each event, and gives the end. Never throws for a run that goes wrong. */
+/** Runs an agent, passes on each event, and returns the end. Does not throw for a run that fails. */
 export async function followRun(
   agent: AnyAgent,
   prompt: string | readonly QuestionPart[],
@@ -48,7 +48,7 @@ export async function followRun(
     turns: 0,
   };
   try {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an agent of a file takes what nobody knows; it checks its input itself
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the input of an agent from a file is unknown; it checks its input itself
     const events = agent.stream(prompt as never, { ...options, approve });
     for (;;) {
       const next = await events.next();
@@ -66,13 +66,13 @@ export async function followRun(
   }
 }
 
-/** Denies, since nobody can be asked. */
+/** Denies, because nobody can be asked. */
 const nobody: Approve = () => ({
   approved: false,
   reason: "it needs an approval, and there is no terminal to ask at",
 });
 
-/** A question waits until all before it was printed: the run is ahead of what is told of it. */
+/** Holds a question back until everything before it was printed, because the run is ahead of the printed text. */
 function tellingFirst(): {
   readonly of: (request: object) => Promise<void>;
   readonly tell: (request: object) => void;

@@ -3,7 +3,7 @@ import { driverChoices } from "../model/driver-names.ts";
 import { type AnyAgent, loadAgent } from "./load-agent.ts";
 import { countOf, wordOf } from "./options.ts";
 
-/** The options of every command that changes the agent of a file for itself. */
+/** The options of every command that changes the agent of a file for its own run. */
 export interface AgentFlags {
   readonly model?: string;
   readonly driver?: string;
@@ -12,9 +12,9 @@ export interface AgentFlags {
 }
 
 /**
- * Checks the options, and gives what loads the agent with them.
+ * Checks the options, and returns the function that loads the agent with them.
  *
- * @throws WritError `option-invalid`, `model-name-invalid`; what it gives throws as {@link loadAgent}
+ * @throws WritError `option-invalid`, `model-name-invalid`; the function throws the errors of {@link loadAgent}
  */
 export function agentLoader(file: string, flags: AgentFlags): () => Promise<AnyAgent> {
   const { driver, maxTurns, tools } = flags;

@@ -12,8 +12,8 @@ export function addHelp(program: Command, act: Act): void {
 function addErrors(program: Command, act: Act): void {
   program
     .command("errors")
-    .description("what the code of an error means, what to do, and which pages speak of it")
-    .argument("[code]", "like budget-exhausted; without one the codes are listed")
+    .description("explain the code of an error: its meaning, what to do, and the pages that mention it")
+    .argument("[code]", "like budget-exhausted; without a code, all codes are listed")
     .option("--json", "print one JSON object")
     .action((code: string | undefined, flags: OutputFlags) =>
       act(flags, async () => (await import("./error-pages.ts")).errors(code, flags)),
@@ -34,7 +34,7 @@ function addCompletion(program: Command, act: Act): void {
 const readable = 40;
 const indent = 6;
 
-/** The layout of help: where a terminal has no room for descriptions beside their terms, they stand below them. */
+/** The layout of help: if a terminal has no room for descriptions beside their terms, they are printed below them. */
 export const helpLayout: Partial<Help> = {
   minWidthToWrap: 20,
   formatItem(...item) {
@@ -47,14 +47,14 @@ export const helpLayout: Partial<Help> = {
   },
 };
 
-/** Lines below the options, as broad as the terminal. */
+/** Lines below the options, as wide as the terminal. */
 export function helpBelow(text: string): string {
-  const columns = process.stdout.columns || Infinity; // none where it is no terminal
+  const columns = process.stdout.columns || Infinity; // undefined if it is not a terminal
   const lines = text.split("\n").map((line) => wrapped(line, columns, 2));
   return lines.join("\n");
 }
 
-/** Has each command name its own help below words that it does not take. */
+/** Has each command name its own help in errors about unknown words. */
 export function namingHelp(command: Command, words: string = command.name()): Command {
   for (const part of command.commands) namingHelp(part, `${words} ${part.name()}`);
   return command.showHelpAfterError(`(${words} --help shows how)`);

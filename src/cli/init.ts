@@ -14,19 +14,19 @@ export interface InitFlags extends OutputFlags {
 }
 
 interface Template {
-  /** Its programs, in `examples`. */
+  /** The folder of its programs in `examples`. */
   readonly folder: string;
   /** The command that shows the agent at work; `npm start` runs it. */
   readonly start: string;
-  /** Packages that it needs beside writ. */
+  /** The packages that it needs beside writ. */
   readonly packages?: Readonly<Record<string, string>>;
-  /** Lines about its model. Default: that it has a stand-in. */
+  /** Lines about its model. Default: they say that it has a stand-in. */
   readonly model?: readonly string[];
-  /** Packages that it leaves out. */
+  /** The packages that it leaves out. */
   readonly without?: readonly string[];
 }
 
-/** The names of the projects that `writ init` can make: four small ones, then whole examples. */
+/** The names of the templates of `writ init`: four small projects, then whole examples. */
 export const templateNames = [
   "tool",
   "mcp",
@@ -83,16 +83,16 @@ export const templates: Readonly<Record<(typeof templateNames)[number], Template
 /** The packages with which every project checks its types. */
 export const typePackages = { "@types/node": "^24.19.2", typescript: "^7.0.2" };
 
-/** The package that is installed in the place of one that is left out. */
+/** The package that is installed in place of one that is left out. */
 const nothing = "npm:empty-npm-package@1.0.0";
 
-/** `writ init [folder]`. @throws WritError `option-invalid` for a template that there is not, and for a folder that has one of the files */
+/** `writ init [folder]`. @throws WritError `option-invalid` for an unknown template, and for a folder that already has one of the files */
 export async function init(folder: string, flags: InitFlags): Promise<ExitCode> {
   const template = wordOf("--template", flags.template, templateNames);
   const files = filesOf(template, nameOf(folder));
   const taken = Object.keys(files).filter((name) => existsSync(join(folder, name)));
   if (taken.length > 0) {
-    const advice = `It has ${taken.join(", ")} already; nothing was written. Name a folder without them.`;
+    const advice = `It already has ${taken.join(", ")}; nothing was written. Name a folder without them.`;
     throw new WritError("option-invalid", { option: "<folder>", value: folder, advice });
   }
   try {
@@ -155,7 +155,7 @@ function json(value: object): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
-/** The name of the package: that of the folder, as far as npm takes it. */
+/** The name of the package: the name of the folder, as far as npm allows it. */
 function nameOf(folder: string): string {
   const name = basename(resolve(folder))
     .toLowerCase()

@@ -17,7 +17,7 @@ export interface InspectFlags extends StoreFlags, CheckFlags {
   readonly work?: boolean;
 }
 
-/** `writ inspect [file…]`: a page on this machine that shows runs, until it is told to end (SIGTERM, Ctrl-C). */
+/** `writ inspect [file…]`: serves a page on this machine that shows runs, until it is told to end (SIGTERM, Ctrl-C). */
 export async function inspect(files: readonly string[], flags: InspectFlags): Promise<ExitCode> {
   const port = portOf(flags.port);
   const agents = await loadAgents(files);
@@ -42,7 +42,7 @@ export async function inspect(files: readonly string[], flags: InspectFlags): Pr
   );
   if (agents.length === 0)
     processOutput.progress(
-      "Nothing can be answered or forked there: that needs the agent's program, `writ inspect agent.ts`.\n",
+      "Runs cannot be answered or forked there: that needs the agent's program, `writ inspect agent.ts`.\n",
     );
   processOutput.progress("Ctrl-C ends it.\n");
   await toldToEnd();
@@ -50,7 +50,7 @@ export async function inspect(files: readonly string[], flags: InspectFlags): Pr
   return exitCodes.answered;
 }
 
-/** The name of whoever started it, as far as answers can be kept under it. */
+/** The name of the person who started it, as far as answers can be kept under it. */
 function ownName(): string {
   try {
     return (

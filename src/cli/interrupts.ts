@@ -2,22 +2,24 @@ import { exitCodes } from "./exit-code.ts";
 import type { Output } from "./output.ts";
 import { onUnread } from "./unread.ts";
 
-/** The signal that ends a run: Ctrl-C gives it, and whoever ends the process from outside. */
+/** The signal that ends a run, after Ctrl-C or a signal from outside the process. */
 export interface Interrupts {
   readonly signal: AbortSignal;
   readonly stopListening: () => void;
 }
 
-/** Signals that end a command: Ctrl-C, whoever ends the process from outside, and a terminal that is closed. */
+/** The signals that end a command: Ctrl-C, a request from outside the process, and a closed terminal. */
 const endSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 // Depends on: the signals that this process was sent.
 let isToEnd = false;
 
-/** Tells whether this process was told to end, and not just to stop what goes on, as Ctrl-C does. */
+/** True if this process was told to end, and not just, as by Ctrl-C, to stop its current work. */
 export const toldToEndAll = (): boolean => isToEnd;
 
-/** Listens for signals that end a process: the first one aborts what goes on, so that it leaves nothing running, and a second one ends the process at once. */
+/**
+ * Listens for signals that end a process: the first one aborts the current work, so that nothing is left running, and a second one ends the process at once.
+ */
 export function listenForInterrupts(output: Output): Interrupts {
   const controller = new AbortController();
   const onSignal = (name: NodeJS.Signals): void => {
@@ -38,7 +40,7 @@ export function listenForInterrupts(output: Output): Interrupts {
   };
 }
 
-/** Resolves at the first signal that ends a command, and where nobody reads its output any more. A second signal ends the process at once. */
+/** Resolves at the first signal that ends a command, and when nobody reads its output any more. A second signal ends the process at once. */
 export function toldToEnd(): Promise<void> {
   return new Promise((resolve) => {
     onUnread(resolve);
@@ -50,7 +52,7 @@ export function toldToEnd(): Promise<void> {
   });
 }
 
-/** Ends the process at a second signal. A terminal that is closed may send its own twice: the system does, and the shell does. */
+/** Ends the process at a second signal. A second SIGHUP is ignored: for one closed terminal, both the system and the shell may send it. */
 function endAtOnce(name: NodeJS.Signals): void {
   if (name !== "SIGHUP") process.exit(exitCodes.interrupted);
 }

@@ -7,32 +7,32 @@ type Answer = (request: Request) => Promise<Response>;
 /** A server that listens at a port. */
 export interface Listener extends AsyncDisposable {
   readonly address: string;
-  /** Answers requests, those too that have come and wait. */
+  /** Answers requests, including those that came before and wait. */
   readonly answer: (fetch: Answer) => void;
   /**
-   * Takes no connection any more, and resolves when the last has ended. Those that are there when all answers are over (`isOver`), and a moment has passed, are
-   * cut: a client that stops reading would keep the process for ever.
+   * Takes no more connections, and resolves when the last has ended. Connections that remain some time after all answers are over (`isOver`) are
+   * cut: a client that stops reading would keep the process forever.
    */
   readonly close: (isOver?: Promise<unknown>) => Promise<void>;
 }
 
-/** The time in which a client takes the end of an answer. */
+/** The time that a client has to take the end of an answer. */
 const takingMs = 2000;
 
-/** The codes of an address that is none of this machine's. */
+/** The codes of an address that this machine does not have. */
 const notHere: ReadonlySet<string> = new Set(["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN"]);
 
 /**
- * Listens at a port of an address, before there is anything that answers: a command whose port cannot be had has opened nothing.
+ * Listens at a port of an address before there is anything to answer: a command that cannot get its port has opened nothing yet.
  *
  * @throws WritError `option-invalid` for a port or an address that cannot be had
  */
 export function listening(port: number, host: string): Promise<Listener> {
   const { promise, resolve, reject } = Promise.withResolvers<Listener>();
   const answering = Promise.withResolvers<Answer>();
-  answering.promise.catch(() => undefined); // nobody may have asked
+  answering.promise.catch(() => undefined); // no request may be waiting
   const fetch: Answer = async (request) => (await answering.promise)(request);
-  // Headers that do not come end their connection. The body has a time of its own, and this one behind it. Node looks as often as it is told to.
+  // A connection without complete headers is ended. The body has a bound of its own, and this one comes after it. Node checks at this interval.
   const serverOptions = { headersTimeout: 10_000, requestTimeout: 45_000, connectionsCheckingInterval: 1000 };
   const server: ServerType = listen({ fetch, port, hostname: host, serverOptions }, (info) => {
     const close: Listener["close"] = (isOver = Promise.resolve()) => {

@@ -2,25 +2,25 @@ import { shown } from "./output.ts";
 import type { Screen } from "./screen.ts";
 import { widthOf } from "./text-width.ts";
 
-/** A line as it stands now, for so many columns at most. */
+/** A line in its current state, for at most this many columns. */
 export type LiveLine = (columns: number) => string;
 
-/** Lines at the end of a terminal that are written anew while something goes on; everything else is printed above them. */
+/** Lines at the end of a terminal that are redrawn while work goes on; everything else is printed above them. */
 export interface LiveBlock {
   readonly set: (key: string, line: LiveLine) => void;
   readonly delete: (key: string) => void;
-  /** Takes the lines away while something else needs the end of the terminal. */
+  /** Removes the lines while something else needs the end of the terminal. */
   readonly hide: () => void;
   readonly show: () => void;
-  /** Takes all lines away for good. */
+  /** Removes all lines for good. */
   readonly clear: () => void;
 }
 
 const tickMs = 1000;
 
 /**
- * Makes a block of lines. While it has some, what anybody writes to the streams of the screen goes above it: a tool that prints is not overwritten.
- * A window that is made smaller has its lines broken by the terminal: they are counted anew before they are taken away.
+ * Makes a block of lines. While it has some, everything written to the streams of the screen goes above it, so that output of a tool is not overwritten.
+ * If the window is made smaller, the terminal breaks the lines: their rows are counted again before they are removed.
  */
 export function liveBlock(screen: Screen): LiveBlock {
   const block: Block = { screen, lines: new Map(), drawn: [], isHidden: false, isAtLineStart: true };
@@ -55,12 +55,12 @@ export function liveBlock(screen: Screen): LiveBlock {
 interface Block {
   readonly screen: Screen;
   readonly lines: Map<string, LiveLine>;
-  /** The lines that stand on the screen now. */
+  /** The lines that are on the screen now. */
   drawn: readonly string[];
   isHidden: boolean;
-  /** False after a text that did not end its line: then nothing is drawn. */
+  /** False after a text that did not end its line: nothing is drawn then. */
   isAtLineStart: boolean;
-  /** There while the block has lines. */
+  /** Set while the block has lines. */
   drawing?: { readonly write: (text: string) => unknown; readonly stop: () => void };
 }
 
@@ -96,7 +96,7 @@ function redraw(block: Block): void {
   block.drawn = next;
 }
 
-/** Takes away the rows that the lines take on the screen as wide as it is now. */
+/** Removes the rows that the lines take at the current width of the screen. */
 function erase(block: Block): void {
   const { columns } = block.screen.size();
   const rows = block.drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
@@ -104,7 +104,7 @@ function erase(block: Block): void {
   block.drawn = [];
 }
 
-/** The lines that fit on the screen, and how many do not. */
+/** The lines that fit on the screen, and the number of those that do not. */
 function linesIn(
   lines: ReadonlyMap<string, LiveLine>,
   { columns, rows }: { readonly columns: number; readonly rows: number },
@@ -114,7 +114,7 @@ function linesIn(
   return all.length <= count ? all : [...all.slice(0, count - 1), `  and ${all.length - count + 1} more`];
 }
 
-/** Has what is written to a stream go above the block. */
+/** Has text that is written to a stream go above the block. */
 function watch(
   stream: Screen["streams"][number],
   block: Block,
@@ -123,7 +123,7 @@ function watch(
   const write = original.bind(stream);
   stream.write = (chunk: Uint8Array | string, ...rest: unknown[]): boolean => {
     erase(block);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the caller of `write` gave, handed on
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the arguments of the caller of `write`, passed on
     const hasRoom = (write as (...words: unknown[]) => boolean)(chunk, ...rest);
     const text = typeof chunk === "string" ? chunk : Buffer.from(chunk).toString();
     if (text !== "") block.isAtLineStart = text.endsWith("\n");

@@ -4,9 +4,9 @@ import { durationText, type Output } from "./output.ts";
 import type { Screen } from "./screen.ts";
 import { cut, widthOf } from "./text-width.ts";
 
-/** The calls of a run that have not ended for good, each on a line of its own that says where it stands. */
+/** The calls of a run that have not ended for good, each on a line of its own with its state. */
 export interface LiveCalls {
-  /** Takes what an event says of a call. `text` is the call, and `indent` stands before its line. */
+  /** Updates a call from an event. `text` is the call, and `indent` comes before its line. */
   readonly take: (event: AgentEvent, text: string, indent: string) => void;
   readonly block: LiveBlock;
 }
@@ -15,7 +15,7 @@ export interface LiveCalls {
 export function liveCalls(screen: Screen, { style }: Pick<Output, "style">): LiveCalls {
   const block = liveBlock(screen);
   const texts = new Map<string, string>();
-  // The last `call-state`: of a call that begins while the model still writes it comes before the call is told.
+  // The last `call-state`: for a call that begins while the model still writes, it comes before the fact of the call.
   const states = new Map<string, State>();
   function end(key: string): void {
     texts.delete(key);

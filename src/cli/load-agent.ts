@@ -9,10 +9,10 @@ import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Tool } from "../tool/tool.ts";
 import { placeInCode } from "./place-in-code.ts";
 
-/** Any agent, whatever it takes and gives. */
+/** Any agent, with any input and output. */
 export type AnyAgent = Agent;
 
-/** @throws WritError `file-missing` when there is no file at the path. */
+/** @throws WritError `file-missing` if there is no file at the path. */
 export function checkFile(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isFile() !== true)
@@ -22,7 +22,7 @@ export function checkFile(path: string): void {
     });
 }
 
-/** Parts that the command line gives to a definition in Markdown or JSON. */
+/** The parts that the command line adds to a definition in Markdown or JSON. */
 interface DefinitionFlags {
   /** The path of a program that exports the tools which the definition names. A definition cannot name a program itself. */
   readonly tools?: string;
@@ -31,8 +31,8 @@ interface DefinitionFlags {
 }
 
 /**
- * Loads the agent of a file: of a program (TypeScript or JavaScript) the default export, or the only export that is one; of a `.md` or `.json`
- * file the agent that it defines. Node strips the types of TypeScript itself; what a program imports is resolved in the user's project.
+ * Loads the agent of a file: from a program (TypeScript or JavaScript) the default export, or the only export that is an agent; from a `.md` or `.json`
+ * file the agent that it defines. Node strips the types of TypeScript itself; imports of a program are resolved in the user's project.
  *
  * @throws WritError `file-missing`, `agent-file-broken` (with the place in the user's code, and the user's error as cause), `agent-missing`,
  * `agent-ambiguous`, `definition-file-invalid`, `tools-missing`, `option-invalid`
@@ -54,21 +54,21 @@ export async function loadAgent(path: string, { tools, model }: DefinitionFlags 
 /** True for an agent that `agent()` made: a composition of agents has no definition. */
 export const isSingle = (agent: Partial<AnyAgent>): boolean => typeof agent.manifest === "function";
 
-/** Gives an agent that `agent()` made, to a command that needs its definition. @throws WritError `definition-invalid` for a composition */
+/** Returns an agent that `agent()` made, for a command that needs its definition. @throws WritError `definition-invalid` for a composition */
 export function single(agent: AnyAgent, command: string): AnyAgent {
   if (isSingle(agent)) return agent;
-  const reason = "it is put together of agents. Name the file of one of them.";
+  const reason = "it is a composition of agents. Name the file of one of them.";
   throw new WritError("definition-invalid", { where: `${command} of "${agent.name}"`, reason });
 }
 
-/** The agents of several files. @throws WritError as {@link loadAgent}, `name-taken` */
+/** The agents of several files. @throws WritError the errors of {@link loadAgent}, `name-taken` */
 export async function loadAgents(paths: readonly string[]): Promise<readonly AnyAgent[]> {
   const agents = await Promise.all(paths.map((path) => loadAgent(path)));
   checkAgentNames(agents, paths);
   return agents;
 }
 
-/** @throws WritError `name-taken` where agents of two of these files have one name */
+/** @throws WritError `name-taken` if agents of two of these files have one name */
 export function checkAgentNames(agents: readonly AnyAgent[], paths: readonly string[]): void {
   const placeOf = new Map<string, string>();
   for (const [index, { name }] of agents.entries()) {
@@ -80,7 +80,7 @@ export function checkAgentNames(agents: readonly AnyAgent[], paths: readonly str
   }
 }
 
-/** The agent that a program exports, or else its tools. @throws WritError `agent-file-broken`, `agent-ambiguous`, `tools-missing` */
+/** The agent that a program exports, or its tools if it exports no agent. @throws WritError `agent-file-broken`, `agent-ambiguous`, `tools-missing` */
 export async function loadAgentOrTools(path: string): Promise<AnyAgent | readonly Tool[]> {
   const exported = await importFile(path);
   return Object.values(exported).some(isAgent) ? agentAmong(path, exported) : toolsAmong(path, exported);
@@ -103,25 +103,25 @@ function toolsIn(value: unknown): readonly Tool[] {
   return isTool(value) ? [value] : [];
 }
 
-/** Tells tools from everything else a file may export, also those of another copy of the package. */
+/** True for a tool, also of another copy of the package. A file may export anything. */
 function isTool(value: unknown): value is Tool {
   if (typeof value !== "object" || value === null) return false;
   const { name, input, execute } = value as Partial<Tool>;
   return typeof name === "string" && typeof execute === "function" && typeof input?.parse === "function";
 }
 
-/** Tells agents from everything else a file may export, also those of another copy of the package. */
+/** True for an agent, also of another copy of the package. A file may export anything. */
 export function isAgent(value: unknown): value is AnyAgent {
   if (typeof value !== "function") return false;
   const { run, stream } = value as Partial<AnyAgent>;
   return typeof run === "function" && typeof stream === "function";
 }
 
-/** Imports a program. One whose top level never ends leaves the process with nothing to do: Node would end it without a word of the program. */
+/** Imports a program. If its top level never ends and nothing keeps the process, Node would exit without naming the program. */
 function importFile(path: string): Promise<Readonly<Record<string, unknown>>> {
   return orBroken(path, async () => {
     const { promise: idle, reject } = Promise.withResolvers<never>();
-    const onIdle = (): void => reject(new Error("its top level waits for what never comes"));
+    const onIdle = (): void => reject(new Error("its top level waits for something that never comes"));
     process.once("beforeExit", onIdle);
     try {
       return await Promise.race([import(pathToFileURL(resolve(path)).href), idle]);
@@ -131,7 +131,7 @@ function importFile(path: string): Promise<Readonly<Record<string, unknown>>> {
   });
 }
 
-/** Makes something of the user's file, or the error that it is broken, with the place and the code. */
+/** Makes a value from the user's file, or throws the error that it is broken, with the place and the code. */
 async function orBroken<Value>(path: string, make: () => Value | Promise<Value>): Promise<Value> {
   try {
     return await make();
@@ -159,7 +159,7 @@ function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? "";
 }
 
-/** Advice about a program that Node cannot load, by what Node says of it. */
+/** Advice about a program that Node cannot load, by the text of Node's error. */
 function loadAdvice(cause: unknown): string {
   const { code = "", url } = Object(cause) as { readonly code?: string; readonly url?: string }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- it is looked at
   const message = messageOf(cause);
@@ -173,7 +173,7 @@ function loadAdvice(cause: unknown): string {
 const advices: readonly (readonly [sign: RegExp, advice: string])[] = [
   [
     /^ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX$/,
-    "Node leaves types out and translates nothing: write it without enums, namespaces and parameter properties (`erasableSyntaxOnly` in tsconfig.json finds them), or name the compiled JavaScript.",
+    "Node removes types but translates nothing: write it without enums, namespaces and parameter properties (`erasableSyntaxOnly` in tsconfig.json finds them), or name the compiled JavaScript.",
   ],
   [
     /^ERR_UNKNOWN_FILE_EXTENSION$/,
@@ -188,12 +188,12 @@ const advices: readonly (readonly [sign: RegExp, advice: string])[] = [
   [/^__filename is not defined/, "Write `import.meta.filename` in place of `__filename`."],
 ];
 
-/** A file by its name without its ending, or by that of the JavaScript which nobody has made of it; or a package. */
+/** Advice about a missing file, whose import lacks the ending or names JavaScript that was not built, or about a missing package. */
 function aboutMissing(message: string, url: string | undefined): string {
   if (url === undefined) {
     const [, name = ""] = /package '([^']+)'/.exec(message) ?? [];
     return /^[@~]\/|^#/.test(name)
-      ? "Node reads no `paths` of tsconfig.json: write the path of the file, or use `imports` of package.json."
+      ? "Node does not read `paths` of tsconfig.json: write the path of the file, or use `imports` of package.json."
       : `Install it (npm i ${name}), or correct its name.`;
   }
   const path = fileURLToPath(url);
@@ -205,10 +205,10 @@ function aboutMissing(message: string, url: string | undefined): string {
   ].find((file) => file !== path && existsSync(file));
   return meant === undefined
     ? "Correct the path of the import."
-    : `Node takes the whole name of a file: the import is of ${meant}.`;
+    : `Node needs the full name of a file: import ${meant}.`;
 }
 
-/** A name that a module does not export: where writ has it, or that it may be a type. */
+/** Advice about a name that a module does not export: the entry of writ that has it, or that it may be a type. */
 function aboutName(module: string, name: string): string {
   const found = /^writ(?:\/|$)/.test(module) ? entriesWith(name) : [];
   const [first] = found;
@@ -218,7 +218,7 @@ function aboutName(module: string, name: string): string {
   return `Write \`import ${entry.isType ? "type " : ""}{ ${name} } from "${entry.module}"\`.`;
 }
 
-/** This package, from the source and from the build. */
+/** The folder of this package, from the source and from the build. */
 const packageFolder = join(import.meta.dirname, "../..");
 
 /** The entries of writ that export a name. */

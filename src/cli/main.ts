@@ -9,20 +9,20 @@ async function run(): Promise<number> {
   if (!nodeIsNewEnough(process.versions.node)) return outdated(process.versions.node);
   const words = process.argv.slice(2);
   if (words.length === 1 && /^(?:-V|--version|version)$/.test(words[0] ?? "")) return tellVersion();
-  // Standard output is the answer's, or a client's: what programs print goes where people read it.
+  // Standard output is for the answer, or for a client: output of programs goes to standard error, where people read it.
   globalThis.console = new console.Console(process.stderr, process.stderr);
   process.getBuiltinModule("node:module").enableCompileCache();
   const { runProgram } = await import("./program.ts");
   return runProgram(words);
 }
 
-/** Says it without the commands: scripts ask for it again and again. */
+/** Prints the version without loading the commands, because scripts ask for it again and again. */
 function tellVersion(): number {
   process.stdout.write(`${packageVersion()}\n`);
   return 0;
 }
 
-/** Says so with what an older Node can load. */
+/** Reports an old version of Node, with code that it can load. */
 async function outdated(found: string): Promise<number> {
   const [{ errorText }, { WritError }, { processOutput }, { exitCodes }] = await Promise.all([
     import("./error-text.ts"),

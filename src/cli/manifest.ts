@@ -20,14 +20,14 @@ export interface ManifestFlags extends OutputFlags {
 }
 
 /**
- * `writ manifest <file>`: prints what the agent of a file may do, writes it down, or compares it with what was written down.
+ * `writ manifest <file>`: prints what the agent of a file may do, writes it to a file, or compares it with such a file.
  *
- * @throws WritError `manifest-widened` when the agent may do more than the file of `--check` says; `option-invalid` for a file that is no manifest
+ * @throws WritError `manifest-widened` if the agent may do more than the file of `--check` says; `option-invalid` for a file that is not a manifest
  */
 export async function manifest(file: string, flags: ManifestFlags): Promise<ExitCode> {
   const { write, check, tools, json = false } = flags;
   if (write !== undefined && check !== undefined) {
-    const advice = "Give one of the two: a manifest that is written anew is not compared.";
+    const advice = "Give one of the two: a newly written manifest is not compared.";
     throw new WritError("option-invalid", { option: "--write", value: write, advice });
   }
   const model = flags.model === undefined ? undefined : modelNamed(flags.model);
@@ -56,7 +56,7 @@ function verdictOf(changes: readonly ManifestChange[]): "same" | "narrowed" | "c
 const summaries = {
   same: "The agent may do what {path} says, no more and no less.",
   narrowed: "The agent may do less than {path} says, and nothing else.",
-  changed: "The agent is not as {path} says, and may do no more.",
+  changed: "The agent differs from what {path} says, but may do no more.",
 } as const;
 
 async function printChanges(
@@ -101,7 +101,7 @@ async function readManifest(path: string): Promise<AgentManifest> {
   const fields = ["budget", "hooks", "policy", "servers", "skills"];
   if (!isJsonObject(value) || value["version"] !== 1 || !fields.every((field) => isJsonObject(value[field])))
     throw noManifest(path, "it is not what `writ manifest` prints");
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `compareManifests` throws for what is none
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `compareManifests` throws for a value that is not a manifest
   return value as unknown as AgentManifest;
 }
 
@@ -115,6 +115,6 @@ async function writeManifest(path: string, text: string): Promise<void> {
 }
 
 function noManifest(path: string, reason: string, cause?: unknown): WritError {
-  const advice = `It is no manifest (${reason}). Write one: writ manifest <file> --write ${shellWord(path)}`;
+  const advice = `It is not a manifest (${reason}). Write one: writ manifest <file> --write ${shellWord(path)}`;
   return new WritError("option-invalid", { option: "--check", value: path, advice }, { cause });
 }

@@ -13,7 +13,7 @@ import { serveAgents, type ServeFlags } from "./serve.ts";
 import { toldToEnd } from "./interrupts.ts";
 import { acceptedParts } from "./work.ts";
 
-/** The options of `writ mcp`. A list of names is true where the option stands alone: all of them. */
+/** The options of `writ mcp`. A list of names is true if its option has no value: all of them. */
 export interface McpFlags extends Omit<ServeFlags, "port"> {
   readonly port?: string;
   readonly tools?: string | true;
@@ -22,7 +22,7 @@ export interface McpFlags extends Omit<ServeFlags, "port"> {
   readonly approvals: string;
 }
 
-/** `writ mcp <file…>`: agents and tools for MCP clients, over standard input and output, or over HTTP where a port is given. */
+/** `writ mcp <file…>`: serves agents and tools to MCP clients, over standard input and output, or over HTTP if a port is given. */
 export async function mcp(files: readonly string[], flags: McpFlags): Promise<ExitCode> {
   const { port } = flags;
   const concurrency = countOf("--concurrency", flags.concurrency);
@@ -47,7 +47,7 @@ export async function mcp(files: readonly string[], flags: McpFlags): Promise<Ex
   return exitCodes.answered;
 }
 
-/** An agent of a file, or one that has the tools of a file and is none itself. */
+/** An agent of a file, or one made for the tools of a file without an agent. */
 interface Loaded {
   readonly served: AnyAgent;
   readonly tools: readonly Tool[] | undefined;
@@ -60,7 +60,7 @@ async function load(path: string): Promise<Loaded> {
   return { served: agent({ name: name.slice(0, 30), model: () => "", tools: found }), tools: found };
 }
 
-/** All tools of a file that has no agent are offered: there is nothing else in it. */
+/** The offer of the loaded files. All tools of a file without an agent are offered, because there is nothing else in it. */
 function offerOf(flags: McpFlags, loaded: readonly Loaded[]): McpOffer {
   const { tools, knowledge, skills } = flags;
   const alone = loaded.flatMap(({ tools: own = [] }) => own.map(({ name }) => name));
@@ -76,7 +76,7 @@ function offerOf(flags: McpFlags, loaded: readonly Loaded[]): McpOffer {
 
 const namesOf = (names: string | true): readonly string[] | true => (names === true ? true : listOf(names));
 
-/** The place of the runs of one client: in memory, where nothing is to outlast it. @throws WritError `option-invalid` */
+/** The place of the runs of one client: memory, if nothing need outlast it. @throws WritError `option-invalid` */
 async function placeOf(flags: McpFlags): Promise<OpenPlace> {
   if (flags.store !== undefined || process.env["WRIT_STORE"] !== undefined) return openPlace(flags);
   if (flags.approvals === "refuse") return openPlace({ ...flags, store: ":memory:" });

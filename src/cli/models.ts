@@ -9,7 +9,7 @@ import type { OutputFlags } from "./options.ts";
 import { durationText, jsonLine, oneLine, type Output, processOutput, sizeText } from "./output.ts";
 import { table } from "./table.ts";
 
-/** `writ models list`: the catalogue with what is there of it, and the models of Ollama. */
+/** `writ models list`: the catalogue with the models that are on this machine, and the models of Ollama. */
 export async function listModels(flags: OutputFlags): Promise<ExitCode> {
   const { answer, styleAnswer } = processOutput;
   const files = listModelFiles();
@@ -75,7 +75,7 @@ export async function pullNamed(name: string, { sha256 }: PullFlags): Promise<Ex
     await processOutput.answer(`${path}\n`);
   } catch (error) {
     if (!interrupts.signal.aborted) throw error;
-    processOutput.progress("The model is not there yet: the same command tries again.\n");
+    processOutput.progress("The model is not fetched yet: the same command tries again.\n");
     return exitCodes.interrupted;
   } finally {
     interrupts.stopListening();
@@ -91,20 +91,20 @@ async function pullListed(
     throw new WritError("option-invalid", { option: "<name>", value: name, advice: needsSum });
   const file = catalogueModel(name.replace(/^llama-cpp[/:]/, ""));
   const wasThere = listModelFiles().some((listed) => listed.name === file.name && listed.present);
-  if (wasThere) processOutput.progress(`${file.name} is there already.\n`);
+  if (wasThere) processOutput.progress(`${file.name} exists already.\n`);
   else onEvent({ type: "begin", file });
   return pullModel(file.name, { onEvent, signal });
 }
 
-const needsSum = "A model from an address needs --sha256, so that it is the one you mean.";
+const needsSum = "A model from an address needs --sha256, so that its bytes can be checked.";
 
 const barWidth = 24;
-/** A bar is drawn no more often than this. */
+/** The shortest time between two drawings of the bar. */
 const redrawMs = 100;
 
 /**
- * Makes the function that tells people of a model that is fetched: its name, size and licence before the first byte, then a bar on a
- * terminal, and a line for each tenth elsewhere. `now` gives milliseconds.
+ * Makes the function that reports the fetching of a model: its name, size and licence before the first byte, then a bar on a
+ * terminal, and a line for each tenth elsewhere. `now` returns milliseconds.
  */
 export function fetchProgress(
   output: Output,
@@ -113,7 +113,7 @@ export function fetchProgress(
   let startedAt = 0;
   let drawnAt = 0;
   let tenths = 0;
-  /** The bytes that an earlier try left: they took no time now. */
+  /** The bytes from an earlier attempt: they took no time now. */
   let earlier: number | undefined;
 
   function progressOf(received: number, sizeBytes: number): string {

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { WritError } from "../error/writ-error.ts";
 import type { Format } from "./print-run.ts";
 
-/** The options of every command that runs an agent, as they stand on the command line. */
+/** The options of every command that runs an agent, as the command line has them. */
 export interface OutputFlags {
   readonly json?: boolean;
   readonly outputFormat?: string;
@@ -11,7 +11,7 @@ export interface OutputFlags {
 
 const formats: readonly Format[] = ["text", "json", "stream-json"];
 
-/** Adds the options of {@link OutputFlags} to a command: one that runs several agents prints an object `each`. */
+/** Adds the options of {@link OutputFlags} to a command; one that runs several agents prints an object for `each`. */
 export function withOutputFlags(command: Command, each = ""): Command {
   return command
     .option(
@@ -42,7 +42,7 @@ export function formatOf({ json = false, outputFormat }: OutputFlags): Format {
   return json ? "json" : (format ?? "text");
 }
 
-/** The format that the flags ask for, even where they are wrong: for telling that they are. */
+/** The format that the flags ask for, even if they are wrong: for printing that error. */
 export function lenientFormatOf(flags: OutputFlags): Format {
   try {
     return formatOf(flags);

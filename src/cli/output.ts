@@ -3,12 +3,14 @@ import { styleText } from "node:util";
 import { visibleJson } from "../util/json.ts";
 import { processScreen, type Screen } from "./screen.ts";
 
-/** Look of a piece of text. */
+/** The look of a piece of text. */
 export type Style = "bold" | "cyan" | "dim" | "green" | "red" | "yellow";
 
-/** Output of a command: the answer to standard output, everything else to standard error. */
+/** The output of a command: the answer goes to standard output, everything else to standard error. */
 export interface Output {
-  /** Writes to standard output: as it is, and to a terminal as {@link shown}. Gives a promise when the reader is slow: it resolves once there is room for more. */
+  /**
+   * Writes to standard output: unchanged, but to a terminal as {@link shown}. Returns a promise if the reader is slow: it resolves once there is room again.
+   */
   readonly answer: (text: string) => void | Promise<void>;
   /** Writes to standard error as {@link shown}, without a line break of its own. */
   readonly progress: (text: string) => void;
@@ -16,11 +18,11 @@ export interface Output {
   readonly isTerminal: boolean;
   /** True if the answer goes to a terminal. */
   readonly answersTerminal: boolean;
-  /** The terminal of the progress, where lines can be written anew. */
+  /** The terminal of the progress, if lines can be redrawn there. */
   readonly screen?: Screen;
-  /** Colours a text of the progress, where colours are wanted: on a terminal, unless NO_COLOR is set. */
+  /** Colours a text of the progress if colours are wanted: on a terminal, unless NO_COLOR is set. */
   readonly style: (style: Style, text: string) => string;
-  /** Colours a text of the answer, where colours are wanted. */
+  /** Colours a text of the answer if colours are wanted. */
   readonly styleAnswer: (style: Style, text: string) => string;
 }
 
@@ -50,13 +52,13 @@ export const processOutput: Output = {
 
 const unsafe = /(?![\n\t])[\p{Cc}\u{202A}-\u{202E}\u{2066}-\u{2069}]/gu;
 
-/** The sequences of our own: {@link Style}s, and a line that is written anew. */
-// oxlint-disable-next-line no-control-regex -- what is looked for
+/** The terminal sequences of this program: {@link Style}s, and the redrawing of a line. */
+// oxlint-disable-next-line no-control-regex -- it looks for control characters
 const steering = /(\u{1B}\[(?:1|2|22|31|32|33|36|39)m|\r\u{1B}\[K)/u;
 
 /**
- * A text as it is printed: nothing in it steers the terminal but what this command writes itself. Texts from outside are {@link printable} where they
- * are put in; what was forgotten there is escaped here.
+ * A text as it is printed: only sequences that this program itself writes control the terminal. Texts from outside are made {@link printable} where they
+ * are inserted; this function escapes those that were missed.
  */
 export function shown(text: string): string {
   return text
@@ -65,12 +67,12 @@ export function shown(text: string): string {
     .join("");
 }
 
-/** A text from outside as a terminal may show it: characters that would steer the terminal are written out. */
+/** A text from outside that is safe on a terminal: characters that would control the terminal are written out. */
 export function printable(text: string): string {
   return text.replaceAll(unsafe, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
-/** A value as a line of JSON that a terminal may show: such characters are written as escapes, which a reader of JSON takes for the same. */
+/** A value as a line of JSON that is safe on a terminal: such characters become escapes, which mean the same to a reader of JSON. */
 export function jsonLine(value: unknown): string {
   return `${visibleJson(JSON.stringify(value))}\n`;
 }
@@ -112,12 +114,12 @@ export function countText(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }
 
-/** A text that a shell takes as it is. */
+/** A text quoted for a shell. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** A text as a word of a command that is printed for a person to copy: in quotes where a shell would take it otherwise. */
+/** A text as a word of a command that is printed for a person to copy: quoted if a shell would read it differently. */
 export function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : quoted(text);
 }

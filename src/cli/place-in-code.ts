@@ -1,13 +1,13 @@
 import { isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** This package, from the source and from the build. */
+/** The folder of this package, from the source and from the build. */
 const packageFolder = join(import.meta.dirname, "../..");
 const framePattern = /(?:^|[\s(])(file:\/\/\S+?|(?:\/|[A-Za-z]:\\)[^\n]+?):(\d+)(?::(\d+))?(?=\)|$)/;
 
 /**
- * Place in the user's code where an error arose, like `tools/add.ts:3:9`: the first place of its stack that
- * is neither in Node nor in a package. Undefined when the stack has none.
+ * The place in the user's code where an error arose, like `tools/add.ts:3:9`: the first place of its stack that
+ * is neither in Node nor in a package. Undefined if the stack has none.
  */
 export function placeInCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;

@@ -15,7 +15,7 @@ export function addPolicy(program: Command, act: Act): void {
   withOutput(
     policies
       .command("lint")
-      .description("find what is most likely not meant in a policy (exit code 1 if there is something)")
+      .description("find likely mistakes in a policy (exit code 1 if there are any)")
       .argument("<policy>", "a policy as JSON")
       .option("--tools <file>", toolsHelp),
   ).action((path: string, flags: LintFlags) =>
@@ -25,11 +25,11 @@ export function addPolicy(program: Command, act: Act): void {
   withOutput(
     policies
       .command("explain")
-      .description("say of each call of a run how it was decided and why")
+      .description("show for each call of a run how it was decided, and why")
       .argument("<run>", "a file of `writ run --output-format stream-json`, or the id of a durable run")
-      .option("--policy <file>", "say also what this policy would have decided")
+      .option("--policy <file>", "also show what this policy would have decided")
       .option("--tools <file>", `${toolsHelp}; with --policy`)
-      .option("--store <place>", "where the durable run is kept; default: WRIT_STORE, else runs.db")
+      .option("--store <place>", "the store of the durable run; default: WRIT_STORE, otherwise runs.db")
       .option("--agent <file>", "the program or definition of its agent, for a durable run"),
   ).action((run: string, flags: ExplainFlags) =>
     act(flags, async () => (await import("./policy-explain.ts")).explainRun(run, flags)),
@@ -37,9 +37,9 @@ export function addPolicy(program: Command, act: Act): void {
   withOutput(
     policies
       .command("diff")
-      .description("say what a changed policy may allow more (exit code 1 if it may)")
+      .description("show what a changed policy may allow in addition (exit code 1 if there is anything)")
       .argument("<before>", "a policy as JSON")
-      .argument("<after>", "the same, changed"),
+      .argument("<after>", "the same policy, changed"),
   ).action((before: string, after: string, flags: OutputFlags) =>
     act(flags, async () => (await import("./policy-lint.ts")).diffPolicies(before, after, flags)),
   );
@@ -51,12 +51,12 @@ function addDraft(policies: Command, act: Act): void {
       .command("draft")
       .description("draft a policy from tools, with a reason for each line on standard error")
       .argument("<file>", toolsHelp)
-      .option("--name <name>", "the name of the policy; default: that of the agent or the file")
+      .option("--name <name>", "the name of the policy; default: the name of the agent or of the file")
       .option(
         "--ask",
-        "read the answers about tools that only look from standard input, where it is no terminal",
+        "read the answers about tools that only look from standard input, if it is not a terminal",
       )
-      .option("--no-ask", "ask nothing, also at a terminal: their results count as strangers'")
+      .option("--no-ask", "ask nothing, even at a terminal: their results count as a stranger's")
       .option("--answers <file>", "the answers as JSON by tool, each with `stranger`, `private`, `outside`")
       .option("--write <file>", "write it to this file instead of printing it"),
   ).action((path: string, flags: DraftFlags) =>
@@ -68,14 +68,14 @@ function addTry(policies: Command, act: Act): void {
   withOutput(
     policies
       .command("try")
-      .description("put a call to a policy, as if the model had read strangers' words")
+      .description("ask a policy about a call, as if the model had read text of strangers")
       .argument("<policy>", "a policy as JSON")
       .argument("<call...>", "the name of the tool, and its arguments as JSON")
-      .option("--intent <words>", "what the user asked", "")
-      .option("--trusted", "as if the model had read no words of strangers")
-      .option("--private", "as if the model had read what nobody else may know")
+      .option("--intent <words>", "the user's request", "")
+      .option("--trusted", "as if the model had read no text of strangers")
+      .option("--private", "as if the model had read private data")
       .option("--tools <file>", toolsHelp)
-      .option("--expect <verdict>", "allow, ask or deny: end with 1 for another one"),
+      .option("--expect <verdict>", "allow, ask or deny: exit with 1 for another verdict"),
   ).action((path: string, call: string[], flags: TryFlags) =>
     act(flags, async () => (await import("./policy-try.ts")).tryPolicy(path, call, flags)),
   );

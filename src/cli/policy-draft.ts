@@ -18,10 +18,10 @@ export interface DraftFlags extends OutputFlags {
 }
 
 /**
- * `writ policy draft <file>`: the policy on standard output or in a file, the reason for each of its lines on standard error. At a terminal it asks
+ * `writ policy draft <file>`: prints or writes the policy, and prints the reason for each of its lines on standard error. At a terminal it asks
  * three questions about each tool that only looks.
  *
- * @throws WritError `option-invalid`, and what reading tools throws
+ * @throws WritError `option-invalid`, and the errors of reading tools
  */
 export async function draft(
   path: string,
@@ -80,7 +80,7 @@ function linesOf(input: NodeJS.ReadableStream): Lines {
   return lines[Symbol.asyncIterator]();
 }
 
-/** Asks the three questions about each tool. Where the input ends, nobody is there to answer. */
+/** Asks the three questions about each tool. If the input ends, nobody is there to answer. */
 function askerOf(lines: Lines, output: Output): AskAboutRead {
   let isOver = false;
   const yesOrNo = async (question: string, isYes: boolean): Promise<boolean> => {
@@ -97,12 +97,12 @@ function askerOf(lines: Lines, output: Output): AskAboutRead {
   return async (tool, guess) => {
     if (isOver) return undefined;
     output.progress(`${toolText(tool)}\n`);
-    const isStrangers = await yesOrNo("Can a stranger write any part of what it gives?", guess.isStrangers);
+    const isStrangers = await yesOrNo("Can a stranger write any part of its result?", guess.isStrangers);
     const isPrivate = await yesOrNo(
-      "Is what it gives private, not for everybody you may write to?",
+      "Is its result private, so that not everybody you write to may see it?",
       guess.isPrivate,
     );
-    const goesOut = await yesOrNo("Does what it is asked for leave your own systems?", guess.goesOut);
+    const goesOut = await yesOrNo("Do its arguments leave your own systems?", guess.goesOut);
     return isOver ? undefined : { isStrangers, isPrivate, goesOut };
   };
 }

@@ -25,7 +25,7 @@ export interface ExplainFlags extends StoreFlags {
   readonly agent?: string;
 }
 
-/** A call of a run with its decision, and that of another policy where one was given. */
+/** A call of a run with its decision, and that of another policy if one was given. */
 interface ExplainedCall {
   readonly callId: string;
   readonly tool: string;
@@ -35,9 +35,9 @@ interface ExplainedCall {
 }
 
 /**
- * `writ policy explain <run>`: each call of a run, how it was decided and why; with `--policy` also how another policy decides.
+ * `writ policy explain <run>`: prints each call of a run with its decision and the reason; with `--policy` also the decision of another policy.
  *
- * @throws WritError `option-invalid`, `run-missing`, and what reading agents, policies and tools throws
+ * @throws WritError `option-invalid`, `run-missing`, and the errors of reading agents, policies and tools
  */
 export async function explainRun(run: string, flags: ExplainFlags): Promise<ExitCode> {
   const { policy, tools, json = false } = flags;
@@ -55,13 +55,13 @@ export async function explainRun(run: string, flags: ExplainFlags): Promise<Exit
   return exitCodes.answered;
 }
 
-/** The events of a file, a line each. Lines that are none are left out, as is the result at the end. */
+/** The events in a file, one per line. Lines without an event are ignored, as is the result at the end. */
 function eventsOf(path: string): readonly RecordedEvent[] {
   const events = readText(path).split("\n").map(parseJson);
   const known = events.flatMap((line) => (line.ok && isEvent(line.value) ? [line.value] : []));
   if (known.length > 0) return known;
   const advice =
-    "It holds no events. `writ run <agent> --output-format stream-json > run.jsonl` writes such a file.";
+    "It has no events. `writ run <agent> --output-format stream-json > run.jsonl` writes such a file.";
   throw new WritError("option-invalid", { option: "<run>", value: path, advice });
 }
 
@@ -88,7 +88,7 @@ async function describedTools(path: string): Promise<readonly DescribedTool[]> {
   }));
 }
 
-/** The decisions of a run, each with that of another policy. Those of runs inside have none: their calls can have the same ids. */
+/** The decisions of a run, each with that of another policy. Calls of runs inside have none, because they can have the same ids. */
 function decisionsIn(
   events: readonly RecordedEvent[],
   others: ReadonlyMap<Decision, Decision>,
@@ -101,7 +101,7 @@ function decisionsIn(
   });
 }
 
-/** A decision as events tell it. What a file says is shown, and nothing is done by it; what is none is left out. */
+/** True for an event that has a decision in full. The values of a file are only shown; events that lack them are ignored. */
 function isDecided(event: RecordedEvent): event is Extract<AgentEvent, { readonly type: "call-decided" }> {
   return event.type === "call-decided" && fits(decided, event);
 }

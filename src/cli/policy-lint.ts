@@ -13,7 +13,7 @@ export interface LintFlags extends OutputFlags {
   readonly tools?: string;
 }
 
-/** `writ policy lint <policy>`. @throws WritError `file-unreadable`, `policy-invalid`, and what reading tools throws */
+/** `writ policy lint <policy>`. @throws WritError `file-unreadable`, `policy-invalid`, and the errors of reading tools */
 export async function lintPolicy(path: string, { tools, json = false }: LintFlags): Promise<ExitCode> {
   const policy = readPolicy(path);
   const findings = policy.lint(tools === undefined ? undefined : lintedTools(await readTools(tools)));
@@ -34,7 +34,7 @@ function lintedTools({ tools }: ToolsFile): readonly LintedTool[] {
   }));
 }
 
-/** `writ policy diff <before> <after>`: what the second may allow more. @throws WritError `file-unreadable`, `policy-invalid` */
+/** `writ policy diff <before> <after>`: prints what the second may allow more. @throws WritError `file-unreadable`, `policy-invalid` */
 export async function diffPolicies(
   before: string,
   after: string,

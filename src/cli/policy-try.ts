@@ -23,9 +23,9 @@ export interface TryFlags extends OutputFlags {
 const verdicts = ["allow", "ask", "deny"] as const;
 
 /**
- * `writ policy try <policy> <call…>`: how the policy decides about the call, and the smallest change that would allow it.
+ * `writ policy try <policy> <call…>`: prints the policy's decision about the call, and the smallest change that would allow it.
  *
- * @throws WritError `file-unreadable`, `policy-invalid`, `option-invalid`, and what reading tools throws
+ * @throws WritError `file-unreadable`, `policy-invalid`, `option-invalid`, and the errors of reading tools
  */
 export async function tryPolicy(path: string, call: readonly string[], flags: TryFlags): Promise<ExitCode> {
   const { expect, json = false } = flags;
@@ -62,7 +62,7 @@ async function requestOf(
 function argumentsOf(words: string): JsonObject {
   const parsed = parseJson(words);
   if (parsed.ok && isJsonObject(parsed.value)) return parsed.value;
-  throw noArguments(words, `They are a JSON object, like '{"to":"ada@example.com"}'.`);
+  throw noArguments(words, `Give a JSON object, like '{"to":"ada@example.com"}'.`);
 }
 
 function noArguments(value: string, advice: string): WritError {

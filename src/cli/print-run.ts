@@ -18,38 +18,38 @@ import { printer } from "./printer.ts";
 import type { QuestionPart } from "./read-files.ts";
 
 /**
- * Contents of standard output: the answer; one JSON object; or every event as a line of JSON, the object
+ * The content of standard output: the answer; one JSON object; or every event as a line of JSON, with the object
  * last.
  */
 export type Format = "text" | "json" | "stream-json";
 
 /** Options of {@link printRun}. */
 export interface PrintRunOptions {
-  /** Name of the model for people, like `ollama/qwen2.5:7b`. */
+  /** The name of the model for people, like `ollama/qwen2.5:7b`. */
   readonly model?: string;
-  /** The skill to use, where the agent has several. */
+  /** The skill to use, if the agent has several. */
   readonly skill?: string;
   /** The most that tools may use of the world, whatever the agent grants. */
   readonly ceiling?: readonly Capability[];
-  /** Asks about calls that need an approval. Default: the person at the terminal, where there is one; else they are denied. */
+  /** Asks about calls that need an approval. Default: the person at the terminal; without a terminal, such calls are denied. */
   readonly approve?: Approve;
-  /** Told of each look at a capability, granted or denied. What it throws ends the run. */
+  /** Called with each look at a capability, granted or denied. An error that it throws ends the run. */
   readonly audit?: (look: CapabilityLook) => void;
-  /** Default `text`. */
+  /** The content of standard output. Default `text`. */
   readonly format?: Format;
-  /** Show arguments and results whole, and the stack of an error. */
+  /** Shows arguments and results whole, and the stack of an error. */
   readonly verbose?: boolean;
-  /** Default: the standard streams of this process. */
+  /** The output. Default: the standard streams of this process. */
   readonly output?: Output;
 }
 
 /**
- * Runs an agent the way `writ run` does: the answer on standard output, on standard error each call as it happens. The first interrupt
+ * Runs an agent as `writ run` does: it prints the answer on standard output, and on standard error each call as it happens. The first interrupt
  * (Ctrl-C) cancels the run, a second one ends the process at once.
  *
- * Never throws for a run that goes wrong: what went wrong is printed, and told by the exit code, which is returned.
+ * Does not throw for a run that fails: it prints the error, and returns the exit code.
  *
- * @throws WritError `definition-invalid` for what is no agent
+ * @throws WritError `definition-invalid` for a value that is not an agent
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -89,7 +89,7 @@ export async function printRun(
 }
 
 /**
- * Prints what stopped a command before there was a run: for people, and as the result object where JSON is wanted.
+ * Prints the error that stopped a command before there was a run: for people, and as the result object if JSON is wanted.
  */
 export function printFailure(
   error: unknown,
@@ -105,7 +105,7 @@ interface Printing {
   readonly verbose: boolean;
 }
 
-/** Prints how a run ended. Gives the exit code. */
+/** Prints the end of a run. Returns the exit code. */
 export async function printEnd(end: PrintedEnd, { output, format, verbose }: Printing): Promise<ExitCode> {
   const answered = end.outcome?.type === "answered";
   const error = end.error ?? (answered || end.outcome === undefined ? undefined : errorOf(end.outcome));
@@ -119,7 +119,7 @@ export async function printEnd(end: PrintedEnd, { output, format, verbose }: Pri
 }
 
 /**
- * The object that `--json` prints, and the last line of `stream-json`. `result` is the answer as text, or null; `output` is its value when it
+ * The object that `--json` prints, and the last line of `stream-json`. `result` is the answer as text, or null; `output` is its value if it
  * is not a text.
  */
 export function resultObject(end: PrintedEnd, error?: unknown): object {
@@ -138,7 +138,7 @@ export function resultObject(end: PrintedEnd, error?: unknown): object {
   };
 }
 
-/** For an agent of another copy of the package whose result carries no error. */
+/** Makes the error of an outcome, for an agent of another copy of the package whose result carries no error. */
 function errorOf(outcome: Exclude<Outcome, { readonly type: "answered" }>): Error {
   return new Error("message" in outcome ? outcome.message : outcome.reason);
 }

@@ -7,24 +7,24 @@ type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { readonly t
 
 export interface PrinterOptions {
   readonly agent: string;
-  /** Name of the model, like `ollama/qwen2.5:7b`; left out when nobody knows. */
+  /** The name of the model, like `ollama/qwen2.5:7b`; left out if it is unknown. */
   readonly model?: string;
-  /** Show arguments and results whole. */
+  /** Shows arguments and results whole. */
   readonly verbose: boolean;
-  /** Tell of calls and of what went wrong, and of nothing else. */
+  /** Prints only calls and errors. */
   readonly isBrief?: boolean;
   readonly output: Output;
 }
 
 interface Calls {
-  /** A number for the call, in the order of the run: it ties the line of its start to the line of its end. */
+  /** A number for the call, in the order of the run: the lines of its start and of its end have it. */
   number(callId: string): number;
   readonly count: number;
 }
 
 const longestVerbose = 20_000;
 
-/** Events of which a conversation tells nothing. */
+/** Events that a conversation does not print. */
 const notInBrief: ReadonlySet<AgentEvent["type"]> = new Set([
   "message-start",
   "message-end",
@@ -37,14 +37,14 @@ export interface Printer {
   readonly tell: (event: AgentEvent) => void;
   /** Keeps the end of the terminal free while a person is asked there. */
   readonly whileAsking: <Answer>(ask: () => Answer | Promise<Answer>) => Promise<Answer>;
-  /** Leaves what was printed as it is. */
+  /** Leaves the printed text as it is. */
   readonly close: () => void;
 }
 
 /**
- * Prints a run to the progress, event by event: which model answers and how calls are spoken of with it, each call with its arguments, why it did not
- * run, its result and its time, and how the run ended. On a terminal the calls that have not ended stand below that, each on a line that says where it
- * stands.
+ * Prints a run to the progress, event by event: the model that answers and the driver, each call with its arguments, the reason why it did not
+ * run, its result and its time, and the end of the run. On a terminal, the calls that have not ended are listed below, each on a line with its
+ * state.
  */
 export function printer({ agent, model, verbose, isBrief = false, output }: PrinterOptions): Printer {
   const subject = `${agent}${model === undefined ? "" : ` with ${oneLine(model)}`}`;
@@ -85,25 +85,25 @@ export function printer({ agent, model, verbose, isBrief = false, output }: Prin
   };
 }
 
-/** State of printing a run. */
+/** The state of printing a run. */
 interface Telling {
   /** The agent and its model. */
   readonly subject: string;
-  /** Runs inside a run stand further to the right. */
+  /** The indentation: runs inside a run are indented more. */
   readonly indent: string;
-  /** Calls that have not ended are shown elsewhere. */
+  /** True if calls that have not ended are shown elsewhere. */
   readonly isLive: boolean;
   readonly calls: Calls;
   readonly output: Output;
   readonly longest: number;
   driver?: string;
-  /** Time of the last reply. */
+  /** The time of the last reply. */
   modelMs: number;
-  /** Begin of the run, in milliseconds since 1970. */
+  /** The beginning of the run, in milliseconds since 1970. */
   startedAt?: number;
 }
 
-/** The line of each event that is told; the others say nothing that people wait for. */
+/** The line of each event that is printed; people do not wait for the others. */
 const tellers: {
   readonly [Type in AgentEvent["type"]]?: (event: EventOf<Type>, telling: Telling) => string | undefined;
 } = {
@@ -172,7 +172,7 @@ function lineOf<Type extends AgentEvent["type"]>(event: EventOf<Type>, telling: 
   return tellers[event.type]?.(event, telling);
 }
 
-/** Names the model that answers and its driver: once, and again when the driver changes. */
+/** The line with the model that answers and its driver: once, and again if the driver changes. */
 function driverLine(
   { driver }: EventOf<"message-start" | "message-end">,
   telling: Telling,
@@ -182,7 +182,7 @@ function driverLine(
   return telling.output.style("bold", `${telling.subject}, driver ${driver}`);
 }
 
-/** A call that was refused before it ran: the arguments it came with, the rule that refused it, and what would have allowed it. */
+/** A call that was refused before it ran: its arguments, the rule that refused it, and the change that would have allowed it. */
 function refused(event: EventOf<"call-decided">, telling: Telling): string {
   const { rule, reason, remedy } = event.decision;
   const { longest } = telling;
@@ -193,12 +193,12 @@ function refused(event: EventOf<"call-decided">, telling: Telling): string {
   return callLine("✗", `${call}  denied (${rule}): ${oneLine(reason, longest)}${advice}`, telling);
 }
 
-/** The result of a call that ran. One that did not run has been told when that was decided, except when it was skipped. */
+/** The result of a call that ran. A call that did not run was printed when that was decided, except when it was skipped. */
 function ended(event: EventOf<"tool-end">, telling: Telling): string | undefined {
   const { callId, name, result, durationMs } = event;
   const { calls, output, longest, isLive } = telling;
   if (result.status === "denied" || result.status === "invalid") return undefined;
-  // A beginning that stands above has the arguments already.
+  // The line of a beginning above has the arguments already.
   const call = isLive ? callText(event, telling) : `${calls.number(callId)} ${name}`;
   const time = output.style("dim", `  ${durationText(durationMs)}`);
   if (result.status === "ok")

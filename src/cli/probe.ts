@@ -18,7 +18,7 @@ import { countText, durationText, jsonLine, oneLine, printable, processOutput } 
 import { packageVersion } from "./package-version.ts";
 import { table } from "./table.ts";
 
-/** The options of `writ probe`, as they stand on the command line. */
+/** The options of `writ probe`, as the command line has them. */
 export interface ProbeFlags {
   readonly drivers?: string;
   readonly cases?: string;
@@ -32,7 +32,7 @@ export interface ProbeFlags {
   readonly verbose?: boolean;
 }
 
-/** A probe as the command line asked for it. */
+/** A probe as the command line asks for it. */
 interface Probing {
   readonly model: ReturnType<typeof modelNamed>;
   readonly drivers: readonly DriverName[];
@@ -41,26 +41,26 @@ interface Probing {
   readonly caseTimeoutMs: number;
 }
 
-/** Measurements of a probe, as far as it went. */
+/** The measurements of a probe, as far as it went. */
 interface Measured {
   readonly probing: Probing;
   readonly events: readonly ProbeEvent[];
   readonly scores: readonly WayScore[];
-  /** False when Ctrl-C or an error ended it early. */
+  /** False if Ctrl-C or an error ended it early. */
   readonly complete: boolean;
   readonly error?: unknown;
 }
 
-/** Place of the card of the best driver with the ways that were measured before, or the reason why none was written. */
+/** The place of the card of the best driver, with the ways that were measured before; or the reason why no card was written. */
 type Saved =
   | { readonly path: string; readonly driver: DriverName; readonly before: readonly Way[] }
   | { readonly path?: undefined; readonly why: string };
 
 /**
- * `writ probe <model>`: the table and the best driver on standard output, the progress on standard error. Ctrl-C, and a provider that is gone,
- * end it with the table of what was measured so far.
+ * `writ probe <model>`: prints the table and the best driver on standard output, the progress on standard error. Ctrl-C, and a provider that cannot be reached,
+ * end it with the table of the measurements so far.
  *
- * @throws WritError `option-invalid`, `model-name-invalid`; what the model's adapter throws when its provider is gone before the first case has ended.
+ * @throws WritError `option-invalid`, `model-name-invalid`; the error of the model's adapter if its provider fails before the first case has ended
  */
 export async function probeModel(name: string, flags: ProbeFlags): Promise<ExitCode> {
   const probing = probingOf(name, flags);
@@ -88,7 +88,7 @@ export async function probeModel(name: string, flags: ProbeFlags): Promise<ExitC
   return complete ? exitCodes.answered : exitCodes.interrupted;
 }
 
-/** Remembers the best driver, where that is to be, and prints the table. */
+/** Remembers the best driver if that is wanted, and prints the table. */
 async function printMeasured(
   found: Omit<Measured, "scores">,
   { save: mayBeSaved = true, json = false }: ProbeFlags,
@@ -116,7 +116,7 @@ function probingOf(name: string, flags: ProbeFlags): Probing {
   };
 }
 
-/** Tells how it goes: a line for each way, a mark for each case. Called without an event at the end. */
+/** Prints the progress: a line for each way, a mark for each case. Called without an event at the end. */
 function progressOf(verbose: boolean): (event?: ProbeEvent) => void {
   const { progress, style } = processOutput;
   let way = "";
@@ -143,11 +143,11 @@ function progressOf(verbose: boolean): (event?: ProbeEvent) => void {
   };
 }
 
-/** Remembers the driver that is best of what `auto` would do, where the whole battery says so, now or in an earlier probe. */
+/** Remembers the best of the drivers that `auto` may use, after the whole battery was run, now or in an earlier probe. */
 function save({ probing, events, scores, complete }: Measured, wanted: boolean): Saved {
   const { model, cases } = probing;
-  if (!wanted) return { why: "it was not to be (--no-save)" };
-  if (!complete) return { why: "the probe did not come to its end" };
+  if (!wanted) return { why: "--no-save says so" };
+  if (!complete) return { why: "the probe was not completed" };
   if (cases.length < battery.length)
     return { why: `only ${cases.length} of ${countText(battery.length, "case")} were run` };
   const before = keptScores(cardOf(model.id), events, cases.length);
@@ -222,7 +222,7 @@ function skippedOf(
 function textOf({ probing, events, scores, complete }: Measured, saved: Saved): string {
   const lines = [
     ...skippedOf(events).map(({ driver, reason }) => `${driver}: skipped, ${reason}`),
-    ...(complete ? [] : ["The probe did not come to its end: this is what was measured so far."]),
+    ...(complete ? [] : ["The probe was not completed: these are the measurements so far."]),
     bestText(bestOf(scores)),
     ...savedText(probing.model.id, scores, saved),
   ];
@@ -231,7 +231,7 @@ function textOf({ probing, events, scores, complete }: Measured, saved: Saved): 
 
 function bestText(best: Best | undefined): string {
   return best === undefined
-    ? "No driver is best: none scored more than 0."
+    ? "No driver can be recommended: none scored more than 0."
     : `Best: ${wayText(best.way)}: ${best.why}.`;
 }
 
@@ -239,12 +239,12 @@ function savedText(model: string, scores: readonly WayScore[], saved: Saved): re
   if (saved.path === undefined) return [`Not remembered: ${saved.why}.`];
   const best = bestOf(scores)?.way;
   const lines = [
-    `Remembered: auto now speaks ${saved.driver} with ${model} (${saved.path}).`,
+    `Remembered: auto now uses ${saved.driver} with ${model} (${saved.path}).`,
     ...(saved.before.length === 0
       ? []
       : [`Measured before, and compared with these: ${saved.before.map(wayText).join(", ")}.`]),
   ];
   return best?.held === "off"
-    ? [`auto always holds this model to a grammar, so the best of those is what counts.`, ...lines]
+    ? [`auto always holds this model to a grammar, so the best of those counts.`, ...lines]
     : lines;
 }

@@ -12,7 +12,7 @@ import { type AnyAgent, checkFile, isAgent, loadAgent } from "./load-agent.ts";
 import type { OutputFlags } from "./options.ts";
 import { countText, jsonLine, oneLine, printable, processOutput } from "./output.ts";
 
-/** The options of `writ prove`, as they stand on the command line. */
+/** The options of `writ prove`, as the command line has them. */
 export interface ProveFlags extends OutputFlags {
   readonly sentences?: string;
   readonly write?: string;
@@ -20,9 +20,9 @@ export interface ProveFlags extends OutputFlags {
 }
 
 /**
- * `writ prove <file>`: what holds of every run of the agent, and programs that show what does not.
+ * `writ prove <file>`: prints the sentences that hold for every run of the agent, and writes programs that break those that do not.
  *
- * @throws WritError `eval-sentences-invalid`, `tool-unknown`, `definition-invalid`, `option-invalid`, and what loading an agent throws
+ * @throws WritError `eval-sentences-invalid`, `tool-unknown`, `definition-invalid`, `option-invalid`, and the errors of loading an agent
  */
 export async function proveAgent(file: string, flags: ProveFlags): Promise<ExitCode> {
   const { tools, json = false, write } = flags;

@@ -3,7 +3,7 @@ import { sourceText } from "../policy/study/explain.ts";
 import { visible } from "../util/visible.ts";
 import { oneLine, type Output, printable } from "./output.ts";
 
-/** The question for people: each value, whether it is their own, and what the model had read. */
+/** The question for people: each value, whether the user chose it, and what the model had read. */
 export function questionText(request: ApprovalRequest, { style }: Pick<Output, "style">): string {
   const { tool, effect, values, more = 0, reason, rule, label, links } = request;
   const wish = wishText(request);
@@ -23,12 +23,12 @@ function wishText({ unsettled, waitsFor }: ApprovalRequest): string {
   return waitsFor === "time" ? "sleeps" : "waits for a signal (writ runs signal)";
 }
 
-/** True when {@link questionText} shows all of the arguments. */
+/** True if {@link questionText} shows all arguments. */
 export function showsAll({ values, more = 0 }: Pick<ApprovalRequest, "values" | "more">): boolean {
   return more === 0 && values.every(({ value }) => valueText(value).length <= longest);
 }
 
-/** All of the arguments, a line for each part; a line can be longer than a screen. */
+/** All arguments, one line for each part; a line can be longer than a screen. */
 export function wholeText({ arguments: args }: Pick<ApprovalRequest, "arguments">): string {
   return JSON.stringify(args, undefined, 2).split("\n").map(visible).join("\n");
 }
@@ -49,7 +49,7 @@ function valueText(value: ApprovalValue["value"]): string {
 
 const longest = 4000;
 
-/** A text as it is; of one that nobody could read at a glance, both ends. */
+/** A short text as it is; the beginning and the end of a longer one. */
 function bothEnds(text: string): string {
   if (text.length <= longest) return text;
   const left = text.length - longest;

@@ -6,7 +6,7 @@ import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { jsonLine, printable, processOutput } from "./output.ts";
 import { knownStore, type StoreFlags } from "./run-store.ts";
 
-/** `writ approvals list`: the questions that runs wait for, with all that the answer is about. */
+/** `writ approvals list`: the questions that runs wait for, with everything that an answer is about. */
 export async function listQuestions({
   run,
   ...flags
@@ -36,7 +36,7 @@ export interface AnswerFlags extends StoreFlags {
   readonly open?: string;
 }
 
-/** The agents around the call, who may answer and until when, a line each where there is something to say. */
+/** The arguments that may stay open, the agents around the call, the people who may answer, and the time limit: a line for each that the question has. */
 function termsText({ request, by, until }: WaitingQuestion): string {
   const { path, open = [] } = request;
   const lines = [
@@ -53,7 +53,7 @@ function endText({ waitsFor }: WaitingQuestion["request"], until: string): strin
   return waitsFor === "time" ? `until ${until}` : `goes on without a signal at ${until}`;
 }
 
-/** `writ approvals approve <run> [keys...]`, and `deny`. Each of several questions is looked up before the first is answered. */
+/** `writ approvals approve <run> [keys...]`, and `deny`. All questions are looked up before the first is answered. */
 export async function answerQuestions(
   [runId, keys]: readonly [run: string, keys: readonly string[]],
   approved: boolean,
@@ -73,11 +73,11 @@ export async function answerQuestions(
   return exitCodes.answered;
 }
 
-/** Refuses options of one call where several are answered. @throws WritError `option-invalid` */
+/** Refuses options for one call if several are answered. @throws WritError `option-invalid` */
 function checkSeveral(flags: AnswerFlags): void {
   const alone = (["arguments", "hash", "open"] as const).find((name) => flags[name] !== undefined);
   if (alone === undefined) return;
-  const advice = "It is about one question: give one key.";
+  const advice = "It applies to one question: give one key.";
   throw new WritError("option-invalid", { option: `--${alone}`, value: flags[alone] ?? "", advice });
 }
 
@@ -97,7 +97,7 @@ function answerTo(
   };
 }
 
-/** The question that is meant: without a key the only one of the run. @throws WritError as `refuse` does, `option-invalid` */
+/** The question that is meant: without a key, the only one of the run. @throws WritError the errors of `refuse`, `option-invalid` */
 async function questionAt(store: RunStore, runId: string, key: string | undefined): Promise<WaitingQuestion> {
   const open = await store.questions(runId);
   const meant = key === undefined ? open : open.filter((question) => question.key === key);
@@ -114,9 +114,9 @@ async function questionAt(store: RunStore, runId: string, key: string | undefine
 }
 
 /**
- * Says what became of a question that cannot be answered.
+ * Reports why a question cannot be answered.
  *
- * @throws WritError `run-missing`, `question-other` for what waits for a signal or a time, `question-answered`, `question-expired`, `question-unknown`
+ * @throws WritError `run-missing`, `question-other` for a wait for a signal or a time, `question-answered`, `question-expired`, `question-unknown`
  */
 async function refuse(
   store: RunStore,
@@ -129,7 +129,7 @@ async function refuse(
   if (other !== undefined)
     throw new WritError("question-other", { id, key: other.key, tool: other.request.tool });
   await checkThere(store, id);
-  if (key !== undefined) await store.answer(id, key, { approved: false, hash: "" }); // an answer without its hash is none
+  if (key !== undefined) await store.answer(id, key, { approved: false, hash: "" }); // an answer with a wrong hash is never taken
   throw new WritError("question-unknown", { id, place: key === undefined ? "" : ` at "${key}"` });
 }
 
@@ -141,6 +141,6 @@ async function checkThere(store: RunStore, id: string): Promise<void> {
 function argumentsIn(text: string): JsonObject {
   const parsed = parseJson(text);
   if (parsed.ok && isJsonObject(parsed.value)) return parsed.value;
-  const advice = parsed.ok ? "It is no JSON object." : `It is no JSON: ${parsed.reason}`;
+  const advice = parsed.ok ? "It is not a JSON object." : `It is not JSON: ${parsed.reason}`;
   throw new WritError("option-invalid", { option: "--arguments", value: text, advice });
 }

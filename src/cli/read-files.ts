@@ -6,16 +6,16 @@ import { file } from "../message/file-part.ts";
 import type { FilePart } from "../message/message.ts";
 import { nearest } from "../util/nearest.ts";
 
-/** The parts of a question: words and files. */
+/** The parts of a question: text and files. */
 export type QuestionPart = string | FilePart;
 
-/** Requests grow by a third on the way, and providers take 20 to 50 MB. */
+/** The largest size of all files. Requests grow by a third through base64, and providers take 20 to 50 MB. */
 const mostBytes = 20_000_000;
 
 /**
- * Reads the files of `--file`, each with its name before it, in their order. The contents say what kind a file is, else its name.
+ * Reads the files of `--file`, each with its name before it, in order. The contents decide the kind of a file, or else its name.
  *
- * @throws WritError `option-invalid` for a file that is not there, is empty, is too large, or of a kind that nothing shows
+ * @throws WritError `option-invalid` for a file that does not exist, is empty, is too large, or of an unknown kind
  */
 export async function readFiles(paths: readonly string[]): Promise<readonly QuestionPart[]> {
   await checkSizes(paths);
@@ -27,7 +27,7 @@ export async function readFiles(paths: readonly string[]): Promise<readonly Ques
   return parts;
 }
 
-/** Looks at all sizes before the first file is read. */
+/** Checks all sizes before the first file is read. */
 async function checkSizes(paths: readonly string[]): Promise<void> {
   let sum = 0;
   for (const path of paths) {
@@ -38,11 +38,12 @@ async function checkSizes(paths: readonly string[]): Promise<void> {
     sum += found.size;
     const has =
       found.size > mostBytes ? `It has ${megabytes(found.size)}` : `The files have ${megabytes(sum)}`;
-    if (sum > mostBytes) return refuse(path, `${has}; the files of one question may have 20 MB together.`);
+    if (sum > mostBytes)
+      return refuse(path, `${has}; the files of one question may have at most 20 MB together.`);
   }
 }
 
-/** The name of a file beside it that was probably meant. */
+/** The name of a file in the same folder that was probably meant. */
 async function meantIn(path: string): Promise<string> {
   const beside: readonly Dirent[] = await readdir(dirname(path), { withFileTypes: true }).catch(() => []);
   const names = beside.filter((entry) => entry.isFile()).map(({ name }) => name);
@@ -50,7 +51,7 @@ async function meantIn(path: string): Promise<string> {
   return meant === undefined ? "." : `; did you mean "${meant}"?`;
 }
 
-/** The first bytes of files, as Latin-1, and the media type that they show. */
+/** The first bytes of files, as Latin-1, and the media type that they indicate. */
 const beginnings: readonly (readonly [beginning: RegExp, mediaType: string])[] = [
   [/^\x89PNG\r\n/, "image/png"],
   [/^\xff\xd8\xff/, "image/jpeg"],
@@ -76,7 +77,7 @@ const endings: Readonly<Record<string, string>> = {
   ".webm": "video/webm",
 };
 
-/** @throws WritError `option-invalid` where neither contents nor name show the kind */
+/** @throws WritError `option-invalid` if neither contents nor name show the kind */
 function mediaTypeOf(bytes: Uint8Array, path: string): string {
   const head = String.fromCharCode(...bytes.subarray(0, 16));
   const shown = beginnings.find(([beginning]) => beginning.test(head))?.[1];
@@ -85,7 +86,7 @@ function mediaTypeOf(bytes: Uint8Array, path: string): string {
   if (isText(bytes)) return "text/plain";
   return refuse(
     path,
-    "Nothing says what kind of file it is. Give a picture (png, jpeg, gif, webp), a PDF, a sound (wav, mp3), or a text in UTF-8.",
+    "The kind of the file cannot be recognised. Give a picture (png, jpeg, gif, webp), a PDF, a sound (wav, mp3), or a text in UTF-8.",
   );
 }
 

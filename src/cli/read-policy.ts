@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import { policyFromJson, type RulePolicy } from "../policy/study/policy.ts";
 
-/** Reads a policy of a file. @throws WritError `file-unreadable`, `policy-invalid` */
+/** Reads a policy from a file. @throws WritError `file-unreadable`, `policy-invalid` */
 export function readPolicy(path: string): RulePolicy {
   let text: string;
   try {

@@ -9,16 +9,16 @@ import { type AnyAgent, checkFile, loadAgent, loadAgentOrTools, single } from ".
 
 /** Tools as a file describes them. */
 export interface ToolsFile {
-  /** The name of the agent, else of the file. */
+  /** The name of the agent; without an agent, the name of the file. */
   readonly name: string;
   readonly tools: readonly DraftedTool[];
 }
 
 /**
- * The tools of a file: a list in JSON (`name`, `description`, and the schema as `inputSchema`, `input_schema` or `parameters`; also what a server lists,
- * what chat completions are sent, or a suite), a program that exports an agent or tools, or a definition of an agent.
+ * Reads the tools of a file: a list in JSON (`name`, `description`, and the schema as `inputSchema`, `input_schema` or `parameters`; also the list of an MCP
+ * server, the tools in a request of chat completions, or a suite), a program that exports an agent or tools, or a definition of an agent.
  *
- * @throws WritError `file-missing`, `tools-missing`, `option-invalid`, and what loading an agent throws
+ * @throws WritError `file-missing`, `tools-missing`, `option-invalid`, and the errors of loading an agent
  */
 export async function readTools(path: string, definitionTools?: string): Promise<ToolsFile> {
   checkFile(path);
@@ -44,13 +44,13 @@ export async function readTools(path: string, definitionTools?: string): Promise
 /** The text of a file. @throws WritError `file-unreadable` */
 export function readText(path: string): string {
   try {
-    return readFileSync(path, "utf8").replace(/^\ufeff/, ""); // some editors begin a file with it
+    return readFileSync(path, "utf8").replace(/^\ufeff/, ""); // some editors begin a file with a byte order mark
   } catch (cause) {
     throw new WritError("file-unreadable", { path, reason: messageOf(cause) }, { cause });
   }
 }
 
-/** The list of tools in a JSON value; undefined for what has none, such as the definition of an agent. */
+/** The list of tools in a JSON value; undefined for a value without one, such as the definition of an agent. */
 function listOf(value: Json): readonly Json[] | undefined {
   const list = isJsonObject(value) ? own(value, "tools") : value;
   return Array.isArray(list) && list.length > 0 && list.every(isJsonObject) ? list : undefined;
@@ -69,12 +69,12 @@ function describedTool(path: string, entry: Json, index: number): DraftedTool {
   return { name, description: typeof description === "string" ? description : "", schema: schema ?? {} };
 }
 
-/** Two tools of one name would be one in a policy, with the words of either. */
+/** Refuses two tools of one name: a policy could not tell them apart. */
 function named(path: string, tools: readonly DraftedTool[]): readonly DraftedTool[] {
   const names = tools.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice === undefined) return tools;
-  throw invalid(path, `The tool ${JSON.stringify(twice)} stands in it twice.`);
+  throw invalid(path, `The tool ${JSON.stringify(twice)} occurs twice.`);
 }
 
 function invalid(path: string, advice: string): WritError {
@@ -99,7 +99,7 @@ function toolsOfAgent(agent: AnyAgent): ToolsFile {
 
 function toolsIn(list: unknown): readonly Tool[] {
   if (Array.isArray(list)) return list.flatMap(toolsIn);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the agent was made of it, so it was checked
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the agent was made from it, so it was checked
   return typeof list === "object" && list !== null && "input" in list ? [list as Tool] : [];
 }
 

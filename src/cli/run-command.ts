@@ -5,13 +5,13 @@ import { lenientFormatOf, type OutputFlags } from "./options.ts";
 /** Called by a command with its exit code. */
 export type SetExitCode = (code: number) => void;
 
-/** Carries out a command, prints what it throws, and sets the exit code. */
+/** Carries out a command, prints its error, and sets the exit code. */
 export type Act = (flags: OutputFlags, command: () => Promise<number>) => Promise<void>;
 
 /**
  * Runs the command that the words name.
  *
- * @returns the exit code. Never throws for what a user can do wrong.
+ * @returns the exit code. Does not throw for mistakes of a user.
  */
 export async function runCommand(
   words: readonly string[],
@@ -28,7 +28,7 @@ export async function runCommand(
   }
 }
 
-/** Prints what a command throws, and gives its exit code. */
+/** Prints the error of a command, and returns its exit code. */
 export async function reporting(flags: OutputFlags, command: () => Promise<number>): Promise<number> {
   try {
     return await command();

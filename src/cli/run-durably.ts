@@ -21,23 +21,23 @@ import { type Format, printEnd, resultObject } from "./print-run.ts";
 import { printer } from "./printer.ts";
 import type { QuestionPart } from "./read-files.ts";
 
-/** A run that is to be kept in a store. */
+/** A run to be kept in a store. */
 interface DurableWish extends Pick<DurableOptions, "sessions"> {
   readonly store: RunStore;
-  /** The place that was named on the command line, for the commands that answer. */
+  /** The store that was named on the command line, for printing commands that answer. */
   readonly place?: string;
   readonly prompt: string | readonly QuestionPart[];
   readonly start: StartOptions;
   readonly audit?: (look: CapabilityLook) => void;
   readonly format: Format;
   readonly verbose: boolean;
-  /** Tell of calls and of what went wrong, and of nothing else. */
+  /** Prints only calls and errors. */
   readonly isBrief?: boolean;
 }
 
 /**
- * Begins a run in a store, or goes on with it, and carries it out here until it ends or waits for an answer. Ctrl-C hands it over: another process
- * goes on with it. Prints as `writ run` does.
+ * Begins a run in a store, or goes on with it, and carries it out here until it ends or waits for an answer. Ctrl-C hands it over, so that another process
+ * can go on with it. Prints as `writ run` does.
  */
 export async function runDurably(
   agent: AnyAgent,
@@ -55,13 +55,13 @@ export async function runDurably(
   };
   const around = { store, agents: [agent], ...(sessions === undefined ? {} : { sessions }) };
   const runs = durableRuns(around);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an agent of a file takes what nobody knows; it checks its input itself
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the input of an agent from a file is unknown; it checks its input itself
   const { id, end } = await runs.start(agent, prompt as never, start);
   if (end === undefined) {
     const interrupts = listenForInterrupts(output);
     const carrying = carryOut(await store.open(id), { ...around, host: nodeHost, onEvent });
     interrupts.signal.addEventListener("abort", () => carrying.leave());
-    const unwatch = store.watch(() => carrying.look()); // somebody may cancel it elsewhere
+    const unwatch = store.watch(() => carrying.look()); // another process may cancel it
     await carrying.done.finally(() => {
       unwatch();
       print.close();
@@ -75,12 +75,12 @@ export async function runDurably(
       await output.answer(jsonLine(resultObject({ ...reached.end, runId: id, durationMs })));
     return tellWaiting(store, { id, place });
   }
-  const { usage, turns } = reached.end; // where it was cancelled elsewhere, its end says neither
+  const { usage, turns } = reached.end; // the end of a run that was cancelled elsewhere has neither
   const ended = endOf({ usage, turns, ...run.end }, agent.name);
   return printEnd({ ...ended, runId: id, durationMs }, { output, format, verbose });
 }
 
-/** Keeps of what is told how far the run came: it has no end in the store while it waits. */
+/** Keeps track of how far the run came: while it waits, it has no end in the store. */
 function reachedBy(): {
   readonly tell: (event: AgentEvent) => void;
   readonly end: Omit<PrintedEnd, "durationMs">;
@@ -103,7 +103,7 @@ function endOf(
   return { outcome, output, text: contentText(outcome.content), usage, turns };
 }
 
-/** Says what a run that has not ended waits for. */
+/** Prints what a run that has not ended waits for. */
 async function tellWaiting(
   store: RunStore,
   { id, place }: { readonly id: string; readonly place?: string },
@@ -132,10 +132,10 @@ function waitingText({ runId, key, request, until = 0 }: WaitingQuestion, where:
   return `waits for an answer about ${oneLine(tool)}: npx writ ${answer}${where}`;
 }
 
-/** A word of a command as it is printed: whole, since it is copied. */
+/** A word of a printed command, in full, because people copy it. */
 const typed = (word: string): string => printable(shellWord(word));
 
-/** The error of a run whose outcome was kept, and not its error: with the code and the words that it had. Undefined for an answer. */
+/** The error of a run whose outcome was kept, but not its error: with the same code and text. Undefined for an answer. */
 function outcomeError(outcome: Outcome, agent: string): Error | undefined {
   if (outcome.type === "answered" || outcome.type === "suspended") return undefined;
   if (outcome.type === "cancelled")
@@ -144,7 +144,7 @@ function outcomeError(outcome: Outcome, agent: string): Error | undefined {
   return keptError(outcome);
 }
 
-/** The values in the places of the advice were not kept: the page of the code stands in for it. */
+/** An error without its advice, whose values were not kept: it names the page of the code instead. */
 function keptError({ code, message }: { readonly code: string; readonly message: string }): Error {
   const error = new Error(message);
   if (!isKnown(code)) return error;

@@ -9,11 +9,11 @@ import type { OutputFlags } from "./options.ts";
 
 /** The options of every command that has a store of runs. */
 export interface StoreFlags extends OutputFlags {
-  /** Default: the variable `WRIT_STORE`, else {@link defaultStore}. */
+  /** The place of the store. Default: the variable `WRIT_STORE`, or {@link defaultStore} without it. */
   readonly store?: string;
 }
 
-/** The file of the runs where no other one is named. */
+/** The file of the runs, if no other is named. */
 const defaultStore = "runs.db";
 
 /** A store that is closed at the end of its command. */
@@ -34,19 +34,19 @@ function nameOf({ store }: StoreFlags): string {
   return store ?? process.env["WRIT_STORE"] ?? defaultStore;
 }
 
-/** Opens the store of runs that is meant, or makes it. @throws WritError `database-failed`, `peer-missing` */
+/** Opens the store of runs that is named, or makes it. @throws WritError `database-failed`, `peer-missing` */
 export async function openStore(flags: StoreFlags): Promise<OpenRuns> {
   const name = nameOf(flags);
   if (database.test(name)) return (await import("../adapters/postgres/postgres-runs.ts")).postgresRuns(name);
   return (await import("../adapters/sqlite/sqlite-runs.ts")).sqliteRuns(name);
 }
 
-/** Runs, and the sessions that are kept in the same place. */
+/** Runs, with the sessions that are kept in the same place. */
 export interface OpenPlace extends AsyncDisposable, Required<Pick<DurableOptions, "sessions">> {
   readonly store: OpenRuns;
 }
 
-/** Opens the place of runs that are carried out or replayed here. Sessions are looked for there when a run has one. */
+/** Opens the place of runs that are carried out or replayed here. It opens sessions only when a run has one. */
 export async function openPlace(
   flags: StoreFlags,
   open: (flags: StoreFlags) => Promise<OpenRuns> = openStore,
@@ -62,7 +62,7 @@ export async function openPlace(
   };
 }
 
-/** Finds out how the sessions beside the runs are opened. */
+/** Finds out how to open the sessions beside the runs. */
 async function sessionsOf(flags: StoreFlags): Promise<() => OpenSessions> {
   const name = nameOf(flags);
   if (database.test(name)) {
@@ -73,7 +73,7 @@ async function sessionsOf(flags: StoreFlags): Promise<() => OpenSessions> {
   return () => sqliteSessions(name);
 }
 
-/** Forgets a session beside the runs, where there is one. */
+/** Erases a session beside the runs, if there is one. */
 export async function eraseSession(id: string, flags: StoreFlags): Promise<void> {
   await using sessions = (await sessionsOf(flags))();
   try {
@@ -83,10 +83,10 @@ export async function eraseSession(id: string, flags: StoreFlags): Promise<void>
   }
 }
 
-/** Opens a store that is there already. @throws WritError `option-invalid` */
+/** Opens a store that already exists. @throws WritError `option-invalid` */
 export async function knownStore(flags: StoreFlags): Promise<OpenRuns> {
   const name = nameOf(flags);
   if (database.test(name) || existsSync(name)) return openStore(flags);
-  const advice = "There is no such file. `writ run --durable` and `writ work` make one; name theirs.";
+  const advice = "There is no such file. Name the one that `writ run --durable` or `writ work` made.";
   throw new WritError("option-invalid", { option: "--store", value: name, advice });
 }

@@ -12,7 +12,7 @@ import { jsonLine, oneLine, type Output, processOutput } from "./output.ts";
 import { printRun, type PrintRunOptions } from "./print-run.ts";
 import { type QuestionPart, readFiles } from "./read-files.ts";
 
-/** The options of `writ run`, as they stand on the command line. */
+/** The options of `writ run`, as the command line has them. */
 export interface RunFlags extends OutputFlags, AuditFlags, AgentFlags {
   readonly skill?: string;
   readonly cap?: string;
@@ -27,7 +27,7 @@ export interface RunFlags extends OutputFlags, AuditFlags, AgentFlags {
 function checkDurable({ durable, ...flags }: RunFlags): void {
   const given = (["store", "id", "session"] as const).find((name) => flags[name] !== undefined);
   if (durable === true || given === undefined) return;
-  const advice = "It is about a run that is kept: give `--durable` too.";
+  const advice = "It applies to a run in a store: give `--durable` too.";
   throw new WritError("option-invalid", { option: `--${given}`, value: flags[given] ?? "", advice });
 }
 
@@ -89,10 +89,10 @@ function questionOf(prompt: string, files: readonly QuestionPart[]): Question {
 }
 
 /**
- * The prompt: the words of the command line; or, without any or with `-` alone, all of the standard input. A terminal is only read when
- * asked for with `-`.
+ * The prompt: the words of the command line; or, without any or with `-` alone, all of the standard input. A terminal is read only if
+ * `-` asks for it.
  *
- * @throws WritError `prompt-missing` when there is none, unless it `isOptional`: then it is empty.
+ * @throws WritError `prompt-missing` if there is none, unless it `isOptional`: then it is empty.
  */
 export async function readPrompt(
   words: readonly string[],
@@ -106,16 +106,16 @@ export async function readPrompt(
   return prompt.replace(/\r?\n$/, "");
 }
 
-/** The options of `writ run` that say who is told of looks at capabilities. */
+/** The options of `writ run` that report looks at capabilities. */
 interface AuditFlags {
   readonly audit?: boolean;
   readonly auditFile?: string;
 }
 
 /**
- * Tells each look to standard error (`--audit`) and adds it to a file as a line of JSON (`--audit-file`); undefined where nobody asks.
+ * Prints each look on standard error (`--audit`) and adds it to a file as a line of JSON (`--audit-file`); undefined if neither is wanted.
  *
- * @throws WritError `option-invalid` for a file that cannot be written; the listener, for one that cannot be written any more
+ * @throws WritError `option-invalid` for a file that cannot be written; the listener throws it if the file cannot be written later
  */
 function auditWriter(
   { audit = false, auditFile }: AuditFlags,
@@ -134,7 +134,7 @@ function lookText({ granted, resource, tool, agent, reason = "" }: CapabilityLoo
   return oneLine(`audit: ${granted ? "granted" : "denied"} ${resource} to ${tool} of ${agent}${why}`, 400);
 }
 
-/** Only its owner reads a file that is made here. */
+/** Appends to a file. Only its owner can read a file that is made here. */
 function append(file: string, text: string): void {
   try {
     appendFileSync(file, text, { mode: 0o600 });

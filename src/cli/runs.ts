@@ -49,10 +49,10 @@ function cells(run: StoredRun): readonly string[] {
     agoText(begunAt),
     JSON.stringify(input),
   ];
-  return [printable(id), ...about.map((cell) => oneLine(cell, 60))]; // other commands take the whole id
+  return [printable(id), ...about.map((cell) => oneLine(cell, 60))]; // other commands need the whole id
 }
 
-/** The code of a failure, or the bound that was met: what whoever has to do something looks for. */
+/** The code of a failure, or the bound that was met, for a person who has to act on it. */
 function whyText(outcome: Outcome): string {
   if (outcome.type === "failed") return ` (${outcome.code})`;
   return outcome.type === "exhausted" ? ` (${outcome.field})` : "";
@@ -76,7 +76,7 @@ export async function showRun(id: string, flags: StoreFlags): Promise<ExitCode> 
         "question",
         `${key}: ${request.tool} ${JSON.stringify(request.arguments)}`,
       ]),
-      ...steps.map(({ key, hasResult }) => ["step", hasResult ? key : `${key} (began, and has no result)`]),
+      ...steps.map(({ key, hasResult }) => ["step", hasResult ? key : `${key} (began, has no result)`]),
     ];
     await processOutput.answer(table(rows.map((row) => row.map((cell) => oneLine(cell, 500)))));
   }
@@ -94,17 +94,17 @@ export async function cancelRun(
   return tellRun(run, flags);
 }
 
-/** `writ runs retry <id>`. A run that keeps its end is a failure of the command. */
+/** `writ runs retry <id>`. The command fails if the run keeps its end. */
 export async function retryRun(id: string, flags: StoreFlags): Promise<ExitCode> {
   await using store = await knownStore(flags);
   const run = await store.reopen(id);
   await tellRun(run, flags);
   if (run.end === undefined) return exitCodes.answered;
-  processOutput.progress("It keeps its end: what was answered or cancelled does not go on.\n");
+  processOutput.progress("It keeps its end: a run that was answered or cancelled does not go on.\n");
   return exitCodes.failed;
 }
 
-/** Says how a run stands now. */
+/** Prints the current state of a run. */
 export async function tellRun(run: StoredRun, { json }: StoreFlags): Promise<ExitCode> {
   const told = json === true ? jsonLine({ type: "run", ...run }) : printable(`${run.id}: ${run.status}\n`);
   await processOutput.answer(told);

@@ -2,15 +2,15 @@ import { isatty, type WriteStream } from "node:tty";
 import { stripVTControlCharacters } from "node:util";
 import { wrapped } from "./text-width.ts";
 
-/** A terminal on which lines can be written anew. */
+/** A terminal on which lines can be redrawn. */
 export interface Screen {
-  /** Asked anew each time: people make windows smaller. */
+  /** The current size: people resize windows. */
   readonly size: () => { readonly columns: number; readonly rows: number };
   /** The streams that it shows; the progress goes to the first. */
   readonly streams: readonly Pick<WriteStream, "write">[];
 }
 
-/** The terminal of this process, where the progress goes to one that can do that. */
+/** The terminal of this process, if the progress goes to one that can redraw lines. */
 export function processScreen(): Screen | undefined {
   const { stdout, stderr } = process;
   if (!isatty(stderr.fd) || process.env["TERM"] === "dumb") return undefined;
@@ -23,7 +23,7 @@ export function processScreen(): Screen | undefined {
   };
 }
 
-/** Lines as a terminal shows them: broken between words, and what goes on stands further to the right, where no other line begins. */
+/** Lines as a terminal shows them: broken between words, and with later lines indented, where no other line begins. */
 export function fitted(text: string, screen: Screen | undefined): string {
   if (screen === undefined) return text;
   const { columns } = screen.size();

@@ -22,7 +22,7 @@ export interface ServeFlags extends WorkFlags {
 
 const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/;
 
-/** `writ serve <file…>`: agents behind HTTP, until it is told to end (SIGTERM, Ctrl-C); then their runs are handed over. */
+/** `writ serve <file…>`: serves agents over HTTP, until it is told to end (SIGTERM, Ctrl-C); then their runs are handed over. */
 export async function serve(files: readonly string[], flags: ServeFlags): Promise<ExitCode> {
   return serveAgents(await loadAgents(files), flags);
 }
@@ -37,7 +37,8 @@ export async function serveAgents(
   const port = portOf(flags.port);
   const principals = flags.tokens === undefined ? undefined : readPrincipals(flags.tokens);
   if (principals === undefined && !loopback.test(flags.host)) {
-    const advice = "Others reach it there: give the callers tokens with `writ token <name>` and --tokens.";
+    const advice =
+      "Other machines can reach it there: give the callers tokens with `writ token <name>` and --tokens.";
     throw new WritError("option-invalid", { option: "--host", value: flags.host, advice });
   }
   const origins = flags.origin === undefined ? undefined : originsOf(flags.origin);
@@ -64,11 +65,11 @@ export async function serveAgents(
   return exitCodes.answered;
 }
 
-/** @throws WritError `option-invalid` for a word that is no origin */
+/** @throws WritError `option-invalid` for a word that is not an origin */
 function originsOf(given: string): readonly string[] {
   const origins = listOf(given);
   const other = origins.find((origin) => !fits(originShape, origin));
   if (other === undefined) return origins;
-  const advice = `Give ${originShape.wanted}, several with commas between them.`;
+  const advice = `Give ${originShape.wanted}, several separated by commas.`;
   throw new WritError("option-invalid", { option: "--origin", value: other, advice });
 }

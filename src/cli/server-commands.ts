@@ -13,10 +13,10 @@ export function addServer(program: Command, act: Act): void {
       program
         .command("serve")
         .description(
-          "put agents behind HTTP, over runs that outlast this process, until told to end (Ctrl-C, SIGTERM)",
+          "serve agents over HTTP, with runs that outlast this process, until told to end (Ctrl-C, SIGTERM)",
         )
         .argument("<file...>", "programs (.ts, .js) that export an agent, or definitions (.md, .json)")
-        .option("--port <n>", "0 takes any free one", "8787"),
+        .option("--port <n>", "0 takes any free port", "8787"),
     ),
   ).action((files: string[], flags: ServeFlags) =>
     act(flags, async () => (await import("./serve.ts")).serve(files, flags)),
@@ -26,16 +26,16 @@ export function addServer(program: Command, act: Act): void {
       program
         .command("mcp")
         .description("offer agents and tools to MCP clients, over standard input and output, or over HTTP")
-        .argument("<file...>", "programs that export an agent, or tools alone; definitions (.md, .json)")
-        .option("--tools [names]", "offer these tools of the agents one by one, too; without names all")
+        .argument("<file...>", "programs that export an agent, or only tools; definitions (.md, .json)")
+        .option("--tools [names]", "also offer these tools of the agents one by one; without names, all")
         .option("--knowledge [names]", "offer their knowledge as resources")
         .option("--skills [names]", "offer the instructions of their skills as prompts")
         .option(
           "--approvals <way>",
-          "questions go to the person at the client; one that cannot ask: refuse, or wait for others; elsewhere: never to the client",
+          "questions go to the person at the client; for a client that cannot ask: refuse, or wait for others; elsewhere: never to the client",
           "refuse",
         )
-        .option("--port <n>", "speak over HTTP at this port, under /mcp; 0 takes any free one"),
+        .option("--port <n>", "speak over HTTP at this port, under /mcp; 0 takes any free port"),
     ),
   ).action((files: string[], flags: McpFlags) =>
     act(flags, async () => (await import("./mcp.ts")).mcp(files, flags)),
@@ -43,12 +43,10 @@ export function addServer(program: Command, act: Act): void {
   addInspect(program, act);
   program
     .command("token")
-    .description(
-      "make a token for somebody who may use the server; it is printed this once, and its hash kept",
-    )
-    .argument("<name>", "letters, digits, `.`, `_` or `-`; their runs are theirs alone")
+    .description("make a token for a caller of the server; it is printed only once, and its hash is kept")
+    .argument("<name>", "letters, digits, `.`, `_` or `-`; only this caller sees its runs")
     .option("--tokens <file>", "the file of the hashes", "tokens.json")
-    .option("--agents <names>", "the agents that they may use; default: all")
+    .option("--agents <names>", "the agents that the caller may use; default: all")
     .option("--json", "print one JSON object")
     .action((name: string, flags: TokenFlags) =>
       act(flags, async () => (await import("./tokens.ts")).makeToken(name, flags)),
@@ -59,17 +57,18 @@ function addInspect(program: Command, act: Act): void {
   withStore(
     program
       .command("inspect")
-      .description(
-        "look at runs on a page of this machine: what was called, and why it was allowed or refused",
-      )
+      .description("show runs on a page of this machine: each call, and why it was allowed or refused")
       .argument(
         "[file...]",
         "programs or definitions of agents: their runs are explained whole, answered and forked",
       )
-      .option("--port <n>", "0 takes any free one", "0")
-      .option("--work", "carry out runs of these agents here, too")
-      .option("--by <name>", "the name under which answers are kept; default: that of the user")
-      .option("--accept <parts>", "parts of runs that were meant to change since, like tools,instructions"),
+      .option("--port <n>", "0 takes any free port", "0")
+      .option("--work", "also carry out runs of these agents here")
+      .option("--by <name>", "the name under which answers are kept; default: the user's")
+      .option(
+        "--accept <parts>",
+        "the parts of runs that were changed on purpose since, like tools,instructions",
+      ),
   ).action((files: string[], flags: InspectFlags) =>
     act(flags, async () => (await import("./inspect.ts")).inspect(files, flags)),
   );
@@ -79,8 +78,11 @@ function addInspect(program: Command, act: Act): void {
 function withServing(command: Command): Command {
   return command
     .option("--host <address>", "the address to listen at; without --tokens one of this machine", "127.0.0.1")
-    .option("--tokens <file>", "who may use it; `writ token <name>` makes the file")
-    .option("--origin <origins>", "pages of other origins that may use it, like https://app.example")
-    .option("--concurrency <n>", "so many runs at a time", "10")
-    .option("--accept <parts>", "parts of runs that were meant to change since, like tools,instructions");
+    .option("--tokens <file>", "the file of the callers that may use it; `writ token <name>` makes it")
+    .option("--origin <origins>", "the origins of other pages that may use it, like https://app.example")
+    .option("--concurrency <n>", "the number of runs at a time", "10")
+    .option(
+      "--accept <parts>",
+      "the parts of runs that were changed on purpose since, like tools,instructions",
+    );
 }

@@ -13,7 +13,7 @@ export interface SettleFlags extends StoreFlags {
   readonly by?: string;
 }
 
-/** `writ runs settle <id> <call>`: says what became of a call that was at work when its process died. */
+/** `writ runs settle <id> <call>`: decides the fate of a call that was under way when its process died. */
 export async function settleCall(id: string, call: string, flags: SettleFlags): Promise<ExitCode> {
   const { by } = flags;
   const settled = settlementIn(flags);
@@ -26,8 +26,7 @@ export async function settleCall(id: string, call: string, flags: SettleFlags): 
 
 /** @throws WritError `option-invalid` */
 function settlementIn({ happened, value }: SettleFlags): Settlement {
-  const advice =
-    "Give `--happened yes`, with `--value` as JSON where its result is known, `no` or `unknown`.";
+  const advice = "Give `--happened yes`, with `--value` as JSON if its result is known, `no` or `unknown`.";
   if (happened !== "yes" && value !== undefined)
     throw new WritError("option-invalid", { option: "--value", value, advice });
   if (happened === "no") return { happened: false };

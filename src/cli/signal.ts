@@ -19,7 +19,7 @@ export async function sendSignal(
 ): Promise<ExitCode> {
   const value = parseJson(text);
   if (!value.ok) {
-    const advice = `It is no JSON: ${value.reason}. Text stands in quotes: '"yes"'.`;
+    const advice = `It is not JSON: ${value.reason}. Put text in quotes: '"yes"'.`;
     throw new WritError("option-invalid", { option: "--value", value: text, advice });
   }
   const signal = { name, value: value.value, ...(id === undefined ? {} : { id }) };

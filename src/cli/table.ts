@@ -1,4 +1,4 @@
-/** Lines of cells, each as wide as the widest of its column. The cells of the columns named in `right` stand at the right edge. */
+/** Lines of cells, each as wide as the widest of its column. The columns in `right` are aligned to the right. */
 export function table(rows: readonly (readonly string[])[], right: ReadonlySet<number> = new Set()): string {
   const widths: number[] = [];
   for (const row of rows)
@@ -14,7 +14,7 @@ export function table(rows: readonly (readonly string[])[], right: ReadonlySet<n
   return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }
 
-/** A share as a percentage with one decimal, for tables; `-` where there is none. */
+/** A share as a percentage with one decimal, for tables; `-` if there is none. */
 export function percent(share: number | null | undefined): string {
   return share === null || share === undefined ? "-" : (share * 100).toFixed(1);
 }

@@ -6,7 +6,7 @@ const unseen = /^[\p{M}\p{Cf}\p{Cc}]+$/u;
 const wide =
   /^(?:\p{Emoji_Presentation}|\p{Extended_Pictographic}\u{FE0F}|[\u{1100}-\u{115F}\u{2E80}-\u{303E}\u{3041}-\u{33FF}\u{3400}-\u{4DBF}\u{4E00}-\u{9FFF}\u{A000}-\u{A4CF}\u{A960}-\u{A97F}\u{AC00}-\u{D7A3}\u{F900}-\u{FAFF}\u{FE30}-\u{FE6F}\u{FF00}-\u{FF60}\u{FFE0}-\u{FFE6}\u{1F300}-\u{1F64F}\u{1F680}-\u{1F6FF}\u{1F900}-\u{1F9FF}\u{20000}-\u{3FFFD}])/u;
 
-/** True for a character that takes two columns: terminals break a line beside it without a space. */
+/** True for a character that takes two columns: terminals may break a line beside it without a space. */
 export function isWide(character: string): boolean {
   return wide.test(character);
 }
@@ -16,7 +16,7 @@ function columnsOf(grapheme: string): number {
   return isWide(grapheme) ? 2 : 1;
 }
 
-/** The columns that a text takes on a terminal, without the sequences that colour it. An estimate: terminals differ about new emoji. */
+/** The columns that a text takes on a terminal, without its colour sequences. An estimate: terminals differ about new emoji. */
 export function widthOf(text: string): number {
   const seen = stripVTControlCharacters(text);
   if (plain.test(seen)) return seen.length;
@@ -25,7 +25,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** A text without colours in so many columns at most; what does not fit is left out, and a `…` says so. */
+/** A text without colours in at most this many columns; a `…` marks a part that is left out. */
 export function cut(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let width = 1;
@@ -39,8 +39,8 @@ export function cut(text: string, columns: number): string {
 }
 
 /**
- * A line in lines of so many columns, broken between words; those that follow begin with `indent` blanks. A longer word stays whole: a
- * terminal breaks it, and nothing follows it there, where a line of ours would begin.
+ * Breaks a line between words into lines of this many columns; later lines begin with `indent` blanks. A longer word stays whole: the
+ * terminal breaks it, and no line of this text begins there.
  */
 export function wrapped(line: string, columns: number, indent = 0): string {
   if (widthOf(line) <= columns) return line;

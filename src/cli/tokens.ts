@@ -24,7 +24,7 @@ export function readPrincipals(path: string): readonly Principal[] {
   }
 }
 
-/** @throws WritError `option-invalid` for a name or an agent that no principal can have */
+/** @throws WritError `option-invalid` for a name or an agent that a principal cannot have */
 function checkPrincipal(principal: Principal, name: string): void {
   try {
     checkPrincipals([principal]);
@@ -33,7 +33,7 @@ function checkPrincipal(principal: Principal, name: string): void {
   }
 }
 
-/** The text of a file of principals with another one, or with the token of one who is there. @throws WritError `tokens-invalid` */
+/** The text of a file of principals with a new principal, or with a new token of a known one. @throws WritError `tokens-invalid` */
 function textWith({ tokens, ...about }: Principal, path: string): string {
   const known = existsSync(path) ? readPrincipals(path) : [];
   const before = known.find(({ name }) => name === about.name);
@@ -42,7 +42,7 @@ function textWith({ tokens, ...about }: Principal, path: string): string {
   return `${JSON.stringify({ principals }, undefined, 2)}\n`;
 }
 
-/** `writ token <name>`: makes a token for somebody, keeps its hash in the file, and prints it, this once. */
+/** `writ token <name>`: makes a token for a principal, keeps its hash in the file, and prints the token, this once. */
 export async function makeToken(name: string, flags: TokenFlags): Promise<ExitCode> {
   const { tokens: path } = flags;
   const token = `writ_${randomBytes(24).toString("base64url")}`;
@@ -57,6 +57,6 @@ export async function makeToken(name: string, flags: TokenFlags): Promise<ExitCo
     throw new WritError("option-invalid", { option: "--tokens", value: path, advice }, { cause });
   }
   await processOutput.answer(flags.json === true ? jsonLine({ type: "token", name, token }) : `${token}\n`);
-  processOutput.progress(`Its hash is in ${path}; the token itself is nowhere else.\n`);
+  processOutput.progress(`Its hash is in ${path}; the token itself is stored nowhere.\n`);
   return exitCodes.answered;
 }

@@ -1,10 +1,10 @@
-// Depends on: the command. There is nobody left to work for, but for one that works for whoever began its runs.
+// Depends on: the command. Without a reader it has nothing to do, except a command that carries out runs which others began.
 let whenUnread = (): void => process.exit();
 
-/** Ends the command where whoever read its output has gone. */
+/** Ends the command if the reader of its output has gone. */
 export const endUnread = (): void => whenUnread();
 
-/** Has something else happen then. */
+/** Sets another function to call in this case. */
 export function onUnread(act: () => void): void {
   whenUnread = act;
 }

@@ -20,7 +20,7 @@ export interface WorkFlags extends CheckFlags {
   readonly concurrency: string;
 }
 
-/** `writ runs check <file…>`: the runs that these agents cannot go on with. */
+/** `writ runs check <file…>`: prints the runs that these agents cannot go on with. */
 export async function checkRuns(files: readonly string[], flags: CheckFlags): Promise<ExitCode> {
   const agents = await loadAgents(files);
   await using place = await openPlace(flags, knownStore);
@@ -64,7 +64,7 @@ export async function work(files: readonly string[], flags: WorkFlags): Promise<
   return exitCodes.answered;
 }
 
-/** Says in a line how each run goes on and ends. */
+/** Prints a line when a run goes on, and when it ends. */
 function tell({ runId, agent, parentRunId, ...event }: AgentEvent): void {
   if (parentRunId !== undefined) return;
   const { progress, style } = processOutput;

@@ -2,31 +2,31 @@ import { errorOf } from "./server-error.ts";
 
 /** Options of `runsClient`. */
 export interface RunsClientOptions {
-  /** The place of the server, with the path under which it is mounted; in a page also a path alone: `/agents`. */
+  /** The address of the server, with the path under which it is mounted. In a page, a path alone will do: `/agents`. */
   readonly url: string;
-  /** The token of a principal, or a function that gives it for each request. Left out where cookies or nothing say who asks. */
+  /** The token of a principal, or a function that returns it for each request. Left out if cookies, or nothing, identify the caller. */
   readonly token?: string | (() => string | Promise<string>);
-  /** In the place of the `fetch` of the platform. */
+  /** Replaces the `fetch` of the platform. */
   readonly fetch?: (request: Request) => Promise<Response>;
 }
 
-/** Ways to ask a server. */
+/** The functions that ask a server. */
 export interface Asking {
-  /** Makes a request. @throws what the function throws that gives the token */
+  /** Makes a request. @throws the error of the function that returns the token */
   readonly requestOf: (
     method: string,
     path: string,
     more?: Pick<RequestInit, "body" | "signal">,
   ) => Promise<Request>;
-  /** Sends a request. @throws what `fetch` throws */
+  /** Sends a request. @throws the error of `fetch` */
   readonly send: (request: Request) => Promise<Response>;
-  /** Sends a request, and reads the JSON of its answer. @throws ServerError; what `fetch` throws */
+  /** Sends a request, and reads the JSON of its answer. @throws ServerError; the error of `fetch` */
   readonly read: <Answer>(request: Request) => Promise<Answer>;
-  /** Makes a request, sends it, and reads the JSON of its answer. @throws ServerError; what `fetch` and the function of the token throw */
+  /** Makes a request, sends it, and reads the JSON of its answer. @throws ServerError; the errors of `fetch` and of the function of the token */
   readonly told: <Answer>(method: string, path: string, body?: object) => Promise<Answer>;
 }
 
-/** Makes what asks a server in the name of a principal. @throws TypeError for options without an address */
+/** Makes the functions that ask a server in the name of a principal. @throws TypeError for options without an address */
 export function asking({ url, token, fetch: sending }: RunsClientOptions): Asking {
   if (typeof url !== "string") throw new TypeError("runsClient() needs a `url` as text");
   const place = url.replace(/\/+$/, "");
@@ -46,7 +46,7 @@ export function asking({ url, token, fetch: sending }: RunsClientOptions): Askin
     return (response.status === 204 ? undefined : await response.json()) as Answer;
   }
   async function told<Answer>(method: string, path: string, body?: object): Promise<Answer> {
-    return read(await requestOf(method, path, { body: JSON.stringify(body) })); // undefined where there is none
+    return read(await requestOf(method, path, { body: JSON.stringify(body) })); // undefined if there is no body
   }
   return { requestOf, send, read, told };
 }

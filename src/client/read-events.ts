@@ -5,24 +5,24 @@ import { errorOf, ServerError, toldIn } from "./server-error.ts";
 
 /** The means of a reader of events. */
 export interface Reading {
-  /** Makes the request for the events after those that are known: the last `seq` of each run. */
+  /** Makes the request for the events after the known ones: `known` has the last `seq` of each run. */
   readonly requestOf: (known: ReadonlyMap<string, number>, signal: AbortSignal) => Promise<Request>;
   readonly send: (request: Request) => Promise<Response>;
-  /** The run that is read: it ends with it. */
+  /** The run that is read: reading ends with it. */
   readonly id: string;
   readonly after: Readonly<Record<string, number>>;
   readonly signal: AbortSignal;
 }
 
-/** A server says something every 8 seconds: one that is silent for five times that is gone. */
+/** The silence after which a server counts as gone. It sends something every 8 seconds. */
 const silentMs = 45_000;
 
 /**
- * The events of a run, until it ends. A connection that breaks, a server that is restarted and one that is busy are asked again, after the last fact
- * that came: each fact comes once. The first request is not repeated.
+ * Reads the events of a run until it ends. It asks again after a broken connection, a restart of the server and an answer that the server is busy, and goes
+ * on after the last fact received: each fact comes once. A first request to which no server answers is not repeated.
  *
- * @throws ServerError where the server refuses, and where it fails itself twelve times in a row; for the first request what `fetch` throws, and TypeError for
- * an answer that is no stream; what `requestOf` throws; the reason of the signal
+ * @throws ServerError if the server refuses, or fails itself twelve times in a row; for the first request the error of `fetch`, and TypeError for
+ * an answer that is not a stream; the error of `requestOf`; the reason of the signal
  */
 export async function* readEvents({
   requestOf,
@@ -58,11 +58,11 @@ export async function* readEvents({
   }
 }
 
-/** One connection. It ends when the server ends it, and when nothing is heard of the server any more. */
+/** One connection. It ends when the server closes it, or has been silent for too long. */
 class Connection {
-  /** The server said that no event comes any more: the run has ended, and its reader knew. */
+  /** True if the server said that no more events come: the run has ended, and its reader knew. */
   hasNoMore = false;
-  /** Aborted when the reader has gone, or the server is silent. */
+  /** Aborted when the reader has left, or the server is silent. */
   readonly signal: AbortSignal;
   private readonly silence = new AbortController();
   private readonly send: Reading["send"];
@@ -73,7 +73,7 @@ class Connection {
     this.signal = AbortSignal.any([signal, this.silence.signal]);
   }
 
-  /** @throws ServerError; what `fetch` throws; TypeError for what is no stream; the reason of the signal */
+  /** @throws ServerError; the error of `fetch`; TypeError for an answer that is not a stream; the reason of the signal */
   async *events(request: Request): AsyncGenerator<AgentEvent, void> {
     const messages: EventSourceMessage[] = [];
     const parser = createParser({ onEvent: (message) => messages.push(message) });
@@ -86,7 +86,7 @@ class Connection {
       const type = response.headers.get("content-type") ?? "untyped data";
       if (!this.hasNoMore && !/^text\/event-stream\b/i.test(type))
         throw new TypeError(`the server gave no events but ${type}: is the address right?`);
-      // Chunks are taken one by one: not every browser iterates over a stream.
+      // Reads chunk by chunk: not every browser iterates over a stream.
       const reader = response.body?.getReader();
       this.signal.addEventListener("abort", () => void reader?.cancel().catch(() => undefined));
       for (;;) {
@@ -108,7 +108,7 @@ class Connection {
   }
 }
 
-/** @throws ServerError for the event that tells of a failure */
+/** @throws ServerError for an event that reports a failure */
 function eventOf({ event, data }: EventSourceMessage): AgentEvent {
   if (event === "error") {
     const told = toldIn(data);

@@ -10,12 +10,12 @@ import { patienceUntil } from "./patience.ts";
 import { readEvents } from "./read-events.ts";
 import { ServerError } from "./server-error.ts";
 
-/** The runs of a server, as its caller has them: the functions of `durableRuns`, over HTTP. */
+/** The runs of a server, as their caller sees them: the functions of `durableRuns`, over HTTP. */
 export interface RunsClient {
   /** The names of the agents that the caller may use. */
   agents(): Promise<readonly string[]>;
   /**
-   * Starts a run, which goes on whether or not anybody listens. With an id of its own it may be asked again after a failure: the same id gives the same
+   * Starts a run, which goes on whether or not anybody listens. A caller that gives an id may ask again after a failure: the same id returns the same
    * run.
    *
    * @throws ServerError `request-invalid`, `input-invalid`, `run-differs`
@@ -26,50 +26,50 @@ export interface RunsClient {
     options?: Pick<StartOptions, "id" | "session" | "whenWaiting" | "skill" | "intent" | "tools">,
   ): Promise<ShownRun>;
   /**
-   * The events of a run, until it ends: its facts by `seq`, each once, and the words of the model as they are written, where the process that is asked
-   * carries the run out. It reconnects as often as it takes, also while the server is restarted; the deltas of an unfinished message begin anew then, with
-   * `message-start`. Leaving the loop closes the connection, and the run goes on. With `inside` come the facts of agents inside too, each with its `runId`,
-   * and no words as they are written; `after` then is the last `seq` of each run, by its id.
+   * The events of a run, until it ends: its facts by `seq`, each once, and the text of the model as it is written, if the server that is asked
+   * carries out the run itself. It reconnects as often as it takes, also while the server restarts; the deltas of an unfinished message then start over with
+   * `message-start`. Leaving the loop closes the connection, and the run goes on. With `inside`, the facts of agents inside come too, each with its `runId`,
+   * but no text as it is written; `after` then has the last `seq` of each run, by its id.
    *
-   * @throws ServerError `run-missing`, and `server-failed` where the server itself fails twelve times in a row, for about a minute; what `fetch` throws, where
-   * the first request cannot be sent, and TypeError where a page or something else answers it; what the function of the token throws; the reason of the signal
+   * @throws ServerError `run-missing`, and `server-failed` if the server itself fails twelve times in a row, for about a minute; the error of `fetch` if
+   * the first request cannot be sent, and TypeError if a page or something else answers it; the error of the function of the token; the reason of the signal
    */
   events(
     id: string,
     options?: Pick<FollowOptions, "after" | "inside" | "signal">,
   ): AsyncGenerator<AgentEvent, void>;
-  /** Waits until a run has ended, as `events` does. @throws ServerError `run-missing`; what `events` throws */
+  /** Waits until a run has ended, as `events` does. @throws ServerError `run-missing`; the errors of `events` */
   result(id: string, options?: { readonly signal?: AbortSignal }): Promise<RunEnd>;
   /** The questions that the runs of the caller wait for, or one run. */
   waiting(id?: string): Promise<readonly WaitingQuestion[]>;
   /**
-   * Answers a question, once, by the hash of the request that was shown; with `arguments` in the place of the model's, which are judged again.
+   * Answers a question, once, by the hash of the request that was shown. With `arguments`, these replace the model's, and the policy judges them again.
    *
    * @throws ServerError `question-answered`, `question-changed`, `question-closed`, `question-expired`, `question-forbidden`, `question-stale`, `question-unknown`
    */
   answer(id: string, key: string, answer: Omit<QuestionAnswer, "by" | "settled">): Promise<void>;
-  /** Says what became of a call that was at work when its process died. @throws ServerError `call-not-unknown`, `question-answered` */
+  /** Decides the fate of a call that was under way when its process died. @throws ServerError `call-not-unknown`, `question-answered` */
   settle(id: string, call: string, settled: Settlement): Promise<void>;
-  /** Sends a signal for which a tool waits, or will wait. @throws ServerError `signal-invalid`, `run-ended` */
+  /** Sends a signal that a tool waits for, or will wait for. @throws ServerError `signal-invalid`, `run-ended` */
   signal(id: string, signal: SentSignal): Promise<void>;
-  /** Ends a run for good. One that had ended before keeps its end. @throws ServerError `run-missing` */
+  /** Ends a run for good. A run that had ended before keeps its end. @throws ServerError `run-missing` */
   cancel(id: string, reason?: string): Promise<ShownRun>;
   /** Lets a run go on that failed or met a bound. @throws ServerError `run-missing` */
   retry(id: string): Promise<ShownRun>;
-  /** Begins a new run from a turn of another one. Nothing happens again. @throws ServerError `turn-missing`, `call-missing`, `run-exists` */
+  /** Begins a new run from a turn of another one. Recorded calls are not made again. @throws ServerError `turn-missing`, `call-missing`, `run-exists` */
   fork(id: string, options: Pick<RunForkOptions, "beforeTurn" | "id" | "results">): Promise<ShownRun>;
-  /** Forgets a run with all that was recorded. @throws ServerError `run-missing`, `run-claimed` */
+  /** Erases a run with all its records. @throws ServerError `run-missing`, `run-claimed` */
   erase(id: string): Promise<void>;
-  /** The runs of the caller, the latest first. @throws ServerError `run-missing` where the run is gone that they are to be `before` */
+  /** The runs of the caller, the latest first. @throws ServerError `run-missing` if the run that `before` names is gone */
   list(wanted?: Omit<RunFilter, "prefix">): Promise<readonly ShownRun[]>;
   /** @throws ServerError `run-missing` */
   show(id: string): Promise<ShownRun>;
 }
 
 /**
- * A client of a server of agents, for browsers and programs. A request that fails is not sent again by itself, reading events is.
+ * Makes a client of a server of agents, for browsers and programs. It does not repeat a failed request, except in `events` and `result`, which ask again.
  *
- * @throws TypeError for options without the text of a `url`
+ * @throws TypeError for options without a `url` that is text
  * @example
  * ```ts
  * import { runsClient } from "writ/client";
@@ -119,7 +119,7 @@ export function runsClient(options: RunsClientOptions): RunsClient {
           await patience.wait(error);
           continue;
         }
-        for await (const _event of events(id, { signal })); // they end with the run
+        for await (const _event of events(id, { signal })); // the events end with the run
       }
     },
     async waiting(id) {
@@ -141,7 +141,7 @@ export function runsClient(options: RunsClientOptions): RunsClient {
 
 const of = (id: string, part = ""): string => `/runs/${encodeURIComponent(id)}${part}`;
 
-/** The place of a reader, as a server reads it. */
+/** The place of a reader, in the form that a server reads. */
 function placeOf(known: ReadonlyMap<string, number>, id: string, inside: boolean): string {
   const own = `after=${known.get(id) ?? 0}`;
   if (!inside) return own;

@@ -1,4 +1,4 @@
-/** The body of an error, as RFC 9457 has it and a server of writ fills it. */
+/** The body of an error by RFC 9457, as a server of writ sends it. */
 interface Told {
   readonly status?: number;
   readonly title?: string;
@@ -8,8 +8,8 @@ interface Told {
 }
 
 /**
- * A server refused a request, or failed at it. `code` is that of the list of errors (`run-missing`, `question-answered`, …), and `http` where what
- * stands before the server answered.
+ * The error of a request that a server refused or failed at. `code` is the code in the list of errors (`run-missing`, `question-answered`, …), or `http` if
+ * something before the server answered.
  *
  * @example
  * ```ts
@@ -28,7 +28,7 @@ export class ServerError extends Error {
   readonly code: string;
   /** The server's advice. */
   readonly hint: string | undefined;
-  /** Milliseconds after which the server wants to be asked again: with 429 and 503. */
+  /** Milliseconds after which the server wants to be asked again: comes with 429 and 503. */
   readonly retryAfterMs: number | undefined;
 
   constructor(status: number, told: Told, retryAfterMs?: number) {
@@ -40,22 +40,22 @@ export class ServerError extends Error {
   }
 }
 
-/** The error that a response tells of. */
+/** The error that a response reports. */
 export async function errorOf(response: Response): Promise<ServerError> {
   const text = await response.text().catch(() => "");
   return new ServerError(response.status, toldIn(text), waitIn(response.headers.get("retry-after") ?? ""));
 }
 
-/** A timer that is to wait longer than some 24 days fires at once. */
+/** The longest wait. A timer for more than about 24 days fires at once. */
 const longestMs = 2e9;
 
-/** The milliseconds of a wait, which is told in seconds, or as the date of its end. */
+/** The milliseconds of a wait, which is given in seconds, or as the date of its end. */
 function waitIn(said: string): number | undefined {
   const ms = /^\d+$/.test(said) ? Number(said) * 1000 : Date.parse(said) - Date.now();
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), longestMs);
 }
 
-/** The message in the text of an error; nothing where it is a page of a proxy. */
+/** The message in the text of an error; empty for the page of a proxy. */
 export function toldIn(text: string): Told {
   try {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field is read as one that may be absent

@@ -10,14 +10,14 @@ import { isJsonObject } from "../util/json.ts";
 /** A tool, or its name. */
 type Named = string | Pick<Tool, "name">;
 
-/** The part of `this` in a matcher that these look at: Vitest and Jest both have it. */
+/** The parts of `this` in a matcher that these matchers use: Vitest and Jest both have them. */
 interface MatcherContext {
   readonly equals: (left: unknown, right: unknown) => boolean;
-  /** Behind `.not`. */
+  /** True behind `.not`. */
   readonly isNot?: boolean;
 }
 
-/** The answer of a matcher. */
+/** The result of a matcher. */
 interface Matched {
   readonly pass: boolean;
   readonly message: () => string;
@@ -25,14 +25,14 @@ interface Matched {
   readonly expected?: unknown;
 }
 
-/** Expectations on the result of a run. `Returned` is the type that the test runner's own matchers give. */
+/** Expectations about the result of a run. `Returned` is the type that the test runner's own matchers return. */
 export interface RunMatchers<Returned = void> {
   /**
-   * A call of the tool was carried out, well or not; with these arguments, where they are given. The call may
+   * A call of the tool was carried out, successfully or not; with these arguments, if they are given. The call may
    * have more.
    */
   toHaveCalled(tool: Named, args?: object): Returned;
-  /** Calls of these tools were carried out one after the other; others may have come between. */
+  /** Calls of these tools were carried out one after the other; other calls may come between. */
   toHaveCalledInOrder(tools: readonly Named[]): Returned;
   /** A call of the tool was denied: by the allow-list, the policy, a hook or a person. */
   toHaveDenied(tool: Named, args?: object): Returned;
@@ -45,8 +45,8 @@ type MatcherOf<Matcher> = Matcher extends (...expected: infer Expected) => void
   : never;
 
 /**
- * Matchers for the result of a run, for `expect.extend` of Vitest and of Jest: calls that were carried out or
- * denied, and how the run ended. They look at the run's own calls, and at none of agents inside it.
+ * Matchers for the result of a run, for `expect.extend` of Vitest and of Jest: for calls that were carried out or
+ * denied, and for the end of the run. They see the run's own calls, not those of agents inside it.
  *
  * @example
  * ```ts
@@ -107,7 +107,7 @@ export const runMatchers: { readonly [Name in keyof RunMatchers]: MatcherOf<RunM
 
 const resultShape = object({ calls: list(record), outcome: record }, "the result of a run");
 
-/** @throws WritError `definition-invalid` for a run that nobody awaited, or its text */
+/** @throws WritError `definition-invalid` for a run that was not awaited, or its text */
 function checkResult(result: unknown): void {
   checkShape("What `expect()` of a run is given", result, resultShape);
 }
@@ -135,8 +135,8 @@ function matchCalls(context: MatcherContext, { result, tool, args, verb, counts 
 }
 
 /**
- * True for a value with these fields. The test runner compares all but plain objects: its own matchers may
- * stand there.
+ * True for a value with these fields. The test runner compares everything but plain objects, because its own matchers may
+ * be in place of a value.
  */
 function hasFields(context: MatcherContext, value: unknown, wanted: unknown): boolean {
   if (!isPlainObject(wanted)) return context.equals(value, wanted);
@@ -150,7 +150,7 @@ function isPlainObject(value: unknown): value is object {
   return isJsonObject(value) && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** True of the status of a call that was carried out. Refusals, wrong arguments and calls that were skipped or stopped before they began were not. */
+/** True of the status of a call that was carried out. Refused calls, wrong arguments, and calls that were skipped or stopped before they began were not. */
 export function isCarriedOut(status: ResultStatus): boolean {
   return !["denied", "invalid", "skipped", "cancelled"].includes(status);
 }

@@ -1,15 +1,15 @@
 import { contentText } from "../message/message.ts";
 import type { Json } from "../util/json.ts";
 
-/** The most characters of one text that a page is sent. */
+/** The most characters of one text that a page gets. */
 const most = 20_000;
 
-/** A text that a page can show: its beginning, and how much is left out. */
+/** A text that a page can show: its beginning, and the length of the rest. */
 export function bounded(text: string): string {
   return text.length <= most ? text : `${text.slice(0, most)}… (${text.length - most} more characters)`;
 }
 
-/** A value that a page can show: one that is too long is the beginning of its text. */
+/** A value that a page can show: a value that is too long becomes the beginning of its text. */
 export function boundedJson(value: Json): Json {
   if (typeof value === "string") return bounded(value);
   const text = JSON.stringify(value);

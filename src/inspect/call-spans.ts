@@ -4,7 +4,7 @@ import type { JudgedTimes } from "../call/judging-times.ts";
 import type { KeptAnswer } from "../call/ask.ts";
 import type { CallSpan, CallState, InspectedQuestion } from "./view.ts";
 
-/** The facts that the times of a call are made of. */
+/** The facts that the times of a call are made from. */
 export interface TimedCall {
   readonly proposedAt: number;
   readonly now: number;
@@ -16,9 +16,9 @@ export interface TimedCall {
 }
 
 /**
- * The stretches of time of a call, one after another, as far as they are recorded. Between them it queued. A call that never came to its tool has those of
- * its judging alone. Of runs of earlier versions it is not recorded when a person answered: between the reply of the model and the beginning of such a call
- * lie the wait and the turn of the calls before it, together.
+ * The time spans of a call, one after another, as far as they are recorded. Between them the call queued. A call that did not reach its tool has only the
+ * spans of its judging. Runs of earlier versions do not record the time of a person's answer: one span then covers the wait and the turn of the calls before
+ * it, from the decision, or the reply of the model, to the beginning of the call.
  */
 export function spansOf(timed: TimedCall): readonly CallSpan[] {
   const { proposedAt, now, state, record, question } = timed;
@@ -40,7 +40,7 @@ export function spansOf(timed: TimedCall): readonly CallSpan[] {
   return withQueues(proposedAt, [...judged, ...waits]);
 }
 
-/** The time at which a call was decided about, where that is recorded. */
+/** The time at which a call was decided, if it is recorded. */
 export function decidedAtOf(timed: Pick<TimedCall, "record" | "refusal">): number | undefined {
   const { from, checking = from, authorising = checking, decided = authorising } = judgedOf(timed) ?? {};
   return decided;
@@ -49,7 +49,7 @@ export function decidedAtOf(timed: Pick<TimedCall, "record" | "refusal">): numbe
 const judgedOf = ({ record, refusal }: Pick<TimedCall, "record" | "refusal">): JudgedTimes | undefined =>
   record?.judged ?? refusal?.judged;
 
-/** Hooks and the policy authorise a call: those before its arguments are checked, and this after it. */
+/** The spans of judging: hooks authorise a call before its arguments are checked, hooks and the policy after it. */
 function judgingSpans(judged: JudgedTimes | undefined): readonly CallSpan[] {
   if (judged === undefined) return [];
   const { from, checking = from, authorising = checking, decided = authorising } = judged;
@@ -61,7 +61,7 @@ function judgingSpans(judged: JudgedTimes | undefined): readonly CallSpan[] {
   return parts.filter((part) => part.to > part.from);
 }
 
-/** The wait for a person: as it is recorded, else all the time until the call began. */
+/** The wait for a person: as recorded, otherwise all the time until the call began. */
 function waitOf({ question, answer, record }: TimedCall, decidedAt: number): readonly CallSpan[] {
   if (answer?.since !== undefined && answer.at !== undefined)
     return [{ phase: "waited", from: answer.since, to: answer.at, isExact: true }];
@@ -70,7 +70,7 @@ function waitOf({ question, answer, record }: TimedCall, decidedAt: number): rea
   return [{ phase: "waited", from: decidedAt, to: began, isExact: false }];
 }
 
-/** The stretches in their order, and between them those in which the call queued. One that began before the reply had ended did not. */
+/** The spans in order, with the spans between them in which the call queued. A call that began before the end of the reply did not queue. */
 function withQueues(proposedAt: number, spans: readonly CallSpan[]): readonly CallSpan[] {
   let reached = proposedAt;
   return spans

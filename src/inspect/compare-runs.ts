@@ -1,10 +1,10 @@
 import { sameJson } from "../util/same-json.ts";
 import type { InspectedCall, InspectedRun } from "./view.ts";
 
-/** Two runs beside each other, turn by turn. */
+/** Two runs side by side, turn by turn. */
 export interface ComparedRuns {
   readonly turns: readonly ComparedTurn[];
-  /** True when both came to the same outcome, with the same words. */
+  /** True if both have the same outcome, with the same text. */
   readonly sameOutcome: boolean;
   /** The number of turns and calls that differ. */
   readonly differences: number;
@@ -13,19 +13,19 @@ export interface ComparedRuns {
 /** The same turn of two runs. */
 export interface ComparedTurn {
   readonly number: number;
-  /** The texts that the model wrote differ. */
+  /** True if the texts that the model wrote differ. */
   readonly textDiffers: boolean;
   readonly calls: readonly ComparedCall[];
 }
 
-/** A call that both made, or one alone. `differs` names what is not the same. */
+/** A call that both runs made, or only one. `differs` names the differences. */
 export interface ComparedCall {
   readonly left?: InspectedCall;
   readonly right?: InspectedCall;
   readonly differs: readonly string[];
 }
 
-/** Puts two runs beside each other. A call is held against the next of the other run that calls the same tool, first one with the same arguments. */
+/** Compares two runs. A call is paired with the next call of the other run to the same tool, preferably with the same arguments. */
 export function compareRuns(left: InspectedRun, right: InspectedRun): ComparedRuns {
   const count = Math.max(left.turns.length, right.turns.length);
   const turns = Array.from({ length: count }, (_, index): ComparedTurn => {

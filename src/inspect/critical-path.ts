@@ -6,12 +6,12 @@ interface TimedSpan {
   readonly to: number;
 }
 
-/** Clocks of one machine differ by so much between the end of a step and the beginning of the next. */
+/** The difference between the clocks of one machine at the end of a step and the beginning of the next. */
 const slackMs = 2;
 
 /**
- * The keys of the spans that the end of a run waited for, in their order: from the last that ended, back to the last that had ended when it began, and so
- * on. To make the run faster, one of these has to be.
+ * The keys of the spans that the end of a run waited for, in order: from the last that ended, back to the last that had ended when it began, and so
+ * on. The run becomes faster only if one of these does.
  */
 export function criticalPath(turns: readonly InspectedTurn[]): readonly string[] {
   const spans = turns.flatMap(timedSpans).toSorted((one, other) => one.to - other.to);
@@ -31,7 +31,7 @@ function timedSpans({ model, calls }: InspectedTurn): readonly TimedSpan[] {
   return model === undefined ? made : [{ key: model.key, from: model.from, to: model.to }, ...made];
 }
 
-/** The stretches in which a call did not queue: what it queued for is on the path in its place. */
+/** The spans in which a call did not queue. While it queued, the path has the calls that it waited for. */
 function stretches(spans: readonly CallSpan[]): readonly Omit<TimedSpan, "key">[] {
   const made: { from: number; to: number }[] = [];
   let reached: number | undefined;

@@ -3,7 +3,7 @@ import type { ReadRecords } from "./read-records.ts";
 import { type Busy, gapsOf } from "./time-scale.ts";
 import type { InspectedBudget, InspectedTurn } from "./view.ts";
 
-/** The facts that the bounds of a run are counted from. */
+/** The facts from which the use of a run's bounds is counted. */
 export interface Spent {
   readonly known: KnownRun;
   readonly read: ReadRecords;
@@ -11,7 +11,7 @@ export interface Spent {
   readonly from: number;
 }
 
-/** The bounds of a run with what is used of each. The program says the limits; a run may have been given others. */
+/** The bounds of a run, with the use of each. The limits come from the run's own facts, otherwise from the program. */
 export function budgetsOf({ known, read, turns, from }: Spent): readonly InspectedBudget[] {
   const { run, manifest } = known;
   const tokens = [...read.models.values()]
@@ -32,7 +32,7 @@ export function budgetsOf({ known, read, turns, from }: Spent): readonly Inspect
   });
 }
 
-/** The time that counts: what a run waits for people, or for a process, takes nothing of its bound. Of a run without turns all counts. */
+/** The time that counts: waits for people, or for a process, do not count against the bound. Without turns, all time counts. */
 function workedMs(turns: readonly InspectedTurn[], whole: Busy): number {
   const busy = turns.flatMap(({ model, calls }) => [
     ...(model === undefined ? [] : [model]),
@@ -42,7 +42,7 @@ function workedMs(turns: readonly InspectedTurn[], whole: Busy): number {
   return Math.max(0, whole.to - whole.from - idle.reduce((sum, gap) => sum + gap.to - gap.from, 0));
 }
 
-/** The limit that the run itself told of, which stands over that of its program. */
+/** The limit that the run itself told, which overrides that of its program. */
 function limitOf({ facts = [] }: KnownRun, field: string): number | undefined {
   const told = facts.findLast(
     (fact) => (fact.type === "budget-threshold" || fact.type === "budget-extended") && fact.field === field,

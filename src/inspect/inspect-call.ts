@@ -14,9 +14,9 @@ import type { CallFacts } from "./read-facts.ts";
 import type { ReadRecords } from "./read-records.ts";
 import type { CallState, InspectedCall, InspectedQuestion, InspectedResult } from "./view.ts";
 
-/** All that is known of one call. */
+/** Everything known of one call. */
 export interface KnownCall {
-  /** The place of the run inside another one that made it, with a stroke behind it; empty for the run itself. */
+  /** The place of the run inside that made it, followed by a slash; empty for the run itself. */
   readonly prefix: string;
   readonly turn: number;
   readonly index: number;
@@ -27,9 +27,9 @@ export interface KnownCall {
   readonly tool?: ToolManifest | undefined;
   /** The time at which the model's reply ended. */
   readonly proposedAt: number;
-  /** The run went past this turn, or ended: what has no record did not run. */
+  /** True if the run went past this turn, or ended: a call without a record did not run. */
   readonly isPast: boolean;
-  /** Now, for what goes on. */
+  /** The current time, for calls that go on. */
   readonly now: number;
 }
 
@@ -75,7 +75,7 @@ export function inspectCall(known: KnownCall): InspectedCall {
   };
 }
 
-/** The end of a call, of its record or of what the run told. */
+/** The end of a call, from its record or from the facts of the run. */
 interface EndOfCall extends Pick<InspectedCall, "looks" | "delegations" | "hooked"> {
   readonly result?: ToolResult;
 }
@@ -101,7 +101,7 @@ function endTold(facts: CallFacts | undefined): EndOfCall {
 }
 
 function endKept({ result, access = [], inside, by }: CallRecord, facts: CallFacts | undefined): EndOfCall {
-  const text = facts?.ended?.result.text ?? result.text; // the fact says it as the model was told it
+  const text = facts?.ended?.result.text ?? result.text; // the fact has the text that the model was given
   return {
     looks: access,
     delegations: inside?.delegations ?? [],
@@ -127,7 +127,7 @@ function declared(
   return question?.request === undefined ? {} : { effect: question.request.effect };
 }
 
-/** The needs of the tool and the grants of the run: as the program says it, else as it is recorded. */
+/** The needs of the tool, from the program or otherwise from the records, and the grants of the run, from the records. */
 function capabilitiesOf(
   { tool }: KnownCall,
   kept: KeptPowers | undefined,
@@ -138,7 +138,7 @@ function capabilitiesOf(
 const otherThan = (proposed: Json, judged: Json | undefined): Json | undefined =>
   judged === undefined || sameJson(judged, proposed) ? undefined : boundedJson(judged);
 
-/** The fields that are there. */
+/** The fields that are not undefined. */
 function present<Fields extends object>(
   fields: Fields,
 ): { [Key in keyof Fields]?: NonNullable<Fields[Key]> } {
@@ -169,7 +169,7 @@ function stateOfStatus(status: string, hasRecord: boolean): CallState {
   return neverRan.has(status) || (status === "cancelled" && !hasRecord) ? "refused" : "failed";
 }
 
-/** The arguments as they were judged last: mended, changed by a hook or by a person. */
+/** The arguments as they were last judged: corrected, or changed by a hook or a person. */
 function judgedArguments(
   facts: CallFacts | undefined,
   question: InspectedQuestion | undefined,
@@ -182,7 +182,7 @@ function judgedArguments(
   );
 }
 
-/** The decision that a question says, where nothing else of it is known. */
+/** The decision in a question, if nothing else is known of it. */
 function askedBy(question: InspectedQuestion | undefined): Decision | undefined {
   if (question?.request === undefined) return undefined;
   const { rule, reason, label, intent } = question.request;

@@ -14,14 +14,14 @@ import type { RunIndex } from "./run-index.ts";
 import type { RunsBegunHere } from "./runs-begun-here.ts";
 import type { ListedRun, RunChange } from "./view.ts";
 
-/** The parts of an inspector that its routes act on. */
+/** The parts of an inspector that its routes use. */
 export interface Inspecting {
   readonly around: RunsToInspect;
   readonly index: RunIndex;
   readonly begunHere: RunsBegunHere;
   /** The place of the runs, as people know it. */
   readonly place: string;
-  /** Runs are carried out in this process. */
+  /** True if runs are carried out in this process. */
   readonly works: boolean;
 }
 
@@ -40,7 +40,7 @@ const forkSchema: JsonSchema = {
 };
 const inspecting = { status: 200 } as const;
 
-/** The routes of an inspector. Whoever has its token may use all of them. */
+/** The routes of an inspector. Anybody who has its token may use all of them. */
 export function inspectRoutes(given: Inspecting): readonly Route[] {
   const { around, index, begunHere, place, works } = given;
   return [
@@ -99,7 +99,7 @@ export function inspectRoutes(given: Inspecting): readonly Route[] {
   ];
 }
 
-/** The routes that run a run again in thought: with its own policy and with another. None of them changes anything. */
+/** The routes that replay a run, with its own policy and with another one. They change nothing. */
 function studyRoutes({ around }: Inspecting): readonly Route[] {
   return [
     {
@@ -137,7 +137,7 @@ function studyRoutes({ around }: Inspecting): readonly Route[] {
   ];
 }
 
-/** The routes that change something. They need the program of the agent: without it nobody could look whether the question is still the one that was shown. */
+/** The routes that change something. They need the program of the agent, which checks that the question is still the one that was shown. */
 function acts(around: RunsToInspect, begunHere: RunsBegunHere): readonly Route[] {
   return [
     {
@@ -186,12 +186,12 @@ function changes({ openStream, served }: Asked, { index }: Inspecting): Response
   return eventStream(changed(index, signal), {
     timer: (afterMs, fire) => served.host.timer(afterMs, fire),
     onEnd: end,
-    failure: () => undefined, // the reader comes back
+    failure: () => undefined, // the reader reconnects
   });
 }
 
 async function* changed(index: RunIndex, signal: AbortSignal): AsyncGenerator<Sent, void> {
-  const waiting = new Map<string, ListedRun | undefined>(); // undefined: it was erased
+  const waiting = new Map<string, ListedRun | undefined>(); // undefined: the run was erased
   let more = Promise.withResolvers<void>();
   const leave = index.watch(({ runs, erased }) => {
     for (const run of runs) waiting.set(run.id, run);

@@ -71,7 +71,7 @@ const timesIn = (turns: readonly InspectedTurn[], inside: readonly InspectedInsi
   ...inside.map(({ to }) => to),
 ];
 
-/** The turns of compositions: their steps, and those of their steps, but not what runs inside calls. */
+/** The turns of compositions: of their steps, and of steps within these, but not of runs inside calls. */
 const turnsInside = (inside: readonly InspectedInside[]): readonly InspectedTurn[] =>
   inside.flatMap((run) => [...run.turns, ...turnsInside(run.inside)]);
 
@@ -83,7 +83,7 @@ function costOf(turns: readonly InspectedTurn[]): { readonly costUsd?: number } 
 const isUnexplained = ({ state, decision }: InspectedCall): boolean =>
   state === "refused" && decision === undefined;
 
-/** The facts that the records of a run do not hold, where its program is not given. */
+/** The facts that are not in the records of a run, if its program is missing. */
 function gapsOf(turns: readonly InspectedTurn[], isReplayed: boolean): readonly string[] {
   if (isReplayed || !turns.some(({ calls }) => calls.some(isUnexplained))) return [];
   return [

@@ -15,9 +15,9 @@ import { type ReadRecords, readRecords } from "./read-records.ts";
 import { agentIn, type RecordsInside, recordsInside } from "./records-inside.ts";
 import type { InspectedCall, InspectedInside, InspectedTurn, ModelSpan, PromptMessage } from "./view.ts";
 
-/** The parts from which the turns of a run, or of one inside it, are made. */
+/** The parts from which the turns of a run, or of a run inside it, are made. */
 export interface Making {
-  /** The place of a run inside another one, with a stroke behind it; empty for the run itself. */
+  /** The place of a run inside another one, followed by a slash; empty for the run itself. */
   readonly prefix: string;
   readonly read: ReadRecords;
   readonly inside: RecordsInside;
@@ -25,7 +25,7 @@ export interface Making {
   readonly tools: ReadonlyMap<string, ToolManifest>;
   readonly questions: readonly WaitingQuestion[];
   readonly messages: PromptMessage[];
-  /** The input of the run. Undefined for a run inside whose input stands in no record. */
+  /** The input of the run. Undefined for a run inside whose input is in no record. */
   readonly input: Json | undefined;
   readonly isOver: boolean;
   readonly begunAt: number;
@@ -33,7 +33,7 @@ export interface Making {
   dropped: number;
 }
 
-/** Makes the turns of a run, or of one inside it. */
+/** Makes the turns of a run, or of a run inside it. */
 export function inspectTurns(making: Making): readonly InspectedTurn[] {
   const { read, facts } = making;
   const numbers = new Set([...read.models.keys(), ...(facts?.turns.keys() ?? [])]);
@@ -98,7 +98,7 @@ function callsIn({ number, asked, facts, message }: RepliedTurn, making: Making)
   });
 }
 
-/** The arguments of a call, all together and one by one: a run inside is mostly asked with one of the two. */
+/** The arguments of a call, together and one by one: the input of a run inside is mostly one of these. */
 const valuesOf = (args: Json): readonly Json[] =>
   typeof args === "object" && args !== null ? [args, ...Object.values(args)] : [args];
 
@@ -106,11 +106,11 @@ interface Around {
   /** The runs of the place that have ended. */
   readonly delegations: readonly Delegation[];
   readonly isOver: boolean;
-  /** The values with which the runs of the place may have been asked. */
+  /** The values that may be the input of the runs of the place. */
   readonly given: readonly Json[];
 }
 
-/** Makes the runs that began at a place: at a call, or at a step of a composition. They are what their records say. */
+/** Makes the runs that began at a place: at a call, or at a step of a composition. They are made from their records. */
 function inspectInside(
   at: string,
   { prefix, inside, questions, now, begunAt }: Making,
@@ -146,7 +146,7 @@ function runInside(
   return { turns, inside: steps, messages, from, to: Math.max(from, ...times) };
 }
 
-/** Makes the runs that are the steps of a composition. Each was asked with the input of all, or with the answer of an earlier one, as far as that is recorded. */
+/** Makes the runs that are the steps of a composition. The input of each is that of the composition or the answer of an earlier step, if recorded. */
 export function inspectSteps(making: Making): readonly InspectedInside[] {
   const { inside, isOver, input } = making;
   const given = input === undefined ? [] : [input];
@@ -195,7 +195,7 @@ function wordsOf(message: ReplyMessage | undefined): Pick<ModelSpan, "text" | "r
   };
 }
 
-/** The times at which something of a turn ended. */
+/** The times at which parts of a turn ended. */
 export function timesOf({ model, calls }: InspectedTurn): readonly number[] {
   return [model?.to ?? 0, ...calls.flatMap(({ spans }) => spans.map(({ to }) => to))];
 }

@@ -25,7 +25,7 @@ import { RunsBegunHere } from "./runs-begun-here.ts";
 export interface InspectorOptions extends Pick<DurableOptions, "accept" | "sessions"> {
   readonly store: RunStore;
   readonly agents: readonly Agent[];
-  /** The text that whoever uses it has to know. */
+  /** The token that every request needs. */
   readonly token: string;
   /** The place of the runs, as people know it. */
   readonly place: string;
@@ -34,11 +34,11 @@ export interface InspectorOptions extends Pick<DurableOptions, "accept" | "sessi
   /** Carries out runs of the agents here. */
   readonly works: boolean;
   readonly host: Host;
-  /** Told of what was answered with 500. */
+  /** Called with each error that was answered with 500. */
   readonly onError: (error: unknown) => void;
 }
 
-/** An inspector: what answers its requests, and what ends it. */
+/** An inspector: it answers requests, and can be ended. */
 export interface Inspector extends AsyncDisposable {
   readonly fetch: (request: Request) => Promise<Response>;
   drain(): Promise<void>;
@@ -46,10 +46,10 @@ export interface Inspector extends AsyncDisposable {
 
 /** The names by which a machine reaches itself. */
 const local: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
-/** The shortest time between two looks at the store. */
+/** The shortest time between two reads of the store. */
 const pauseMs = 200;
 
-/** Makes an inspector. The list of the runs is there when it returns. */
+/** Makes an inspector. The list of the runs is complete when it returns. */
 export async function inspectorOf(options: InspectorOptions): Promise<Inspector> {
   const { store, agents, token, place, by, works, host, accept, sessions, onError } = options;
   const durable = {
@@ -109,7 +109,7 @@ async function aboutAgents(agents: readonly Agent[]): Promise<ReadonlyMap<string
   return new Map(known);
 }
 
-/** An agent's description of itself. Agents composed of others have none, and can be replayed all the same. */
+/** The description of an agent. Compositions of agents have none, but can still be replayed. */
 async function aboutAgent(agent: Agent): Promise<KnownAgent> {
   if (typeof agent.manifest !== "function") return {};
   const found: { instructions?: unknown; tools?: unknown; policy?: Policy } = {};
@@ -134,7 +134,7 @@ const isDescribed = (tool: unknown): tool is DescribedTool => {
   return typeof name === "string" && typeof input?.parse === "function";
 };
 
-/** Looks at the runs again soon after something happened to them, and not all the time. */
+/** Reads the runs again soon after a change, but not all the time. */
 function lookAtChanges(store: RunStore, index: RunIndex, host: Host): () => void {
   let ids: Set<string> | undefined = new Set<string>();
   let isLooking = false;
@@ -144,7 +144,7 @@ function lookAtChanges(store: RunStore, index: RunIndex, host: Host): () => void
     isMore = false;
     const wanted = ids;
     ids = new Set();
-    await index.look(wanted).catch(() => (ids = undefined)); // a store that fails is asked again at the next change, about all
+    await index.look(wanted).catch(() => (ids = undefined)); // a store that fails is read again at the next change, for all runs
     host.timer(pauseMs, () => {
       isLooking = false;
       if (isMore) void look();

@@ -7,7 +7,7 @@ import { neverRan } from "./never-ran.ts";
 import { readRecords, type ReadRecords } from "./read-records.ts";
 import type { ListedRun } from "./view.ts";
 
-/** The summary of a run: from its row alone where no records are given. */
+/** The summary of a run: only from its row if no records are given. */
 export function listRun(
   run: StoredRun,
   records: readonly JournalRecord[] = [],
@@ -42,7 +42,7 @@ export function summaryOf(
   };
 }
 
-/** The input in words: of a conversation its last message. */
+/** The input as a value to show: for a conversation its last message. */
 function askedIn(input: Json): Json {
   const last = Array.isArray(input) ? input.at(-1) : undefined;
   if (last === undefined || !isJsonObject(last) || !Array.isArray(last["parts"])) return input;

@@ -14,28 +14,28 @@ import type { KnownRun } from "./known-run.ts";
 import type { RulePlaces } from "./rule-places.ts";
 import type { InspectedRun, TriedCall } from "./view.ts";
 
-/** An agent of which the inspector has the program. */
+/** An agent whose program the inspector has. */
 export interface KnownAgent {
-  /** The agent itself, where it can be tried. Agents that were put together of others cannot. */
+  /** The agent itself, if calls can be tried on it. Compositions of agents have none. */
   readonly agent?: Agent;
   readonly manifest?: AgentManifest;
-  /** Left out where a function makes them. */
+  /** Left out if a function makes them. */
   readonly instructions?: string;
   /** Its tools, as far as its definition lists them. */
   readonly tools?: readonly DescribedTool[];
-  /** Its policy as data. Left out for one that is a function. */
+  /** Its policy as data. Left out for a policy that is a function. */
   readonly policy?: PolicyJson;
   /** The places where its rules are written. */
   readonly places?: RulePlaces;
 }
 
-/** A store of runs, and the programs of some of their agents. */
+/** A store of runs, with the programs of some of their agents. */
 export interface RunsToInspect extends DurableAround {
   readonly known: ReadonlyMap<string, KnownAgent>;
 }
 
 /**
- * Reads a run, replays it where its program is given, and makes its view. Nothing happens again. With `isQuick` it is not replayed, for a first look at a
+ * Reads a run, replays it if its program is there, and makes its view. A replay repeats no call. With `isQuick` the run is not replayed, for a first look at a
  * long one.
  *
  * @throws WritError `run-missing`
@@ -82,10 +82,10 @@ function aboutSession({ session }: StoredRun): readonly string[] {
 }
 
 /**
- * Decides anew about each call of a run by another policy, given what the run knew then. Nothing is called: what the model would have done after another
- * decision, nobody knows.
+ * Decides each call of a run again with another policy, from what the run knew at that time. No tool is called. The model might have
+ * continued differently after another decision; that is unknown.
  *
- * @throws WritError `request-invalid` for what is no policy; `run-missing`, `run-agent-missing`
+ * @throws WritError `request-invalid` for a value that is not a policy; `run-missing`, `run-agent-missing`
  */
 export async function tryPolicy(
   id: string,

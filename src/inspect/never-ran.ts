@@ -1,2 +1,2 @@
-/** The statuses of calls that did not come to their tool. */
+/** The statuses of calls that did not reach their tool. */
 export const neverRan: ReadonlySet<string> = new Set(["denied", "invalid", "skipped"]);

@@ -3,16 +3,16 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { InspectedRun } from "./view.ts";
 
-/** The folder of the page in the build: as far from here as from the chunk that this module becomes a part of. */
+/** The folder of the page in the build. The path is the same from the source and from the chunk that this module is bundled into. */
 const folder = join(import.meta.dirname, "../../dist/inspect");
 
-/** Files of the page, by the path under which they are served. */
+/** The files of the page, by the path under which they are served. */
 const files = {
   "/page.js": { file: "page.js", type: "text/javascript; charset=utf-8" },
   "/page.css": { file: "page.css", type: "text/css; charset=utf-8" },
 } as const;
 
-/** Headers of all that is served: the page takes nothing from elsewhere, and nobody puts it into a frame. */
+/** The headers of all responses: the page loads nothing from elsewhere, and may not be put into a frame. */
 const headers = {
   "cache-control": "no-store",
   "x-content-type-options": "nosniff",
@@ -24,7 +24,7 @@ const policyOfAll =
   "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; img-src data:";
 const servedPolicy = `${policyOfAll}; script-src 'self'; style-src 'self'; connect-src 'self'`;
 
-/** Answers with a file of the page; undefined for a path that it does not have. The files have no secret: whoever reaches the port may read them. */
+/** Answers with a file of the page; undefined for an unknown path. The files hold no secret: anybody who reaches the port may read them. */
 export async function pageFile(path: string): Promise<Response | undefined> {
   const policy = { "content-security-policy": servedPolicy };
   if (path === "/")
@@ -44,7 +44,7 @@ export async function pageFile(path: string): Promise<Response | undefined> {
   return new Response(body, { headers: { ...headers, ...policy, "content-type": found.type } });
 }
 
-/** One run as a page of its own, which needs no server: what it shows stands in it as data, and it may load nothing. */
+/** One run as a page of its own, which needs no server: it holds its data, and may load nothing. */
 export async function exportedPage(run: InspectedRun): Promise<string> {
   const [script, style] = await Promise.all(
     ["page.js", "page.css"].map((name) => readFile(join(folder, name), "utf8")),
@@ -59,7 +59,7 @@ export async function exportedPage(run: InspectedRun): Promise<string> {
   );
 }
 
-/** No text of the code ends its element. */
+/** Code that does not end its own script element. */
 const safeInScript = (code: string): string => code.replaceAll("</script", String.raw`<\/script`);
 
 const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;

@@ -11,8 +11,8 @@ import type { InspectedRun, PlayedCall } from "./view.ts";
 const id = "tried";
 
 /**
- * Has an agent make one call, in a store of its own that is forgotten: with its policy, its allow-list, its hooks and its bounds, and a script in the place
- * of its model. Gives the view of that run.
+ * Has an agent make one call, in a store of its own that is discarded: with its policy, its allow-list, its hooks and its bounds, and a script in place
+ * of its model. Returns the view of that run.
  */
 export async function playCall(
   agent: Agent,
@@ -38,7 +38,7 @@ export async function playCall(
   return loadRun(id, around);
 }
 
-/** A model that makes the call, and answers then. */
+/** A model that makes the call, and then answers. */
 const scriptOf =
   ({ tool, arguments: args }: PlayedCall) =>
   ({ messages }: { readonly messages: readonly Message[] }) => {
@@ -50,7 +50,7 @@ const callId = "tried_1";
 
 const said = (text: string): UserMessage => ({ role: "user", parts: [{ type: "text", text }] });
 
-/** The user's words, or a conversation in which the model has read those of a stranger. */
+/** The user's text, or a conversation in which the model has read the text of a stranger. */
 function inputOf({ asked, stranger }: PlayedCall): string | readonly Message[] {
   const words = asked === "" ? "Make the call." : asked;
   if (stranger === undefined) return words;
@@ -63,7 +63,7 @@ function inputOf({ asked, stranger }: PlayedCall): string | readonly Message[] {
   ];
 }
 
-/** An executor that carries nothing out. */
+/** An executor that carries out nothing. */
 const notCarriedOut: Executor = {
   execute: async (calls) =>
     calls.map(({ id: callId }) => ({ callId, skipped: "it was tried, and not carried out" })),

@@ -8,7 +8,7 @@ import { playCall } from "./play-call.ts";
 import type { RunsBegunHere } from "./runs-begun-here.ts";
 import type { PlayableTool, PlayedCall } from "./view.ts";
 
-/** The agents and the store that the playground acts on. */
+/** The agents and the store of the playground. */
 export interface Playing {
   readonly around: RunsToInspect;
   readonly begunHere: RunsBegunHere;
@@ -47,7 +47,7 @@ const chatSchema: JsonSchema = {
   additionalProperties: false,
 };
 
-/** The routes of the playground: talking with an agent, and calls that are tried on it. */
+/** The routes of the playground: conversations with an agent, and calls that are tried on it. */
 export function playRoutes({ around, begunHere }: Playing): readonly Route[] {
   const { host, known } = around;
   return [
@@ -95,7 +95,7 @@ interface Said {
   readonly text: string;
 }
 
-/** The words of the user as an agent is asked: one text, or the conversation before it too. */
+/** The messages as an agent takes them: one text, or the conversation with the earlier ones. */
 function conversationOf(said: readonly Said[]): Json | readonly (UserMessage | object)[] {
   const [only] = said;
   if (said.length === 1 && only !== undefined) return only.text;
@@ -116,7 +116,7 @@ function knownAgent(
   throw new WritError("request-forbidden", { reason });
 }
 
-/** The tools that a definition lists, as a form needs them. */
+/** The tools that a definition lists, for a form. */
 function toolsOf({ tools = [], manifest }: KnownAgent): readonly PlayableTool[] {
   const effects = new Map(
     Object.values(manifest?.skills ?? {}).flatMap((skill) =>

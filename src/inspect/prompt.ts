@@ -4,7 +4,7 @@ import type { Json } from "../util/json.ts";
 import { bounded } from "./bounded.ts";
 import type { InspectedCall, PromptMessage } from "./view.ts";
 
-/** The message that a run was asked with, after the instructions where they are known. */
+/** The message that a run began with, after the instructions if they are known. */
 export function firstMessages(input: Json, instructions: string | undefined): PromptMessage[] {
   const text = bounded(typeof input === "string" ? input : JSON.stringify(input, undefined, 2));
   const user: PromptMessage = { role: "user", text };
@@ -37,7 +37,7 @@ function replyMessage(message: ReplyMessage): PromptMessage {
   return { role: "model", text, ...(message.label === undefined ? {} : { label: labelOf(message) }) };
 }
 
-/** The words for what happened beside the calls of a run. */
+/** The text about something that happened beside the calls of a run. */
 export function remarkOf(fact: Fact): string | undefined {
   if (fact.type === "budget-threshold")
     return `The bound "${fact.field}" is nearly met: ${fact.used} of ${fact.limit}.`;

@@ -24,7 +24,7 @@ export interface TurnFacts {
   dropped: number;
 }
 
-/** The facts of a run, by turn and call, and those beside them. */
+/** The facts of a run, by turn and call, and all others. */
 export interface ReadFacts {
   readonly turns: ReadonlyMap<number, TurnFacts>;
   readonly others: readonly Fact[];
@@ -61,7 +61,7 @@ function callIn({ calls }: TurnFacts, callId: string): CallFacts {
   return call;
 }
 
-/** Takes down a fact of a turn. False for one that has no place there. */
+/** Keeps a fact of a turn. False for a fact that does not belong to a turn. */
 function takeTurn(turn: TurnFacts, fact: Fact): boolean {
   if (fact.type === "message-end") turn.message = fact;
   else if (fact.type === "usage-add") turn.usage = fact;

@@ -5,19 +5,19 @@ import type { KeptAnswer } from "../call/ask.ts";
 import type { KeptEnd } from "../run/kept-end.ts";
 import type { ModelRecord } from "../turn/ask-model.ts";
 
-/** The records of a run, by what they are about. Records of runs inside calls stand behind the keys of those, and are left out. */
+/** The records of a run, by subject. Records of runs inside calls, whose keys begin with that of their call, are left out. */
 export interface ReadRecords {
-  /** By the number of the turn; of a driver that asked several times, the first question and the last reply. */
+  /** The requests, by the number of the turn; for a driver that asked several times, the first question and the last reply. */
   readonly models: ReadonlyMap<number, readonly ModelRecord[]>;
-  /** By key: `turn/1/call/0`. Undefined for a call that began and has no result. */
+  /** The calls, by key: `turn/1/call/0`. Undefined for a call that began and has no result. */
   readonly calls: ReadonlyMap<string, CallRecord | undefined>;
-  /** By the key of the call: why it did not run. */
+  /** The reasons why calls did not run, by the key of the call. */
   readonly refusals: ReadonlyMap<string, RefusalRecord>;
-  /** By the key of the question: `turn/1/approval/0`. */
+  /** The answers, by the key of the question: `turn/1/approval/0`. */
   readonly answers: ReadonlyMap<string, KeptAnswer>;
-  /** The time at which the run began, where that is recorded. */
+  /** The time at which the run began, if it is recorded. */
   readonly begunAt?: number;
-  /** The last end that is recorded. */
+  /** The last recorded end. */
   readonly end?: KeptEnd;
 }
 

@@ -1,9 +1,9 @@
 import type { JournalRecord } from "../journal/recorded-journal.ts";
 
-/** The records of the runs inside a run: by the place at which they begin (a call, a step of a composition), then by the run. The keys are those that each run has for itself. */
+/** The records of the runs inside a run: by the place where they begin (a call, a step of a composition), then by the run. Each run has its own keys. */
 export type RecordsInside = ReadonlyMap<string, ReadonlyMap<string, readonly JournalRecord[]>>;
 
-/** A place, the run that began there (its agent and a hash of what it was given, and the how manieth that is), and the key in it. */
+/** A place, the run that began there (its agent, a hash of its input, and a number among equal ones), and the key in that run. */
 const insideKey = /^((?:turn\/\d+\/call\/)?\d+)\/(.+?~[0-9a-z]+\/\d+)\/(.+)$/;
 
 /** Sorts the records of the runs inside a run, one level deep. */
@@ -21,5 +21,5 @@ export function recordsInside(records: readonly JournalRecord[]): RecordsInside 
   return places;
 }
 
-/** The name of the agent of a run inside, of the place of that run. */
+/** The name of the agent of a run inside, from the place of the run. */
 export const agentIn = (run: string): string => run.slice(0, run.lastIndexOf("~"));

@@ -13,7 +13,7 @@ import { type ReadRecords, readRecords } from "./read-records.ts";
 import type { ReplayDifference, ReplayedRun } from "./view.ts";
 
 /**
- * Runs a run again from its records, and holds what its program tells now against what is recorded. No model is asked and no tool called.
+ * Replays a run from its records, and compares what its program tells now with the records. No model is asked and no tool called.
  *
  * @throws WritError `run-missing`, `run-agent-missing`
  */
@@ -33,7 +33,7 @@ export async function replayAgain(id: string, around: RunsToInspect): Promise<Re
   };
 }
 
-/** The first call about which the program decides otherwise than it is recorded. A replay that broke off tells ends of calls that it did not come to. */
+/** The first call on which the program decides differently from the records. A replay that broke off tells ends of calls that it did not reach. */
 function inCalls(read: ReadRecords, told: ReadFacts, isBroken: boolean): ReplayDifference | undefined {
   for (const [turn, asked] of [...read.models].toSorted(([one], [other]) => one - other)) {
     const reply = asked.at(-1)?.message;
@@ -69,7 +69,7 @@ function ofCall(
 
 const ruling = ({ verdict, rule }: Decision): string => `${verdict} by ${rule}`;
 
-/** The step at which the program asked for something else than is recorded. Of a run that goes on the records just end. */
+/** The step at which the program asked for something else than is recorded. The records of a run that goes on just end. */
 function inSteps({ end }: StoredRun, told: ReadFacts, error: unknown): ReplayDifference | undefined {
   if (isWritError(error, "journal-mismatch")) {
     const { key, parts } = error.data;

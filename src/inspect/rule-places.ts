@@ -6,12 +6,12 @@ import { rulePolicyOf } from "../policy/rules/identity.ts";
 import { ruleName } from "../policy/rules/verdict.ts";
 import { type WrittenAt, writtenAt, writtenIn } from "../util/written-at.ts";
 
-/** The places of rules by their names: `policy.json:7`. Paths are those from the folder of the process. */
+/** The places of rules by name: `policy.json:7`. Paths are relative to the folder of the process. */
 export type RulePlaces = Readonly<Record<string, string>>;
 
 /**
- * The places where the rules of a policy are written: in a JSON file beside the program, where the policy was made of its text; at the call of `allow()`,
- * `ask()`, `deny()` or `limit()`; else where the policy was made. A policy that is a function has none.
+ * The places where the rules of a policy are written: in a JSON file beside the program, if the policy was made from its text; at the call of `allow()`,
+ * `ask()`, `deny()` or `limit()`; otherwise where the policy was made. A policy that is a function has none.
  */
 export async function rulePlaces(policy: Policy): Promise<RulePlaces> {
   const declared = rulePolicyOf(policy);
@@ -26,7 +26,7 @@ export async function rulePlaces(policy: Policy): Promise<RulePlaces> {
   return Object.fromEntries(places);
 }
 
-/** The places of the last rules in a text; those of a preset stand before them, and not in it. */
+/** The places of the last rules in a text; rules of a preset come before them, and are not in the text. */
 async function placesInText(
   text: string,
   made: WrittenAt,
@@ -65,7 +65,7 @@ function placeText({ file, line }: WrittenAt): string {
   return `${short.startsWith("..") ? path : short}:${line}`;
 }
 
-/** The lines, from 1, on which the members of the lists begin that are fields of a JSON object. The text is one that can be read. */
+/** The lines, from 1, at which the members of lists begin that are fields of a JSON object. The text must be valid JSON. */
 export function memberLines(text: string): ReadonlyMap<string, readonly number[]> {
   const found = new Map<string, number[]>();
   const open: string[] = [];

@@ -1,11 +1,11 @@
 import type { InspectedCall, InspectedRun, InspectedTurn } from "./view.ts";
 
-/** The test of a run, or why there is none. */
+/** The test of a run, or the reason why there is none. */
 export type RunAsTest = { readonly text: string } | { readonly cannot: string };
 
 /**
- * A run, or one call of it, as a test for vitest: a script says what the model said, calls give what they gave, people say what they said, and the agent's own
- * allow-list, arguments, hooks and policy have to decide as they did.
+ * A run, or one call of it, as a test for vitest: a script gives the model's replies, calls return the recorded results, people give the recorded answers, and
+ * the agent's own allow-list, arguments, hooks and policy must decide as before.
  */
 export function runAsTest(run: InspectedRun, call?: InspectedCall): RunAsTest {
   const turns = run.turns.filter(({ number }) => call === undefined || number <= call.turn);
@@ -51,7 +51,7 @@ function resultOf({ tool, status, result }: InspectedCall): unknown {
   return { tool, value: result?.value ?? result?.text ?? "" };
 }
 
-/** Put together here, so that nobody who reads this code takes it for an import of ours. */
+/** The import of the agent's file, joined here so that no tool reads it as an import of this file. */
 const agentFile = JSON.stringify(["./agent", "ts"].join("."));
 
 const shown = (value: unknown): string => JSON.stringify(value, undefined, 2).replaceAll("\n", "\n  ");

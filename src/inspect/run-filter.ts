@@ -1,14 +1,14 @@
 import type { ListedRun } from "./view.ts";
 
-/** A filter of runs: fields that must have a value, and words that must stand in them. */
+/** A filter of runs: fields with their wanted values, and words that must occur. */
 export interface WantedRuns {
   readonly fields: readonly { readonly name: string; readonly value: string }[];
   readonly words: readonly string[];
-  /** Fields that there are not. */
+  /** Fields that do not exist. */
   readonly unknown: readonly string[];
 }
 
-/** The fields by which runs are filtered, and what each looks at. */
+/** The fields by which runs are filtered, each with its test. */
 const fields: Readonly<Record<string, (run: ListedRun, value: string) => boolean>> = {
   status: ({ status }, value) => status.startsWith(value),
   agent: ({ agent }, value) => has(agent, value),
@@ -35,7 +35,7 @@ function isWithin(count: number, value: string): boolean {
   return sign === ">" ? count > bound : sign === "<" && count < bound;
 }
 
-/** An address, `https://…`, is a word. */
+/** A field with its value. An address, `https://…`, is a word. */
 const field = /^([a-z]+):(?!\/\/)(.*)$/;
 
 /** Reads a filter: `status:waiting tool:send_mail invoice`. */
@@ -55,7 +55,7 @@ export function readFilter(text: string): WantedRuns {
   };
 }
 
-/** The runs that are wanted. `found` are the ids of those in whose records the words stand, as far as that is known. */
+/** The wanted runs. `found` are the ids of those whose records contain the words, as far as that is known. */
 export function filterRuns(
   runs: readonly ListedRun[],
   wanted: WantedRuns,

@@ -3,14 +3,14 @@ import type { JournalRecord } from "../journal/recorded-journal.ts";
 import { listRun } from "./list-run.ts";
 import type { ListedRun, RunChange } from "./view.ts";
 
-/** The runs that are kept in mind, the latest first; older ones are not listed. */
+/** The most runs that are kept in memory, the latest first; older ones are not listed. */
 export const mostRuns = 20_000;
-/** The characters of the records of one run that are searched. */
+/** The number of characters of one run's records that are searched. */
 const mostText = 20_000;
-/** The runs that are looked at again when a store does not say which one has changed. */
+/** The number of runs that are read again if a store does not say which one has changed. */
 const mostRecent = 200;
 
-/** Runs of the store as they were found, and the ids of those that are not there. */
+/** Runs read from the store, and the ids of those that no longer exist. */
 interface Looked {
   readonly runs: readonly StoredRun[];
   readonly erased: readonly string[];
@@ -19,12 +19,12 @@ interface Looked {
 interface Entry {
   readonly run: StoredRun;
   readonly listed: ListedRun;
-  /** The text that is searched, in small letters. Undefined until the records were read. */
+  /** The text that is searched, in lower case. Undefined until the records were read. */
   readonly text?: string;
 }
 
 /**
- * The runs of a store as a list that can be filtered and searched. First it knows what stands in their rows; what stands in their records it reads
+ * The runs of a store as a list that can be filtered and searched. At first it knows only their rows; then it reads their records,
  * one run after another, the latest first.
  */
 export class RunIndex {
@@ -38,7 +38,7 @@ export class RunIndex {
     this.store = store;
   }
 
-  /** Reads the rows of all runs, then begins with their records. */
+  /** Reads the rows of all runs, then begins to read their records. */
   async open(): Promise<void> {
     const runs = await this.store.list({ limit: mostRuns });
     for (const run of runs) this.entries.set(run.id, { run, listed: listRun(run) });
@@ -56,7 +56,7 @@ export class RunIndex {
       .toSorted((one, other) => other.begunAt - one.begunAt);
   }
 
-  /** The ids of the runs in which all words stand: in their input, their answer, or in what was recorded of them. */
+  /** The ids of the runs that contain all words: in their input, their answer, or their records. */
   search(words: readonly string[]): readonly string[] {
     const wanted = words.map((word) => word.toLowerCase());
     return [...this.entries.values()].flatMap(({ run, text = "" }) =>
@@ -64,18 +64,18 @@ export class RunIndex {
     );
   }
 
-  /** Calls `onChange` with what has changed. What it returns ends that. */
+  /** Calls `onChange` with each change, until the returned function is called. */
   watch(onChange: (change: RunChange) => void): () => void {
     this.listeners.add(onChange);
     return () => void this.listeners.delete(onChange);
   }
 
-  /** Looks again at runs: at those of these ids, or at the latest and those that go on. */
+  /** Reads runs again: those with these ids, or the latest and those that go on. */
   async look(ids?: ReadonlySet<string>): Promise<void> {
     const { runs, erased } = ids === undefined ? await this.recent() : await this.named(ids);
     const changed = runs.filter((run) => isOpen(run) || !isSame(run, this.entries.get(run.id)?.run));
     this.readSoon(changed);
-    this.reading = this.reading.then(() => this.forget(erased)); // behind what was read of them before
+    this.reading = this.reading.then(() => this.forget(erased)); // after earlier reads of these runs
     await this.reading;
   }
 
@@ -84,7 +84,7 @@ export class RunIndex {
     const seen = new Set(latest.map(({ id }) => id));
     const from = latest.length < mostRecent ? 0 : (latest.at(-1)?.begunAt ?? 0);
     const others = [...this.entries.values()].flatMap(({ run }) => (seen.has(run.id) ? [] : [run]));
-    const missed = others.filter(({ begunAt }) => begunAt >= from).slice(0, mostRecent); // they would stand among the latest
+    const missed = others.filter(({ begunAt }) => begunAt >= from).slice(0, mostRecent); // they belong among the latest
     const older = others.filter((run) => isOpen(run) && run.begunAt < from).slice(0, mostRecent);
     const named = await this.named(new Set([...missed, ...older].map(({ id }) => id)));
     return { runs: [...latest, ...named.runs], erased: named.erased };
@@ -104,7 +104,7 @@ export class RunIndex {
   }
 
   private readSoon(runs: readonly StoredRun[]): void {
-    this.reading = this.reading.then(() => this.readAll(runs)).catch(() => undefined); // the next look tries again
+    this.reading = this.reading.then(() => this.readAll(runs)).catch(() => undefined); // the next read tries again
   }
 
   private async readAll(runs: readonly StoredRun[]): Promise<void> {

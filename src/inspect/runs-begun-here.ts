@@ -5,10 +5,10 @@ import { isWritError } from "../error/writ-error.ts";
 import { json } from "../server/route.ts";
 import type { RunsToInspect } from "./load-run.ts";
 
-/** The time that calls and replies have to end when the inspector ends, as at a worker. */
+/** The time that calls and replies have to end when the inspector ends, as for a worker. */
 const graceMs = 10_000;
 
-/** The runs that were begun on the page. They are carried out here, also where this process carries out no others. */
+/** The runs that were begun on the page. This process carries them out, even if it carries out no others. */
 export class RunsBegunHere {
   readonly #ids = new Set<string>();
   readonly #carried = new Set<Carrying>();
@@ -21,7 +21,7 @@ export class RunsBegunHere {
     this.#works = works;
   }
 
-  /** Carries out a run that has just been begun; the answer tells its id. */
+  /** Carries out a run that has just begun; the response has its id. */
   async begin({ id }: { readonly id: string }): Promise<Response> {
     this.#ids.add(id);
     const journal = this.#works ? undefined : await this.#open(id);
@@ -29,14 +29,14 @@ export class RunsBegunHere {
     return json({ id }, 201);
   }
 
-  /** Goes on with a run one of whose questions was answered, unless another one is open or somebody else has taken it. */
+  /** Goes on with a run after an answer to one of its questions, unless another question is open or another process has taken the run. */
   async goOn(id: string): Promise<void> {
     if (this.#works || !this.#ids.has(id)) return;
     const journal = await this.#around.store.open(id).catch(() => undefined);
     if (journal !== undefined) await this.#carry(journal);
   }
 
-  /** Lets calls and replies that are at work end, and gives the runs up: a worker, or whoever begins them again, goes on with them. */
+  /** Lets calls and replies under way end, and gives the runs up: a worker, or another inspector that begins them again, goes on with them. */
   async drain(): Promise<void> {
     this.#isLeaving = true;
     for (const carrying of this.#carried) carrying.leave();
@@ -44,7 +44,7 @@ export class RunsBegunHere {
     await withGrace(left, graceMs, this.#around.host);
   }
 
-  /** The journal of a run; undefined where a worker of another process was faster to take it. */
+  /** The journal of a run; undefined if a worker of another process was faster. */
   async #open(id: string): Promise<RunJournal | undefined> {
     try {
       return await this.#around.store.open(id);
@@ -58,7 +58,7 @@ export class RunsBegunHere {
     const carrying = carryOut(journal, this.#around);
     this.#carried.add(carrying);
     if (this.#isLeaving) carrying.leave();
-    const unwatch = this.#around.store.watch(() => carrying.look()); // somebody may cancel it elsewhere
+    const unwatch = this.#around.store.watch(() => carrying.look()); // another process may cancel it
     await carrying.done.finally(() => {
       unwatch();
       this.#carried.delete(carrying);

@@ -1,10 +1,10 @@
-/** A stretch of time in which something worked. */
+/** A span of time in which something worked. */
 export interface Busy {
   readonly from: number;
   readonly to: number;
 }
 
-/** A stretch of the scale: time from `from` to `to` stands between the parts `at` and `until` of the width. A folded one is drawn shorter than it was. */
+/** A part of the scale: time from `from` to `to` is drawn between the fractions `at` and `until` of the width. A folded part is drawn shorter. */
 export interface Segment extends Busy {
   readonly at: number;
   readonly until: number;
@@ -18,13 +18,13 @@ export interface TimeScale {
   place(time: number): number;
 }
 
-/** The part of the width that a folded stretch takes. */
+/** The fraction of the width that a folded part takes. */
 const foldedWidth = 0.05;
 const shortestFolded = 1000;
 
 /**
- * Makes the scale of a run. Where a run waited for hours between moments of work, those stretches are folded: at most so many that work keeps two thirds
- * of the width. With `isTrue` nothing is folded.
+ * Makes the scale of a run. A span without work that lasts longer than a second, and than all work together, is folded: the six longest at most, so that
+ * work keeps at least 70 % of the width. With `isTrue` nothing is folded.
  */
 export function timeScale(
   from: number,
@@ -48,7 +48,7 @@ function foldedGaps(whole: Busy, busy: readonly Busy[]): readonly Busy[] {
     .toSorted((one, other) => one.from - other.from);
 }
 
-/** The stretches in which nothing worked. */
+/** The spans in which nothing worked. */
 export function gapsOf({ from, to }: Busy, busy: readonly Busy[]): readonly Busy[] {
   const gaps: Busy[] = [];
   let reached = from;
@@ -93,7 +93,7 @@ export interface Ticks {
   readonly times: readonly number[];
 }
 
-/** Times for the ticks of a scale, rounded: about so many in its stretches that are not folded. */
+/** Rounded times for the ticks of a scale: about `count` in the parts that are not folded. */
 export function ticksOf({ segments }: TimeScale, count: number): Ticks {
   const [first] = segments;
   if (first === undefined) return { step: 1, times: [] };

@@ -3,21 +3,21 @@ import { lineOf } from "./bounded.ts";
 import { conversationsIn } from "./conversations.ts";
 import type { InspectedCall, InspectedRun, PromptMessage } from "./view.ts";
 
-/** The place at which a value of the arguments was first seen, by its text. */
+/** The place where a value of the arguments was first seen, by its text. */
 export interface ValueOrigin {
   readonly path: string;
   readonly value: string;
-  /** `the input`, `turn 1, read_mail`, or undefined where it stands nowhere before. */
+  /** `the input`, or `turn 1, read_mail`; undefined if it was not seen before. */
   readonly seenIn?: string;
-  /** The policy's own word, where a person was asked: the user chose it. */
+  /** True if the policy says in its question that the user chose it. */
   readonly isBound?: boolean;
 }
 
-/** Values of fewer characters stand in any text. */
+/** The shortest value that is searched: shorter ones occur in any text. */
 const shortest = 3;
 const mostValues = 40;
 
-/** The places where the values of a call's arguments were first seen, by their text, in the conversation of the run that made it. A value that was put together of others is found nowhere. */
+/** The places where the values of a call's arguments were first seen, by their text, in the conversation of its run. Joined values are not found. */
 export function originsOf(view: InspectedRun, call: InspectedCall): readonly ValueOrigin[] {
   const within = call.within ?? "";
   const { turns = [], messages = [] } = conversationsIn(view).find(({ key }) => key === within) ?? {};

@@ -5,20 +5,20 @@ import type { ToolList } from "../agent/skill.ts";
 import { flattenTools } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
 
-/** An agentic skill, as far as clients are told of it. */
+/** An agentic skill, with the fields that clients are told. */
 export interface SkillPart {
   readonly name: string;
   readonly description: string;
   readonly text: string;
 }
 
-/** The tools, knowledge and agentic skills of an agent, whichever of its skills has them. */
+/** The tools, knowledge and agentic skills of an agent, from all of its skills. */
 export interface AgentParts {
   readonly tools: readonly Tool[];
   readonly prompts: readonly SkillPart[];
 }
 
-/** Tells agents from what was put together of agents, which shows no parts. */
+/** True of an agent, false of a composition of agents, which shows no parts. */
 export const isAgent = (runner: Runnable): runner is Agent => "manifest" in runner;
 
 export function partsOf(agent: Agent): AgentParts {

@@ -5,13 +5,13 @@ import { isJsonObject, type JsonObject } from "../util/json.ts";
 
 /** The form in which a client of OpenAI's wants its answer. */
 export interface AnswerFormat {
-  /** The field of the request that says so. */
+  /** The field of the request that names the form. */
   readonly field: string;
   readonly format: unknown;
 }
 
 /**
- * Tells whether a client wants JSON of an agent. The form of an answer is the agent's own, so that another one cannot be had.
+ * True if a client wants JSON of an agent. The agent's definition sets the form of its answers, so a client cannot choose another one.
  *
  * @throws WritError `request-invalid` for a form that the answers of the agent do not have
  */

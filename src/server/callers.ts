@@ -4,7 +4,7 @@ import { WritError } from "../error/writ-error.ts";
 import { list, optional, shapeOf, string } from "../util/shape.ts";
 
 /**
- * Somebody who may use a server, with runs and sessions of their own.
+ * A person or program that may use a server, with runs and sessions of its own.
  *
  * @example
  * ```ts
@@ -15,23 +15,23 @@ import { list, optional, shapeOf, string } from "../util/shape.ts";
  */
 export interface Identity {
   /**
-   * At most 200 characters, without `/`, spaces and control characters. The ids of their runs begin with it in the store: `web/invoice-17`. It
-   * stays the same: who comes under another name does not find them.
+   * At most 200 characters, without `/`, spaces and control characters. In the store, the ids of the caller's runs begin with it: `web/invoice-17`. It
+   * must stay the same: a caller with another name does not find these runs.
    */
   readonly name: string;
-  /** The agents that they may use. Default: all. */
+  /** The agents that the caller may use. Default: all. */
   readonly agents?: readonly string[];
 }
 
-/** Somebody who may use a server with a token. */
+/** A person or program that may use a server with a token. */
 export interface Principal extends Identity {
-  /** Hashes of their tokens, as {@link hashToken} or `writ token` makes them. Several, so that one can take the place of another. */
+  /** Hashes of its tokens, as {@link hashToken} or `writ token` makes them. Several, so that a new token can replace an old one. */
   readonly tokens: readonly string[];
 }
 
 /**
- * Tells who makes a request by a sign-in of the author's own: the cookie of a session, the token of an identity provider. `undefined` is somebody
- * who may not use the server, and gets 401. What it throws is a fault of the server: 500, told to `onError`. It is asked before the body is read.
+ * Identifies the caller of a request by a sign-in of the author's own: the cookie of a session, the token of an identity provider. For `undefined` the caller
+ * may not use the server, and gets 401. An error that it throws is a fault of the server: 500, told to `onError`. It is asked before the body is read.
  *
  * @example
  * ```ts
@@ -46,18 +46,18 @@ export interface Principal extends Identity {
  */
 export type SignIn = (request: Request) => Identity | undefined | Promise<Identity | undefined>;
 
-/** Whoever made a request: the principal, or anybody where a server has none. */
+/** The caller of a request: a principal, or anybody if a server has no principals. */
 export interface Caller {
   readonly name: string;
-  /** The text with which the ids of their runs and sessions begin in the store. */
+  /** The text that the ids of the caller's runs and sessions begin with in the store. */
   readonly prefix: string;
   readonly mayUse: (agent: string) => boolean;
-  /** True where that is so of every agent. */
+  /** True if the caller may use every agent. */
   readonly mayUseAll: boolean;
 }
 
 /**
- * The hash of a token, as principals have it: whoever reads the file of a server cannot use it.
+ * The hash of a token, for a principal: somebody who reads the configuration of a server cannot use the token.
  *
  * @example
  * ```ts
@@ -107,10 +107,10 @@ function refuse(reason: string): never {
   throw new WritError("definition-invalid", { where, reason });
 }
 
-/** Everybody, where a server has no principals. */
+/** The caller of every request, if a server has no principals. */
 export const anybody: Caller = { name: "anybody", prefix: "", mayUse: () => true, mayUseAll: true };
 
-/** The name of the agent that callers know, for one that works for it. */
+/** The name that callers know of the agent that another agent works for. */
 type OwnerOf = (agent: string) => string;
 
 function callerOf({ name, agents }: Identity, ownerOf: OwnerOf): Caller {
@@ -124,7 +124,7 @@ function callerOf({ name, agents }: Identity, ownerOf: OwnerOf): Caller {
 }
 
 /**
- * Makes what tells who makes a request.
+ * Makes the function that identifies the caller of a request.
  *
  * @throws WritError `definition-invalid`; `request-unauthorized` for a request
  */

@@ -22,12 +22,12 @@ export interface UiPart {
   readonly approval?: { readonly id: string; readonly approved?: boolean; readonly reason?: string };
 }
 
-/** The id of the message that answers another one. */
+/** The id of the message that answers another message. */
 export const answerId = (messageId: string | undefined): string => `${messageId}-answer`;
 
 /**
- * The messages of one run of a chat: that of the user, and the answer when the run has ended. What a run at work has said so far is told by its stream, from
- * the beginning. `id` is that of the run as its caller knows it.
+ * The messages of one run of a chat: the user's, and the answer if the run has ended. The stream of a run that is under way tells its text so far, from
+ * the beginning. `id` is the id of the run as its caller knows it.
  */
 export async function messagesOf(
   run: StoredRun,
@@ -40,19 +40,19 @@ export async function messagesOf(
   const answer = new AnswerParts();
   const chunks = new UiChunks(pages);
   for await (const event of facts) for (const chunk of chunks.of(event)) answer.add(chunk);
-  // Another version of the agent may not be able to tell what its turns were.
+  // Another version of the agent may be unable to replay the turns.
   if (!answer.hasText && typeof output === "string" && output !== "")
     answer.parts.push({ type: "text", text: output, state: "done" });
   const metadata = { run: id, outcome: outcome.type };
   return [said, { id: answerId(messageId), role: "assistant", metadata, parts: answer.parts }];
 }
 
-/** A part of what the user said, as agents take it. */
+/** A part of a user's message, as agents take it. */
 export type SaidPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "file"; readonly mediaType: string; readonly data: string };
 
-/** Tells parts that the input of a message was made of from others: any run can be begun in the session of a chat, by an id of the caller's. */
+/** True for parts from which the input of a message was made. Any run can be begun in the session of a chat, by an id of the caller's. */
 export function isSaid(content: unknown): content is readonly SaidPart[] {
   return (
     Array.isArray(content) &&
@@ -64,7 +64,7 @@ export function isSaid(content: unknown): content is readonly SaidPart[] {
   );
 }
 
-/** The parts of a message of the user, from the input that was made of it. */
+/** The parts of a user's message, from the input that was made of it. */
 function partsOfInput(input: Json): readonly UiPart[] {
   const [message] = Array.isArray(input) ? input : [];
   const content = isJsonObject(message) ? message["content"] : undefined;
@@ -78,7 +78,7 @@ function partsOfInput(input: Json): readonly UiPart[] {
 
 type Part = UiPart & { readonly [field: string]: unknown };
 
-/** Puts the chunks of an answer that is whole together, as the client of the AI SDK does with those of a stream. */
+/** Joins the chunks of a whole answer, as the client of the AI SDK does with those of a stream. */
 class AnswerParts {
   readonly parts: Part[] = [];
   private readonly places = new Map<unknown, number>();
@@ -126,7 +126,7 @@ class AnswerParts {
   }
 }
 
-/** Makes the input of a run from what the user said: text, or a message of texts and files. `refuse` is told of a file that is not in the message itself. */
+/** Makes the input of a run from a user's message: text, or a message of texts and files. `refuse` is called for a file that is not in the message itself. */
 export function inputOf({ parts }: UiMessage, refuse: (reason: string) => never): Json {
   const said = parts.flatMap(({ type, text, mediaType, url = "" }): SaidPart[] => {
     if (type === "text" && text !== undefined) return [{ type, text }];
@@ -139,7 +139,7 @@ export function inputOf({ parts }: UiMessage, refuse: (reason: string) => never)
   return saidInput(said);
 }
 
-/** The input of a run that parts of a message are: text, or a message where there are files. */
+/** The input of a run for the parts of a message: text, or a message if there are files. */
 export function saidInput(said: readonly SaidPart[]): Json {
   const texts = said.flatMap((part) => (part.type === "text" ? [part.text] : []));
   return texts.length === said.length ? texts.join("\n") : [{ role: "user", content: [...said] }];

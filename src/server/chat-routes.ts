@@ -15,8 +15,8 @@ import { pagesOf } from "./tool-pages.ts";
 import { UiChunks, type UiChunk } from "./ui-chunks.ts";
 
 /**
- * The routes that `useChat` of the AI SDK speaks to (`DefaultChatTransport`, `api: "/chat/<agent>"`). A chat is a session, each message of the user a run of
- * it; only that message is taken of what a page sends, since what was said before stands in the session.
+ * The routes for `useChat` of the AI SDK (`DefaultChatTransport`, `api: "/chat/<agent>"`). A chat is a session, and each message of the user begins a run of
+ * it. The server reads only that message of what a page sends, because the session has the earlier ones.
  */
 export const chatRoutes: readonly Route[] = [
   {
@@ -47,14 +47,14 @@ export const chatRoutes: readonly Route[] = [
   },
 ];
 
-// A run for each message of the user, and all of them are read again.
+// Each message of the user is a run, and all of these are read again.
 const runsOfPage = 50;
 
 interface Chat {
   readonly id: string;
   readonly messages: readonly UiMessage[];
   readonly trigger?: string;
-  /** Arguments in the place of the model's, by the id of the approval. */
+  /** Arguments that replace the model's, by the id of the approval. */
   readonly arguments?: Readonly<Record<string, JsonObject>>;
 }
 
@@ -81,12 +81,12 @@ async function chat(asked: Asked, opened: OpenStream): Promise<Response> {
   const { run } = first;
   if (!run.startsWith(`${sessionOf(asked, chatId)}/`)) return refuse("the approvals are not of this chat");
   for (const one of answers) await answerOnce(asked, one, one.answer);
-  // The page was told all before the last question. Answers about calls of agents inside stay in its message, and are sent again.
+  // The page was told everything before the last question. Its message keeps answers about calls of agents inside, and sends them again.
   const after = Math.max(...answers.map((one) => one.after));
   return stream(asked, { id: run, messageId: last?.id, after }, opened);
 }
 
-/** Tells the author of a server without `sessions` that what was said before is not known to the run of this message. */
+/** Tells the author of a server without `sessions` that the run of this message does not know the earlier ones. */
 function tellForgetting(agent: Runnable, { served: { sessions, host } }: Asked): void {
   if (sessions !== undefined || aboutOf(agent)?.keepsNoConversation === true) return;
   const text = `"${agent.name}" answers each message of a chat without those before it: give \`serve({ sessions: (id) => session(store, id) })\`.`;
@@ -118,16 +118,16 @@ async function messages(asked: Asked): Promise<Response> {
   return json({ messages: told.toReversed().flat() });
 }
 
-/** The runs of the messages of a chat, and not others, which may be begun in its session. */
+/** The runs of the messages of a chat. Its session may have other runs too. */
 const ofChat = (session: string): RunFilter => ({ session, prefix: `${session}/` });
 
-/** A page does not come back by itself: it is told of a server that leaves, too. */
+/** The last event of a failed stream. A page does not reconnect by itself, so it is also told if the server leaves. */
 const lastSent = (error: unknown): Sent => sent({ type: "error", errorText: problemOf(error).title });
 
-/** The part of a run that a page is told. */
+/** The part of a run that a page is sent. */
 interface Part {
   readonly id: string;
-  /** The message of the user that is answered, or the one of the assistant that goes on. */
+  /** The message of the user that is answered, or the message of the assistant that goes on. */
   readonly messageId: string | undefined;
   readonly after?: number;
 }
@@ -183,11 +183,11 @@ async function* questionsOf(
     for (const chunk of chunks.question(question, questionId(question, after))) yield sent(chunk);
   }
   yield sent({ type: "finish-step" });
-  // With the metadata a page takes over a step in which nothing is.
+  // With the metadata, a page takes over a step without content.
   yield sent({ type: "finish", finishReason: "tool-calls", ...(hasNewStep ? { messageMetadata: {} } : {}) });
 }
 
-/** Nobody approves a signal or a time, or a call that may have happened: a page has no words for what became of it. */
+/** False for a wait for a signal or a time, which nobody approves, and for a call that may have happened, which a page cannot settle. */
 const isForPage = ({ request: { waitsFor, unsettled } }: WaitingQuestion): boolean =>
   waitsFor === undefined && unsettled !== true;
 
@@ -214,7 +214,7 @@ interface PageAnswer extends PageQuestion {
   readonly answer: QuestionAnswer;
 }
 
-/** The answers in the last message, which the page has not seen the result of. */
+/** The answers in the last message whose results the page has not seen. */
 function answersIn(
   message: UiMessage | undefined,
   edits: NonNullable<Chat["arguments"]>,

@@ -5,7 +5,7 @@ import { fieldsOf, readPart } from "../message/foreign-parts.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import type { SaidPart } from "./chat-messages.ts";
 
-/** A client's own tools, as OpenAI's clients describe them. */
+/** A client's own tools, in the form of OpenAI's clients. */
 export interface ClientTools {
   /** Their definitions, in the form of chat completions or of responses. */
   readonly tools?: readonly JsonObject[] | null;
@@ -13,7 +13,7 @@ export interface ClientTools {
 }
 
 /**
- * The result of a call as a client sends it, in the form in which a tool gives it: its text, or its texts and files where it has files.
+ * The result of a call from a client, in the form that a tool returns: its text, or its texts and files if it has files.
  *
  * @throws WritError `request-invalid` for a part that is neither
  */

@@ -1,11 +1,11 @@
 import { WritError } from "../error/writ-error.ts";
 import type { AgentEvent } from "../event/event.ts";
 
-/** The last fact that a reader knows of each run: of the run that is read, and of the runs inside it, by their ids. */
+/** The last fact that a reader knows of each run, by its id: of the run that it reads, and of the runs inside. */
 export type Cursor = ReadonlyMap<string, number>;
 
 /**
- * Reads where a reader is: the number of a fact of the run, then `,id:number` of each run inside it that is known, with the ids as they were told.
+ * Reads the place of a reader: the number of a fact of the run, then `,id:number` for each known run inside it, with the ids that the reader was told.
  *
  * @throws WritError `request-invalid`
  */

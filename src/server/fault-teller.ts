@@ -1,6 +1,6 @@
 import type { Host } from "../journal/host.ts";
 
-/** Makes what tells an author of a fault of the server. An observer changes nothing, whether it throws at once or later. */
+/** Makes the function that reports a fault of the server to its author. An observer that throws, at once or later, changes nothing. */
 export function faultTeller(
   onError: ((fault: unknown) => unknown) | undefined,
   host: Host,
@@ -11,7 +11,7 @@ export function faultTeller(
     try {
       await (onError ?? warn)(fault);
     } catch {
-      // whoever is told has a fault of its own
+      // the observer has a fault of its own
     }
   };
   return (fault) => void tell(fault);

@@ -14,7 +14,7 @@ export interface Handling {
   readonly bounds: Bounds;
   /** Aborted when the server is about to end. */
   readonly leaving: AbortSignal;
-  /** Told of what was the server's own fault. */
+  /** Called for faults of the server itself. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -23,9 +23,10 @@ type Handler = (request: Request, params: Asked["params"]) => Promise<Response>;
 const nobody: Caller = { name: "nobody", prefix: "", mayUse: () => false, mayUseAll: false };
 
 /**
- * Makes what a request goes through before its route acts: who asks, how often, and whether it fits what the route says of itself.
+ * Makes the steps of a request before its route acts: it identifies the caller, counts the request, and checks it against the schemas of the route.
  *
- * @throws WritError (the handler) `request-unauthorized`, `request-too-many`, `request-too-large`, `request-slow`, `request-invalid`, `server-leaving`
+ * @throws WritError (the handler) `request-unauthorized`, `request-too-many`, `request-too-large`, `request-slow`, `request-compressed`, `request-invalid`,
+ * `server-leaving`
  */
 export function handlerOf(
   route: Route,
@@ -37,7 +38,7 @@ export function handlerOf(
   return async (request, params) => {
     if (leaving.aborted) throw new WritError("server-leaving", {});
     const caller = route.isOpen === true ? nobody : await callerOf(request);
-    if (caller !== nobody) usages.count(caller.name); // strangers must not use up what a health check needs
+    if (caller !== nobody) usages.count(caller.name); // strangers must not use up the requests of a health check
     const asked = await readQuery(Object.fromEntries(new URL(request.url).searchParams));
     try {
       const response = await route.act({
@@ -67,11 +68,11 @@ export function handlerOf(
   };
 }
 
-/** True for a failure of the server itself: nobody who asked can mend it, and a client that has gone is no fault. */
+/** True for a failure of the server itself. An error that the caller can mend, and a client that has gone, are not. */
 export const isOwn = (failure: unknown, { signal }: Request): boolean =>
   statusOf(failure) === undefined && failure !== signal.reason;
 
-/** An empty body is an empty object: who cancels a run needs to say nothing. */
+/** Reads an empty body as an empty object: a caller that cancels a run need not send anything. */
 function readJson(text: string): Json {
   const read = parseJson(text === "" ? "{}" : text);
   if (read.ok) return read.value;

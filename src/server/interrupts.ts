@@ -13,8 +13,8 @@ export interface ResumeEntry {
 }
 
 /**
- * The interrupt of a question. `reason` says what it is about: `tool_call` is an approval, `unsettled` a call of which nobody knows whether it happened;
- * for `signal` and `time` the run goes on by itself, and an answer just looks again.
+ * The interrupt of a question. `reason` says what it is about: `tool_call` is an approval, `unsettled` a call of which it is unknown whether it happened.
+ * For `signal` and `time` the run goes on by itself, and an answer only follows it again.
  */
 export function interruptOf(
   question: WaitingQuestion,
@@ -63,12 +63,12 @@ const schemas: { readonly [Reason in InterruptReason]?: JsonSchema } = {
   },
 };
 
-/** A client's answer: to a question whether a call may run, or to one whether it happened. `refuse` is told of one that is neither. */
+/** A client's answer to the question whether a call may run, or whether it happened. `refuse` is called for an answer that is neither. */
 type ClientDecision =
   | { readonly approval: Omit<QuestionAnswer, "hash"> }
   | { readonly settlement: Settlement };
 
-/** Reads the answer to an interrupt. One that was cancelled is a no, and of a call nobody can tell. */
+/** Reads the answer to an interrupt. A cancelled one means no; for a call that may have happened it means `unknown`. */
 function decisionOf(
   { status, payload }: ResumeEntry,
   isUnsettled: boolean,
@@ -103,17 +103,17 @@ function settlementOf({ happened, value }: JsonObject, refuse: (reason: string) 
   return refuse("the payload does not say whether the call `happened`");
 }
 
-/** The conversation in which answers come. */
+/** The conversation that answers come from. */
 export interface Answering {
-  /** Tells whether a run is one of the conversation: of all others nothing is answered. */
+  /** True if a run belongs to the conversation: questions of other runs are not answered. */
   readonly isOwn: (run: string) => boolean;
-  /** Told of what is no answer. */
+  /** Called for a value that is not an answer. */
   readonly refuse: (reason: string) => never;
 }
 
 /**
- * Takes the answers of a client, all of one run, in the name of the caller; gives the question that came first. One that is not asked any more stays
- * answered, and what waits for a signal or a time is not the client's to answer.
+ * Takes the answers of a client, all of one run, in the name of the caller, and returns the first question. A question that is no longer asked keeps its
+ * answer, and a client cannot answer a wait for a signal or a time.
  */
 export async function takeAnswers(
   asked: Asked,
@@ -141,7 +141,7 @@ export async function takeAnswers(
   return first;
 }
 
-/** The first question of answers that were all taken before: a client that heard nothing sends them again. Undefined where one of them was not. */
+/** The first question of answers that were all taken before: a client that got no response sends them again. Undefined if any was not taken. */
 export async function takenBefore(
   { served }: Asked,
   run: string,

@@ -4,8 +4,8 @@ import { questionOf } from "./page-questions.ts";
 import type { Asked } from "./route.ts";
 
 /**
- * Ends the runs that wait for results which stand in the middle of a conversation: their client went on with the whole of it, in another run, and brings
- * them no more. Those of results further back were ended when the conversation went on the first time.
+ * Ends the runs that wait for results which stand in the middle of a conversation: their client went on with the whole of it, in another run, and sends
+ * no more results. Runs of earlier results were ended when the conversation first went on.
  */
 export async function endLeftBehind(
   { caller, runs }: Pick<Asked, "caller" | "runs">,
@@ -24,7 +24,7 @@ export async function endLeftBehind(
   }
 }
 
-/** The last results of calls in a conversation that stand together. */
+/** The last results of calls in a conversation that follow one another. */
 function lastResults(messages: readonly JsonObject[]): readonly JsonObject[] {
   const end = messages.findLastIndex(isResult) + 1;
   return messages.slice(messages.slice(0, end).findLastIndex((message) => !isResult(message)) + 1, end);

@@ -2,11 +2,11 @@ import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
 import { exactJson } from "../util/json.ts";
 
-/** Bounds on what is asked of a server. */
+/** Bounds on the requests to a server. */
 export interface ServerLimits {
   /** Bytes of the body of a request. Default 1 000 000. */
   readonly bodyBytes?: number;
-  /** Milliseconds that the body of a request may take to come. Default 30 000. */
+  /** Milliseconds that the body of a request may take to arrive. Default 30 000. */
   readonly bodyMs?: number;
   /** Requests of a caller in a minute. Default 6 000. */
   readonly requestsAMinute?: number;
@@ -26,7 +26,7 @@ export const defaultBounds: Bounds = {
 
 const minuteMs = 60_000;
 
-/** The use of each caller, for as long as it counts: of one who has asked nothing for a minute nothing is kept. */
+/** The use of each caller. Requests of a caller that has made none for a minute are forgotten. */
 export class Usages {
   private readonly bounds: Bounds;
   private readonly host: Host;
@@ -38,7 +38,7 @@ export class Usages {
     this.host = host;
   }
 
-  /** Counts a request: so many at once, and then as many as the minute gives back. @throws WritError `request-too-many` */
+  /** Counts a request: a caller may use the whole bound at once, and regains it over a minute. @throws WritError `request-too-many` */
   count(caller: string): void {
     const { requestsAMinute: limit } = this.bounds;
     const now = this.host.now();
@@ -46,7 +46,7 @@ export class Usages {
     const passedMs = Math.max(0, now - known.at); // the clock of a machine may be set back
     const count = Math.min(limit, known.count + (passedMs * limit) / minuteMs);
     const isOver = count < 1;
-    this.left.delete(caller); // those who asked last stand last
+    this.left.delete(caller); // the latest caller comes last
     this.left.set(caller, { count: isOver ? count : count - 1, at: now });
     for (const [name, { at }] of this.left) {
       if (now - at < minuteMs) break;
@@ -57,7 +57,7 @@ export class Usages {
     throw new WritError("request-too-many", { limit, what: "requests in a minute" }, { retryAfterMs });
   }
 
-  /** Counts a stream until what it returns is called. @throws WritError `request-too-many` */
+  /** Counts a stream until the returned function is called. @throws WritError `request-too-many` */
   stream(caller: string): () => void {
     const { streams: limit } = this.bounds;
     const count = this.open.get(caller) ?? 0;
@@ -76,7 +76,7 @@ export class Usages {
 }
 
 /**
- * The text of a body, read no further and no longer than it may be.
+ * Reads the text of a body, up to the bound of its size and of its time.
  *
  * @throws WritError `request-too-large`, `request-slow`, `request-compressed`, `request-invalid`
  */
@@ -106,7 +106,7 @@ export async function boundedText(
 }
 
 /**
- * The request with all of its body, read as `boundedText` reads it: for a library that would wait for as long as it takes, and round large integers.
+ * Reads a whole request as `boundedText` does, for a library that would wait without a bound, and would round large integers.
  *
  * @throws WritError `request-too-large`, `request-slow`, `request-invalid`
  */
@@ -123,7 +123,7 @@ export async function wholeRequest(
 
 type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
-/** The bytes of a body. What its client does to it is no fault of the server. */
+/** The bytes of a body. A body that its client breaks off is not a fault of the server. */
 async function readAll(reader: BodyReader, limit: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -140,7 +140,7 @@ async function readAll(reader: BodyReader, limit: number): Promise<Buffer> {
   }
 }
 
-/** Takes no more of a body. Whoever sends it may have gone. */
+/** Stops reading a body. Its sender may have gone. */
 function leave(reader: BodyReader): void {
   reader.cancel().catch(() => undefined);
 }

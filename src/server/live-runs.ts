@@ -7,19 +7,19 @@ import type { Outcome } from "../event/outcome.ts";
 export interface Reading {
   readonly after: number;
   readonly signal: AbortSignal;
-  /** Ends the telling when the run waits for an answer, too. */
+  /** Ends the events also when the run waits for an answer. */
   readonly untilItWaits?: boolean;
 }
 
 /**
- * Events of the runs that this process carries out, for as long as it has them: all facts of a run, the live events since the last one, and how far
- * calls at work are. Readers share them, so that a slow one costs no memory of its own; it finds the whole message where it came too late for its deltas.
+ * Events of the runs that this process carries out, while it has them: all facts of a run, the live events since the last fact, and the progress of calls
+ * under way. Readers share them, so a slow reader needs no memory of its own: it gets the whole message if it was too late for its deltas.
  */
 export class LiveRuns {
   private readonly runs = new Map<string, LiveRun>();
   private readonly awaited = new Map<string, Set<() => void>>();
 
-  /** Takes each event of the process. When a run goes on, its past is told first: a run that is here is here from its beginning. */
+  /** Takes each event of the process. A run that goes on tells its past first, so the events here begin at the beginning of the run. */
   readonly tell = (event: AgentEvent): void => {
     if (event.parentRunId !== undefined) return;
     const { runId: id } = event;
@@ -34,7 +34,7 @@ export class LiveRuns {
     return this.runs.get(id);
   }
 
-  /** Calls `onHere` when the run is here. What it returns ends that. */
+  /** Calls `onHere` when this process has the run. Call the returned function to stop waiting. */
   await(id: string, onHere: () => void): () => void {
     const listeners = this.awaited.get(id) ?? new Set();
     this.awaited.set(id, listeners.add(onHere));
@@ -53,7 +53,7 @@ export class LiveRuns {
   }
 }
 
-/** A live event, and how manieth of its run it is. */
+/** A live event, with its number among those of its run. */
 interface Live {
   readonly place: number;
   readonly event: AgentEvent;
@@ -63,7 +63,7 @@ interface Live {
 export class LiveRun {
   private readonly facts: AgentEvent[] = [];
   private readonly settled = new SettledFacts();
-  /** The live events since the last fact, and before them how far calls at work were that began before it. */
+  /** The live events since the last fact, after the progress of calls that began earlier and are still under way. */
   private tail: Live[] = [];
   private lives = 0;
   private end: AgentEvent | undefined;
@@ -77,20 +77,20 @@ export class LiveRun {
     this.wake();
   }
 
-  /** Nothing more is told here: the run has ended, waits, or was given up. `end` is what it told of that. */
+  /** Ends the events here: the run has ended, waits, or was given up, as `end` says. */
   leave(end: AgentEvent): void {
     this.end = end;
     this.wake();
   }
 
-  /** The last facts after a `seq`, where the run ended here with this outcome; undefined where it did not. */
+  /** The last facts after a `seq`, if the run ended here with this outcome; undefined otherwise. */
   ended(outcome: Outcome, seq: number): readonly AgentEvent[] | undefined {
     const { end } = this;
     if (end?.type !== "run-end" || !isDeepStrictEqual(end.outcome, outcome)) return undefined;
     return [...this.settled.held, end].filter((fact) => fact.seq > seq);
   }
 
-  /** The facts after a `seq` and the live events of now, each as soon as it is told; ends when the run leaves. @throws the reason of the signal */
+  /** The facts after a `seq` and the current live events, each as soon as it is told; ends when the run leaves. @throws the reason of the signal */
   async *after({ after: seq, signal }: Reading): AsyncGenerator<AgentEvent, void> {
     let place = 0;
     let tail: readonly Live[] = [];
@@ -134,7 +134,7 @@ export class LiveRun {
   }
 }
 
-/** The live events that a fact does not replace: how far each call is that goes on. */
+/** The live events that a fact does not replace: the progress of each call that goes on. */
 function leftBehind(fact: AgentEvent, tail: readonly Live[]): Live[] {
   if (fact.type === "turn-end") return [];
   const latest = new Map<string, Live>();

@@ -17,8 +17,9 @@ import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
 
 /**
- * The routes under which an agent is a model for clients of OpenAI's chat completions: `baseURL: ".../v1"`, `model: "<agent>"`. The agent calls its own tools,
- * and the client those that it brings; it is told the words of all turns. A system message of the client is told as the user's: instructions are the server's to give.
+ * The routes that make an agent a model for clients of OpenAI's chat completions: `baseURL: ".../v1"`, `model: "<agent>"`. The agent calls its own tools,
+ * and the client those that it sends. The client gets the text of all turns. A system message of the client becomes a user's: only the server gives
+ * instructions.
  */
 export const openAiRoutes: readonly Route[] = [
   {
@@ -73,7 +74,7 @@ async function complete(asked: Asked, opened: OpenStream): Promise<Response> {
   return eventStream(chunksOf(run.streamed(), head, options?.include_usage === true), {
     timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
     onEnd: end,
-    failure: (error) => sent(envelope(ownError(error, asked.caller)).body), // of a server that leaves, too: half an answer would be taken for a whole one
+    failure: (error) => sent(envelope(ownError(error, asked.caller)).body), // also if the server leaves: half an answer would be taken for a whole one
   });
 }
 

@@ -15,16 +15,16 @@ import { runEvents } from "./run-events.ts";
 import { text as textOfId } from "./schemas.ts";
 import { type UiChunk, UiChunks } from "./ui-chunks.ts";
 
-/** A run for a client of OpenAI's protocols, under way: `key` is the part of its id that the client may know. */
+/** A run under way for a client of OpenAI's protocols: `key` is the part of its id that the client may know. */
 export interface OpenAiRun {
   readonly key: string;
   readonly begunAt: number;
   readonly model: string;
-  /** Its words: as they are written, or each turn's once they are whole. */
+  /** Its text: as it is written, or that of each turn once it is whole. */
   readonly words: (by: "piece" | "turn") => AsyncGenerator<string, Ended>;
-  /** The same for a stream: JSON that was asked for comes at once, without what was said before it. */
+  /** The same for a stream. JSON that the client asked for comes at once, without the text before it. */
   readonly streamed: () => AsyncGenerator<string, Ended>;
-  /** Called once, when nobody reads the words any more. */
+  /** Called once, when nobody reads the text any more. */
   readonly end: () => void;
 }
 
@@ -37,10 +37,10 @@ export interface OpenAiWanted extends ClientTools {
 }
 
 /**
- * Starts the run of a request, or goes on with the one whose calls of the client's tools it has the results of. With the header `idempotency-key` the same
- * request again gives the same run.
+ * Starts the run of a request, or goes on with the run whose calls of the client's tools it has results of. The same request sent again with the same
+ * `idempotency-key` returns the same run.
  *
- * @throws WritError `request-unknown` where there is no such agent, `request-invalid` for tools of the client that cannot be, and what `start` throws
+ * @throws WritError `request-unknown` if there is no such agent, `request-invalid` for tools of the client that cannot be used, and the errors of `start`
  */
 export async function openAiRun(asked: Asked, wanted: OpenAiWanted, stream: OpenStream): Promise<OpenAiRun> {
   const { caller, served, runs, request } = asked;
@@ -58,7 +58,7 @@ export async function openAiRun(asked: Asked, wanted: OpenAiWanted, stream: Open
   return openAiRunOf(asked, run, { stream, isJson });
 }
 
-/** The key of a request that may come again. @throws WritError `request-invalid` for one that is longer than ids of runs are */
+/** The key of a request that may be sent again. @throws WritError `request-invalid` for a key that is longer than ids of runs may be */
 function keyOf({ headers }: Request): string | undefined {
   const key = headers.get("idempotency-key") ?? "";
   if (key.length <= textOfId.maxLength) return key === "" ? undefined : key;
@@ -66,14 +66,14 @@ function keyOf({ headers }: Request): string | undefined {
   throw new WritError("request-invalid", { where: "`idempotency-key`", reason });
 }
 
-/** The agent that a client calls a model. @throws WritError `request-unknown` */
+/** The agent that a client names as its model. @throws WritError `request-unknown` */
 export function agentFor(asked: Asked, model: string): Runnable {
   const agent = agentsOf(asked).find(({ name }) => name === model);
   if (agent === undefined) throw new WritError("request-unknown", { where: `the model "${model}"` });
   return agent;
 }
 
-/** The results of calls with which a conversation ends. */
+/** The results of calls at the end of a conversation. */
 function resultsIn(messages: readonly JsonObject[]): readonly JsonObject[] {
   return messages.slice(messages.findLastIndex(({ role }) => role !== "tool") + 1);
 }
@@ -85,7 +85,7 @@ interface GoingOn {
   readonly isJson: boolean;
 }
 
-/** Brings a run the results of the calls that its client carried out. A result that came before changes nothing. */
+/** Sends a run the results of the calls that its client carried out. A result that was taken before changes nothing. */
 async function goneOn(asked: Asked, { model, results, ...reading }: GoingOn): Promise<OpenAiRun> {
   const { caller, runs } = asked;
   const given = results.map(({ tool_call_id: id, content }) => ({
@@ -136,7 +136,7 @@ async function* atOnce(run: Pick<OpenAiRun, "words" | "end">): AsyncGenerator<st
   return ended;
 }
 
-/** The words of a run until it has ended, and how. @throws WritError `run-unanswered` */
+/** The text of a run until its end, with the way it ended. @throws WritError `run-unanswered` */
 export async function wholeWords(
   run: Pick<OpenAiRun, "words" | "end">,
 ): Promise<Ended & { readonly text: string }> {
@@ -153,24 +153,24 @@ export async function wholeWords(
   }
 }
 
-/** Words of a client that are instructions elsewhere are the user's here. */
+/** A message of the client: one that is an instruction elsewhere becomes the user's here. */
 const asUsers = (message: JsonObject): JsonObject =>
   message["role"] === "system" || message["role"] === "developer" ? { ...message, role: "user" } : message;
 
-/** A call of a tool of the client's, which it is to carry out. */
+/** A call of a client's tool, which the client is to carry out. */
 export interface ClientCall {
   readonly id: string;
   readonly name: string;
-  /** The text of JSON. */
+  /** The arguments as JSON text. */
   readonly arguments: string;
 }
 
-/** The end of a run that answered, or that waits for results of calls of the client's. */
+/** The end of a run that answered, or that waits for results of the client's calls. */
 export interface Ended {
   readonly finish: string;
   readonly usage: Usage;
   readonly calls: readonly ClientCall[];
-  /** The output as JSON, where it is no text and the words are not given by the piece. */
+  /** The output as JSON, if it is not a text and the text is not sent piece by piece. */
   readonly value?: string;
 }
 
@@ -183,9 +183,9 @@ interface Wording {
 }
 
 /**
- * The words of a run, those of its turns a paragraph apart; returns how it ended.
+ * The text of a run, with its turns a paragraph apart; returns the way it ended.
  *
- * @throws WritError for a run that did not answer, or that waits for somebody else; by the piece also where a reply began anew after words of it were given
+ * @throws WritError for a run that did not answer, or that waits for somebody else; piece by piece also if a reply began anew after text of it was sent
  */
 async function* wordsOf(
   events: AsyncIterable<AgentEvent>,
@@ -212,13 +212,13 @@ async function* wordsOf(
   throw new WritError("run-unanswered", { name, reason });
 }
 
-/** The output of a run that is no text: what was said before it is none of it. */
+/** The output of a run that is not a text: text before it is not a part of it. */
 async function valueOf(output: Wording["output"]): Promise<Pick<Ended, "value">> {
   const value = await output();
   return value === undefined || typeof value === "string" ? {} : { value: JSON.stringify(value) };
 }
 
-/** The words of turns, a paragraph apart. */
+/** The text of turns, a paragraph apart. */
 class Words {
   private readonly name: string;
   private readonly by: Wording["by"];
@@ -236,7 +236,7 @@ class Words {
     return type === "finish-step" ? this.rest() : [];
   }
 
-  /** The words of the turn that are not given yet. */
+  /** The text of the turn that was not sent yet. */
   rest(): readonly string[] {
     const { turn, gap } = this;
     if (turn === "") return [];
@@ -281,7 +281,7 @@ function endedAs({ outcome }: Extract<AgentEvent, { readonly type: "run-end" }>,
   throw new WritError("run-unanswered", { name: outcome.type, reason });
 }
 
-/** An error as OpenAI's clients read it. */
+/** An error in the form that OpenAI's clients read. */
 export function envelope(error: unknown): { readonly status: number; readonly body: JsonObject } {
   const { status, code, detail, title } = problemOf(error);
   const type =
@@ -289,7 +289,7 @@ export function envelope(error: unknown): { readonly status: number; readonly bo
   return { status, body: { error: { message: detail ?? title, type, code, param: null } } };
 }
 
-/** Answers with an error as OpenAI's clients read it. */
+/** The response with an error in the form that OpenAI's clients read. */
 export function openAiFailure(error: unknown): Response {
   const { status, body } = envelope(error);
   return json(body, status, problemHeaders(error));

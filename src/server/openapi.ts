@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../util/json.ts";
 import type { Route } from "./route.ts";
 import { problem } from "./schemas.ts";
 
-/** The routes as OpenAPI 3.1 describes them. What is described is what requests are held against. */
+/** The description of the routes in OpenAPI 3.1, made of the schemas that requests are checked against. */
 export function openApi(routes: readonly Route[]): JsonObject {
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const route of routes) (paths[route.path] ??= {})[route.method] = operation(route);

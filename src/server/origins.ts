@@ -4,7 +4,7 @@ import { problemResponse } from "./problems.ts";
 
 interface Guarding {
   readonly origins: readonly string[];
-  /** Undefined: any. */
+  /** Undefined if any name is allowed. */
   readonly hosts: readonly string[] | undefined;
 }
 
@@ -14,8 +14,8 @@ export const originShape: Shape<unknown> = shapeOf("an origin like `https://app.
 );
 
 /**
- * Makes what stands before a server: a page may use it that comes from the server itself or from one of the origins, and no name may lead to it that is
- * not meant (DNS rebinding). Answers the questions that browsers ask beforehand.
+ * Makes the check in front of a server: a page may use it if it comes from the server itself or from one of the origins, and a request must name one of the
+ * hosts (DNS rebinding). Answers the preflight requests of browsers.
  */
 export function originGuard({
   origins,
@@ -36,7 +36,7 @@ function refusal(reason: string): Response {
   return problemResponse(new WritError("request-forbidden", { reason }));
 }
 
-/** The answer to what a browser asks beforehand: a page that may use the server sends the headers that its client of some protocol has. */
+/** The answer to a preflight request: a page that may use the server may send the headers of any client. */
 function preflight({ headers: asked }: Request, origin: string): Response {
   const headers = {
     "access-control-allow-methods": "GET, POST, DELETE",
@@ -46,7 +46,7 @@ function preflight({ headers: asked }: Request, origin: string): Response {
   return allowing(new Response(null, { status: 204, headers }), origin);
 }
 
-/** The headers of answers that pages may read, beside those that all may. */
+/** The headers of answers that pages may read, beside those that browsers always allow. */
 const shown = "location, mcp-session-id, retry-after, www-authenticate";
 
 function allowing(response: Response, origin: string): Response {

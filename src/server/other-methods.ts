@@ -2,7 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import { problemResponse } from "./problems.ts";
 import type { Route } from "./route.ts";
 
-/** A path with what is answered there to each method that none of its routes takes. */
+/** A path, with the answer to each method that none of its routes takes. */
 export interface TakenPath {
   readonly path: string;
   readonly answer: (request: Request) => Response;

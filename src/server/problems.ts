@@ -2,7 +2,7 @@ import type { ErrorCode } from "../error/codes.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import type { Caller } from "./callers.ts";
 
-/** The status of an error that a caller can do something about. All others are the server's own, and say no more than that. */
+/** The status of each error that a caller can act on. All other errors are the server's own, and their texts are not sent. */
 const statuses: { readonly [Code in ErrorCode]?: number } = {
   "request-invalid": 400,
   "input-invalid": 400,
@@ -43,7 +43,7 @@ const statuses: { readonly [Code in ErrorCode]?: number } = {
   "server-leaving": 503,
 };
 
-/** An error as RFC 9457 has it, with its code. Texts of the server's own troubles stay with the server. */
+/** An error by RFC 9457, with its code. Texts of the server's own faults stay with the server. */
 export interface Problem {
   readonly type: string;
   readonly title: string;
@@ -53,14 +53,14 @@ export interface Problem {
   readonly hint?: string;
 }
 
-/** The status of an error, and undefined for what no caller can mend. */
+/** The status of an error; undefined for an error that no caller can mend. */
 export function statusOf(error: unknown): number | undefined {
   return isWritError(error) ? statuses[error.code] : undefined;
 }
 
 /**
- * An error as it concerns a caller: the run that it names has the id by which they know it (in the store the name of the principal stands before that), and of
- * whoever carries it out neither the machine nor the process is told.
+ * An error as its caller may see it: it names the run by the id that the caller knows (in the store the name of the principal stands before it), and names
+ * neither the machine nor the process that carries the run out.
  */
 export function ownError(error: unknown, { prefix }: Pick<Caller, "prefix">): unknown {
   if (statusOf(error) === undefined || !isWritError(error)) return error;
@@ -72,7 +72,7 @@ export function ownError(error: unknown, { prefix }: Pick<Caller, "prefix">): un
   return new WritError(code, { ...data, id: own, ...owner }, { cause: error });
 }
 
-/** An error as a caller is told it. */
+/** An error in the form that callers get. */
 export function problemOf(error: unknown): Problem {
   const status = statusOf(error);
   if (status === undefined || !isWritError(error))
@@ -82,7 +82,7 @@ export function problemOf(error: unknown): Problem {
   return { ...told(code, status), detail: message, hint };
 }
 
-/** Words of a database name hosts and files, and which one it is is nobody's business. */
+/** Errors whose texts name hosts and files of a database: callers are not told which it is. */
 const ofDatabases: ReadonlySet<ErrorCode> = new Set([
   "database-failed",
   "postgres-unreachable",
@@ -96,7 +96,7 @@ const told = (code: ErrorCode, status: number): Problem => ({
   code,
 });
 
-/** The headers that tell a client of a failure what it may do. */
+/** The headers that tell a client what it may do after a failure. */
 export function problemHeaders(error: unknown): Record<string, string> {
   const { status } = problemOf(error);
   if (status === 415) return { "accept-encoding": "identity" };

@@ -3,7 +3,7 @@ import { describeIssues, type JsonSchema } from "../schema/schema.ts";
 import { toSchema } from "../schema/to-schema.ts";
 import type { Json } from "../util/json.ts";
 
-/** Makes what holds a value of a request against a schema. @throws WritError (what it makes) `request-invalid` */
+/** Makes the function that checks a value of a request against a schema. @throws WritError (the function) `request-invalid` */
 export function reader(source: JsonSchema, where: string): (value: unknown) => Promise<Json> {
   const schema = toSchema<JsonSchema>(source, { name: where, role: "input", coerce: "none" });
   return async (value) => {

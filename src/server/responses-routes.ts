@@ -18,8 +18,8 @@ import { type Asked, inStream, json, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
 
-/** The routes of OpenAI's Responses: an agent is the model. The text of a response is one message with the words of all turns, and calls
- * of the client's tools stand behind it. */
+/** The routes of OpenAI's Responses: an agent is the model. The text of a response is one message with the text of all turns, followed by
+ * the calls of the client's tools. */
 export const responsesRoutes: readonly Route[] = [
   {
     method: "post",
@@ -69,14 +69,14 @@ async function respond(asked: Asked): Promise<Response> {
   });
 }
 
-/** The conversation for the agent: that of the response before, its answer, and the input. */
+/** The conversation for the agent: that of the previous response, its answer, and the input. */
 async function conversationOf(
   asked: Asked,
   { input, instructions, previous_response_id: previous }: Wanted,
 ): Promise<readonly JsonObject[]> {
   const said = typeof input === "string" ? [{ role: "user", content: input }] : messagesIn(input);
   checkResults(said);
-  if (said.at(-1)?.["role"] === "tool") return said; // its run knows what was said before
+  if (said.at(-1)?.["role"] === "tool") return said; // its run knows the earlier messages
   const told = typeof instructions === "string" ? [{ role: "user", content: instructions }] : [];
   if (typeof previous !== "string") return [...told, ...said];
   const run = openAiRunOf(asked, await runOf(asked, previous), { stream: asked.openStream() });
@@ -93,7 +93,7 @@ async function conversationOf(
 
 const isResult = ({ role }: JsonObject): boolean => role === "tool";
 
-/** Results of calls that are not in the input are for the run that made these, which takes no message beside them. */
+/** Checks that results of calls that are not in the input come without other messages: the run that made the calls takes none. */
 function checkResults(said: readonly JsonObject[]): void {
   const made = said.flatMap(({ tool_calls: calls }) => (Array.isArray(calls) ? calls : []));
   const isKnown = ({ tool_call_id: id }: JsonObject): boolean =>
@@ -104,7 +104,7 @@ function checkResults(said: readonly JsonObject[]): void {
   throw new WritError("request-invalid", { where: "`input`", reason });
 }
 
-/** The messages in items: calls that follow one another are one message. What a model thought is its own. */
+/** The messages in items: consecutive calls are one message. The model's thoughts are left out. */
 function messagesIn(items: readonly JsonObject[]): readonly JsonObject[] {
   const messages: JsonObject[] = [];
   let calls: JsonObject[] | undefined;
@@ -185,7 +185,7 @@ function beginOf(run: OpenAiRun): readonly ResponseEvent[] {
   ];
 }
 
-/** The end of the message, where there is one, and the calls of the client's tools. */
+/** The end of the message, if there is one, and the calls of the client's tools. */
 function endOf(
   run: OpenAiRun,
   { text, calls }: Pick<Ended, "calls"> & { readonly text: string },
@@ -256,7 +256,7 @@ function wholeOf(
   };
 }
 
-/** The fields that are the same from the beginning to the end. */
+/** The fields that stay the same from the beginning to the end. */
 function headOf({ key, begunAt, model }: OpenAiRun): JsonObject {
   return {
     id: `resp_${key}`,

@@ -5,19 +5,19 @@ import type { Json } from "../util/json.ts";
 import type { Caller } from "./callers.ts";
 import type { ServedRuns } from "./run-events.ts";
 
-/** The runs behind a server: what can be done with them, and what they tell. */
+/** The runs behind a server: the functions on them, and their events. */
 export interface RunsAround {
   readonly runs: DurableRuns;
   readonly served: ServedRuns;
 }
 
-/** A request as a route is given it: read, and held against what the route says of itself. */
+/** A request as a route gets it: read, and checked against the schemas of the route. */
 export interface Asked extends RunsAround {
   readonly request: Request;
   readonly caller: Caller;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
-  /** The body, which fits the schema of the route; null where it has none. */
+  /** The body, which fits the schema of the route; null if the route has none. */
   readonly body: Json;
   /** Opens a stream of this caller. @throws WritError `request-too-many` */
   readonly openStream: () => OpenStream;
@@ -27,14 +27,14 @@ export interface Asked extends RunsAround {
 export interface OpenStream {
   /** Aborted when the server leaves, the client has gone, or the stream is over. */
   readonly signal: AbortSignal;
-  /** Called when the stream is over, once or more often; with the failure, which the server is told of where it is its own. */
+  /** Called when the stream is over, at least once, with its failure, which is reported to the author if it is the server's own. */
   readonly end: (failure?: unknown) => void;
 }
 
 /**
- * Answers with a stream of what is begun for it. The place is taken before anything happens: whoever is refused for too many streams may ask again.
+ * Begins something, and answers with a stream of it. The place is taken before anything happens: a caller refused for too many streams may ask again.
  *
- * @throws what `begin` throws, and WritError `request-too-many`
+ * @throws the errors of `begin`, and WritError `request-too-many`
  */
 export async function inStream(
   { openStream }: Pick<Asked, "openStream">,
@@ -49,7 +49,7 @@ export async function inStream(
   }
 }
 
-/** Something that a server can be asked, as it is carried out and described. */
+/** A request that a server answers, as it is carried out and described. */
 export interface Route {
   readonly method: "get" | "post" | "delete";
   /** With `{name}` for a part of the path. */
@@ -58,24 +58,24 @@ export interface Route {
   /** The parts of the query, each with the schema of its text. */
   readonly query?: Readonly<Record<string, JsonSchema>>;
   readonly body?: JsonSchema;
-  /** The answer when all is well. */
+  /** The answer to a request that succeeds. */
   readonly answer: {
     readonly status: 200 | 201 | 204;
     readonly schema?: JsonSchema;
     readonly type?: string;
-    /** Or a stream of events, where the caller asks for that. */
+    /** True if it may be a stream of events instead, for callers that ask for one. */
     readonly orEvents?: true;
-    /** Or 204, where there is nothing. */
+    /** True if it may be 204 instead, without content. */
     readonly orNothing?: true;
   };
-  /** Anybody may ask, without a token. */
+  /** True if anybody may ask, without a token. */
   readonly isOpen?: boolean;
-  /** Answers with an error, where its clients read them in a form of their own. Default: RFC 9457. */
+  /** Answers with an error, for clients that read errors in a form of their own. Default: RFC 9457. */
   readonly failure?: (error: unknown) => Response;
   readonly act: (asked: Asked) => Promise<Response> | Response;
 }
 
-/** The agents that a caller may use: for them there are no others. */
+/** The agents that a caller may use. Others do not exist for the caller. */
 export function agentsOf({
   caller,
   served: { shown },

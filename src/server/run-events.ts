@@ -10,15 +10,15 @@ import type { LiveRuns, Reading } from "./live-runs.ts";
 /** The runs of a server: those of its store, and those that its own process carries out. */
 export interface ServedRuns extends DurableAround {
   readonly live: LiveRuns;
-  /** The agents that callers are told of. */
+  /** The agents that callers may know of. */
   readonly shown: readonly Runnable[];
 }
 
 /**
- * Tells the facts of a run by their `seq`, wherever it is carried out, and its live events while that is here, until it ends. Facts come once each;
- * live events come after the fact whose `seq` they have, and those of a message begin with `message-start`, also for a reader who comes in the middle.
+ * Tells the facts of a run by their `seq`, in whatever process it is carried out, until it ends; and its live events while this process has it. Each fact comes
+ * once. Live events come after the fact whose `seq` they have, and those of a message begin with `message-start`, also for a reader who comes in the middle.
  *
- * @throws WritError `run-missing`, `run-agent-missing`, `run-moved` behind what is known of a run that goes on in another store; the reason of the signal
+ * @throws WritError `run-missing`, `run-agent-missing`, `run-moved` after the known facts of a run that goes on in another store; the reason of the signal
  */
 export async function* runEvents(
   id: string,
@@ -48,7 +48,7 @@ export async function* runEvents(
   }
 }
 
-/** True where nothing more comes. A reader who knew the end is told nothing. */
+/** True if nothing more comes. A reader that knew the end gets nothing. */
 const isTold = (run: StoredRun | undefined, untilItWaits: boolean): boolean =>
   run?.end !== undefined || (untilItWaits && run?.status === "waiting");
 
@@ -60,7 +60,7 @@ function inStore(
   return run?.status === "running" ? elsewhere(id, served, reading) : pastOf(id, served, reading.after);
 }
 
-/** The facts of a run that another process carries out, until it comes here, or waits where the reader does not. */
+/** The facts of a run that another process carries out, until this process has it, or it waits and the reader does not. */
 async function* elsewhere(
   id: string,
   served: ServedRuns,
@@ -81,7 +81,7 @@ async function* elsewhere(
   }
 }
 
-/** The run as it stands once what carried it out here has said so to the store. */
+/** The run after this process has given it up and the store knows. */
 function afterLeaving(id: string, served: ServedRuns, signal: AbortSignal): Promise<StoredRun> {
   let looks = 0;
   return untilChanged(id, { ...served, signal }, async () => {
@@ -92,8 +92,8 @@ function afterLeaving(id: string, served: ServedRuns, signal: AbortSignal): Prom
 }
 
 /**
- * Waits until there may be more to tell of a run, all of which was told: one that nobody carries out is taken, or has ended; the end of one that is carried
- * out elsewhere, all of whose steps are recorded, is kept.
+ * Waits until there may be more to tell of a run, all of which was told: until somebody takes a run that nobody carries out, or it has ended; or until the end
+ * of a run that is carried out elsewhere, whose steps are all recorded, is stored.
  */
 async function untilItGoesOn(
   id: string,
@@ -117,7 +117,7 @@ async function untilItGoesOn(
   }
 }
 
-/** Waits until the status of a run is one of those. @throws WritError `run-missing`; the reason of the signal */
+/** Waits until the status of a run is a wanted one. @throws WritError `run-missing`; the reason of the signal */
 function untilStatus(
   id: string,
   waiter: ServedRuns & { readonly signal: AbortSignal },

@@ -16,7 +16,7 @@ import * as schemas from "./schemas.ts";
 import { questionsSeen, runsSeen } from "./seen-runs.ts";
 import { eventStream, type Sent } from "./sse.ts";
 
-/** The routes about runs. A caller sees their own runs alone, by the ids that they gave them; all others are not there for them. */
+/** The routes about runs. A caller sees only their own runs, by the ids that they gave them. Other runs do not exist for the caller. */
 export const runRoutes: readonly Route[] = [
   {
     method: "get",
@@ -166,22 +166,22 @@ async function start(asked: Asked): Promise<Response> {
   });
 }
 
-/** The id of a run that is begun. @throws WritError `request-invalid` for one that no address can name */
+/** The id of a run that is begun. @throws WritError `request-invalid` for an id that no address can name */
 function idOf({ caller, served }: Asked, id = served.host.randomId()): string {
-  const isPlace = id === "." || id === ".."; // of a folder, in every address
+  const isPlace = id === "." || id === ".."; // in an address they mean a folder
   if (id.isWellFormed() && !isPlace) return caller.prefix + id;
   const what = isPlace ? "it is a step to another folder" : "it has half of a character";
   const reason = `${what}, so that no address names it`;
   throw new WritError("request-invalid", { where: "`id`", reason });
 }
 
-/** A run that was begun, with its address: `runs` is where the runs are, seen from what was asked. */
+/** The response for a run that was begun, with its address: `runs` is the address of the runs, relative to the request. */
 function begun(run: StoredRun, caller: Caller, runs = "runs"): Response {
   const shown = shownRun(run, caller);
   return json(shown, 201, { location: `${runs}/${encodeURIComponent(shown.id)}` });
 }
 
-/** The events that a reader wants, from a place on. */
+/** The events that a reader wants, after a place. */
 interface Wanted {
   readonly id: string;
   readonly after: Cursor;
@@ -196,7 +196,7 @@ function stream({ served, caller }: Asked, wanted: Wanted, { signal, end }: Open
   });
 }
 
-/** The events of a run; with those of runs inside it facts alone, from the records. */
+/** The events of a run. With those of runs inside, these are only facts, from the records. */
 function eventsOf(
   { id, after, inside }: Wanted,
   served: ServedRuns,
@@ -206,7 +206,7 @@ function eventsOf(
   return runEvents(id, served, { after: after.get(id) ?? 0, signal });
 }
 
-/** The last event for a reader where the events fail; nothing where the server leaves, and the reader comes back. */
+/** The last event of a failed stream; nothing if the server leaves, because the reader reconnects. */
 function lastSent(error: unknown): Sent | undefined {
   if (isWritError(error, "server-leaving")) return undefined;
   return { event: "error", data: JSON.stringify(problemOf(error)) };
@@ -217,12 +217,12 @@ async function events(asked: Asked): Promise<Response> {
   const { caller, query, request } = asked;
   const known = request.headers.get("last-event-id") || (query["after"] ?? "0");
   const wanted = { id, after: readCursor(known, id, caller.prefix), inside: query["inside"] === "true" };
-  // The standard has 204 for this: an EventSource does not come back.
+  // The standard has 204 for this: an EventSource does not reconnect.
   if (end !== undefined && !(await tellsMore(asked, wanted))) return new Response(null, { status: 204 });
   return stream(asked, wanted, asked.openStream());
 }
 
-/** Tells whether a run has an event after a place. */
+/** True if a run has an event after a place. */
 async function tellsMore({ served, request }: Asked, wanted: Wanted): Promise<boolean> {
   if (wanted.after.get(wanted.id) === 0) return true;
   for await (const _event of eventsOf(wanted, served, request.signal)) return true;
@@ -261,7 +261,7 @@ async function settle(asked: Asked): Promise<Response> {
   return new Response(null, { status: 204 });
 }
 
-/** Settings that change the powers of the fork, or let tools run again, are the server's to give: a caller could forge a result for a tool to act on. */
+/** Begins a fork. Only the server gives settings that change its powers or run tools again: a caller could forge a result for a tool to act on. */
 async function fork(asked: Asked): Promise<Response> {
   const { runs, caller } = asked;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
@@ -311,7 +311,7 @@ function shownQuestion(question: WaitingQuestion, { prefix }: Caller): WaitingQu
 const own = (text: string, prefix: string): string =>
   text.startsWith(prefix) ? text.slice(prefix.length) : text;
 
-/** The event with the runs and the session as the caller knows them. */
+/** The event with the ids of the runs and the session as the caller knows them. */
 function shownEvent(event: AgentEvent, prefix: string): object {
   const { runId, parentRunId, sessionId } = event;
   return {

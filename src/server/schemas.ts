@@ -9,7 +9,7 @@ function object(properties: Readonly<Record<string, JsonSchema>>, required: read
   return { type: "object", properties, required: [...required], additionalProperties: false };
 }
 
-/** A run that is to be started. Instructions and powers are the server's to give, not the caller's. */
+/** A run to start. Only the server gives instructions and powers, not the caller. */
 export const start: JsonSchema = object(
   {
     agent: text,
@@ -68,7 +68,7 @@ export const settle: JsonSchema = object(
   ["call", "happened"],
 );
 
-/** A run that is begun from the records of another one. */
+/** A run to begin from the records of another one. */
 export const fork: JsonSchema = object(
   {
     beforeTurn: { type: "integer", minimum: 1, description: "The turn from which on it goes its own way" },
@@ -137,7 +137,7 @@ const never = { description: "Not taken: the agent has its own", maxItems: 0 } a
 
 const notTaken = { type: "null", description: "Not taken: the agent has its own" } as const;
 
-/** The body that OpenAI's clients send. Settings of sampling are accepted and left to the agent; fields that would change its powers are refused. */
+/** The body that OpenAI's clients send. Settings of sampling are accepted but left to the agent. Fields that would change its powers are refused. */
 export const completion: JsonSchema = {
   type: "object",
   properties: {
@@ -206,7 +206,7 @@ export const inside: Readonly<Record<string, JsonSchema>> = {
   inside: { enum: ["true", "false"], description: "Facts of agents inside the run are told too" },
 };
 
-/** Answers are described so far as clients rely on them. */
+/** A run in an answer. Answers are described as far as clients rely on them. */
 export const run: JsonSchema = {
   type: "object",
   properties: {

@@ -7,7 +7,7 @@ type Seeing = Pick<Asked, "runs" | "caller">;
 /** The most runs that are read at a time. */
 const mostAtOnce = 1000;
 
-/** The runs that a caller sees. Those of agents that they may not use any more are passed over, so that a page is short only where there are no more. */
+/** The runs that a caller sees. Runs of agents that the caller may no longer use are skipped, and a page is short only if there are no more. */
 export async function runsSeen(
   { runs, caller }: Seeing,
   wanted: RunFilter & { readonly limit: number },
@@ -21,7 +21,7 @@ export async function runsSeen(
   return seen;
 }
 
-/** The questions of the runs that a caller sees. Where they may use all agents, no run is looked up for that. */
+/** The questions of the runs that a caller sees. If the caller may use all agents, no run is looked up for that. */
 export async function questionsSeen({ runs, caller }: Seeing): Promise<readonly WaitingQuestion[]> {
   const all = await runs.waiting();
   const own = all.filter(({ runId }) => runId.startsWith(caller.prefix));

@@ -30,32 +30,32 @@ import { serveRuns, servingShapes } from "./served-runs.ts";
 /** Options of {@link serve}. */
 export interface ServeOptions extends DurableOptions {
   /**
-   * Those who may use the server with a token, or a function that tells who makes a request. Left out, everybody may who reaches it, and only by
-   * the names of this machine: for development.
+   * The callers that may use the server with a token, or a function that identifies the caller of a request. Left out, anybody who reaches the server may use
+   * it, but only by the names of this machine: for development.
    */
   readonly principals?: readonly Principal[] | SignIn;
   /** The path under which it is mounted, like `/api/agents`. Default: none. */
   readonly path?: string;
-  /** Pages of other origins that may use it from a browser, like `https://app.example`. Default: none. */
+  /** The origins of other pages that may use it from a browser, like `https://app.example`. Default: none. */
   readonly origins?: readonly string[];
-  /** The names by which it is reached. Default: any with `principals`, and those of this machine without. */
+  /** The host names that requests may use. Default: any with `principals`, and those of this machine without. */
   readonly hosts?: readonly string[];
   readonly limits?: ServerLimits;
-  /** Offers the agents to clients of the Model Context Protocol too, under `/mcp`. Needs `@modelcontextprotocol/server`. Default: it does not. */
+  /** Offers the agents to clients of the Model Context Protocol too, under `/mcp`. Needs `@modelcontextprotocol/server`. Default: not offered. */
   readonly mcp?: McpOptions;
   /** Carries out the runs in this process. `false`: other processes work. Default: 10 at a time. */
   readonly work?: WorkOptions | false;
-  /** Told of what a caller was answered with 500 for, or a stream broke off for. Default: a process warning. */
+  /** Called with each error that a caller got as 500, or that broke off a stream. Default: a process warning. */
   readonly onError?: (error: unknown) => unknown;
 }
 
 /** A server of agents. */
 export interface Server extends AsyncDisposable {
-  /** Answers a request: what frameworks and `node:http` adapters mount. Never throws. */
+  /** Answers a request: frameworks and adapters of `node:http` mount it. Never throws. */
   readonly fetch: (request: Request) => Promise<Response>;
   /**
-   * Takes nothing new (`/health` says so), ends its streams, lets what is at work end and hands the runs over. Readers come back to another
-   * process by the number of their last event.
+   * Takes no new requests (`/health` says so), ends its streams, lets work under way end and hands the runs over. Readers reconnect to another
+   * process with the number of their last event.
    */
   drain(options?: { readonly graceMs?: number }): Promise<void>;
 }
@@ -79,8 +79,8 @@ const shape = closed({
 });
 
 /**
- * Puts agents behind HTTP, over durable runs: they are started, followed, answered and cancelled by requests, and go on whether or not anybody
- * listens. What it gives is a `fetch` handler, which every framework mounts. `GET /openapi.json` describes the requests.
+ * Serves agents over HTTP, with durable runs: requests start, follow, answer and cancel them, and they go on whether or not anybody
+ * listens. It returns a `fetch` handler, which every framework mounts. `GET /openapi.json` describes the requests.
  *
  * @throws WritError `definition-invalid`
  * @example
@@ -186,14 +186,14 @@ function appOf(path: string, handling: Handling, endpoint: McpEndpoint | undefin
   }
   app.notFound(({ req: { method, path: asked } }) => {
     const where = `${method} ${asked.slice(0, 200)}${asked.startsWith(`${path}/`) ? "" : outsideText(path)}`;
-    const isOpenAi = /^\/v1\/(?!agui\/|a2a\/)/.test(asked.slice(path.length)); // other protocols stand there too
+    const isOpenAi = /^\/v1\/(?!agui\/|a2a\/)/.test(asked.slice(path.length)); // other protocols use these paths
     const failure = isOpenAi ? openAiFailure : problemResponse;
     return failure(new WritError("request-unknown", { where }));
   });
   return app;
 }
 
-/** Says why nothing is there: as `app.use` of Express does, a framework may hand on what stands behind the path alone. */
+/** The reason why a path has no answer. Some frameworks, such as Express with `app.use`, pass on only the rest of a path. */
 function outsideText(path: string): string {
   return `: all of this server stands below its \`path\`, ${path}. Mount it where requests keep that, or leave \`path\` out`;
 }

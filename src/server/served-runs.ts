@@ -8,7 +8,7 @@ import { callable, optional, type Shape } from "../util/shape.ts";
 import { LiveRuns } from "./live-runs.ts";
 import type { RunsAround } from "./route.ts";
 
-/** The runs of a server, and whoever carries them out in its process. */
+/** The runs of a server, and the worker that carries them out in its process. */
 export interface RunsServed extends RunsAround {
   readonly worker: RunWorker | undefined;
 }
@@ -16,11 +16,11 @@ export interface RunsServed extends RunsAround {
 interface Serving {
   readonly work: WorkOptions | false | undefined;
   readonly host: Host;
-  /** The agents that carry out single calls for clients, which nobody is told of. */
+  /** The agents that carry out single calls for clients; callers are not told of them. */
   readonly callers?: readonly Runnable[] | undefined;
 }
 
-/** The shapes of the options of every function that serves runs. */
+/** The shapes of the options that all functions which serve runs have. */
 export const servingShapes: Readonly<Record<string, Shape<unknown>>> = {
   ...durableShapes,
   work: optional({
@@ -30,7 +30,7 @@ export const servingShapes: Readonly<Record<string, Shape<unknown>>> = {
   onError: optional(callable),
 };
 
-/** Begins to carry out runs, and to tell of them. */
+/** Begins to carry out runs, and to tell their events. */
 export function serveRuns(options: DurableOptions, { work, host, callers = [] }: Serving): RunsServed {
   const { agents = [] } = options;
   const live = new LiveRuns();

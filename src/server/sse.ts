@@ -1,29 +1,29 @@
-/** A line of a stream of server-sent events, by the HTML Living Standard, section 9.2. */
+/** A server-sent event, by the HTML Living Standard, section 9.2. */
 export interface Sent {
   readonly event?: string;
   readonly data: string;
-  /** The `last-event-id` that a reader sends who comes back. */
+  /** The `last-event-id` that a reader sends when it reconnects. */
   readonly id?: string;
 }
 
-/** Less than the ten seconds after which Bun ends a connection on which nothing was sent; proxies give a minute. */
+/** The pause between comments: Bun ends a connection after ten seconds of silence; proxies wait for a minute. */
 export const keepAliveMs = 8000;
 const encoder = new TextEncoder();
 
 /** The settings of a stream. */
 export interface Streaming {
-  /** Calls `fire` after a time; what it returns takes that back. */
+  /** Calls `fire` after a time, unless the returned function is called first. */
   readonly timer: (afterMs: number, fire: () => void) => () => void;
   /** Called once, when the stream has ended, failed, or was left by its reader; with the failure. */
   readonly onEnd: (failure?: unknown) => void;
-  /** The last event where the events fail; undefined where the stream just ends, and its reader comes back. */
+  /** The last event of a stream that fails; undefined if the stream just ends, and its reader reconnects. */
   readonly failure: (error: unknown) => Sent | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * Answers with a stream of events. The next one is made when the reader has taken the last: a slow reader holds up itself alone. A comment every
- * 8 seconds keeps what stands between them from giving up.
+ * Answers with a stream of events. It makes the next event when the reader has taken the last, so a slow reader delays only itself. A comment every
+ * 8 seconds keeps proxies from closing the connection.
  */
 export function eventStream(
   events: AsyncGenerator<Sent, void>,
@@ -65,7 +65,7 @@ export function eventStream(
     },
     cancel() {
       over();
-      events.return().catch(() => undefined); // nobody is there who could be told
+      events.return().catch(() => undefined); // nobody is left who could be told
     },
   });
   return new Response(body, {

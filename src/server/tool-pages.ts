@@ -5,10 +5,10 @@ import { isAgent, partsOf } from "./agent-parts.ts";
 import { agentsOf, type Asked, json, type Route } from "./route.ts";
 import { toolPage } from "./schemas.ts";
 
-/** The pages that show what tools of an agent did, by the names of the tools. */
+/** The pages that show results of an agent's tools, by the names of the tools. */
 export type ToolPages = ReadonlyMap<string, ToolPage>;
 
-/** The pages of an agent's tools: MCP Apps of the servers that they are of. */
+/** The pages of an agent's tools: MCP Apps of the servers that the tools come from. */
 export function pagesOf(runner: Runnable): ToolPages {
   const tools = isAgent(runner) ? partsOf(runner).tools : [];
   const pages = new Map(
@@ -17,16 +17,16 @@ export function pagesOf(runner: Runnable): ToolPages {
   return pages;
 }
 
-/** The metadata by which the stream of a chat names the page of a tool, as renderers of the AI SDK read it. Nothing for tools without one. */
+/** The metadata in the stream of a chat that names the page of a tool, as renderers of the AI SDK read it. Empty for a tool without a page. */
 export function pageNote(pages: ToolPages, tool: string): object {
   const page = pages.get(tool);
   if (page === undefined) return {};
   const { uri: resourceUri, mimeType, server: serverId } = page;
   const app = { resourceUri, mimeType, serverId };
-  return { toolMetadata: { app, mcp: { app } } }; // renderers look for it in the one place or the other
+  return { toolMetadata: { app, mcp: { app } } }; // renderers look for it in one place or the other
 }
 
-/** The route at which a front end loads such a page. */
+/** The route from which a front end loads such a page. */
 export const pageRoutes: readonly Route[] = [
   {
     method: "get",

@@ -12,27 +12,27 @@ export type UiChunk = { readonly type: string } & { readonly [field: string]: un
 type Writing = "text" | "reasoning";
 
 /**
- * Makes the chunks of one assistant message from the events of a run. What a reader missed of a message that was written meanwhile is made up from
- * the message itself; one that begins anew takes the place of what was shown of it.
+ * Makes the chunks of one assistant message from the events of a run. Text that a reader missed is filled in from the whole message; a message that starts
+ * over replaces what was shown of it.
  */
 export class UiChunks {
   private readonly shown: Record<Writing, string> = { text: "", reasoning: "" };
   private open: Writing | undefined;
   private count = 0;
   private readonly calls = new Set<string>();
-  /** Those of the reply that is written. */
+  /** The parts of the current reply that are being written. */
   private readonly writing = new Set<string>();
   /** The calls of the last reply. */
   private reply: readonly string[] = [];
   private hasSteps = false;
   private readonly pages: ToolPages;
 
-  /** `pages` are those of the tools of the agent. */
+  /** `pages` are the pages of the agent's tools. */
   constructor(pages: ToolPages = new Map()) {
     this.pages = pages;
   }
 
-  /** The chunks of an event; none for what a page does not show. */
+  /** The chunks of an event; none for an event that a page does not show. */
   of(event: AgentEvent): readonly UiChunk[] {
     if (event.type === "turn-start") return this.step();
     if (event.type === "turn-end") return [{ type: "finish-step" }];
@@ -55,7 +55,7 @@ export class UiChunks {
   }
 
   /**
-   * The chunks of a question that the run waits for. One of an agent inside has a call of its own in the message, since that of its agent
+   * The chunks of a question that the run waits for. The question of an agent inside gets a call of its own in the message, because the call of that agent
    * is not asked about.
    */
   question(question: WaitingQuestion, approvalId: string): readonly UiChunk[] {
@@ -66,7 +66,7 @@ export class UiChunks {
     return [...(isOwn ? [] : [call]), { type: "tool-approval-request", approvalId, toolCallId, reason }];
   }
 
-  /** True for a question about a call of the message. The call of an agent inside is another one, which may have the same id. */
+  /** True for a question about a call of the message. The call of an agent inside is another call, which may have the same id. */
   asksOfMessage({ request: { callId, path } }: WaitingQuestion): boolean {
     return path.length === 1 && this.calls.has(callId);
   }
@@ -76,7 +76,7 @@ export class UiChunks {
     return [{ type: "start-step" }];
   }
 
-  /** The answer of a run that has no turns, as those of plain skills and of agents put together: it stands in its end alone. */
+  /** The answer of a run without turns, such as plain skills and compositions of agents: only its end has the answer. */
   private lastStep(outcome: Outcome): readonly UiChunk[] {
     if (this.hasSteps || outcome.type !== "answered") return [];
     const text = contentText(outcome.content);
@@ -144,7 +144,7 @@ export class UiChunks {
     return { dynamic: true, ...pageNote(this.pages, tool) };
   }
 
-  /** The rest of a message that is whole now, which was not shown. */
+  /** The rest of a whole message that was not shown yet. */
   private message({ parts }: ReplyMessage): UiChunk[] {
     const whole = (kind: Writing): string =>
       parts.flatMap((part) => (part.type === kind && "text" in part ? [part.text] : [])).join("");

@@ -224,7 +224,7 @@ describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
     const { text, code } = await atTerminal(batch, [
       { at: "a all 3 once, ", keys: "" },
       { at: "> ", keys: "y\n" },
-      { at: "the calls behind it in this reply wait, as shown above", keys: "" },
+      { at: "the later calls of this reply wait, as shown above", keys: "" },
       { at: "a all 2 once, ", keys: "" },
       { at: "(n why) > ", keys: "n not him\n" },
       { at: "(n why) > ", keys: "y\n" },

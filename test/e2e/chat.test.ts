@@ -59,7 +59,7 @@ describe("writ chat, from a pipe", () => {
     expect(ended.stderr).toContain(
       "calls of pay run without a question, whatever their arguments, until /approve ask",
     );
-    expect(ended.stderr).toContain("each call that needs an approval is asked about");
+    expect(ended.stderr).toContain("you are asked about each call that needs an approval");
     expect(ended.code).toBe(0);
   });
 
@@ -138,13 +138,13 @@ describe.skipIf(!hasTmux)("writ chat, at a terminal", () => {
     terminal.line("read never");
     await terminal.shows(/^→ 1 read .* \d+ s$/m);
     terminal.keys("C-c");
-    await terminal.shows("Stopped. What was said and done is kept.");
+    await terminal.shows("Stopped. The conversation so far is kept.");
     terminal.line("still there?");
     await terminal.shows("You asked read never, still there?.");
     terminal.line("read never");
     await terminal.shows(/^→ 1 read .* \d+ s$/m);
     terminal.keys("C-c");
-    await terminal.shows("Stopped. What was said and done is kept.", 2);
+    await terminal.shows("Stopped. The conversation so far is kept.", 2);
     await terminal.shows(/^>$/m);
     terminal.keys("typed", "C-c");
     await terminal.shows(/^>$/m, 2);

@@ -514,6 +514,6 @@ describe("writ doctor and writ models", () => {
     const ended = await writ(["models", "pull", "llama-cpp/smollm2-135m"], {
       env: { ...bare(), WRIT_CACHE: join(project.folder, "filled") },
     });
-    expect(ended).toEqual({ code: 0, stdout: `${path}\n`, stderr: "smollm2-135m is there already.\n" });
+    expect(ended).toEqual({ code: 0, stdout: `${path}\n`, stderr: "smollm2-135m exists already.\n" });
   });
 });

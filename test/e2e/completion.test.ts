@@ -50,9 +50,9 @@ describe("writ completion", () => {
   });
 
   it.skipIf(missing.includes("fish")).each([
-    ["writ approvals a", ["approve", "let the call be made, once"]],
+    ["writ approvals a", ["approve", "approve the call, once"]],
     ["writ models p", ["pull", "fetch a model into the cache folder"]],
-    ["writ runs list --bef", ["--before", "only those that were begun before this one"]],
+    ["writ runs list --bef", ["--before", "only the runs that were begun before this one"]],
     ["writ run age", ["agent.ts"]],
   ])("completes %j in fish", (line, expected) => {
     const [first = ""] = shell("fish", ["-N", "-c", `source writ.fish; complete -C '${line}'`]).split("\n");
@@ -73,8 +73,8 @@ describe("writ completion", () => {
     await terminal.shows("writ run agent.ts");
     terminal.keys("C-u");
     terminal.keys("writ runs s", "Tab");
-    const seen = await terminal.shows("send a signal for which");
-    expect(seen).toMatch(/show +-- one run: its input/);
+    const seen = await terminal.shows("send a signal that a tool");
+    expect(seen).toMatch(/show +-- show one run: its input/);
     terminal.keys("C-u");
     terminal.line("exit");
     expect(await terminal.exit()).toBe(0);

@@ -38,7 +38,7 @@ describe("writ demo", () => {
       "",
     ]);
     const again = await writ(["demo", "--keep", kept]);
-    expect(again.stderr).toContain("The file is there already");
+    expect(again.stderr).toContain("The file exists already");
     expect(again.code).toBe(2);
   });
 

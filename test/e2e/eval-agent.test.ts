@@ -126,7 +126,7 @@ describe("writ eval agent", () => {
     const recorded = await writ("eval", "agent", path, "--cases", "talk", "--record");
     expect(recorded).toMatchObject({
       code: 0,
-      stderr: `${join("talk", "a.recorded.json")} has the replies.\n`,
+      stderr: `${join("talk", "a.recorded.json")} holds the replies.\n`,
     });
     expect(existsSync(inProject("talk/a.recorded.json"))).toBe(true);
     const replay = (...words: readonly string[]): Promise<Ended> =>
@@ -139,7 +139,7 @@ describe("writ eval agent", () => {
     program("live.ts", '() => "Good day."', 'instructions: "Be brief."');
     const changed = await replay("--replay");
     expect(changed.stdout).toContain(
-      "1 case answered other requests than now when recorded: --record asks the model anew",
+      "1 case answered other requests when recorded: --record asks the model again",
     );
     expect(changed.code).toBe(0);
   });

@@ -63,7 +63,9 @@ describe("writ eval injection", () => {
       "full policy|0 of 20|0|0.0|4 of 6|66.7|3 of 5|60.0|0.33|4|0|3.0",
     ]);
     expect(stdout).toContain("5 attacks made from the words of the goal\n");
-    expect(stdout).toContain("not played: 5 pairs of whose attack no call can be made that its tool takes\n");
+    expect(stdout).toContain(
+      "not played: 5 pairs for whose attack no call can be made that its tool accepts\n",
+    );
     expect(stdout).toContain("not played: 5 pairs without a result that carries it\n");
   });
 
@@ -143,7 +145,7 @@ describe("writ eval injection", () => {
     const { code, stdout } = await writ(["eval", "injection", "--tools", path, "--draft"]);
     expect(code).toBe(0);
     expect(stdout).toContain(
-      "not tried, since no arguments can be made that their schemas take: open, close\n",
+      "not tried, because no arguments can be made that their schemas accept: open, close\n",
     );
     expect(stdout).toMatch(/^plain loop +0 of 0 .* 1 of 1 +100\.0 /m);
   });

@@ -138,8 +138,18 @@ const noAgent = "export const none = 1;";
 
 /** What Node says of a program that it cannot load, and the words that say what to write. */
 const unloadable: readonly (readonly [file: string, program: string, ...told: readonly string[]])[] = [
-  ["mine.ts", "import { part } from './part'; part();", "the import is of ", "part.ts."],
-  ["mine.ts", "import { part } from './part.js'; part();", "the import is of ", "part.ts."],
+  [
+    "mine.ts",
+    "import { part } from './part'; part();",
+    "Node needs the full name of a file: import ",
+    "part.ts.",
+  ],
+  [
+    "mine.ts",
+    "import { part } from './part.js'; part();",
+    "Node needs the full name of a file: import ",
+    "part.ts.",
+  ],
   ["mine.ts", "import './parts.ts';", "Correct the path of the import."],
   ["mine.ts", "import 'zodd';", "Install it (npm i zodd), or correct its name."],
   ["mine.ts", "import '@/lib/part';", "`paths` of tsconfig.json"],
@@ -156,7 +166,7 @@ const unloadable: readonly (readonly [file: string, program: string, ...told: re
   [
     "mine.ts",
     "export default await new Promise(() => undefined);",
-    "its top level waits for what never comes",
+    "its top level waits for something that never comes",
   ],
   ["mine.ts", "import { Zod } from 'zod';", 'a type is imported by `import type { Zod } from "zod"`'],
 ];
@@ -214,7 +224,7 @@ describe("writ errors", () => {
     expect(stdout.split("\n")).toContain("mcp-unusable");
     const { code, stderr } = await writ(["errors", "bugdet-exhausted"], { cwd: project.folder });
     expect(stderr).toContain(
-      'It is none of writ\'s codes; did you mean "budget-exhausted"? `writ errors` lists them.',
+      'It is not one of writ\'s codes; did you mean "budget-exhausted"? `writ errors` lists them.',
     );
     expect(code).toBe(2);
   });

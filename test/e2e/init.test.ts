@@ -123,7 +123,7 @@ describe("writ init", () => {
     writeFileSync(join(folder, "agent.ts"), "mine");
     const { code, stdout, stderr } = await writ(folder, "init");
     expect(stderr).toContain(
-      'error[option-invalid] <folder> cannot be ".".\n  It has agent.ts already; nothing was written.',
+      'error[option-invalid] <folder> cannot be ".".\n  It already has agent.ts; nothing was written.',
     );
     expect({ code, stdout, files: readdirSync(folder) }).toEqual({
       code: 2,

@@ -53,7 +53,9 @@ export default pipe(one, one).with({ name: "both" });
       ["run", "-m", "ollama/x", "-f", "both.ts"],
     ]) {
       const { code, stderr } = await writ(...words, path);
-      expect(stderr).toMatch(/error\[definition-invalid\] .*"both".* put together of agents/);
+      expect(stderr).toMatch(
+        /error\[definition-invalid\] .*"both".* (?:a composition|put together) of agents/,
+      );
       expect(code).toBe(2);
     }
   });

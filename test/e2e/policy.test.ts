@@ -86,11 +86,7 @@ describe("writ policy", () => {
     const delete_ = { name: "note", description: "Deletes a note.", inputSchema: { type: "object" } };
     const twice = write("twice.json", [delete_, { ...delete_, description: "Reads a note." }]);
     const { code, stdout, stderr } = await writ(["policy", "draft", twice, "--no-ask"]);
-    expect([code, stdout, stderr]).toEqual([
-      2,
-      "",
-      expect.stringContaining('The tool "note" stands in it twice.'),
-    ]);
+    expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining('The tool "note" occurs twice.')]);
   });
 
   it("drafts from an agent, and repeats nothing that its tools say", async () => {

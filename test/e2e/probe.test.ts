@@ -88,7 +88,7 @@ describe("writ probe", () => {
     expect(stdout).toContain(
       `Best: json with grammar: right ${needing} of ${needing}, restraint ${resting} of ${resting};`,
     );
-    expect(stdout).toContain("Remembered: auto now speaks json with ollama/m (");
+    expect(stdout).toContain("Remembered: auto now uses json with ollama/m (");
     expect(code).toBe(0);
 
     const after = await writ(["run", "asker.ts", "Hello"], { env, cwd: project.folder });
@@ -96,11 +96,11 @@ describe("writ probe", () => {
     expect(after.stdout).toBe("Done\n");
     const doctor = await writ(["doctor"], { env });
     expect(doctor.stdout).toMatch(
-      /^ok {6}auto speaks json with ollama\/m: writ probe \S+ measured it on [0-9-]{10} /m,
+      /^ok {6}auto uses json with ollama\/m: writ probe \S+ measured it on [0-9-]{10} /m,
     );
 
     const part = await writ(["probe", "ollama/m", "--drivers", "guided"], { env }); // chooses by words, and scores
-    expect(part.stdout).toContain("Remembered: auto now speaks json with ollama/m (");
+    expect(part.stdout).toContain("Remembered: auto now uses json with ollama/m (");
     expect(part.stdout).toContain("compared with these: json with grammar, json without grammar, react with");
   });
 
@@ -133,7 +133,7 @@ describe("writ probe", () => {
     const unsaved = await writ(["probe", "ollama/m", "--drivers", "json", "--grammar", "on", "--no-save"], {
       env,
     });
-    expect(unsaved.stdout).toContain("Not remembered: it was not to be (--no-save).\n");
+    expect(unsaved.stdout).toContain("Not remembered: --no-save says so.\n");
     const free = await writ(["probe", "ollama/m", "--drivers", "json", "--grammar", "off"], { env });
     expect(free.stdout).toContain(
       "Not remembered: auto holds this model to a grammar, and that was not measured.\n",
@@ -158,8 +158,8 @@ describe("writ probe", () => {
       },
     });
     expect(stdout).toMatch(/^json +yes +100 % of 4 +2\/2 /m);
-    expect(stdout).toContain("this is what was measured so far");
-    expect(stdout).toContain("Not remembered: the probe did not come to its end.\n");
+    expect(stdout).toContain("these are the measurements so far");
+    expect(stdout).toContain("Not remembered: the probe was not completed.\n");
     expect(code).toBe(130);
   });
 

@@ -13,7 +13,7 @@ import type { Listed } from "./process.ts";
 const program = fileURLToPath(new URL("process.ts", import.meta.url));
 const execute = promisify(execFile);
 
-/** The moments at which somebody answers: while a process stands at the question, after it was killed there, and when the run waits in order. */
+/** The moments at which another process answers: while a process stands at the question, after it was killed there, and while the run waits regularly. */
 const moments = ["during", "before", "after"] as const;
 
 /** The end of runs whose processes were killed at each of their questions. */
@@ -22,18 +22,18 @@ export interface ApprovedCalls {
   /** Questions at which a process was killed. */
   readonly kills: number;
   readonly paid: number;
-  /** The number of answers by what came of them. */
+  /** The number of answers with each code. */
   readonly codes: Readonly<Record<string, number>>;
 }
 
 interface Answer {
   readonly approved: boolean;
-  /** Left out where it is that of the question. */
+  /** Left out where it is the hash of the question. */
   readonly hash?: string;
   readonly code: string;
 }
 
-/** The answers to a question of each kind, and the code that must come of each. */
+/** The answers to a question of each kind, each with the code that it must get. */
 const answers: ReadonlyMap<Kind | undefined, readonly Answer[]> = new Map<Kind, readonly Answer[]>([
   ["yes", [{ approved: true, code: "taken" }]],
   [
@@ -55,8 +55,8 @@ const answers: ReadonlyMap<Kind | undefined, readonly Answer[]> = new Map<Kind, 
 ]);
 
 /**
- * Carries out so many runs, each with four questions, in processes that are killed at each question, and has another process answer: approvals, denials,
- * double clicks, answers about other calls and past the time. Then looks whether exactly the approved calls ran, once.
+ * Carries out so many runs, each with four questions, in processes that are killed at each question. Another process answers: approvals, denials,
+ * double clicks, answers about other calls, and answers after the time. Then checks that exactly the approved calls ran, once each.
  */
 export async function approvedCalls(
   count: number,
@@ -105,7 +105,7 @@ export async function approvedCalls(
 
 const momentOf = ({ run }: Listed) => moments[Number(run) % moments.length];
 
-/** Lets a process carry out the runs until each stands at a question, waits or has ended, does something meanwhile, and kills it. */
+/** Starts a process and lets it carry out the runs until each stands at a question, waits or has ended; then does `meanwhile`, and kills the process. */
 async function killedAtQuestions(given: readonly string[], meanwhile: () => Promise<void>): Promise<void> {
   const child = spawn(process.execPath, ["--no-warnings", program, ...given, "work"], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -123,7 +123,7 @@ async function killedAtQuestions(given: readonly string[], meanwhile: () => Prom
 /** Somebody who answers each question once, in a process of its own. */
 class Person {
   readonly complaints: string[] = [];
-  /** The number of answers by what came of them. */
+  /** The number of answers with each code. */
   readonly codes: Record<string, number> = {};
   private readonly given: readonly string[];
   private readonly list: string;
@@ -135,13 +135,13 @@ class Person {
     writeFileSync(list, "");
   }
 
-  /** All that was asked, in the order of the asking. */
+  /** All questions, in the order in which they were asked. */
   get questions(): readonly Listed[] {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a process wrote them
     return linesIn(this.list).map((line) => JSON.parse(line) as Listed);
   }
 
-  /** Answers what is not answered yet, and whose time it is. */
+  /** Answers the questions that are not answered yet and whose time it is. */
   async answer(isTime: (question: Listed) => boolean): Promise<void> {
     const open = this.questions.filter(
       (question) => !this.answered.has(placeOf(question)) && isTime(question),
@@ -174,7 +174,7 @@ const linesIn = (file: string): readonly string[] =>
         .filter((line) => line !== "")
     : [];
 
-/** Payments that nobody approved, that were made twice, and that were approved and not made. */
+/** Payments that nobody approved, payments made twice, and payments that were approved and not made. */
 function wrongPayments(paid: readonly string[], count: number): readonly string[] {
   const approved = new Set<string>();
   for (let run = 0; run < count; run += 1)

@@ -1,7 +1,7 @@
 /**
- * A process that carries out runs of payers until each has ended, waits, or was asked a question for the first time, at which it stands still: then it
- * says so, and waits for its death. Arguments: the module of the store, its address, a folder with the ledger and the list of questions, and `work`; or
- * `answer` with answers as JSON, which it gives, and prints what came of each.
+ * A process that carries out runs of payers until each has ended, waits, or was asked a question for the first time. The process then says so, stands
+ * still and waits to be killed. Arguments: the module of the store, its address, a folder with the ledger and the list of questions, and `work`; or
+ * `answer` with answers as JSON: then it gives these answers and prints the code of each.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,9 +1,9 @@
 /**
- * Ways out of what code was given, each one function. The same file runs as a tool of a process, as a module in a box, and as text in QuickJS:
- * so it imports nothing before it tries, and takes every name of Node's as one that may be missing.
+ * Attempts of code to reach more than it was given, each one function. The same file runs as a tool of a process, as a module in a box, and as text in QuickJS:
+ * so it imports nothing before an attempt, and treats every name of Node's as one that may be missing.
  */
 
-/** What is set out to be reached, and where. */
+/** What the attempts must not reach, and where it is. */
 export interface Targets {
   readonly secret: string;
   /** A file with the secret, which was not granted. */
@@ -31,17 +31,17 @@ export interface Targets {
   readonly witnessPid: number;
 }
 
-/** `reached` says that it got out; `inside` that it worked, and reached nothing that was not given; `held` that it failed. */
+/** `reached`: the code got out. `inside`: the attempt worked, and reached only what was given. `held`: the attempt failed. */
 export type Found = "reached" | "inside" | "held";
 
 type Attempt = (targets: Targets) => Found | Promise<Found>;
 
 const reachedIf = (isReached: boolean): Found => (isReached ? "reached" : "held");
 
-/** What was taken before anything could be put before it. */
+/** A function taken when this file was loaded, before a wrapper could replace it. */
 const early = typeof process === "undefined" ? undefined : process.getBuiltinModule("node:fs");
 
-/** Work for a timer that was made when this file was loaded. */
+/** Work for a timer that was started when this file was loaded. */
 const jobs: (() => void)[] = [];
 if (typeof setInterval === "function") setInterval(() => jobs.shift()?.(), 5).unref();
 
@@ -71,7 +71,7 @@ const loadText = (text: string): Promise<{ readonly text: string }> => import(`d
 
 const after = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
 
-/** By the name of their row. Which of them are reached is also looked at from outside. */
+/** The attempts, by the names of their rows. The parent also checks from outside what was reached. */
 export const attempts: Readonly<Record<string, Attempt>> = {
   "read a file outside": (targets) => reads(targets.secretFile, targets),
   "read with `../`": (targets) => reads(targets.climbing, targets),
@@ -173,7 +173,7 @@ export const attempts: Readonly<Record<string, Attempt>> = {
       process.dlopen({ exports: {} }, library);
       return "reached";
     } catch (error) {
-      // The library was loaded, and is none of Node's.
+      // The library was loaded, and is not one of Node's.
       return reachedIf(String(error).includes("self-register"));
     }
   },
@@ -232,7 +232,7 @@ export const attempts: Readonly<Record<string, Attempt>> = {
   },
 };
 
-/** Tries one. What throws is held. */
+/** Makes one attempt. An attempt that throws was held. */
 export async function execute({
   row,
   targets,

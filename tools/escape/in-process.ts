@@ -1,11 +1,11 @@
-/** Tries ways out as a tool of this process, by its handles or around them: the parent names one after another, and looks what it reached. */
+/** Makes attempts as a tool of this process, through its handles or around them: the parent names one after another, and checks what was reached. */
 import { env, exec, fs, net, tool } from "../../src/index.ts";
 import { callTool } from "../../src/doors.ts";
 import type { Handles } from "../../src/tool/handles.ts";
 import { execute, type Found, type Targets } from "./attempts.ts";
 import { tryThrough } from "./through-handles.ts";
 
-/** One way out, and how it is tried. */
+/** One attempt, and whether it goes through the handles. */
 export interface Trying {
   readonly row: string;
   readonly targets: Targets;
@@ -34,7 +34,7 @@ async function tryOne({ row, targets, throughHandles }: Trying): Promise<Found |
   });
   const { status, text } = await callTool(escaping, {}, { grants: needs });
   if (status !== "ok") throw new Error(`${row}: ${text}`);
-  // What was changed in this process has reached the program that the tool runs in.
+  // A change in this process has reached the program that the tool runs in.
   const isChanged =
     Reflect.deleteProperty(Object.prototype, "escaped") && found === "inside" && row.startsWith("change");
   return isChanged ? "reached" : found;

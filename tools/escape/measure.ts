@@ -12,12 +12,12 @@ import { type Scene, setOut } from "./targets.ts";
 
 /** The columns of the table. */
 export const columns = ["through", "around", "bwrap", "quickjs"] as const;
-/** How code is held. */
+/** How the code is held. */
 export type Column = (typeof columns)[number];
-/** What was found; undefined where a way out does not exist. */
+/** The finding of each column; undefined where an attempt does not exist. */
 export type Row = Readonly<Partial<Record<Column, Found>>>;
 
-/** What was measured on this machine. */
+/** The findings on this machine. */
 export interface Measured {
   readonly rows: ReadonlyMap<string, Row>;
   /** Columns that cannot be measured here, and why. */
@@ -28,7 +28,7 @@ const here = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 
 type Try = (row: string) => Promise<Found | undefined>;
 
-/** Tries every way out in every column, one after another. Each column has targets of its own: what is reached late is not another's. */
+/** Makes every attempt in every column, one after another. Each column has targets of its own: an attempt that reaches one late does not count in another. */
 export async function measure(): Promise<Measured> {
   const missing = new Map<Column, string>();
   const box = await boxes();
@@ -69,7 +69,7 @@ async function ask(child: ChildProcess, trying: Trying): Promise<Found | undefin
   return found;
 }
 
-/** As a module that was given its own file and one folder. */
+/** Makes the attempts as a module that was given its own file and one folder. */
 async function inBox(targets: Targets): Promise<Try> {
   const made = await isolatedTool({
     name: "escaping",
@@ -78,7 +78,7 @@ async function inBox(targets: Targets): Promise<Try> {
     module: here("attempts.ts"),
     files: [targets.folder],
   });
-  // What the box was given stands beneath its own folder there; the links in it lead to where they always did.
+  // What the box was given is beneath its own folder there; the links in it lead where they led before.
   const { folder, fileLink, folderLink, climbing } = targets;
   const moved = Object.fromEntries(
     Object.entries({ folder, fileLink, folderLink, climbing }).map(([name, path]) => [name, `/tool${path}`]),
@@ -86,7 +86,7 @@ async function inBox(targets: Targets): Promise<Try> {
   return async (row) => (await made.execute({ row, targets: { ...targets, ...moved } }, context)) as Found;
 }
 
-/** As the text of a piece of code. */
+/** Makes the attempts as the text of a piece of code. */
 async function inQuickjs(targets: Targets): Promise<Try> {
   const made = await codeTool({ timeoutMs: 5_000 });
   const text = stripTypeScriptTypes(readFileSync(here("attempts.ts"), "utf8")).replaceAll(/^export /gm, "");

@@ -17,15 +17,15 @@ import { join } from "node:path";
 import { nodeFiles } from "../../src/adapters/isolate/node-files.ts";
 import type { Targets } from "./attempts.ts";
 
-/** What is set out for one kind of code, and what of it was reached, as seen from here. */
+/** The targets for one kind of code, and whether one was reached, as seen from this process. */
 export interface Scene {
   readonly targets: Targets;
-  /** Whether anything was reached since it was last asked. */
+  /** Whether a target was reached since the last call. */
   readonly wasReached: () => boolean;
   readonly end: () => void;
 }
 
-/** Sets out what must not be reached. The secret also stands in the environment of this process, under this name. */
+/** Sets up the targets that must not be reached. The secret is also in the environment of this process, under the name `variable`. */
 export async function setOut(variable: string): Promise<Scene> {
   const outside = realpathSync(mkdtempSync(join(tmpdir(), "writ-escape-")));
   const at = (name: string): string => join(outside, name);
@@ -68,7 +68,7 @@ export async function setOut(variable: string): Promise<Scene> {
 
 type Ports = Pick<Targets, "httpPort" | "redirectPort" | "udpPort" | "witnessPid">;
 
-/** Servers that notice whoever reaches them, one that sends on to another, and a process with the secret in its environment. */
+/** Starts servers that notice each connection, one that redirects to another, and a process with the secret in its environment. */
 async function listen(
   secret: string,
   socket: string,

@@ -3,7 +3,7 @@ import type { Found, Targets } from "./attempts.ts";
 
 type Attempt = (targets: Targets, handles: Handles) => Promise<string | undefined | void>;
 
-/** The same ways out with nothing but the handles of a context. A row that is not here has no handle that could do it. */
+/** The same attempts with only the handles of a context. A row that is not here has no handle that could do it. */
 const attempts: Readonly<Record<string, Attempt>> = {
   "read a file outside": ({ secretFile }, { fs }) => fs.readText(secretFile),
   "read with `../`": ({ climbing }, { fs }) => fs.readText(climbing),
@@ -34,7 +34,7 @@ const attempts: Readonly<Record<string, Attempt>> = {
   },
 };
 
-/** Tries one through the handles; undefined where there is none for it. */
+/** Makes one attempt through the handles; undefined where no handle could do it. */
 export async function tryThrough(
   row: string,
   targets: Targets,

@@ -1,6 +1,6 @@
 import type { DurableRuns } from "../../src/durable.ts";
 
-/** Approves all that a run asks, and says how many questions that were. */
+/** Approves all questions of a run, and returns how many there were. */
 export async function approveAll(runs: DurableRuns, runId: string): Promise<number> {
   const questions = await runs.waiting(runId);
   for (const { key, request } of questions)

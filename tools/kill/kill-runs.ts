@@ -31,12 +31,12 @@ export interface KilledRun {
 /** Where a run is kept, and whether its payments wait for answers. */
 export interface KillOptions {
   readonly waits?: boolean;
-  /** Default: a SQLite file. A worker that a dispatcher serves has nobody to ask: where the run does not wait, a person answers while the worker lives. */
+  /** Default: a SQLite file. A worker of a dispatcher has no `approve`: where the run does not wait, a person answers while the worker lives. */
   readonly store?: SharedStoreUnderTest | DispatcherUnderTest;
 }
 
 /**
- * Carries out one run, killed at each point in turn, until it ends; then looks for what must not be. A point is counted from the death before. Where the run
+ * Carries out one run, killed at each point in turn, until it ends; then checks the result. A point is counted from the death before. Where the run
  * `waits`, its payments are approved one by one while no process carries it out.
  */
 export async function killRun(
@@ -74,7 +74,7 @@ async function carriedOut(points: readonly string[], { waits, store }: Required<
 }
 
 /**
- * The same run in memory, in one process: what is killed stands still for ever, and its records are those that were there by then.
+ * Does the same in memory, in one process: a killed run stands still for ever, and its records are those that were there by then.
  */
 export async function killInMemory(points: readonly string[]): Promise<KilledRun> {
   const undisturbed = await endUndisturbed();
@@ -108,7 +108,7 @@ export async function killInMemory(points: readonly string[]): Promise<KilledRun
 
 const known = new Map<boolean, Promise<ToldEnd>>();
 
-/** The end of the run that nobody disturbs. */
+/** The end of a run that is never killed. */
 function endUndisturbed(waits = false): Promise<ToldEnd> {
   const end =
     known.get(waits) ?? carriedOut([], { waits, store: sqliteUnderTest }).then(({ ended }) => ended);
@@ -188,7 +188,7 @@ async function carryOn(given: readonly string[]): Promise<ToldEnd | undefined> {
   }
 }
 
-/** Approves what is asked, as a process of its own would. */
+/** Approves the questions, as a process of its own would. */
 async function approveFromOutside(
   under: SharedStoreUnderTest | DispatcherUnderTest,
   address: string,
@@ -222,16 +222,16 @@ function paidTwice(lines: readonly string[]): readonly string[] {
   return begun.filter((line, place) => begun.indexOf(line) !== place).map((line) => `${line} twice`);
 }
 
-/** What has to be the same however often a run was killed. */
+/** What must be the same however often a run was killed. */
 function shown({ outcome, output, results, facts, session }: ToldEnd): readonly string[] {
   return [
     `${outcome} ${JSON.stringify(output)}, ${session} runs in its session`,
     ...results.map(({ name }) => name),
-    ...facts.map((text) => text.replace(/ unknown$/, " ok")), // of what nobody knows, the result alone differs
+    ...facts.map((text) => text.replace(/ unknown$/, " ok")), // a payment that nobody knows about differs in its result alone
   ];
 }
 
-/** What differs from the end of the run that nobody disturbed, but for payments whose result is unknown. */
+/** The differences from the end of a run that was never killed, except for payments whose result is unknown. */
 function wrongEnds(lines: readonly string[], ended: ToldEnd, undisturbed: ToldEnd): readonly string[] {
   const isPaid = (text: string): boolean => lines.some((line) => line.startsWith(`end ${text} `));
   const expected = shown(undisturbed);

@@ -11,7 +11,7 @@ import { boss } from "./worker-process.ts";
 
 const program = fileURLToPath(new URL("worker-process.ts", import.meta.url));
 
-/** What is done to the workers of some runs. */
+/** How the workers of some runs are ended. */
 export interface Disturbance {
   readonly runs: number;
   readonly workers: number;
@@ -19,18 +19,18 @@ export interface Disturbance {
   readonly signal: () => "SIGTERM" | "SIGKILL";
   /** A number from 0 to 1. */
   readonly next: () => number;
-  /** No worker is ended any more after so many. */
+  /** No worker is ended any more after this number. */
   readonly most: number;
 }
 
-/** What came of it. */
+/** The counts and complaints. */
 export interface Disturbed {
   readonly ended: number;
   readonly unknown: number;
   readonly complaints: readonly string[];
 }
 
-/** Starts runs, ends and replaces their workers again and again while somebody approves each payment, and looks for what must not be. */
+/** Starts runs, ends and replaces their workers again and again while a person approves each payment, and checks the results. */
 export async function killWorkers({
   runs: count,
   workers,
@@ -79,7 +79,7 @@ export async function killWorkers({
   }
 }
 
-/** Approves each question, as somebody in another process would. */
+/** Approves each question, as a person in another process would. */
 async function approveAll(runs: DurableRuns, over: AbortSignal): Promise<void> {
   while (!over.aborted) {
     for (const { runId, key, request } of await runs.waiting())

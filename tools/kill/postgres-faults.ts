@@ -5,14 +5,14 @@ import type { RunJournal } from "../../src/durable.ts";
 import { type PostgresRuns, postgresRuns } from "../../src/postgres.ts";
 import type { PostgresServer } from "../../test/postgres-server.ts";
 
-/** The end of one scene: what must not be, and whether another process took the run over. */
+/** The end of one scene: its faults, and whether another process took the run over. */
 export interface FaultyScene {
   readonly complaints: readonly string[];
   readonly wasTaken: boolean;
   readonly unknown: number;
 }
 
-/** What the effects of a run did, as its world saw it. */
+/** The effects of a run, as its world saw them. */
 interface World {
   readonly begun: string[];
   readonly done: string[];
@@ -69,7 +69,7 @@ async function carryOut(journal: RunJournal, subject: ReturnType<typeof payer>):
   }
 }
 
-/** Opens a run as soon as nobody has it. */
+/** Opens a run as soon as no process has it. */
 async function openSoon(runs: PostgresRuns, id: string, triesLeft = 5_000): Promise<RunJournal> {
   try {
     return await runs.open(id);
@@ -80,7 +80,7 @@ async function openSoon(runs: PostgresRuns, id: string, triesLeft = 5_000): Prom
   }
 }
 
-/** What must not be in the world of a run whose last owner saw this end. */
+/** The faults in the world of a run whose last owner saw this end. */
 function wrongIn({ begun, done }: World, ended: Ended | string): readonly string[] {
   if (typeof ended === "string") return [`the run ends with ${ended}`];
   const expected = Array.from({ length: turns }, (_, turn) => 1 + (turn % 3)).reduce(
@@ -163,7 +163,7 @@ export async function crashServer(
   return { complaints, wasTaken: false, unknown: unknownIn(ended) };
 }
 
-/** Two begin the same run at once; who comes too late tries again until the other has left it. */
+/** Two processes begin the same run at once; the second tries again until the first has left it. */
 export async function startTwice(
   server: PostgresServer,
   schema: string,

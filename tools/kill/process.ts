@@ -56,7 +56,7 @@ const opening = (await import(module)) as {
 if (opening.openDispatched !== undefined) await asWorker(opening.openDispatched);
 else if (opening.openRuns !== undefined) await alone(await opening.openRuns(address));
 
-/** Takes the run by itself. */
+/** Claims the run by itself. */
 async function alone(store: Awaited<ReturnType<OpenRuns>>): Promise<void> {
   const journal = await opened(store);
   const { outcome, output, transcript } = await boss.run("Go", {

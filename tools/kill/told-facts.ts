@@ -20,12 +20,12 @@ export class ToldFacts {
     return [...this.bySeq.values()].toSorted((one, other) => one.seq - other.seq);
   }
 
-  /** Each fact with all that it says, but for when it was told. */
+  /** Each fact with all of its fields, except its time. */
   get whole(): readonly string[] {
     return this.all.map((fact) => JSON.stringify({ ...fact, at: 0 }));
   }
 
-  /** A line for each fact, with all that has to be the same in every run like this one. */
+  /** A line for each fact, with all that must be the same in every run like this one. */
   get lines(): readonly string[] {
     return this.all.map(lineOf);
   }
@@ -63,7 +63,7 @@ export async function replayFaults(
       journal: memoryJournal(records, { mode: "replay" }),
       runId,
       onEvent: again.take,
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing of it may be used
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- none of it may be used
       ...(inSession ? { session: session(sessions as SessionStore, "talk") } : {}),
     })
     .catch((error: unknown) => faults.push(`the replay fails: ${String(error)}`));

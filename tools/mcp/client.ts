@@ -1,5 +1,5 @@
 /**
- * The client that the conformance suite starts with the address of its server: an agent that calls every tool once. Whoever signs in says yes at once.
+ * The client that the conformance suite starts with the address of its server: an agent that calls every tool once. A sign-in is approved at once.
  */
 import { agent } from "writ";
 import { connectMcp } from "writ/mcp";
@@ -33,7 +33,7 @@ await using server = await connectMcp({
   },
 });
 
-/** Arguments for the tool that adds; all others take none. */
+/** Arguments for the tool that adds; all other tools take none. */
 const argumentsFor = (name: string): { readonly [field: string]: number } =>
   name.endsWith("add_numbers") ? { a: 5, b: 3 } : {};
 const calls = server.tools.map(({ name }) => ({ name, arguments: argumentsFor(name) }));

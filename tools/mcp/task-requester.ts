@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** What is used of `@modelcontextprotocol/ext-tasks`, which is installed with the suite alone. */
+/** The parts used of `@modelcontextprotocol/ext-tasks`, which is installed with the suite alone. */
 interface Requester {
   readonly createTaskSessionFromClient: (client: object, options: object) => Session;
 }
@@ -40,10 +40,10 @@ const yes = { action: "accept", content: { approved: true } };
 const calls = { takes_long: "done at last", deletes: "deleted" };
 
 /**
- * Calls tools of a server by the official requester of the Tasks extension, one that takes long in both revisions, and one that asks in
- * 2026-07-28: in 2025-11-25 it never fetches the result, with which its questions come.
+ * Calls tools of a server by the official requester of the Tasks extension: one that takes long in both revisions, and one that asks in
+ * 2026-07-28 only, because in 2025-11-25 the requester never fetches the result, with which its questions come.
  *
- * @throws Error where one is no task, or does not end as it should
+ * @throws Error where one is not a task, or does not end as it should
  */
 export async function checkTasks(url: string, folder: string): Promise<number> {
   const load = (path: string): Promise<unknown> =>
@@ -89,7 +89,7 @@ async function seen(session: Session, name: string): Promise<Seen> {
   return { states, outcome };
 }
 
-/** Sends requests of the extension past the client library, which takes no tasks for results of calls. */
+/** Sends requests of the extension past the client library, which does not accept tasks as results of calls. */
 function rawly(url: string) {
   let id = 0;
   return async (request: {

@@ -1,12 +1,12 @@
 /** A fault of a runtime, as a patch of a copy of src. */
 export interface PlantedBug {
   readonly name: string;
-  /** Where it was met: a review of this project, or an issue of another one. */
+  /** Where it was found: in a review of this project, or in an issue of another one. */
   readonly from: string;
   readonly edits: readonly Edit[];
 }
 
-/** A text that stands once in a file, and what stands there in the copy. */
+/** A text that occurs once in a file, and its replacement in the copy. */
 export interface Edit {
   readonly file: string;
   readonly find: string;
@@ -23,7 +23,7 @@ const bug = (
   edits: edits.map(([file, find, put]) => ({ file: `src/${file}`, find, put })),
 });
 
-/** Faults that runtimes had, each planted by itself. */
+/** Faults that runtimes had, each planted alone. */
 export const bugs: readonly PlantedBug[] = [
   bug(
     "an irreversible call runs again after a crash",

@@ -1,11 +1,11 @@
-/** Simulates the agents of the tests in this copy of the source until an invariant breaks, and prints what was found: node tools/planted/hunt.ts SECONDS */
+/** Simulates the agents of the tests in this copy of the source until an invariant breaks, and prints the finding: node tools/planted/hunt.ts SECONDS */
 import { simulate } from "../../src/testing.ts";
 import { cases } from "../../test/simulate/agents.ts";
 
 const began = performance.now();
 const seconds = (): number => (performance.now() - began) / 1000;
 const most = Number(process.argv[2] ?? 60);
-/** The schedules of one agent before the next has its turn. */
+/** The number of schedules of one agent before the next agent's turn. */
 const share = 40;
 
 let schedules = 0;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { root } from "../source-files.ts";
 import type { PlantedBug } from "./bugs.ts";
 
-/** What a hunt found; without an invariant nothing. */
+/** The finding of a hunt; without an invariant it found nothing. */
 export interface Found {
   readonly agent?: string;
   readonly invariant?: string;
@@ -16,7 +16,7 @@ export interface Found {
   readonly trace?: string;
 }
 
-/** Plants a bug in a copy of the source, and has the simulator look for it. A text says why there was no hunt. */
+/** Plants a bug in a copy of the source, and has the simulator look for it. Returns a text that says why where there was no hunt. */
 export function huntFor({ edits }: PlantedBug, { seconds }: { readonly seconds: number }): Found | string {
   const folder = mkdtempSync(join(tmpdir(), "writ-planted-"));
   try {

@@ -13,7 +13,7 @@ interface Looked {
 
 type Provable = Parameters<typeof prove>[0];
 
-/** The examples as users have them, from what is built: what is proved of each, and runs that might break it. */
+/** The examples as users have them, from the build: what is proved of each, and runs that might break it. */
 export const lookAtExamples: ReadonlyMap<string, (drawn: Drawn) => Promise<Looked>> = new Map([
   ["approval/agent", (drawn: Drawn) => look(mailer, "Remind Ada of invoice 17.", drawn)],
   ["calculator/agent", (drawn: Drawn) => look(calculator, "What is 3 + 5?", drawn)],

@@ -10,15 +10,15 @@ import {
 import { holes } from "../../test/unit/eval/prove/holes.ts";
 import { cases } from "../../test/simulate/agents.ts";
 
-/** An agent of which sentences are proved, and how it is simulated. */
+/** An agent with proved sentences, and how it is simulated. */
 export interface Subject {
   readonly agent: Agent<string>;
   readonly options: SimulationOptions;
-  /** More sentences than those that are proposed. */
+  /** Sentences besides the proposed ones. */
   readonly more: readonly Sentence[];
 }
 
-/** What came of looking for a run that breaks what is proved. */
+/** The sentences that are proved, and the result of the search for a run that breaks one. */
 export interface Looked {
   readonly proved: readonly Sentence[];
   readonly simulation: Simulation;
@@ -38,10 +38,10 @@ export const subjects: ReadonlyMap<string, Subject> = new Map([
   ...sound,
 ]);
 
-/** The schedules that are drawn. */
+/** The seed and the number of the schedules that are drawn. */
 export type Drawn = Pick<SimulationOptions, "seed" | "schedules">;
 
-/** Proves what can be proved of an agent, and looks in drawn schedules, or in a given one, for a run that breaks it. */
+/** Proves what can be proved of an agent, and searches drawn schedules, or a given one, for a run that breaks it. */
 export async function look(
   { agent, options, more }: Subject,
   drawn: Drawn & Pick<SimulationOptions, "schedule">,

@@ -2,19 +2,19 @@ import { appendFileSync } from "node:fs";
 import { agent, type Agent, ask, type Policy, policy, tool } from "../../src/index.ts";
 import type { ModelRequest } from "../../src/models.ts";
 
-/** Something that may happen around an effect: a process is killed there. */
+/** Functions that run around an effect: a process may be killed there. */
 export interface Around {
   readonly before?: () => Promise<void>;
   readonly after?: () => Promise<void>;
 }
 
-/** The policy that asks. It is data: the source of a function is another one where a test runner has changed it. */
+/** The policy that asks. It is data, because the source of a function differs where a test runner has changed it. */
 export const asks: Policy = policy({ name: "money", rules: [ask("pay").because("money leaves")] });
 
 /** A later version of it. */
 export const asksAnew: Policy = policy({ name: "money", rules: [ask("pay").because("much money leaves")] });
 
-/** A model that pays whom it is told, then tells how the call ended. */
+/** A model that pays the recipient in its question, then says how the call ended. */
 function model({ messages }: Pick<ModelRequest, "messages">) {
   const last = messages.at(-1);
   if (last?.role === "tool") return last.status;
@@ -24,8 +24,8 @@ function model({ messages }: Pick<ModelRequest, "messages">) {
 }
 
 /**
- * An agent that makes one payment, to whom it is told and of 10, which kim alone may approve. Each payment is a line of the ledger. A name that begins with
- * `late` is asked about for a moment only.
+ * An agent that makes one payment of 10 to the recipient in its question. Only kim may approve it. Each payment is a line of the ledger. A name that begins with
+ * `late` may be approved for one millisecond only.
  */
 export function payer(ledger: string, judge: Policy, around: Around = {}): Agent<string, string> {
   const pay = tool({

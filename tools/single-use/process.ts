@@ -1,6 +1,6 @@
 /**
- * A process beside others. Arguments: the file of the runs, the ledger, and `answer` with questions as JSON: approves them, and prints how often each code
- * came; or `before` and `after` with a number: carries out runs, and kills itself when so many stand right before their effect, or right behind it.
+ * A process beside others. Arguments: the file of the runs, the ledger, and `answer` with questions as JSON: then it approves them and prints how often each code
+ * came; or `before` or `after` with a number: then it carries out runs, and kills itself when so many are directly before their effect, or directly after it.
  */
 import { durableRuns } from "../../src/durable.ts";
 import { isWritError } from "../../src/index.ts";

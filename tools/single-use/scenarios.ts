@@ -14,7 +14,7 @@ import { asks, asksAnew, payer } from "./payer.ts";
 const program = fileURLToPath(new URL("process.ts", import.meta.url));
 const execute = promisify(execFile);
 
-/** Runs that wait for their approval, and nobody works on them. */
+/** Runs that wait for their approval; no worker works on them. */
 interface Waiting {
   readonly file: string;
   readonly ledger: string;
@@ -23,10 +23,10 @@ interface Waiting {
   readonly questions: readonly WaitingQuestion[];
 }
 
-/** What came of answers: how many were taken, and how many were refused with each code. */
+/** The number of answers that were taken, and that were refused, by code. */
 type Codes = Record<string, number>;
 
-/** The ways in which approvals are abused. Each gives what came of its answers; afterwards a worker goes on with all runs. */
+/** The ways in which approvals are abused. Each returns the codes of its answers; afterwards a worker carries on with all runs. */
 const scenarios = {
   async "two clicks"({ runs, questions }: Waiting) {
     return tally(questions.flatMap((one) => [approve(runs, one), approve(runs, one)]));
@@ -36,7 +36,7 @@ const scenarios = {
     const both = await Promise.all([1, 2].map(() => beside(file, ledger, "answer", shown)));
     return both.reduce<Codes>((sum, text) => added(sum, JSON.parse(text) as Codes), {});
   },
-  /** The answer is about another call; then the call is another one than the one that was approved. */
+  /** The answer names another call; then, after the right approval, the stored call is changed. */
   async "changed arguments"({ file, runs, questions }: Waiting) {
     const codes = await tally(questions.map((one) => approve(runs, one, { hash: "another" })));
     await tally(questions.map((one) => approve(runs, one)));
@@ -66,7 +66,7 @@ const scenarios = {
 /** A way in which approvals are abused. */
 export type Scenario = keyof typeof scenarios;
 
-/** The scenarios, and what each run of them must come to: the code of the answers that are refused, and the payments. */
+/** The scenarios, and the expected result of each run: the code of the answers that are refused, and the payments. */
 export const expectations: Readonly<
   Record<Scenario, { readonly refused?: string; readonly paid: 0 | 1; readonly late?: true }>
 > = {
@@ -80,14 +80,14 @@ export const expectations: Readonly<
   "killed between effect and record": { paid: 1 },
 };
 
-/** The end of so many approvals of one scenario. */
+/** The result of `count` approvals of one scenario. */
 export interface Abused {
   readonly codes: Codes;
   readonly paid: number;
   readonly complaints: readonly string[];
 }
 
-/** Has so many approvals abused in one way, then lets their runs go on, and looks what was paid. */
+/** Abuses `count` approvals in one way, then lets their runs go on, and checks the payments. */
 export async function abuse(scenario: Scenario, count: number): Promise<Abused> {
   const folder = mkdtempSync(join(tmpdir(), "writ-single-use-"));
   const [file, ledger] = [join(folder, "runs.db"), join(folder, "ledger")];

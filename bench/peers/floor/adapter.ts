@@ -1,4 +1,4 @@
-/** A minimal loop written by hand: what there is no way around, and nothing else. No policy, no events, no journal. */
+/** A minimal loop written by hand: only what every loop must do. No policy, no events, no journal. */
 import { Ajv, type ValidateFunction } from "ajv";
 import {
   type BenchTool,
@@ -95,7 +95,7 @@ export const prepare: Prepare = ({ tools: given, maxTurns }) => {
       while (next.done !== true) next = await stream.next();
       return next.value;
     },
-    /** Parses the whole text at its end, and tells its length on the way. */
+    /** Parses the whole text at its end, and reports its length meanwhile. */
     async object(prompt, onPartial) {
       let length = 0;
       const stream = events(tools, prompt, maxTurns);

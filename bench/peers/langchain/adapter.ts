@@ -11,7 +11,7 @@ function promptOf(messages: readonly BaseMessage[]): string | undefined {
   return messages.find((message) => message.getType() === "human")?.text;
 }
 
-/** The part of a chunk message that says what a piece does; undefined where LangChain has no word for it. */
+/** The part of a chunk message for a piece; undefined where LangChain has no such part. */
 function chunkOf(
   piece: Piece,
   places: Map<string, number>,

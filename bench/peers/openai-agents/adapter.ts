@@ -32,7 +32,7 @@ function textItem(text: string): AgentOutputItem {
   };
 }
 
-/** An event of the provider's own, which streamed runs hand on. */
+/** An event of the provider's own, which streamed runs pass on. */
 const raw = (event: Record<string, unknown>) => ({ type: "model", event }) as const;
 
 const model: Model = {

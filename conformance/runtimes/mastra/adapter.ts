@@ -108,7 +108,7 @@ export const start: Start = (setup) => {
     async recover() {
       const [one] = (await durable?.recoverActiveRuns())?.recovered ?? [];
       if (one?.status !== "success") throw new Error(one?.error?.message ?? "nothing was recovered");
-      return { text: "Done.", ended: "stop" }; // it tells that it succeeded, and no text
+      return { text: "Done.", ended: "stop" }; // it reports success, and has no text
     },
   };
 };

@@ -12,7 +12,7 @@ type Line = Readonly<
   readonly end: End;
 };
 
-/** A run that Python carries out: what it said, and who waits for more of it. */
+/** A run in Python: its messages so far, and the caller that waits for more of them. */
 class Going {
   readonly lines: Line[] = [];
   wake: () => void = () => undefined;
@@ -40,12 +40,12 @@ const [runs, signals, talks] = [
 ];
 const tell = (line: object): void => void python.stdin.write(`${JSON.stringify(line)}\n`);
 
-/** Runs a tool of the case, which Python asks for. */
+/** Runs a tool of the case when Python asks for it. */
 async function carryOut({ key, talk, name, arguments: args }: Line): Promise<void> {
   const stop = new AbortController();
   signals.set(key, stop);
   try {
-    const exact = args.replaceAll(/(?<=[:[,])-?\d{16,}(?=[,}\]])/g, '"$&"'); // Python's integers have no end
+    const exact = args.replaceAll(/(?<=[:[,])-?\d{16,}(?=[,}\]])/g, '"$&"'); // Python's integers have no limit
     const tool = talks.get(talk)?.find((one) => one.name === name);
     tell({ op: "result", key, value: await tool?.execute(JSON.parse(exact), { signal: stop.signal }) });
   } catch (error) {
@@ -59,7 +59,7 @@ createInterface({ input: python.stdout }).on("line", (text) => {
   else if (line.type === "left") signals.get(line.key)?.abort();
   else runs.get(line.id)?.tell(line);
 });
-await once(python.stdout, "readable"); // it says that it is ready
+await once(python.stdout, "readable"); // the process says that it is ready
 
 /** The agent is made and run in Python (adapter.py); its tools, which are the case's, run here. */
 export const start: Start = ({ tools, guardrail: _guardrail, ...setup }) => {

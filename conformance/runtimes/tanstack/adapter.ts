@@ -40,7 +40,7 @@ export const start: Start = (setup) => {
   const fetchClient: typeof fetch = (url, init) => routeOf(setup)(new Request(url as string, init));
   let page = open();
 
-  /** Opens a page: a client with what was kept of an earlier one. */
+  /** Opens a page: a client with the stored state of an earlier one. */
   function open(kept: object = {}) {
     const seen = { ended: "stopped", pending: undefined as unknown, pieces: [] as string[] };
     const client = new ChatClient({

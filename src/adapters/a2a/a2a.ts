@@ -10,7 +10,7 @@ import { withBoundedWords } from "../mcp/remote-call.ts";
 import { type RemoteAgent, type Said, tell } from "./remote-agent.ts";
 
 /**
- * An agent of somebody else, and the author's words on it. What is not said stays undeclared.
+ * An agent of somebody else, with the author's declarations about it. Anything left out stays undeclared.
  *
  * @example
  * ```ts
@@ -26,13 +26,13 @@ import { type RemoteAgent, type Said, tell } from "./remote-agent.ts";
  * ```
  */
 export interface A2aAgent extends ForeignToolWords {
-  /** Your name for the agent: the tool is called `a2a/NAME`. */
+  /** The author's name for the agent: the tool is called `a2a/NAME`. */
   readonly name: string;
-  /** The address below which its card stands: `/.well-known/agent-card.json` behind it. It ends with a slash where it has a path. */
+  /** The address of its card, without `/.well-known/agent-card.json`. It ends with a slash if it has a path. */
   readonly url: string | URL;
-  /** The description of the agent that the model is told. That of its card is not shown to a model. */
+  /** The description of the agent for the model. The model is not shown the description in its card. */
   readonly description: string;
-  /** Sent to the origin of the address alone. */
+  /** Headers for the origin of the address only. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -45,15 +45,16 @@ const shape = object({
 });
 
 /**
- * Makes a tool of an agent that speaks A2A 1.0 (JSON-RPC or HTTP+JSON): its input is a message, its result what the agent says, as text or files. Nothing is asked
- * of the agent before the first call. A task that wants input is a result with its words and its id, by which the model may go on; nobody's approval is given to it.
+ * Makes a tool of an agent that speaks A2A 1.0 (JSON-RPC or HTTP+JSON): its input is a message, its result the agent's answer, as text or files. It sends
+ * nothing to the agent before the first call. A task that wants input returns its message and its id, with which the model may go on. The tool gives the agent
+ * no approval.
  *
- * The agent is a stranger: its words are untrusted whatever it does, its effect is undeclared unless the author says it, and calls are asked about as those of such
- * tools are. It is spoken to at the origin of `url` alone: a card that names another one is a failure, and redirects are not followed. Answers are bounded in size,
- * and a call in time (`timeoutMs`, default 60,000): then the task is cancelled, as far as it is known. A call that is made again after a crash sends the same message id.
- * Needs the package `@a2a-js/sdk`.
+ * The agent is a stranger: its answers are always untrusted, its effect is undeclared unless the author declares it, and calls need approval like those of such
+ * tools. It is asked only at the origin of `url`: a card with another origin is an error, and redirects are not followed. Answers are bounded in size,
+ * and a call in time (`timeoutMs`, default 60,000): the task is then cancelled, if it is known. A call that is repeated after a crash sends the same message
+ * id. Needs the package `@a2a-js/sdk`.
  *
- * @throws WritError `definition-invalid`, `name-invalid`; a call fails with `peer-missing` where the package is absent
+ * @throws WritError `definition-invalid`, `name-invalid`; a call fails with `peer-missing` if the package is absent
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -90,7 +91,7 @@ export function a2aTool(agent: A2aAgent): Tool {
   return { ...made, enforcement };
 }
 
-/** Waits behind the bound of the call itself, which cancels the task. */
+/** The extra time before the runtime's own bound: the bound of the call comes first, and cancels the task. */
 const graceMs = 2_000;
 
 const said = {

@@ -7,13 +7,13 @@ import { type WithFiles, withFiles } from "../../tool/with-files.ts";
 import { boundedFetch } from "../bounded-fetch.ts";
 import { importInstalled, importPeer } from "../peer.ts";
 
-/** An agent at an address, with what is sent to its origin. */
+/** An agent at an address, with the headers for its origin. */
 export interface RemoteAgent {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The words of a model to an agent: a new task, or more of one that wants input. */
+/** A message of a model to an agent: for a new task, or for one that wants input. */
 export interface Said {
   readonly message: string;
   readonly task?: string;
@@ -24,14 +24,14 @@ interface Telling {
   readonly signal: AbortSignal;
 }
 
-/** The numbers by which the package knows the states of a task. */
+/** The package's numbers of the states of a task. */
 const states = { submitted: 1, working: 2, completed: 3, inputRequired: 6 } as const;
 
-/** The pauses between looks at a task: short at first, and then of at most a second. */
+/** The pauses between requests for the state of a task: short at first, later at most a second. */
 const pauses = { firstMs: 50, mostMs: 1_000 } as const;
 
 /**
- * Sends a message and waits for what comes of it. A task that this call began, or knows, is cancelled when the signal is aborted, or when nobody can be asked about it.
+ * Sends a message and waits for the result. It cancels the known task if the signal is aborted, or if the agent can no longer be asked about it.
  *
  * @throws Error for an agent that fails, refuses or cannot be reached; WritError `peer-missing`
  */
@@ -64,7 +64,7 @@ export async function tell(
   return "status" in answer ? resultOf(await atRest(answer, client, signal)) : given(answer.parts);
 }
 
-/** Asks for the task at once, so that its id is known while it is at work. */
+/** Asks for the task at once, so that its id is known while the agent works. */
 const configuration: A2a.SendMessageConfiguration = {
   acceptedOutputModes: [],
   taskPushNotificationConfig: undefined,
@@ -73,10 +73,10 @@ const configuration: A2a.SendMessageConfiguration = {
 
 const stateOf = ({ status }: A2a.Task): number => status?.state ?? 0;
 
-/** The most looks in a row that may fail: some seconds, in which a server is restarted. */
+/** The most failed requests in a row: they take some seconds, in which a server can restart. */
 const mostFailures = 10;
 
-/** Looks at a task until it is not at work any more. One that is not waited for any more is cancelled. */
+/** Asks for the state of a task until the agent no longer works on it. If this fails or is aborted, it cancels the task. */
 async function atRest(task: A2a.Task, client: A2aClient.Client, signal: AbortSignal): Promise<A2a.Task> {
   const { id } = task;
   let latest = task;
@@ -106,7 +106,7 @@ async function atRest(task: A2a.Task, client: A2aClient.Client, signal: AbortSig
 const isAtWork = (task: A2a.Task): boolean =>
   stateOf(task) === states.submitted || stateOf(task) === states.working;
 
-/** The client for an agent: what it says of itself must stay at its origin. */
+/** The client for an agent: the addresses in its card must be at its origin. */
 async function connect({ url, headers }: RemoteAgent): Promise<A2aClient.Client> {
   const name = "@a2a-js/sdk";
   const library = await importPeer(() => importInstalled<typeof A2aClient>(`${name}/client`), {
@@ -143,7 +143,7 @@ function resultOf(task: A2a.Task): string | WithFiles<string> {
   throw new Error(text || "the agent did not do it, and does not say why");
 }
 
-/** The text of parts, with their files beside it; `otherwise` where there are none. */
+/** The text of parts, with their files; `otherwise` if there are none. */
 function given(parts: readonly A2a.Part[], otherwise: readonly A2a.Part[] = []): string | WithFiles<string> {
   const said = parts.length === 0 ? otherwise : parts;
   const files = said.flatMap(fileIn);

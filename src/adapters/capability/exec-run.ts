@@ -6,7 +6,7 @@ import { waitMs } from "../wait-ms.ts";
 import { keepEnds } from "./keep-ends.ts";
 import { handleFailed } from "./lifetime.ts";
 
-/** A program, ready to be started. */
+/** A program with everything that is needed to start it. */
 export interface Start {
   readonly file: string;
   readonly args: readonly string[];
@@ -19,18 +19,18 @@ export interface Start {
   readonly resource: string;
 }
 
-/** Wait for outputs that another process still holds. */
+/** The wait for outputs that another process still holds open. */
 const graceMs = 1000;
 
 /**
- * Runs a program in a process group of its own, and leaves nothing of the group running.
+ * Runs a program in a process group of its own, and leaves no process of the group running.
  *
- * @throws WritError `handle-failed`; the reason of the signal when it is aborted before
+ * @throws WritError `handle-failed`; the reason of a signal that is aborted before the start
  */
 export function runProgram(start: Start, signal: AbortSignal): Promise<ExecResult> {
   const { file, args, cwd, env, input, maxBytes, timeoutMs, resource, onLimit } = start;
   return new Promise((resolve, reject) => {
-    signal.throwIfAborted(); // nobody would stop it later
+    signal.throwIfAborted(); // later nobody would stop it
     const child = startProgram(file, args, { cwd, env, detached: true, files: ["pipe", "pipe", "pipe"] });
     const killGroup = (): void => killAll(child.pid);
     let stoppedBy: ExecResult["stoppedBy"];
@@ -88,13 +88,13 @@ export function runProgram(start: Start, signal: AbortSignal): Promise<ExecResul
   });
 }
 
-/** An output as it is given. */
+/** An output, as it is returned. */
 interface Collected {
   readonly text: string;
   readonly leftOut: number;
 }
 
-/** A program that prints so many times what is kept has lost itself. */
+/** A program is stopped when it prints this many times the bytes that are kept. */
 const floodFactor = 64;
 
 function collect(
@@ -123,6 +123,6 @@ function killAll(group: number | undefined): void {
   try {
     process.kill(-group, "SIGKILL");
   } catch {
-    // Nobody is left in it.
+    // the group has no process left
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Variables that change which code a program loads, which other programs it starts, which files of settings it reads, or whom it trusts, by what they are
- * for. A star stands for any letters. A program decides itself what it reads: no list can be complete.
+ * Variables that change which code a program loads, which other programs it starts, which settings it reads, or whom it trusts, by their
+ * purpose. A star stands for any letters. Each program decides itself what it reads, so no list can be complete.
  */
 const names: Readonly<Record<string, string>> = {
   system: "PATH HOME PWD OLDPWD TMP TEMP TMPDIR XDG_* MAIL* TERMINFO* TERMCAP TERMPATH INPUTRC",
@@ -38,7 +38,7 @@ const pattern = new RegExp(
   "i",
 );
 
-/** True for a variable that is given to no program. */
+/** True for a variable that no program gets. */
 export function isRefusedVariable(name: string): boolean {
   return pattern.test(name);
 }

@@ -14,11 +14,11 @@ import { plain, reveal } from "./secrets.ts";
 import { isRefusedVariable } from "./exec-variables.ts";
 
 const defaultMaxBytes = 1_000_000;
-/** More bytes may be more than a text can have, and a line that tells of what is left out. */
+/** The most bytes of an output: text and the line about omitted bytes must fit into a string. */
 const mostBytes = constants.MAX_STRING_LENGTH - 100;
 
 /**
- * Paths of programs, each looked for once in this process, so that a file that comes later changes nothing. Depends on: the name of the program;
+ * The paths of programs, each searched once in this process, so that a later file changes nothing. Depends on: the name of the program;
  * the search path, which is fixed; the files there when it was first found.
  */
 const found = new Map<string, string>();
@@ -44,7 +44,7 @@ export function makeExec(lifetime: Lifetime, judge: FileJudge): Exec {
         } catch (error) {
           throw asHandleFailed(resource, error);
         } finally {
-          // A folder that cannot be removed stays: how the program ended is told all the same.
+          // A folder that cannot be removed is left: the end of the program is returned all the same.
           await rm(own, { recursive: true, force: true }).catch(() => undefined);
         }
       },
@@ -101,7 +101,7 @@ async function isProgram(path: string): Promise<boolean> {
   }
 }
 
-/** Holds a folder open that may be read, while something runs in it. */
+/** Holds open a folder that may be read, while something runs in it. */
 async function inFolder<Value>(
   path: string,
   judge: FileJudge,
@@ -122,7 +122,7 @@ async function inFolder<Value>(
   }
 }
 
-/** Folders that are searched for programs: none belongs to a user or a project. */
+/** The folders that are searched for programs: none belongs to a user or a project. */
 const searchPath: readonly string[] = ["/usr/local/bin", "/usr/bin", "/bin"];
 
 /** The whole environment of a program. @throws WritError `handle-failed` for a name that is refused */

@@ -5,9 +5,9 @@ import { handleFailed } from "./lifetime.ts";
 
 export interface BodyOptions {
   readonly resource: string;
-  /** Counted after decompression. */
+  /** The most bytes after decompression. */
   readonly maxBytes: number;
-  /** Makes the error of whatever broke the reading. */
+  /** Makes the error for a failure of reading. */
   readonly errorOf: (thrown: unknown) => unknown;
 }
 
@@ -18,7 +18,7 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map([
   ["br", createBrotliDecompress],
 ]);
 
-/** The body of an answer, decompressed while it is read, and never more of it than was allowed. @throws WritError `handle-failed` */
+/** The body of an answer, decompressed while it is read, up to the allowed size. @throws WritError `handle-failed` */
 export function bodyOf(
   answer: IncomingMessage,
   options: BodyOptions,
@@ -60,7 +60,7 @@ function decoded(answer: IncomingMessage, resource: string): Readable {
     const reason = `the answer is encoded in a way that is not read: ${JSON.stringify(coding)}.`;
     throw handleFailed(resource, reason);
   }
-  // The error of either side destroys both; who reads the decoder is told.
+  // An error of either side destroys both; the reader of the decoder gets it.
   pipeline(answer, decoder, () => undefined);
   return decoder;
 }

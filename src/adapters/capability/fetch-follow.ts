@@ -13,7 +13,7 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
 }
 
-/** Sends a request and those that its redirects ask for, each judged like the first. The body of the answer is read by who has it. */
+/** Sends a request and those that its redirects ask for, each judged like the first. The caller reads the body of the answer. */
 export async function follow(first: Hop, options: FollowOptions): Promise<Response> {
   const { lifetime, lookup, signal } = options;
   let hop = first;

@@ -16,10 +16,10 @@ const maxRedirects = 5;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const refusedMethods: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"]);
-/** Headers that belong to the connection, not to the request: who sets them can say one thing to the judge and another one to the server. */
+/** Headers that belong to the connection, not to the request: with them, a tool could tell the judge one thing and the server another. */
 const connectionHeaders =
   /^(?:host|connection|content-length|transfer-encoding|upgrade|te|trailer|keep-alive|expect|http2-settings|proxy-.*)$/;
-/** Headers that another origin may see: none of them says who asks. */
+/** Headers that another origin may see: none of them identifies the sender. */
 const harmlessHeaders: ReadonlySet<string> = new Set([
   "accept",
   "accept-encoding",
@@ -27,7 +27,7 @@ const harmlessHeaders: ReadonlySet<string> = new Set([
   "user-agent",
 ]);
 
-/** Reads what a tool asked for. @throws WritError `handle-failed` */
+/** Reads the request of a tool. @throws WritError `handle-failed` */
 export function firstHop(address: string | URL, options: FetchOptions, lifetime: Lifetime): Hop {
   const { url, place } = readAddress(address);
   const resource = shown(url);
@@ -73,16 +73,16 @@ function readHeaders(
   return headers;
 }
 
-/** An answer that may send elsewhere. */
+/** An answer that may redirect. */
 interface Answer {
   readonly status: number;
   readonly location: string | undefined;
-  /** Count of redirects that were followed before it. */
+  /** The number of redirects that were followed before it. */
   readonly followed: number;
 }
 
 /**
- * The request that a redirect asks for; undefined when the answer is no redirect. Another origin is told neither who asks nor what was sent, and an
+ * The request that a redirect asks for; undefined if the answer is not a redirect. Another origin gets neither the sender's headers nor the body, and an
  * encrypted chain stays encrypted.
  *
  * @throws WritError `handle-failed`
@@ -109,13 +109,13 @@ export function nextHop(
   return { url, place, method: next, headers: new Map(kept), body: becomesGet ? undefined : body };
 }
 
-/** Rewrites to GET as browsers do: every request after 303, a POST after 301 and 302. */
+/** True for a request that becomes a GET, as in browsers: every request after 303, a POST after 301 and 302. */
 function isRewritten(status: number, method: string): boolean {
   if (status === 303) return method !== "GET" && method !== "HEAD";
   return (status === 301 || status === 302) && method === "POST";
 }
 
-/** An address as it may be shown: without what stands after the path, which can be long or private. */
+/** An address for messages: without the part after the path, which can be long or private. */
 export function shown(url: URL): string {
   return `fetch(${url.origin}${url.pathname})`;
 }
@@ -123,8 +123,8 @@ export function shown(url: URL): string {
 function readAddress(address: unknown, base?: URL): { readonly url: URL; readonly place: NetPlace } {
   const text = address instanceof URL ? address.href : address;
   const resource = `fetch(${String(text)})`;
-  // Some readers of addresses drop these characters or take a backslash for a slash, others do not.
-  // oxlint-disable-next-line no-control-regex -- control characters are what is refused
+  // Some parsers of addresses drop these characters or read a backslash as a slash, others do not.
+  // oxlint-disable-next-line no-control-regex -- it refuses control characters
   if (typeof text !== "string" || /[\s\\\u0000-\u001f\u007f]/.test(text))
     throw handleFailed(JSON.stringify(resource), "the address has characters that are read in two ways.");
   const url = URL.parse(text, base?.href);

@@ -4,7 +4,7 @@ import type { LookupFunction } from "node:net";
 import type { Hop } from "./fetch-hop.ts";
 import type { Address } from "./vetted-lookup.ts";
 
-/** The connections of this process that are kept open. One is used again only for the same host at the same vetted addresses. */
+/** The open connections of this process. A connection is reused only for the same host at the same vetted addresses. */
 const agents = {
   "http:": keyedByAddress(new HttpAgent({ keepAlive: true })),
   "https:": keyedByAddress(new HttpsAgent({ keepAlive: true })),
@@ -12,7 +12,7 @@ const agents = {
 const requests = { "http:": httpRequest, "https:": httpsRequest };
 const repeatable: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** Sends one request to addresses that were vetted, and gives the answer when its headers are there. Nothing is looked up again. */
+/** Sends one request to vetted addresses, and returns the answer when its headers are there. It looks up nothing again. */
 export async function send(
   hop: Hop,
   addresses: readonly Address[],
@@ -47,7 +47,7 @@ function sendOnce(
       },
       lookup: alwaysThese(addresses),
       signal,
-      // Said here, so that no variable of the environment can switch it off.
+      // Set here, so that no environment variable can switch it off.
       rejectUnauthorized: true,
       vetted: addresses.map(({ address }) => address).join(" "),
     };

@@ -5,7 +5,7 @@ import type { Lookup } from "./vetted-lookup.ts";
 
 const defaultMaxBytes = 10_000_000;
 
-/** The network handle of one call. What speaks HTTP is loaded when it is first used. */
+/** The network handle of one call. HTTP code is loaded at its first use. */
 export function makeFetch(lifetime: Lifetime, lookup: Lookup): Fetch {
   return (address, options = {}) =>
     lifetime.run(

@@ -1,8 +1,8 @@
 import { mostSpelled, secretOver } from "./secrets.ts";
 
 /**
- * The bytes of a long output that are kept: its beginning and, three times as many, its end, where errors
- * stand.
+ * The kept bytes of a long output: its beginning and, three times as many, its end, where errors
+ * usually are.
  */
 export interface KeptEnds {
   readonly add: (chunk: Buffer) => void;
@@ -10,7 +10,7 @@ export interface KeptEnds {
 }
 
 /**
- * Keeps at most so many bytes, and a line that says how many stood between them. What stands behind the cuts is kept as well until then: a secret that a cut would
+ * Keeps at most this many bytes, and a line with the number of bytes between them. Until the end it keeps bytes beyond the cuts too: a secret that a cut would
  * divide is left out as a whole.
  */
 export function keepEnds(maxBytes: number): KeptEnds {
@@ -63,7 +63,7 @@ export function keepEnds(maxBytes: number): KeptEnds {
 
 const isInsideLetter = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** The end of the last whole letter of UTF-8. */
+/** The end of the last complete UTF-8 character. */
 function wholeEnd(bytes: Buffer): number {
   let start = bytes.length - 1;
   while (start > bytes.length - 4 && isInsideLetter(bytes[start])) start -= 1;
@@ -72,7 +72,7 @@ function wholeEnd(bytes: Buffer): number {
   return start + length <= bytes.length ? bytes.length : Math.max(0, start);
 }
 
-/** The start of the first whole letter of UTF-8. */
+/** The start of the first complete UTF-8 character. */
 function wholeStart(bytes: Buffer): number {
   let start = 0;
   while (start < 3 && isInsideLetter(bytes[start])) start += 1;

@@ -5,10 +5,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 const scopes = new AsyncLocalStorage<PowerScope>();
 
-/** Runs work inside a scope, which goes with it across `await`, timers and callbacks. */
+/** Runs work inside a scope, which is kept across `await`, timers and callbacks. */
 export const inside: <Value>(scope: PowerScope, work: () => Value) => Value = scopes.run.bind(scopes);
 
-/** Gives the scope that this code runs in. */
+/** Returns the scope that this code runs in. */
 export const current: () => PowerScope | undefined = scopes.getStore.bind(scopes);
 
 /** The time in which the handles of one call work. */
@@ -19,14 +19,14 @@ export interface Lifetime extends Pick<HandleRequest, "use"> {
   /**
    * Does a handle's work: refuses it after the end, marks it as a handle's own, and stops waiting for it when the call ends or `signal` is aborted.
    *
-   * @throws WritError `capability-closed`; whatever the work throws; the reason of an abort
+   * @throws WritError `capability-closed`; the error of the work; the reason of an abort
    */
   run<Value>(
     handle: string,
     work: (signal: AbortSignal) => Promise<Value>,
     signal?: AbortSignal,
   ): Promise<Value>;
-  /** The same for work that waits for nothing. */
+  /** The same for synchronous work. */
   runNow<Value>(handle: string, work: () => Value): Value;
   /** The error of work that `signal` stopped: `capability-closed` at the call's end. */
   reasonOf(handle: string, signal: AbortSignal): unknown;
@@ -87,12 +87,12 @@ export function openLifetime({ scope, use, signal: callSignal }: HandleRequest):
   };
 }
 
-/** A handle could not do it, or does it for nobody. */
+/** The error of a handle that could not do its work. */
 export function handleFailed(resource: string, reason: string, cause?: unknown): WritError<"handle-failed"> {
   return new WritError("handle-failed", { resource, reason }, { cause });
 }
 
-/** Makes `handle-failed` of what the machine threw; what writ itself threw stays as it is. */
+/** Makes `handle-failed` of an error of the machine; an error of writ itself stays as it is. */
 export function asHandleFailed(resource: string, thrown: unknown): WritError {
   return isWritError(thrown) ? thrown : handleFailed(resource, wordsOf(thrown), thrown);
 }

@@ -10,7 +10,7 @@ import { makeSecrets, scrub, toldOfSecrets } from "./secrets.ts";
 import { type Lookup, systemLookup } from "./vetted-lookup.ts";
 import { writeFiles } from "./write-files.ts";
 
-/** The powers of Node, with another resolver of names where tests bring one. */
+/** The powers of Node, with the given resolver of names. Tests give another one. */
 export function makePowers(lookup: Lookup): PowerPort {
   return toldOfSecrets({
     open(request: HandleRequest) {
@@ -24,7 +24,7 @@ export function makePowers(lookup: Lookup): PowerPort {
   });
 }
 
-/** The machine's side of capabilities on Node. */
+/** The capabilities of this machine, on Node. */
 export const nodePowers: PowerPort = makePowers(systemLookup);
 
 /** The handles of these kinds, and no others. */

@@ -4,15 +4,15 @@ import { handleFailed } from "./lifetime.ts";
 
 const isLinux = process.platform === "linux";
 
-/** Opens a place in the file system for looking at it: nothing is read, nothing is woken. Only Linux has it. */
+/** The flag that opens a file only to inspect it, without reading it or waking a device. Only Linux has it. */
 export const pathOnly: number | undefined = isLinux ? 0o10000000 : undefined;
 
 /**
- * Opens a real path and makes sure that this is what was opened: no link at its end is followed, a pipe does not make it wait, and on Linux the open file
- * itself tells where it is, so that a folder that was swapped for a link meanwhile is found out. Elsewhere the path is resolved once more, which leaves a
+ * Opens a real path and checks that exactly this file was opened: it follows no link at its end, a pipe does not make it wait, and on Linux the open file
+ * itself names its path, so a folder that was meanwhile swapped for a link is detected. Elsewhere the path is resolved once more, which leaves a
  * short moment between.
  *
- * @throws WritError `handle-failed`, and what the system throws
+ * @throws WritError `handle-failed`, and the errors of the system
  */
 export async function openReal(path: string, flags: number, resource: string): Promise<FileHandle> {
   const handle = await open(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600);
@@ -38,19 +38,19 @@ export async function withReal<Value>(
   }
 }
 
-/** A regular file, or the reason why not. Pipes, devices and sockets are refused: they are no data at rest. */
+/** Refuses everything but a regular file: pipes, devices and sockets are not stored data. */
 export function refuseOthers(stats: Stats, resource: string): void {
   if (stats.isDirectory()) throw handleFailed(resource, "it is a folder.");
   if (!stats.isFile()) throw handleFailed(resource, "it is no regular file.");
 }
 
-/** Another name of the file may stand outside of what was granted. */
+/** Refuses a file with several names, because another name may be outside of the grant. */
 export function refuseLinked(stats: Stats, resource: string): void {
   if (stats.nlink > 1)
     throw handleFailed(resource, "the file has another name (a hard link), which may stand elsewhere.");
 }
 
-/** A name for an open folder that leads to this very folder, wherever its path leads meanwhile. */
+/** A name for an open folder that leads to this same folder, wherever its path leads meanwhile. */
 export function anchorOf(folder: FileHandle, path: string): string {
   return isLinux ? `/proc/self/fd/${folder.fd}` : path;
 }

@@ -7,12 +7,12 @@ import { asHandleFailed, handleFailed, type Lifetime } from "./lifetime.ts";
 import { anchorOf, pathOnly, refuseOthers, withReal } from "./open-file.ts";
 import type { FileJudge } from "./real-path.ts";
 
-/** A larger file is not read whole. */
+/** The size above which a file is not read whole. */
 const maxFileBytes = 100_000_000;
 
 /** The reading half of the file handle of one call. */
 export function readFiles(lifetime: Lifetime, judge: FileJudge): ReadFiles {
-  /** Judges a path and does the work there; what the system throws becomes `handle-failed` of the path as it was asked for. */
+  /** Judges a path and does the work there; an error of the system becomes `handle-failed` with the requested path. */
   function at<Value>(
     name: string,
     path: string,
@@ -77,7 +77,7 @@ function readPart({ from, bytes }: ByteRange): typeof readWhole {
       let filled = 0;
       while (filled < part.length) {
         const { bytesRead } = await file.read(part, filled, part.length - filled, from + filled);
-        if (bytesRead === 0) break; // somebody shortened the file meanwhile
+        if (bytesRead === 0) break; // another program shortened the file meanwhile
         filled += bytesRead;
       }
       return part.subarray(0, filled);

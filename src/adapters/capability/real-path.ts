@@ -5,34 +5,34 @@ import { type Resource, resourceText } from "../../tool/capability.ts";
 import { handleFailed, type Lifetime } from "./lifetime.ts";
 
 /**
- * The longest path that systems take, in bytes. A longer one leads nowhere, and would be looked for folder by
+ * The longest path that systems accept, in bytes. A longer one leads nowhere, but would be searched folder by
  * folder.
  */
 const maxPathBytes = 4096;
 const maxNameBytes = 255;
 
-/** As many links as Linux follows. */
+/** The most links that are followed, as many as on Linux. */
 const maxLinks = 40;
 
-/** A path with its links resolved, as far as there is something. */
+/** A path with its links resolved, as far as it exists. */
 export interface RealPath {
   readonly path: string;
-  /** The error that stopped resolving; undefined when the path is real to its end. */
+  /** The error that stopped resolving; undefined if the whole path exists. */
   readonly problem?: unknown;
 }
 
 /** The judge of the files of one call. */
 export interface FileJudge {
-  /** The real path of what may be used. @throws WritError `capability-denied`, before anything is told of what is there */
+  /** The real path of a file that may be used. @throws WritError `capability-denied`, before it tells whether the file exists */
   readonly find: (kind: "fs.read" | "fs.write", path: string) => Promise<RealPath>;
-  /** The same for a name in a folder: of the name itself no link is followed. */
+  /** The same for a name in a folder: a link of that name is not followed. */
   readonly findName: (
     kind: "fs.write",
     path: string,
   ) => Promise<RealPath & { readonly folder: string; readonly name: string }>;
 }
 
-/** Judges paths by where they really lead. Where scopes lead is looked up once, at the first path that needs it. */
+/** Makes the judge of paths, which judges them by where they really lead. The real paths of scopes are looked up once, at the first path that needs them. */
 export function fileJudge({ powers, use, signal }: Pick<Lifetime, "powers" | "use" | "signal">): FileJudge {
   let roots: Promise<ReadonlyMap<string, string>> | undefined;
   async function judge(kind: "fs.read" | "fs.write", path: string): Promise<void> {
@@ -75,8 +75,8 @@ function checkPath(kind: "fs.read" | "fs.write", path: unknown): void {
 }
 
 /**
- * Of what cannot be resolved the nearest folder that can is resolved, and the rest is taken by its letters; a link to where there is nothing is followed,
- * so that it is judged like one to where there is something. Fails only when it is stopped.
+ * Resolves a path. If it does not exist, the nearest existing folder is resolved, and the rest is taken literally. A link to a missing target is followed,
+ * so that it is judged like any other link. Fails only if it is stopped.
  */
 async function resolvePath(path: string, signal: AbortSignal, links = 0): Promise<RealPath> {
   try {
@@ -95,7 +95,7 @@ async function resolvePath(path: string, signal: AbortSignal, links = 0): Promis
   }
 }
 
-/** Follows the link at the next name of a path; undefined when the name is not a link. */
+/** Follows the link at the next name of a path; undefined if the name is not a link. */
 async function throughLink(folder: string, rest: string): Promise<string | undefined> {
   const [, name = "", after = ""] = /^\/+([^/]*)(.*)$/s.exec(rest) ?? [];
   const link = await readlink(posix.join(folder, name)).catch(() => undefined);

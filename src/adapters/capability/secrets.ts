@@ -5,17 +5,17 @@ import type { Secret } from "../../tool/handles.ts";
 import { handleFailed, type Lifetime } from "./lifetime.ts";
 import { type Spelling, spellingsOf } from "./spellings.ts";
 
-/** Texts in which secrets can stand, as the handles that send them take them. */
+/** Texts that may contain secrets, as handles that send them take them. */
 export type Sendable = string | Secret | readonly (string | Secret)[];
 
-/** A shorter value would be found in texts that have nothing to do with it. */
+/** The length below which a value is not replaced: it would occur in unrelated texts. */
 const shortest = 6;
 
-// Register: the value behind each secret, and whose it is.
+// Register: the value of each secret, with its owner.
 const values = new WeakMap<object, { readonly value: string; readonly owner: Lifetime }>();
-/** Register: every value that was used in this process, with what is written in its place. */
+/** Register: every value that was used in this process, with the mark that replaces it. */
 const hidden = new Map<string, { readonly mark: string; readonly spellings: readonly Spelling[] }>();
-/** Finds where one of them can begin; undefined when none was used. Depends on: the values, with which it is made anew. */
+/** Matches the places where one of these values can begin; undefined if none was used. Depends on: the values; it is remade with each new one. */
 let beginnings: RegExp | undefined;
 
 /** The handle of secrets of one call. */
@@ -55,9 +55,9 @@ function markOf(name: string): string {
 }
 
 /**
- * The text that is sent. Secrets belong to the call that took them.
+ * The text that is sent. A secret works only in the call that took it.
  *
- * @throws WritError `handle-failed` for another call's secret, and for the mark of one in a text, which would be sent instead of it
+ * @throws WritError `handle-failed` for another call's secret, and for the mark of a secret in a text, which would be sent instead of its value
  */
 export function reveal(sendable: Sendable, owner: Lifetime, resource: string): string {
   const parts: readonly unknown[] = Array.isArray(sendable) ? sendable : [sendable];
@@ -72,7 +72,7 @@ export function reveal(sendable: Sendable, owner: Lifetime, resource: string): s
     .join("");
 }
 
-/** A text without secrets. @throws WritError `handle-failed` when somebody made a text of a secret */
+/** A text without secrets. @throws WritError `handle-failed` if a secret was converted to text */
 export function plain(text: string, resource: string): string {
   if (/\[secret [A-Za-z_][A-Za-z0-9_]*\]/.test(text))
     throw handleFailed(
@@ -93,10 +93,10 @@ export function scrub(text: string): string {
   return done === 0 ? text : clean.join("") + text.slice(done);
 }
 
-/** More bytes than the spellings of a secret take. */
+/** More bytes than any spelling of a secret takes. */
 export const mostSpelled = 65_536;
 
-/** The place of the secret that a cut here would divide: nobody finds the half of one. */
+/** The place of the secret that a cut here would divide: half of a secret would not be found. */
 export function secretOver(bytes: Buffer, at: number): Pick<Found, "start" | "end"> | undefined {
   if (beginnings === undefined) return undefined;
   const from = Math.max(0, at - mostSpelled);
@@ -121,7 +121,7 @@ function nextIn(text: string, from: number): Found | undefined {
   return undefined;
 }
 
-/** The same for bytes, whatever else stands among them: each is looked at as one character. */
+/** The same for bytes: each byte is read as one character, so other bytes may stand between. */
 export function scrubBytes(bytes: Uint8Array): Uint8Array {
   if (beginnings === undefined) return bytes;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
@@ -129,10 +129,10 @@ export function scrubBytes(bytes: Uint8Array): Uint8Array {
   return clean === text ? bytes : Buffer.from(clean, "latin1");
 }
 
-/** Register: what is told once a secret was used in this process. It is looked at before all that leaves a tool, so nobody is asked. */
+/** Register: the objects that are told once a secret was used in this process. Output of tools checks such a field, which needs no call. */
 const told = new Set<{ holdsSecrets: boolean }>();
 
-/** The same object, whose field says from now on whether a secret was used in this process. */
+/** The same object; its field says from now on whether a secret was used in this process. */
 export function toldOfSecrets<Told extends { holdsSecrets: boolean }>(object: Told): Told {
   object.holdsSecrets = beginnings !== undefined;
   told.add(object);
@@ -145,7 +145,7 @@ interface Found {
   readonly end: number;
 }
 
-/** One secret can be the beginning of another. */
+/** The longest secret at a place, because one secret can be the beginning of another. */
 function longestAt(text: string, at: number): Found | undefined {
   let longest: Found | undefined;
   for (const { mark, spellings } of hidden.values())

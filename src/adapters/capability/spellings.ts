@@ -1,14 +1,14 @@
-/** One way in which others write a text. */
+/** One way in which other programs write a text. */
 export interface Spelling {
-  /** The source of a pattern that ignores case: what does not begin so is something else. */
+  /** The source of a pattern that ignores case: a text that does not match it at its beginning is not this spelling. */
   readonly beginning: string;
-  /** The end of the text that begins at this place; undefined where another one stands. */
+  /** The end of the spelling that begins at this place; undefined if another text is there. */
   readonly endIn: (text: string, at: number) => number | undefined;
 }
 
 /**
- * The ways in which writers of JSON, addresses, pages and mails write a text. Each of its signs stands for all spellings of that sign, since writers
- * differ in which they escape and how; letters and digits of ASCII stand for themselves in both cases.
+ * The ways in which programs that write JSON, addresses, pages and mails write a text. Each character stands for all its spellings, because
+ * programs differ in which characters they escape and how; ASCII letters and digits stand for themselves in both cases.
  */
 export function spellingsOf(text: string): readonly Spelling[] {
   const value = text.toWellFormed();
@@ -21,20 +21,22 @@ export function spellingsOf(text: string): readonly Spelling[] {
   ];
 }
 
-/** Spellings of letters beyond ASCII where UTF-8 is read as Latin-1, and Latin-1 as UTF-8. */
+/** Spellings of non-ASCII letters after UTF-8 was read as Latin-1, or Latin-1 as UTF-8. */
 function misread(form: string): readonly string[] {
   return [Buffer.from(form).toString("latin1"), form.replaceAll(/[\u0080-\u00ff]/g, "\ufffd")];
 }
 
-/** The characters that the text alone decides when so many bytes stand before it (by their number divided by 3). */
+/** The base64 characters that depend only on the text, after this many bytes (modulo 3). */
 function base64At(text: string, before: number): string {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]);
   return bytes.toString("base64").slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
 }
 
-/** The beginning of a form: six letters or digits and the signs between them, or 48 signs where letters are rare. */
+/** The beginning of a form: six letters or digits with the signs between them, or 48 signs if letters are rare. */
 const firstSigns = /^(?:[^a-z0-9]{0,7}[a-z0-9]){6}|^[^]{1,48}/iu;
-/** One pattern of a long text would take seconds to compile. A piece ends with a letter or digit, where the next one cannot begin in two ways. */
+/**
+ * The pieces of a form: one pattern for a long text would take seconds to compile. After the letter or digit at its end, the next one begins in only one way.
+ */
 const pieces = /[^]{1,48}(?:[^]{0,99}?[a-z0-9])?/giu;
 /** The signs of a form, each with the backslashes before it. */
 const signs = /\\*[^\\]|\\+/gu;
@@ -60,7 +62,7 @@ function spelling(form: string, spelled: (sign: string) => string, between = "")
 
 const percent = "%(?:25){0,3}";
 const slash = String.raw`(?:\\(?:u005c)?|${percent}5c|&#92;)`;
-/** Mails break base64 into lines. */
+/** Line breaks in base64, as mails have them. */
 const lineBreaks = String.raw`(?:\s|${slash}{1,15}[rn]|${percent}0[ad]){0,4}`;
 
 const shortEscapes: Readonly<Record<string, string>> = {
@@ -78,7 +80,7 @@ const names: Readonly<Record<string, string>> = {
   "'": "apos",
 };
 
-/** The pattern of one sign and the backslashes before it. JSON doubles those and adds one; and JSON can stand in JSON, four times over. */
+/** The pattern of one sign with the backslashes before it. JSON doubles those and adds one, and JSON can contain JSON, four levels deep. */
 function spelledSign(text: string): string {
   if (/^[a-z0-9]$/i.test(text)) return text;
   const sign = text.replace(/^\\+/, "");
@@ -90,7 +92,7 @@ function spelledSign(text: string): string {
   return `${slash}{${count},${16 * count + 15}}(?:${all})`;
 }
 
-/** A sign by its number, after a backslash or in a page, where it may have a name too. */
+/** A sign as its number, after a backslash or in HTML, where it may have a name too. */
 function numbered(sign: string): readonly string[] {
   const units = Array.from(sign.split(""), (unit) => `u${hex(unit.charCodeAt(0), 4)}`);
   const point = sign.codePointAt(0) ?? 0;
@@ -104,7 +106,7 @@ function numbered(sign: string): readonly string[] {
   ];
 }
 
-/** The base64 of addresses has other signs in two places. */
+/** A base64 sign. The base64 of addresses has other characters in two places. */
 function spelledBase64(sign: string): string {
   if (sign === "+") return `(?:-|${spelledSign(sign)})`;
   return sign === "/" ? `(?:_|${spelledSign(sign)})` : sign;

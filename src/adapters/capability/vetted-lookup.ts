@@ -9,10 +9,10 @@ export interface Address {
   readonly family: 4 | 6;
 }
 
-/** Gives all addresses of a name. */
+/** Returns all addresses of a name. */
 export type Lookup = (host: string) => Promise<readonly Address[]>;
 
-/** The resolver of the system. Addresses of version 4 come first: they are seldom unreachable where the others work. */
+/** The resolver of the system. IPv4 addresses come first: they are seldom unreachable where IPv6 works. */
 export const systemLookup: Lookup = async (host) => {
   const { lookup } = await import("node:dns/promises");
   const found = await lookup(host, { all: true, order: "ipv4first" });
@@ -20,8 +20,8 @@ export const systemLookup: Lookup = async (host) => {
 };
 
 /**
- * The addresses that a place may be reached at, looked up once. A name that leads to a private address, even by one of several, is reached only
- * when that address may be used itself; `localhost` leads to this machine alone.
+ * The addresses of a place, looked up once. A name that leads to a private address, even by one of several, is allowed only
+ * if that address may be used itself; `localhost` may lead only to this machine.
  *
  * @throws WritError `capability-denied`, `handle-failed`
  */

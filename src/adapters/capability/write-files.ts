@@ -7,9 +7,9 @@ import { asHandleFailed, handleFailed, type Lifetime } from "./lifetime.ts";
 import { anchorOf, openReal, pathOnly, refuseLinked, refuseOthers } from "./open-file.ts";
 import type { FileJudge } from "./real-path.ts";
 
-/** A name in a folder that is held open, so that the folder cannot be exchanged for another one meanwhile. */
+/** A name in a folder that is held open, so that the folder cannot be swapped for another one meanwhile. */
 interface Place {
-  /** The path of the name by way of the open folder. */
+  /** The path of the name through the open folder. */
   readonly path: string;
   /** A path of another name in the same folder. */
   readonly beside: (name: string) => string;
@@ -51,7 +51,7 @@ export function writeFiles(lifetime: Lifetime, judge: FileJudge): WriteFiles {
   };
 }
 
-/** Writes beside the file and takes its name then: readers see the old bytes or the new ones, and a link at the name is replaced, not followed. */
+/** Writes a file beside the target and renames it: readers see the old bytes or the new ones, and a link at the name is replaced, not followed. */
 async function replace({ path, beside, resource, signal }: Place, bytes: Uint8Array): Promise<void> {
   const before = await lstat(path).catch(undefinedIfMissing);
   if (before?.isSymbolicLink() === true)

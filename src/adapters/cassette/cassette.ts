@@ -10,33 +10,34 @@ import { redaction } from "./redaction.ts";
 import { argumentsAs, plain, sentRequest, withTexts } from "./sent-request.ts";
 import { type Heading, Tape } from "./tape.ts";
 
-/** Use of a cassette: `record` asks the model always and begins the file anew; `replay` never asks; `auto` asks for what is not there yet. */
+/** The use of a cassette: `record` always asks the model and overwrites the file; `replay` never asks; `auto` asks only for missing replies. */
 export type CassetteMode = (typeof modes)[number];
 
 const modes = ["record", "replay", "auto"] as const;
 
 /** Options of {@link cassette}. */
 export interface CassetteOptions {
-  /** Default: `$WRIT_CASSETTE`, else `replay` where `$CI` is set, else `auto`. */
+  /** The use. Default: `$WRIT_CASSETTE`, or without it `replay` if `$CI` is set, otherwise `auto`. */
   readonly mode?: CassetteMode;
-  /** Texts that must not get into the file, beside the secrets that are found by themselves. `[redacted]` stands in their place. */
+  /** Texts that must not get into the file, beside the secrets that are found automatically. `[redacted]` replaces them. */
   readonly redact?: readonly (string | RegExp)[];
 }
 
 /**
- * A model whose traffic is kept in a file, so that tests run without a key, without a network and always alike. A request is the same as a
- * recorded one when a provider would be sent the same: messages, tools, format and settings, whatever the order of fields. The first such request
- * gets the first reply that came to it, and so on; when all were given, the last one again. Replies keep their pieces, without their times.
- * A request that fails is not recorded. A replayed reply costs nothing (`price` is 0 until the model is asked). A file has replies of one model: what is in it is given whatever
- * `model` is, and another model is not asked for more.
+ * A model whose replies are kept in a file, so that tests run without a key, without a network and always alike. A request equals a
+ * recorded one if a provider would get the same: messages, tools, format and settings, in any order of fields. The first such request
+ * gets the first reply that was recorded for it, and so on; after the last reply, the last one again. Replies keep their pieces, but not their times.
+ * A failed request is not recorded. A replayed reply costs nothing (`price` is 0 until the model is asked). A file has replies of one model: they are replayed
+ * whatever `model` is, but another model is not asked for more.
  *
- * The file has a line of JSON for each request, and goes into version control. Values of secrets that tools took, and of variables
- * of the environment whose names speak of a key, a token, a secret or a password, are replaced before they are written; so is `redact`, and a number in the arguments of a call becomes 0. Other
- * spellings of them, and secrets that nothing names, are not found: read the file before you commit it.
+ * The file has a line of JSON for the model and one for each request, and belongs in version control. Three things are replaced before they are written:
+ * values of secrets that tools took, values (from 8 characters on) of environment variables whose names contain key, token, secret, passw or credential, and
+ * the texts of `redact`. A number with one of these in the arguments of a call becomes 0. Other spellings, and secrets without such a name, are not found: read
+ * the file before you commit it.
  *
- * @throws WritError `cassette-invalid` for a file that is no cassette, or is not there where the mode is `replay`, and from a request for which another model would be asked; `option-invalid` for a mode
- * that is none; `definition-invalid` for an unknown option and for what is no list in `redact`; from a request `cassette-miss`, with the nearest
- * request and the first difference
+ * @throws WritError `cassette-invalid` for a file that is not a cassette, or that is missing in the mode `replay`, and from a request that would ask another
+ * model; `option-invalid` for an unknown mode; `definition-invalid` for an unknown option and for a `redact` that is not a list; from a request
+ * `cassette-miss`, with the nearest request and the first difference
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -65,7 +66,7 @@ export function cassette(file: string, model: ModelSource, options: CassetteOpti
     },
     price: (usage) => live?.price?.(usage) ?? 0,
     stream(request, streaming) {
-      const written = redaction(options.redact ?? []); // with the variables of now
+      const written = redaction(options.redact ?? []); // with the current variables
       const sent = sentRequest(request, written);
       const recorded = mode === "record" ? undefined : tape.next(sent);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a cassette recorded them from a model
@@ -113,7 +114,7 @@ interface LiveRequest {
   readonly streaming: StreamOptions;
 }
 
-/** The reply of the model, which is kept once it is whole. */
+/** Yields the reply of the model, and keeps it once it is whole. */
 async function* recording(
   { model, request, streaming }: LiveRequest,
   keep: (reply: readonly Delta[]) => void,
@@ -121,7 +122,7 @@ async function* recording(
   const reply: Delta[] = [];
   for await (const delta of model.stream(request, streaming)) {
     reply.push(delta);
-    if (delta.type === "end") keep(reply); // before it is given on: nobody need ask for more after it
+    if (delta.type === "end") keep(reply); // before the caller gets it: the caller need not ask for more
     yield delta;
   }
 }
@@ -137,15 +138,15 @@ function featuresOf({ features }: Heading): ModelFeatures {
   return typeof toolNames === "string" ? { ...plainly, toolNames: new RegExp(toolNames) } : plainly;
 }
 
-/** A piece of a text, and its place among the deltas of the reply. */
+/** A piece of a text, with its place among the deltas of the reply. */
 interface Piece {
   readonly place: number;
   readonly text: string;
 }
 
 /**
- * The deltas of a reply as they are kept, with each text as `written` gives it. A secret may come in several pieces: where `written` changes the
- * text that pieces make together, the first of them has all of it.
+ * The deltas of a reply as they are kept, with each text changed by `written`. A secret may come in several pieces: if `written` changes the
+ * text of the joined pieces, the first of them gets all of it.
  */
 function keptReply(reply: readonly Delta[], written: (text: string) => string): readonly JsonObject[] {
   const kept = reply.map((delta) => asObject(withTexts(plain(delta), written)));
@@ -159,14 +160,14 @@ function keptReply(reply: readonly Delta[], written: (text: string) => string): 
   return kept;
 }
 
-/** A text in its pieces. */
+/** A text with its pieces. */
 interface Pieces {
   readonly pieces: Piece[];
-  /** It is the arguments of a call. */
+  /** True for the arguments of a call. */
   readonly isCall: boolean;
 }
 
-/** The texts of a reply in their pieces: those of a call or a block by its name, others as long as nothing else comes between. */
+/** The texts of a reply with their pieces: those of a call or a block by its name, others while nothing else comes between. */
 function textsIn(reply: readonly Delta[]): Iterable<Pieces> {
   const texts = new Map<string, Pieces>();
   let begun = 0;

@@ -1,13 +1,13 @@
 import { nodeHost } from "../clock.ts";
 
-/** Names of variables whose values are secrets. */
+/** The names of variables whose values are secrets. */
 const secretNames = /key|token|secret|passw|credential/i;
-/** A shorter value stands in texts that have nothing to do with it. */
+/** The length below which a value is not replaced: it would occur in unrelated texts. */
 const shortestSecret = 8;
 
 /**
- * Gives texts as they may be kept: secrets of the runtime, values of the environment whose names speak of a key, a token, a secret or a password, and parts to
- * `redact` are replaced. The environment is that of now.
+ * Makes the function that changes texts for the file: it replaces secrets of the runtime, values of environment variables whose names contain key, token,
+ * secret, passw or credential, and parts to `redact`. It uses the current environment.
  */
 export function redaction(redact: readonly (string | RegExp)[] = []): (text: string) => string {
   const secrets = Object.entries(process.env)
@@ -22,7 +22,7 @@ export function redaction(redact: readonly (string | RegExp)[] = []): (text: str
   };
 }
 
-/** The same expression, which finds all places. */
+/** The same expression with the flag to find all matches. */
 function everywhere(part: RegExp): RegExp {
   return new RegExp(part.source, part.flags.includes("g") ? part.flags : `${part.flags}g`);
 }

@@ -2,10 +2,10 @@ import type { ModelRequest } from "../../model/model.ts";
 import { asObject, isJsonObject, type Json, type JsonObject, parseJson, toJson } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
 
-/** Fields of a message that the runtime keeps for itself: no provider is sent them, and no two runs need have the same. */
+/** Fields of a message that only the runtime uses: no provider gets them, and they may differ between runs. */
 const unsent: ReadonlySet<string> = new Set(["label", "by", "note", "value"]);
 
-/** A request as a provider is sent it, as plain data, with each text as `written` gives it. */
+/** A request as a provider gets it, as plain data, with each text changed by `written`. */
 export function sentRequest(request: ModelRequest, written: (text: string) => string): JsonObject {
   const messages = request.messages.map((message) =>
     Object.fromEntries(Object.entries(message).filter(([field]) => !unsent.has(field))),
@@ -13,14 +13,14 @@ export function sentRequest(request: ModelRequest, written: (text: string) => st
   return asObject(withTexts(plain({ ...request, messages }), written));
 }
 
-/** Plain data of what code made. @throws Error for what JSON has no word for */
+/** A value of a program as plain data. @throws Error for a value that JSON cannot express */
 export function plain(value: unknown): Json {
   const json = toJson(value);
   if (!json.ok) throw new Error(json.reason);
   return json.value;
 }
 
-/** The same data, with each text in it as `written` gives it, and the arguments of calls as {@link argumentsAs} does; names of fields stay. */
+/** The same data, with each text changed by `written`, and the arguments of calls by {@link argumentsAs}; names of fields stay. */
 export function withTexts(value: Json, written: (text: string) => string): Json {
   if (typeof value === "string") return written(value);
   if (typeof value !== "object" || value === null) return value;
@@ -33,7 +33,7 @@ export function withTexts(value: Json, written: (text: string) => string): Json 
   );
 }
 
-/** The arguments of a call, with each text as `written` gives it, and 0 for a number that it would change. JSON text stays JSON. */
+/** The arguments of a call, with each text changed by `written`, and 0 for a number that it would change. JSON text stays JSON. */
 export function argumentsAs(value: Json, written: (text: string) => string): Json {
   const json = typeof value === "string" ? parseJson(value) : undefined;
   if (json?.ok !== true) return withValues(value, written);
@@ -49,14 +49,14 @@ function withValues(value: Json, written: (text: string) => string): Json {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withValues(field, written)]));
 }
 
-/** The first place at which two values differ, like `messages[2].text`, with what stands there in each; undefined when they are the same. */
+/** The first place at which two values differ, like `messages[2].text`, with both values; undefined if they are equal. */
 export interface Difference {
   readonly place: string;
   readonly recorded: Json | undefined;
   readonly asked: Json | undefined;
 }
 
-/** The first difference between a recorded request and the one that is asked now. */
+/** The first difference between a recorded request and the current one. */
 export function firstDifference(
   recorded: Json | undefined,
   asked: Json | undefined,
@@ -79,7 +79,7 @@ function placeIn(place: string, name: string, isList: boolean): string {
 
 type Field = readonly [name: string, one: Json | undefined, other: Json | undefined];
 
-/** The fields of two objects, or the items of two lists, side by side; undefined when they are not of one kind. */
+/** The fields of two objects, or the items of two lists, in pairs; undefined if they are of different kinds. */
 function fieldsOfBoth(one: Json | undefined, other: Json | undefined): readonly Field[] | undefined {
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null)
     return undefined;

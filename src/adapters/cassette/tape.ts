@@ -12,7 +12,7 @@ export interface Heading {
   readonly features: JsonObject;
 }
 
-/** One request with the reply that came to it, as a line of the file. */
+/** One request with its reply, as a line of the file. */
 export interface Recorded {
   readonly request: JsonObject;
   readonly reply: readonly JsonObject[];
@@ -21,16 +21,16 @@ export interface Recorded {
 const heading: Shape<Heading> = object({ cassette: oneOf(1), model: string, features: jsonObject });
 const entry: Shape<Recorded> = object({ request: jsonObject, reply: list(jsonObject) });
 
-/** A file with a line of JSON for the model, and one for each request. It is read once, and only added to. */
+/** A file with a line of JSON for the model, and one for each request. It is read once, and then only appended to. */
 export class Tape {
   readonly #file: string;
   readonly #entries: { readonly recorded: Recorded; readonly line: number }[] = [];
-  /** The replies to each request, in the order in which they came, and how many of them were played. */
+  /** The replies to each request, in the order of their recording, and the number of those that were played. */
   readonly #byRequest = new Map<string, { readonly replies: Recorded[]; played: number }>();
   #heading: Heading | undefined;
   /** The number of lines in the file. */
   #lines = 0;
-  /** The last line has no end, as an editor may leave it. */
+  /** True if the last line has no line break, as some editors leave it. */
   #isOpen = false;
 
   /** @throws WritError `cassette-invalid` for a file that cannot be read, or that is not a cassette */
@@ -52,7 +52,7 @@ export class Tape {
     return this.#heading;
   }
 
-  /** The next reply to this request: the first time the first one, and the last one again when all were played. */
+  /** The next reply to this request: the first one at the first time, and the last one again after all were played. */
   next(request: JsonObject): Recorded | undefined {
     const found = this.#byRequest.get(canonicalJson(request));
     if (found === undefined) return undefined;
@@ -60,7 +60,7 @@ export class Tape {
     return found.replies[Math.min(found.played, found.replies.length) - 1];
   }
 
-  /** Begins the file anew. @throws WritError `cassette-invalid` */
+  /** Empties the file. @throws WritError `cassette-invalid` */
   erase(): void {
     this.#heading = undefined;
     this.#entries.length = 0;
@@ -70,7 +70,7 @@ export class Tape {
     this.#write(() => writeFileSync(this.#file, "", { mode: 0o600 }));
   }
 
-  /** Refuses another model than the one that was recorded, whose name and features the file has. @throws WritError `cassette-invalid` */
+  /** Refuses a model other than the recorded one, because the file has that model's name and features. @throws WritError `cassette-invalid` */
   checkModel(id: string): void {
     const { model = id } = this.#heading ?? {};
     if (model === id) return;
@@ -80,7 +80,9 @@ export class Tape {
     throw this.#invalid(reason, advice);
   }
 
-  /** Adds a reply, which counts as played. @throws WritError `cassette-invalid` for a file that cannot be written, and for what could not be read back */
+  /**
+   * Adds a reply, which counts as played. @throws WritError `cassette-invalid` for a file that cannot be written, and for a reply that could not be read back
+   */
   add(model: Heading, recorded: Recorded): void {
     const read = parseJson(JSON.stringify(recorded));
     if (!read.ok)
@@ -98,7 +100,7 @@ export class Tape {
     this.#isOpen = false;
   }
 
-  /** The request on the tape that is most like this one, and the first part in which they differ, in a sentence. */
+  /** A sentence with the most similar request on the tape, and the first part in which the two differ. */
   nearestTo(request: JsonObject): string {
     if (this.#entries.length === 0) return "It has none at all.";
     const asked = canonicalJson(request);
@@ -121,7 +123,7 @@ export class Tape {
     return found;
   }
 
-  /** True for a first line that stands in the middle: two that began the file at once both wrote theirs. */
+  /** True for a heading in the middle of the file: two processes that began it at once both wrote theirs. */
   #isBegunAgain(text: string): boolean {
     const json = text.startsWith('{"cassette":') ? parseJson(text) : undefined;
     return json?.ok === true && fits(heading, json.value) && json.value.model === this.#heading?.model;
@@ -169,7 +171,7 @@ function shown(value: Json | undefined): string {
   return value === undefined ? "left out" : JSON.stringify(value);
 }
 
-/** As much of two long texts as shows where they part. */
+/** The parts of two long texts that show where they differ. */
 function excerpts(one: string, other: string): readonly [string, string] {
   const from = Math.max(0, commonLength(one, other) - 30);
   const cut = (text: string): string => {

@@ -9,21 +9,22 @@ import type { DbosOptions, DbosPlace } from "./options.ts";
 /** A dispatcher with connections. */
 export interface DbosDispatcher extends Dispatcher, AsyncDisposable {
   /**
-   * Closes the connections by which runs are told of. Closing twice is no mistake.
+   * Closes the connections with which runs are announced. It may be closed twice.
    *
-   * @throws WritError `definition-invalid` under a worker, which has to be drained before
+   * @throws WritError `definition-invalid` while a worker uses it: drain the worker first
    */
   close(): Promise<void>;
 }
 
 /**
- * Hands out durable runs by DBOS (the package `@dbos-inc/dbos-sdk`, an optional peer) in PostgreSQL: bounds hold over all workers of many machines, and
- * its tables say what is queued. A run that can go on is one workflow of one step, which carries it out on the store of the runs until it ends or
- * waits. The store stays the record: what DBOS hands out twice is done once. Each process is an executor of its own, and what one that died had
- * in hand goes to the others. DBOS runs once in a process: only one worker at a time can be in it, and the program cannot launch DBOS by itself.
+ * Hands out durable runs with DBOS (the package `@dbos-inc/dbos-sdk`, an optional peer) in PostgreSQL: bounds hold over all workers of many machines, and
+ * its tables list the queued runs. A run that can go on is one workflow of one step, which carries the run out in its store until it ends or
+ * waits. The store stays the record: a run that DBOS hands out twice is carried out once. Each process is an executor of its own, and the runs of
+ * a dead one go to the others. DBOS runs once in a process: only one worker at a time can use it, and the program cannot launch DBOS itself.
  *
- * @param url like `postgresql://user:password@host:5432/database`, best that of the store
- * @throws WritError `definition-invalid`, also from `work()` where a worker of DBOS is in this process. That DBOS is absent or fails is a warning `WRIT_STORE_FAILED`
+ * @param url like `postgresql://user:password@host:5432/database`, preferably that of the store
+ * @throws WritError `definition-invalid`, also from `work()` if this process has another worker of DBOS. If DBOS is absent or fails, it warns:
+ * `WRIT_STORE_FAILED`
  * @example
  * ```ts
  * import { agent } from "writ";

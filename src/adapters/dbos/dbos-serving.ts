@@ -19,24 +19,24 @@ import {
 import type { DbosPlace } from "./options.ts";
 import { type ExecutorGuard, executorGuard } from "./executor-guard.ts";
 
-/** The delay after which a queue is looked at again. */
+/** The interval at which a queue is polled. */
 const pollMs = 200;
 /** The pause after DBOS or the store failed. */
 const pauseMs = 1000;
-/** The delay after which a run is looked at again that was handed out here and that another process has: it may die. */
+/** The delay before the next look at a run that was handed out here but that another process has, which may die. */
 const heldSeconds = 5;
-/** The same for a run that was handed out where enough are carried out: DBOS knows one number for all workers of a queue, the greatest. */
+/** The same for a run handed out to a worker that has enough: DBOS has one number for all workers of a queue, the greatest. */
 const fullSeconds = 1;
 const guardMs = 500;
-/** Runs that nobody told DBOS of are looked for every so many times: the process that started them died in between. */
+/** The number of rounds between searches for runs that DBOS was not told of, because the process that started them died in between. */
 const guardsPerSweep = 10;
 
-/** Register: the one worker of this process. DBOS has one executor in each, whose workflow is known by its name. */
+/** Register: the one worker of this process. DBOS has one executor per process, whose workflow is known by its name. */
 let atWork: DbosServing | undefined;
-/** Register: DBOS refuses a workflow that it knows. */
+/** Register: whether the workflow was registered, because DBOS refuses a workflow that it knows. */
 let isRegistered = false;
 
-/** Has DBOS hand out runs to a worker. @throws WritError `definition-invalid` where there is one in this process already, or a bound names an agent of it wrongly */
+/** Has DBOS hand out runs to a worker. @throws WritError `definition-invalid` if this process already has one, or a bound misspells the name of an agent */
 export function serveHere(workplace: Workplace, place: DbosPlace, open: () => Promise<DbosTables>): Serving {
   checkQueues(place, workplace);
   const reason = "DBOS runs once in a process, and hands out to a worker here already. Drain that one first.";
@@ -44,12 +44,12 @@ export function serveHere(workplace: Workplace, place: DbosPlace, open: () => Pr
   return (atWork = new DbosServing(workplace, place, open));
 }
 
-/** True while a worker that nobody told to leave is handed runs from this place. */
+/** True while a worker that was not told to leave gets runs from this place. */
 export function isServed(place: DbosPlace): boolean {
   return atWork?.place === place && !atWork.isLeaving;
 }
 
-/** A misspelt bound would hold for nothing. Those of agents that other workers have may stand beside. */
+/** Refuses a misspelt name, whose bound would apply to nothing. Names of agents of other workers are allowed. */
 function checkQueues({ queues }: DbosPlace, { agents }: Workplace): void {
   const unbound = agents.filter((name) => queues[name] === undefined);
   for (const name of Object.keys(queues)) {
@@ -84,7 +84,7 @@ class DbosServing implements Serving {
   }
 
   look(): void {
-    // DBOS looks by itself
+    // DBOS polls by itself
   }
 
   async leave(): Promise<void> {
@@ -100,7 +100,7 @@ class DbosServing implements Serving {
     }
   }
 
-  /** The step of a workflow: carries a run out until it ends or waits. What remains of it then is a workflow of its own. */
+  /** The step of a workflow: carries a run out until it ends or waits. The rest of the run is a workflow of its own. */
   async hand(run: DispatchedRun): Promise<void> {
     const handed = this.insisting(() => this.carry(run));
     this.handing.add(handed);
@@ -115,7 +115,7 @@ class DbosServing implements Serving {
       this.busy += 1;
       try {
         let carrying;
-        while ((carrying = await workplace.begin(run.id)) !== undefined) await carrying.done; // it goes on where an answer came meanwhile
+        while ((carrying = await workplace.begin(run.id)) !== undefined) await carrying.done; // it goes on if an answer came meanwhile
       } finally {
         this.busy -= 1;
       }
@@ -123,12 +123,12 @@ class DbosServing implements Serving {
     if (!(await workplace.canGoOn(run.id))) return;
     const tables = await this.open();
     const isHeld = !isFull && !over.signal.aborted;
-    if (isHeld && (await queuedTimes(tables, run)) > 1) return; // the other one looks after it
+    if (isHeld && (await queuedTimes(tables, run)) > 1) return; // the other workflow takes care of it
     const delaySeconds = isFull ? fullSeconds : heldSeconds;
     await enqueue(tables, run, over.signal.aborted ? {} : { delaySeconds });
   }
 
-  /** Launches DBOS, then looks after what others left. */
+  /** Launches DBOS, then takes care of runs that others left. */
   private async tend(): Promise<void> {
     await this.insisting(() => this.launch());
     await this.insisting(() => this.registerQueues());
@@ -178,10 +178,10 @@ class DbosServing implements Serving {
     }
   }
 
-  /** Tells DBOS of runs that are ready and may not be queued, and removes what is done from its tables. */
+  /** Announces ready runs that may not be queued to DBOS, and removes finished workflows from its tables. */
   private async sweep(tables: DbosTables): Promise<void> {
     for (const run of await this.workplace.ready())
-      if ((await queuedTimes(tables, run)) === 0) await enqueue(tables, run, { once: "swept" }); // one that waits for its turn would wait twice
+      if ((await queuedTimes(tables, run)) === 0) await enqueue(tables, run, { once: "swept" }); // a queued run would be queued twice
     const completedBefore = new Date(Date.now() - 3_600_000).toISOString();
     const done = await tables.client.listWorkflows({
       workflowName,
@@ -193,7 +193,7 @@ class DbosServing implements Serving {
     if (done.length > 0) await tables.client.deleteWorkflows(done.map(({ workflowID }) => workflowID));
   }
 
-  /** Does something again and again until it succeeds, or the worker leaves. */
+  /** Repeats work until it succeeds, or the worker leaves. */
   private async insisting(work: () => Promise<void>): Promise<void> {
     for (;;) {
       try {
@@ -211,17 +211,17 @@ class DbosServing implements Serving {
   }
 }
 
-/** Launches DBOS. One that fails halfway counts as launched there, and would hand out nothing: it is shut down, so that the next attempt begins anew. */
+/** Launches DBOS. If it fails halfway, DBOS counts as launched, but would hand out nothing: it is shut down, so that the next attempt begins anew. */
 async function launchWhole(dbos: Dbos["DBOS"]): Promise<void> {
   try {
     await dbos.launch();
   } catch (error) {
-    await dbos.shutdown().catch(() => undefined); // what failed first is told
+    await dbos.shutdown().catch(() => undefined); // the first failure is reported
     throw error;
   }
 }
 
-/** Makes the workflow known to DBOS, once in a process. */
+/** Registers the workflow with DBOS, once in a process. */
 function registerWorkflow(dbos: Dbos["DBOS"]): void {
   isRegistered = true;
   const advance = async (id: string, agent: string): Promise<void> => {

@@ -11,10 +11,10 @@ import { postgresDatabase, type PostgresDatabase, rowsOf } from "../postgres/dat
 import { quoted } from "../postgres/pool.ts";
 import { toKey } from "../stored-text.ts";
 
-/** The package, as it is imported when it is first needed. */
+/** The package, as it is imported at its first use. */
 export type Dbos = Pick<typeof sdk, "DBOS" | "DBOSClient">;
 
-/** The tables, through connections of their own. */
+/** The tables of DBOS, through connections of their own. */
 export interface DbosTables {
   readonly dbos: Dbos["DBOS"];
   /** The connections of DBOS in this process. */
@@ -25,17 +25,17 @@ export interface DbosTables {
   close(): Promise<void>;
 }
 
-/** The same in every process, whatever code it has: another version would strand the runs that are queued. */
+/** The same in every process, whatever code it has: another version would strand the queued runs. */
 export const application = { name: "writ", version: "1" } as const;
 
-/** The one workflow. Its only step carries a run out. */
+/** The name of the only workflow. Its only step carries a run out. */
 export const workflowName = "writ-run";
 
 /** The queue of the runs of an agent. */
 export const queueOf = (agent: string): string => `writ/${agent}`;
 
 const silent = (): void => undefined;
-/** In place of what DBOS prints of each start and each attempt. What fails for good rejects. */
+/** Silences DBOS, which would print each start and each attempt. A final failure rejects. */
 export const logger: Readonly<Record<"debug" | "info" | "warn" | "error", () => void>> = {
   debug: silent,
   info: silent,
@@ -43,14 +43,14 @@ export const logger: Readonly<Record<"debug" | "info" | "warn" | "error", () => 
   error: silent,
 };
 
-/** A database in which writ needs no tables of its own. */
+/** The database of DBOS, in which writ needs no tables of its own. */
 export function serverOf({ url, schema }: DbosPlace): PostgresDatabase {
   const tables = { make: "", last: "pg_catalog.pg_class" };
   return postgresDatabase({ url, schema: quoted(schema), tables, options: { connections: 1 } });
 }
 
 /**
- * Has DBOS make its tables. Processes that do so at once would lock each other out, and one that waited in a statement would hold up the indexes, so that
+ * Has DBOS make its tables. Processes that do so at once would lock each other out, and one that waits in a statement would delay the indexes, so
  * each tries again until it is alone.
  */
 export async function makeAlone(place: DbosPlace, make: () => Promise<void>): Promise<void> {
@@ -66,7 +66,7 @@ export async function makeAlone(place: DbosPlace, make: () => Promise<void>): Pr
   }
 }
 
-/** Looks for the packages, and connects. @throws WritError `peer-missing` */
+/** Finds the packages, and connects. @throws WritError `peer-missing` */
 export async function openTables(place: DbosPlace): Promise<DbosTables> {
   const { DBOS, DBOSClient } = await importPeer(() => importInstalled<Dbos>("@dbos-inc/dbos-sdk"), {
     package: "@dbos-inc/dbos-sdk",
@@ -77,9 +77,9 @@ export async function openTables(place: DbosPlace): Promise<DbosTables> {
     purpose: "stores in PostgreSQL",
   });
   const { url, schema } = place;
-  // A program that has started its runs may end: these connections do not keep it.
+  // A program that has started its runs may end: these connections do not keep it alive.
   const pool = new Pool({ connectionString: url, allowExitOnIdle: true });
-  pool.on("error", silent); // an idle connection broke: the next statement makes another
+  pool.on("error", silent); // an idle connection broke: the next statement opens another
   const client = await DBOSClient.create({
     systemDatabaseUrl: url,
     systemDatabasePool: pool,
@@ -103,7 +103,7 @@ export async function openTables(place: DbosPlace): Promise<DbosTables> {
   };
 }
 
-/** SQLSTATE of a schema, a table or a column that is not there (yet). */
+/** The SQLSTATEs of a schema, a table or a column that does not exist (yet). */
 const absent = /^(?:3F000|42P01|42703)$/;
 
 async function isQueue(client: DBOSClient, name: string): Promise<boolean> {
@@ -127,14 +127,14 @@ export async function queuedTimes({ client }: DbosTables, { id }: DispatchedRun)
   return (await client.listWorkflows({ ...given, limit: 2, loadInput: false, loadOutput: false })).length;
 }
 
-/** The ways to tell of a run other than now. */
+/** The options for announcing a run later. */
 export interface Later {
   readonly delaySeconds?: number;
-  /** Under the same name a run is queued once at a time. */
+  /** A name under which a run is queued only once at a time. */
   readonly once?: string;
 }
 
-/** Puts a run into the queue of its agent. Before there is one it does nothing: the first worker looks for runs that are ready. */
+/** Puts a run into the queue of its agent. If there is no queue yet, it does nothing: the first worker searches for ready runs. */
 export async function enqueue(
   tables: DbosTables,
   { id, agent }: DispatchedRun,

@@ -6,20 +6,20 @@ import type { DbosPlace } from "./options.ts";
 import { type DbosTables, serverOf, workflowName } from "./dbos-tables.ts";
 
 /**
- * Finds executors that died. Each holds an advisory lock by one connection, which the server lets go with it; who gets that lock gives the workflows
- * that it had in hand back to their queues. DBOS itself has this only as a service.
+ * Finds dead executors. Each executor holds an advisory lock on one connection, which the server releases when it breaks; the process that then gets the
+ * lock returns the executor's workflows to their queues. DBOS itself offers this only as a service.
  */
 export interface ExecutorGuard {
-  /** Holds the lock of this executor. */
+  /** Takes the lock of this executor. */
   stand(): Promise<void>;
-  /** Gives back what dead executors had in hand of some queues. */
+  /** Returns the workflows of dead executors to some queues. */
   takeOver(tables: DbosTables, queues: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
 const lock = "SELECT pg_try_advisory_lock($1) AS taken";
 const unlock = "SELECT pg_advisory_unlock($1)";
-/** The most workflows that are listed, or given back, at a time. */
+/** The most workflows that are listed, or returned, at a time. */
 const most = 1000;
 
 export function executorGuard(place: DbosPlace, executor: string): ExecutorGuard {

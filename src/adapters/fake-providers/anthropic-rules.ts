@@ -14,7 +14,7 @@ import {
 import { blocksOf, checkPairs, checkThought, turnsOf } from "./anthropic-turns.ts";
 import { invalid, isSigned, type ProviderError } from "./wire.ts";
 
-/** Refuses what `/v1/messages` of Anthropic refuses. */
+/** Refuses the requests that `/v1/messages` of Anthropic refuses. */
 export function refuseMessages({ headers, body }: FakeRequest): ProviderError | undefined {
   if (headers["anthropic-version"] === undefined) return invalid("anthropic-version: header is required");
   const messages = objectsOf(body["messages"]);
@@ -126,7 +126,7 @@ function checkTool(tool: JsonObject, at: Path): ProviderError | undefined {
 
 const mostMarks = 4;
 
-/** The marks for the cache: at most four, and none on a tool that the model is told of later. */
+/** Checks the marks for the cache: at most four, and none on a tool that the model is told of later. */
 function checkMarks(body: JsonObject): ProviderError | undefined {
   const deferred = objectsOf(body["tools"]).findIndex(
     ({ defer_loading, cache_control }) => defer_loading === true && cache_control !== undefined,
@@ -180,7 +180,7 @@ function checkMessage(message: JsonObject, index: number, isLast: boolean): Prov
   return firstOf(blocks, (block, place) => checkBlock(block, [...at, "content", place], textOf(role)));
 }
 
-/** The fields of the blocks that belong to text, tools and thinking. Blocks of other types are taken as they are. */
+/** The fields of the blocks for text, tools and thinking. Blocks of other types are accepted unchecked. */
 const blockFields: ReadonlyMap<string, Fields> = new Map<string, Fields>([
   ["text", { type: "string!", text: "string!", cache_control: "object", citations: "array" }],
   [
@@ -235,7 +235,7 @@ function checkBlock(block: JsonObject, at: Path, role: string): ProviderError | 
   }
 }
 
-/** The roles that alone may have blocks of a type. */
+/** The only roles that may have blocks of a type. */
 const homes: ReadonlyMap<string, string> = new Map([
   ["tool_use", "assistant"],
   ["thinking", "assistant"],

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../util/json.ts";
 import { firstOf, firstTwice, objectOf, objectsOf, textOf } from "./fields.ts";
 import { invalid, type ProviderError } from "./wire.ts";
 
-/** The blocks of a message; a text is one. */
+/** The blocks of a message; a text is one block. */
 export function blocksOf({ content }: JsonObject): readonly JsonObject[] {
   return typeof content === "string"
     ? content === ""
@@ -11,7 +11,7 @@ export function blocksOf({ content }: JsonObject): readonly JsonObject[] {
     : objectsOf(content);
 }
 
-/** Messages of one role that follow each other: the interface combines them. `index` is that of the first. */
+/** Consecutive messages of one role, which the interface combines. `index` is that of the first. */
 interface Turn {
   readonly index: number;
   readonly role: string;
@@ -31,14 +31,14 @@ export function turnsOf(messages: readonly JsonObject[]): readonly Turn[] {
   return turns;
 }
 
-/** Ids of the blocks of a type. */
+/** The ids of the blocks of a type. */
 function idsOf(blocks: readonly JsonObject[], type: string): readonly string[] {
   return blocks
     .filter((block) => block["type"] === type)
     .map((block) => textOf(block[type === "tool_use" ? "id" : "tool_use_id"]));
 }
 
-/** Each call has one result, first in the next turn, and each result has its call. */
+/** Checks that each call has one result, first in the next turn, and that each result has its call. */
 export function checkPairs(turns: readonly Turn[]): ProviderError | undefined {
   const twice = firstTwice(turns.flatMap(({ blocks }) => idsOf(blocks, "tool_use")));
   if (twice !== undefined) return invalid(`messages: \`tool_use\` ids must be unique: ${twice}`);
@@ -72,7 +72,7 @@ function checkAnswered({ index, blocks }: Omit<Turn, "role">, next?: Turn): Prov
   );
 }
 
-/** With thinking `enabled`, a turn whose calls are being answered begins with its thinking. */
+/** Checks that, with thinking `enabled`, a turn whose calls are being answered begins with its thinking. */
 export function checkThought(body: JsonObject, turns: readonly Turn[]): ProviderError | undefined {
   const answered = turns.at(-2);
   const isAnswer = idsOf(turns.at(-1)?.blocks ?? [], "tool_result").length > 0;

@@ -77,7 +77,7 @@ function messageOf(reply: WireReply, request: FakeRequest): Message {
   };
 }
 
-/** With thinking `enabled` a reply begins with thinking, which is empty where the script has none. */
+/** The content of a reply. With thinking `enabled` it begins with thinking, which is empty if the script has none. */
 function contentOf(
   { number, reasoning, text, calls }: WireReply,
   { body }: FakeRequest,
@@ -111,7 +111,7 @@ function blockEvents(block: JsonObject, index: number, { calls }: WireReply): re
   ];
 }
 
-/** The fields of a block as they stand when it begins, and the deltas that fill them. */
+/** The fields of a block at its beginning, and the deltas that fill them. */
 function partsOf(
   block: JsonObject,
   calls: WireReply["calls"],

@@ -2,27 +2,27 @@ import type { Json, JsonObject } from "../../util/json.ts";
 import type { Fields, Path } from "./fields.ts";
 import type { Provider, ProviderError } from "./wire.ts";
 
-/** The differences between a host of chat completions and OpenAI, which has none. */
+/** The differences between a host of chat completions and OpenAI. OpenAI itself has none. */
 export interface ChatHost {
-  /** The form in which a reply has its reasoning, and takes it back. Default: `reasoning_content`. */
+  /** The field in which a reply has its reasoning, and in which it is sent back. Default: `reasoning_content`. */
   readonly reasoning?: "reasoning_content" | "reasoning" | "reasoning_details" | "thinking";
-  /** Models that think, and what is said where the reasoning of a call does not come back. */
+  /** Models that think, and the error if the reasoning of a call is not sent back. */
   readonly thinks?: { readonly models: RegExp; readonly missed: (index: number) => string };
-  /** Models that sign the first call of each reply, and want the signature back. */
+  /** Models that sign the first call of each reply, and require the signature. */
   readonly signs?: RegExp;
-  /** Fields of requests that it has, or refuses, beside or among those of OpenAI. */
+  /** Fields of requests that it has, or refuses, in addition to those of OpenAI. */
   readonly takes?: Fields;
   readonly refuses?: readonly string[];
-  /** Fields of messages that it has beside those of OpenAI, by role. */
+  /** Fields of messages that it has in addition to those of OpenAI, by role. */
   readonly messages?: ReadonlyMap<string, Fields>;
-  /** The refusal of a field that it does not know, in a message of that role; undefined where it passes over such fields. */
+  /** The refusal of an unknown field, in a message of that role; undefined if it ignores such fields. */
   readonly unknown?: (at: Path, role: string) => ProviderError | undefined;
   /** The types of the parts of a message; default all. */
   readonly parts?: readonly string[];
-  /** The check for all else that it refuses. */
+  /** The check for everything else that it refuses. */
   readonly check?: (body: JsonObject, messages: readonly JsonObject[]) => ProviderError | undefined;
   readonly callId?: Provider["callId"];
   readonly error?: (error: ProviderError) => Json;
-  /** Counts in a field of its own. */
+  /** The field with the token counts, if it is not the usual one. */
   readonly usageIn?: string;
 }

@@ -14,7 +14,7 @@ const kimiThinks: NonNullable<ChatHost["thinks"]> = {
     `thinking is enabled but reasoning_content is missing in assistant tool call message at index ${index}`,
 };
 
-/** Hosts of chat completions, by what is different with them. */
+/** The hosts of chat completions, with their differences. */
 export const chatHosts: Readonly<Record<ChatHostName, ChatHost>> = {
   cerebras: {
     reasoning: "reasoning",
@@ -134,12 +134,12 @@ export const chatHosts: Readonly<Record<ChatHostName, ChatHost>> = {
   },
 };
 
-/** A model that thinks does so unless it is told not to. */
+/** True for a model that thinks, unless the request turns thinking off. */
 export function isThinking({ thinks }: ChatHost, { model, thinking }: JsonObject): boolean {
   return thinks?.models.test(textOf(model)) === true && objectOf(thinking)["type"] !== "disabled";
 }
 
-/** The way to a field, with the role of the message that it stands in. */
+/** The path of a field, with the role of the message that it is in. */
 function inMessage(at: Path, role: string): Path {
   return at[0] === "messages" && role !== "" ? [...at.slice(0, 2), role, ...at.slice(2)] : at;
 }

@@ -35,14 +35,14 @@ type Fields<Of> = Readonly<Record<keyof Of, Shape<unknown>>>;
 
 const options = closed({ whenDone: optional(oneOf("repeat", "refuse")), host: anything });
 
-/** @throws WritError `definition-invalid` for what no fake provider can play, which would be told otherwise, or as a fault of the provider */
+/** @throws WritError `definition-invalid` for a step that no fake provider can play */
 export function checkScript(steps: readonly FakeStep[], given: FakeOptions): void {
   const where = "The script of a fake provider";
   checkArguments(where, { steps, options: given }, { steps: list(anything, "a list of answers"), options });
   for (const [index, step] of steps.entries()) if (typeof step !== "function") checkAnswer(step, index + 1);
 }
 
-/** The same of one answer, given by its step or by a function. */
+/** Checks one answer in the same way, from its step or from a function. */
 export function checkAnswer(answer: FakeAnswer, number: number): void {
   if (typeof answer === "string" || answer instanceof Error) return;
   checkShape(`Step ${number} of a fake provider`, answer, "status" in Object(answer) ? fault : reply);

@@ -1,8 +1,9 @@
 import type { FakeOpenaiOptions, FakeOptions, FakeProvider, FakeStep } from "./fake-provider.ts";
 
 /**
- * Starts a fake OpenAI: `/v1/chat/completions` and `/v1/responses`, streamed and whole. Clients take `${url}/v1`, or its `fetch`. It answers one step a
- * request, whoever asks, and refuses with OpenAI's own errors what OpenAI refuses. With `host` it is another host of chat completions: Groq, Mistral, …
+ * Starts a fake OpenAI: `/v1/chat/completions` and `/v1/responses`, streamed and whole. Clients take `${url}/v1`, or its `fetch`. It uses one step for each
+ * request of any client, and refuses the requests that OpenAI refuses, with OpenAI's own errors. With `host` it is another host of chat completions: Groq,
+ * Mistral, …
  *
  * @example
  * ```ts

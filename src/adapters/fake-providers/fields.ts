@@ -1,22 +1,22 @@
 import { isJsonList, type Json, type JsonObject } from "../../util/json.ts";
 import type { FakeRequest } from "./fake-provider.ts";
 
-/** The way to a value in a body. */
+/** The path of a value in a body. */
 export type Path = readonly (string | number)[];
 
-/** The kinds of the fields of an object, with `|` between them. A `!` behind them marks a required field. */
+/** The kinds of the fields of an object, separated by `|`. A `!` after them marks a required field. */
 export type Fields = Readonly<Record<string, string>>;
 
-/** The first field of an object that is not as it must be. */
+/** The first wrong field of an object. */
 export interface FieldFault {
   readonly fault: "missing" | "unknown" | "kind";
   readonly at: Path;
-  /** The kinds that the field may have, as they stand in the {@link Fields}. */
+  /** The kinds that the field may have, as written in the {@link Fields}. */
   readonly wanted: readonly string[];
   readonly got: string;
 }
 
-/** Looks for fields that are missing, of another kind or unknown, in this order. A field that may be missing may be null. */
+/** Finds missing fields, fields of another kind and unknown fields, in this order. An optional field may be null. */
 export function fieldFault(object: JsonObject, at: Path, fields: Fields): FieldFault | undefined {
   for (const [name, rule] of Object.entries(fields)) {
     const isWanted = rule.endsWith("!");
@@ -35,7 +35,7 @@ export function fieldFault(object: JsonObject, at: Path, fields: Fields): FieldF
   return undefined;
 }
 
-/** The kind of a value, as {@link Fields} call it. */
+/** The kind of a value, as {@link Fields} name it. */
 export function kindOf(value: Json | undefined): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
@@ -44,27 +44,27 @@ export function kindOf(value: Json | undefined): string {
   return typeof value;
 }
 
-/** The value when it is an object, else an empty one. */
+/** The value if it is an object, otherwise an empty object. */
 export function objectOf(value: Json | undefined): JsonObject {
   return typeof value === "object" && value !== null && !isJsonList(value) ? value : {};
 }
 
-/** The value when it is a list, else an empty one. */
+/** The value if it is a list, otherwise an empty list. */
 export function listOf(value: Json | undefined): readonly Json[] {
   return isJsonList(value) ? value : [];
 }
 
-/** The objects of a list; what is none counts as an empty one. */
+/** The objects of a list; any other item becomes an empty object. */
 export function objectsOf(value: Json | undefined): readonly JsonObject[] {
   return listOf(value).map(objectOf);
 }
 
-/** The value when it is a text, else an empty one. */
+/** The value if it is a text, otherwise an empty text. */
 export function textOf(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The first thing that is found at an item of a list. */
+/** The first value that is found at an item of a list. */
 export function firstOf<Item, Found>(
   items: readonly Item[],
   find: (item: Item, index: number) => Found | undefined,
@@ -76,7 +76,7 @@ export function firstOf<Item, Found>(
   return undefined;
 }
 
-/** The first text that stands twice in a list. */
+/** The first text that occurs twice in a list. */
 export function firstTwice(texts: readonly string[]): string | undefined {
   return texts.find((text, index) => texts.indexOf(text) !== index);
 }

@@ -14,10 +14,10 @@ import {
 } from "./fields.ts";
 import { invalid, isSigned, type ProviderError } from "./wire.ts";
 
-/** Google takes these in place of a signature, for calls that another model made. */
+/** Values that Google takes in place of a signature, for calls that another model made. */
 const unsigned = new Set(["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"]);
 
-/** Refuses what `generateContent` of Gemini refuses. Names of fields count in both spellings, `functionCall` and `function_call`. */
+/** Refuses the requests that `generateContent` of Gemini refuses. Names of fields may have both spellings, `functionCall` and `function_call`. */
 export function refuseContent({ path, body: given }: FakeRequest): ProviderError | undefined {
   const body = camelKeys(given);
   const contents = objectsOf(body["contents"]).map(camelKeys);
@@ -34,7 +34,7 @@ export function refuseContent({ path, body: given }: FakeRequest): ProviderError
   );
 }
 
-/** Gemini from 3 on wants its thought signatures back. */
+/** True for Gemini from 3 on, which requires its thought signatures. */
 export function needsSignatures(path: string): boolean {
   return /models\/gemini-(?:[3-9]|\d{2})/.test(path);
 }
@@ -107,7 +107,7 @@ const responseFields: Fields = {
   willContinue: "boolean",
 };
 
-/** The object with its names in camel case; what is inside of it stays. */
+/** The object with its names in camel case; objects inside stay as they are. */
 function camelKeys(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [camelCase(name), value]));
 }
@@ -116,7 +116,7 @@ function camelCase(name: string): string {
   return name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
 }
 
-/** `contents[0].parts[0].function_response` */
+/** The path of a field as text: `contents[0].parts[0].function_response` */
 function pathText(at: Path): string {
   return at.reduce<string>((path, step) => {
     if (typeof step === "number") return `${path}[${step}]`;
@@ -165,7 +165,7 @@ const schemaFields: Fields = Object.fromEntries(
     .map((name) => [name, "any"]),
 );
 
-/** `parameters` takes a part of JSON Schema; `parametersJsonSchema` takes all of it. */
+/** Checks a schema: `parameters` takes a part of JSON Schema, `parametersJsonSchema` all of it. */
 function checkSchema(given: JsonObject, at: Path): ProviderError | undefined {
   const schema = camelKeys(given);
   return (
@@ -217,7 +217,7 @@ function countOf(content: JsonObject | undefined, name: string): number {
   return content === undefined ? 0 : partsOf(content).filter((part) => isGiven(part[name])).length;
 }
 
-/** Calls come after the user or after responses; as many responses come at once after them. */
+/** Checks that calls come after the user or after responses, and that as many responses directly follow them. */
 function checkTurns(contents: readonly JsonObject[]): ProviderError | undefined {
   return firstOf(contents, (content, index) => {
     const before = contents[index - 1];
@@ -238,7 +238,7 @@ function checkTurns(contents: readonly JsonObject[]): ProviderError | undefined 
   });
 }
 
-/** The first call of each step since the user last spoke carries its signature, and no signature was made up. */
+/** Checks that the first call of each step since the last message of the user has its signature, and that no signature was made up. */
 function checkSignatures(contents: readonly JsonObject[]): ProviderError | undefined {
   const begun = contents.findLastIndex(
     (content) => content["role"] !== "model" && countOf(content, "functionResponse") === 0,

@@ -79,7 +79,7 @@ const finishReasons: ReadonlyMap<string, string> = new Map([
 interface Ending {
   readonly reply: WireReply;
   readonly model: string;
-  /** Left out of all responses of a stream but the last. */
+  /** Left out of all responses of a stream except the last. */
   readonly finish: string | undefined;
 }
 
@@ -103,10 +103,10 @@ function responseOf(parts: readonly JsonObject[], { reply, model, finish }: Endi
   };
 }
 
-/** A part of a reply; texts come in pieces where it is streamed. */
+/** A part of a reply; a text comes in pieces if it is streamed. */
 interface Part {
   readonly texts: readonly string[];
-  /** The fields beside the text, or in its place. */
+  /** The fields beside the text, or in place of it. */
   readonly fields: JsonObject;
 }
 

@@ -49,7 +49,7 @@ const usualErrors: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Refuses what Ollama refuses: a request that does not fit its types. It passes over fields that it does not know, and does not hold results against
+ * Refuses the requests that Ollama refuses: those that do not fit its types. It ignores unknown fields, and does not check that results belong to
  * calls.
  */
 function refuseChat(request: FakeRequest): ProviderError | undefined {
@@ -81,7 +81,7 @@ const requestFields: Fields = {
   top_logprobs: "integer",
 };
 
-/** Refuses known fields of another kind, as Go's reader of JSON does. */
+/** Refuses known fields of another kind, as Go's JSON decoder does. */
 function checkKinds(object: JsonObject, place: string, fields: Fields): ProviderError | undefined {
   const known = Object.fromEntries(Object.entries(object).filter(([name]) => Object.hasOwn(fields, name)));
   const fault = fieldFault(known, [], fields);

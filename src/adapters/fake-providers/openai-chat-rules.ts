@@ -25,7 +25,7 @@ import {
 import { checkChatFormat } from "./openai-format-rules.ts";
 import { invalid, isSigned, type ProviderError } from "./wire.ts";
 
-/** Refuses what chat completions of a host refuse. */
+/** Refuses the requests that chat completions of a host refuse. */
 export function refuseChat(request: FakeRequest, host: ChatHost): ProviderError | undefined {
   const { body } = request;
   if (modelOf(request) === "") return invalid("you must provide a model parameter");
@@ -45,7 +45,7 @@ export function refuseChat(request: FakeRequest, host: ChatHost): ProviderError 
   );
 }
 
-/** The fields of an object, of whom and in whose message. */
+/** The fields of an object, with their host and the role of their message. */
 interface HostFields {
   readonly host: ChatHost;
   readonly role: string;
@@ -70,7 +70,7 @@ function fieldsOf({ takes, refuses = [] }: ChatHost): Fields {
   return { ...Object.fromEntries(left), ...takes };
 }
 
-/** The reasoning of calls, and their signatures, where the host wants them back. */
+/** Checks that the reasoning of calls, and their signatures, were sent back, if the host requires it. */
 function checkGivenBack(body: JsonObject, host: ChatHost): ProviderError | undefined {
   const messages = objectsOf(body["messages"]);
   const asked = messages.findLastIndex(({ role }) => role === "user");
@@ -176,7 +176,7 @@ const messageFields: ReadonlyMap<string, Fields> = new Map<string, Fields>([
   ["function", { role: "string!", content: "string|null!", name: "string!" }],
 ]);
 
-/** The form in which reasoning comes back: Mistral has it among the parts of the content. */
+/** The fields in which reasoning is sent back: Mistral has it among the parts of the content. */
 const backFields: Readonly<Record<NonNullable<ChatHost["reasoning"]>, Fields>> = {
   reasoning_content: { reasoning_content: "string" },
   reasoning: { reasoning: "string" },
@@ -251,7 +251,7 @@ function checkCall(call: JsonObject, at: Path, host: ChatHost): ProviderError | 
   );
 }
 
-/** Each call has one result, at once, and each result has its call. */
+/** Checks that each call directly has one result, and that each result has its call. */
 function checkOrder(messages: readonly JsonObject[]): ProviderError | undefined {
   let calls: readonly string[] | undefined;
   let waiting: readonly string[] = [];

@@ -15,7 +15,7 @@ import {
   type WireReply,
 } from "./wire.ts";
 
-/** Chat completions of a host; OpenAI's where nothing is different. */
+/** Chat completions of a host; of OpenAI if it has no differences. */
 export function openaiChat(host: ChatHost = {}): Wire {
   return {
     path: Object.keys(host).length === 0 ? /^\/v1\/chat\/completions$/ : /\/chat\/completions$/,
@@ -45,7 +45,7 @@ function thought({ reasoning = "reasoning_content" }: ChatHost, text: string): J
 
 const detail = { type: "reasoning.text", format: "anthropic-claude-v1", index: 0 };
 
-/** The signatures that a host gives: with its last piece of reasoning, and with its first call. */
+/** The signatures of a host: with its last piece of reasoning, and with its first call. */
 function signed(
   reply: WireReply,
   { host, request }: Answering,
@@ -61,7 +61,7 @@ function signed(
   };
 }
 
-/** A fixed time: replies are the same in each run. */
+/** A fixed time, so that replies are the same in each run. */
 const created = 1_763_800_000;
 
 const finishReasons: ReadonlyMap<string, string> = new Map([

@@ -46,7 +46,7 @@ const usualErrors: ReadonlyMap<
   [503, { type: "server_error", message: "The engine is currently overloaded, please try again later." }],
 ]);
 
-/** `messages[0].content` */
+/** The path of a field as text: `messages[0].content` */
 export function openaiPath(at: Path): string {
   return at.reduce<string>((path, step) => {
     if (typeof step === "number") return `${path}[${step}]`;
@@ -65,13 +65,13 @@ const kindWords: ReadonlyMap<string, string> = new Map([
 ]);
 const inWords = (kind: string): string => kindWords.get(kind) ?? kind;
 
-/** The first field of an object that OpenAI would not take. */
+/** The error for the first field of an object that OpenAI would refuse. */
 export function checkFields(object: JsonObject, at: Path, fields: Fields): ProviderError | undefined {
   const fault = fieldFault(object, at, fields);
   return fault === undefined ? undefined : fieldError(fault);
 }
 
-/** OpenAI's words for a field that it does not take. */
+/** OpenAI's error for a field that it refuses. */
 export function fieldError({ fault, at, wanted, got }: FieldFault): ProviderError {
   const path = openaiPath(at);
   if (fault === "unknown") return invalid(`Unknown parameter: '${path}'.`, path, "unknown_parameter");
@@ -86,7 +86,7 @@ export function fieldError({ fault, at, wanted, got }: FieldFault): ProviderErro
   );
 }
 
-/** Refuses a list that is empty where it must not be. */
+/** Refuses an empty list where OpenAI requires entries. */
 export function checkNotEmpty(object: JsonObject, at: Path, name: string): ProviderError | undefined {
   const value = object[name];
   if (!Array.isArray(value) || value.length > 0) return undefined;
@@ -95,7 +95,7 @@ export function checkNotEmpty(object: JsonObject, at: Path, name: string): Provi
   return invalid(message, path, "empty_array");
 }
 
-/** Refuses a text that is longer than OpenAI takes. */
+/** Refuses a text that is longer than OpenAI allows. */
 export function checkLength(text: string, at: Path, most: number): ProviderError | undefined {
   if (text.length <= most) return undefined;
   const path = openaiPath(at);
@@ -103,7 +103,7 @@ export function checkLength(text: string, at: Path, most: number): ProviderError
   return invalid(message, path, "string_above_max_length");
 }
 
-/** Refuses the name of a tool that OpenAI does not take. */
+/** Refuses the name of a tool that OpenAI does not allow. */
 export function checkToolName(name: string, at: Path): ProviderError | undefined {
   const path = openaiPath(at);
   if (!/^[a-zA-Z0-9_-]+$/.test(name))
@@ -115,7 +115,7 @@ export function checkToolName(name: string, at: Path): ProviderError | undefined
   return checkLength(name, at, 64);
 }
 
-/** Refuses tools whose functions are not as OpenAI takes them. `functionAt` says where in a tool its function stands. */
+/** Refuses tools whose functions OpenAI would refuse. `functionAt` is the path of the function in a tool. */
 export function checkTools(
   body: JsonObject,
   functionAt: readonly string[],
@@ -145,7 +145,7 @@ function checkParameters({ name, parameters }: JsonObject, at: Path): ProviderEr
   return invalid(message, openaiPath([...at, "parameters"]), "invalid_function_parameters");
 }
 
-/** Refuses what makes sense only where there are tools. */
+/** Refuses options that need tools if there are none. */
 export function checkToolOptions(body: JsonObject, names: readonly string[]): ProviderError | undefined {
   for (const option of ["tool_choice", "parallel_tool_calls"]) {
     const isGiven = body[option] !== undefined && body[option] !== null && body[option] !== "none";

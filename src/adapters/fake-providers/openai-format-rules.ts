@@ -10,7 +10,7 @@ const schemaFields: Fields = {
   strict: "boolean",
 };
 
-/** Refuses a form of answers that chat completions do not take: they have the schema in an object of its own. */
+/** Refuses a form of answers that chat completions refuse: they have the schema in an object of its own. */
 export function checkChatFormat(format: Json | undefined): ProviderError | undefined {
   const at: Path = ["response_format"];
   return checkFormat(format, at, (form) => {
@@ -19,7 +19,7 @@ export function checkChatFormat(format: Json | undefined): ProviderError | undef
   });
 }
 
-/** Refuses a form of answers that `/v1/responses` does not take: it has the schema beside the type. */
+/** Refuses a form of answers that `/v1/responses` refuses: it has the schema beside the type. */
 export function checkResponseFormat(format: Json | undefined): ProviderError | undefined {
   const at: Path = ["text", "format"];
   const fields = { ...schemaFields, type: "string!", schema: "object!" };

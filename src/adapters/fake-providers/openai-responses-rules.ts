@@ -14,10 +14,10 @@ import { invalid, type ProviderError } from "./wire.ts";
 
 /** The data of earlier responses that OpenAI keeps. */
 export interface ResponseStore {
-  /** Items that were stored, by their ids. */
+  /** The stored items, by id. */
   readonly items: Map<string, JsonObject>;
   /**
-   * The input and output of each response, by its id. A request that goes on from that response has them
+   * The input and output of each response, by its id. A request that continues from that response has them
    * before its own input.
    */
   readonly histories: Map<string, readonly JsonObject[]>;
@@ -25,7 +25,7 @@ export interface ResponseStore {
   readonly reasoning: Map<string, string>;
 }
 
-/** Refuses what `/v1/responses` of OpenAI refuses. */
+/** Refuses the requests that `/v1/responses` of OpenAI refuses. */
 export function refuseResponse(request: FakeRequest, store: ResponseStore): ProviderError | undefined {
   const { body } = request;
   const names = objectsOf(body["tools"]).map((tool) => textOf(tool["name"]));
@@ -83,7 +83,7 @@ const requestFields: Fields = {
   user: "string",
 };
 
-/** Parameters of chat completions that are called otherwise here. */
+/** Parameters of chat completions that have another name here. */
 const moved: Readonly<Record<string, string>> = {
   messages: "input",
   response_format: "text.format",
@@ -129,7 +129,7 @@ function checkBeginning(body: JsonObject, store: ResponseStore): ProviderError |
   return invalid(message, "input", "missing_required_parameter");
 }
 
-/** The fields of the items that belong to tools and messages. Items of other types are taken as they are. */
+/** The fields of the items for tools and messages. Items of other types are accepted unchecked. */
 const itemFields: ReadonlyMap<string, Fields> = new Map<string, Fields>([
   [
     "message",
@@ -214,7 +214,7 @@ function typeOf(item: JsonObject): string {
   return item["role"] === undefined && item["id"] !== undefined ? "item_reference" : "message";
 }
 
-/** Refuses references to what is not kept. */
+/** Refuses references to items that are not stored. */
 function checkStored(body: JsonObject, { items }: ResponseStore): ProviderError | undefined {
   return firstOf(objectsOf(listOf(body["input"])), (item) => {
     const id = textOf(item["id"]);
@@ -228,7 +228,7 @@ function checkStored(body: JsonObject, { items }: ResponseStore): ProviderError 
   });
 }
 
-/** All that the model reads: what a response went before with, and references resolved. */
+/** The whole input of the model: the history of the previous response, with references resolved. */
 export function wholeInput(body: JsonObject, { items, histories }: ResponseStore): readonly JsonObject[] {
   const { input } = body;
   const given = typeof input === "string" ? [{ role: "user", content: input }] : objectsOf(input);
@@ -238,7 +238,7 @@ export function wholeInput(body: JsonObject, { items, histories }: ResponseStore
   });
 }
 
-/** Each call has its output, each output its call, and what reasoning led to has its reasoning. */
+/** Checks that each call has its output, each output its call, and that reasoning precedes the items that came of it. */
 function checkPairs(input: readonly JsonObject[], { reasoning }: ResponseStore): ProviderError | undefined {
   const idsOf = (type: string, name: string): readonly string[] =>
     input.filter((item) => typeOf(item) === type).map((item) => textOf(item[name]));

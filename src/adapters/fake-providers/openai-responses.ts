@@ -30,7 +30,7 @@ export function openaiResponses(): Wire {
   };
 }
 
-/** Keeps what later requests may point to. */
+/** Stores the items that later requests may refer to. */
 function keep(
   output: readonly JsonObject[],
   {
@@ -127,7 +127,7 @@ function outputOf(
   return items;
 }
 
-/** The events in which an item of the output comes. */
+/** The events of an item of the output. */
 function itemEvents(item: JsonObject, output_index: number): readonly JsonObject[] {
   const begun = { ...item, ...beginnings.get(textOf(item["type"])) };
   return [
@@ -137,7 +137,7 @@ function itemEvents(item: JsonObject, output_index: number): readonly JsonObject
   ];
 }
 
-/** The fields of an item as they stand when it begins. */
+/** The fields of an item at its beginning. */
 const beginnings: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ["reasoning", { summary: [] }],
   ["message", { status: "in_progress", content: [] }],

@@ -37,7 +37,7 @@ export async function playProvider(
   };
 }
 
-/** A script, and how far it is. */
+/** A script, with its current step. */
 class Script {
   readonly requests: FakeRequest[] = [];
   readonly #provider: Provider;
@@ -78,7 +78,7 @@ class Script {
     return new Response(streamOf(body, answer.cutAfter), { headers: { "content-type": body.contentType } });
   }
 
-  /** The request, the format it speaks, and how it is refused. */
+  /** The request, its wire format, and the refusal if there is one. */
   async #read(incoming: Request): Promise<{
     readonly wire?: Wire;
     readonly request: FakeRequest;
@@ -147,15 +147,15 @@ function inFull(answer: FakeAnswer): FakeFault | FakeReply {
   return typeof answer === "string" ? { text: answer } : answer;
 }
 
-/** Milliseconds for a client to read before the connection breaks: it drops unread bytes. */
+/** The milliseconds that a client has to read before the connection breaks, because a break drops unread bytes. */
 const beforeBreakMs = 20;
 
-/** The cause that `fetch` gives where the other side closed its connection. */
+/** The error that `fetch` has as its cause if the other side closed its connection. */
 function brokenOff(): Error {
   return Object.assign(new Error("the connection was broken off"), { code: "UND_ERR_SOCKET" });
 }
 
-/** The chunks, one at a time; after so many of them, or in the middle of the only one, the stream breaks. */
+/** The chunks, one at a time; the stream breaks after `cutAfter` of them, or in the middle of a single chunk. */
 function streamOf({ chunks }: WireBody, cutAfter?: number): ReadableStream<Uint8Array> {
   const [only = "", second] = chunks;
   const sent = second === undefined ? [only.slice(0, only.length / 2)] : chunks.slice(0, cutAfter);
@@ -164,7 +164,7 @@ function streamOf({ chunks }: WireBody, cutAfter?: number): ReadableStream<Uint8
       const encoder = new TextEncoder();
       for (const chunk of cutAfter === undefined ? chunks : sent) {
         yield encoder.encode(chunk);
-        await turn(); // so that chunks leave, and mostly come, one by one
+        await turn(); // so that chunks leave, and mostly arrive, one by one
       }
       if (cutAfter === undefined) return;
       await sleep(beforeBreakMs);
@@ -176,7 +176,7 @@ function streamOf({ chunks }: WireBody, cutAfter?: number): ReadableStream<Uint8
 /** Answers a request. */
 type Handler = (request: Request) => Promise<Response>;
 
-/** A server at a free port of the loopback interface. It keeps no process alive. */
+/** A server at a free port of the loopback interface. It does not keep the process alive. */
 async function serve(
   handler: Handler,
 ): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
@@ -199,7 +199,7 @@ async function serve(
   };
 }
 
-/** Hands a request on, and writes its answer chunk by chunk; one that breaks off breaks the connection. */
+/** Passes a request on, and writes its answer chunk by chunk; an answer that breaks off breaks the connection. */
 async function pass(handler: Handler, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const gone = new AbortController();
   outgoing.on("close", () => gone.abort());

@@ -20,7 +20,7 @@ const providers: Readonly<Record<ProviderName, (host: FakeOpenaiOptions["host"])
   openai: openaiProvider,
 };
 
-/** Starts the fake of a provider. All that it needs loads with the first one. */
+/** Starts the fake of a provider. Its code is loaded with the first one. */
 export function startFake(
   name: ProviderName,
   steps: readonly FakeStep[],
@@ -30,7 +30,7 @@ export function startFake(
   return playProvider(providers[name](options.host), steps, options);
 }
 
-/** OpenAI: chat completions and responses. Or a host of chat completions. */
+/** OpenAI: chat completions and responses; or a host of chat completions. */
 function openaiProvider(name?: ChatHostName): Provider {
   if (name === undefined)
     return {

@@ -3,12 +3,12 @@ import type { Json, JsonObject } from "../../util/json.ts";
 import { textOf } from "./fields.ts";
 import type { FakeReply, FakeRequest } from "./fake-provider.ts";
 
-/** An error with which a provider refuses or fails a request. Each provider has a body of its own for it. */
+/** An error with which a provider refuses or fails a request. Each provider has its own form of the body. */
 export interface ProviderError {
   readonly status: number;
-  /** Default: what the provider says with this status. */
+  /** The message. Default: the provider's message for this status. */
   readonly message?: string;
-  /** The field that is wrong, in the provider's own spelling. */
+  /** The wrong field, in the provider's own spelling. */
   readonly param?: string;
   readonly code?: string;
   readonly retryAfter?: number;
@@ -23,9 +23,9 @@ export interface WireCall {
   readonly text: string;
 }
 
-/** A reply with nothing left open. */
+/** A reply with all its fields. */
 export interface WireReply {
-  /** The number of the reply, from 1: ids are made of it. */
+  /** The number of the reply, from 1: ids are made from it. */
   readonly number: number;
   readonly text: string;
   readonly reasoning?: string;
@@ -35,7 +35,7 @@ export interface WireReply {
   readonly outputTokens: number;
 }
 
-/** The body of an answer: one chunk when it is sent whole. */
+/** The body of an answer: one chunk if it is sent whole. */
 export interface WireBody {
   readonly contentType: string;
   readonly chunks: readonly string[];
@@ -43,14 +43,14 @@ export interface WireBody {
 
 /** One wire format. */
 export interface Wire {
-  /** The paths that speak it, without a query. */
+  /** The paths of the format, without a query. */
   readonly path: RegExp;
-  /** The error with which the provider refuses the request. Undefined when it takes the request. */
+  /** The error with which the provider refuses the request. Undefined if it accepts the request. */
   readonly refuse: (request: FakeRequest) => ProviderError | undefined;
   readonly reply: (reply: WireReply, request: FakeRequest) => WireBody;
 }
 
-/** A provider: the formats it speaks, and its words for what goes wrong. */
+/** A provider: its wire formats, and its messages for errors. */
 export interface Provider {
   readonly wires: readonly Wire[];
   /** Makes the id of a call of a reply. */
@@ -65,7 +65,7 @@ export interface NewCall {
   readonly number: number;
 }
 
-/** Ids of a prefix and numbers. */
+/** Ids from a prefix and numbers. */
 export function numberedIds(prefix: string): Provider["callId"] {
   return ({ number, index }) => `${prefix}${number}_${index + 1}`;
 }
@@ -82,7 +82,7 @@ export function invalid(message: string, param?: string, code?: string): Provide
 
 const signatureMark = "fake signature ";
 
-/** The signature of a reply: what it was made of can be told from it. */
+/** The signature of a reply, from which its number can be recognised. */
 export function signatureOf(number: number): string {
   return Buffer.from(signatureMark + number).toString("base64");
 }
@@ -92,7 +92,7 @@ export function isSigned(signature: string): boolean {
   return Buffer.from(signature, "base64").toString().startsWith(signatureMark);
 }
 
-/** A reply of a script, with what it left open. */
+/** A reply of a script, with its missing fields filled in. */
 export function wireReply(provider: Provider, reply: FakeReply, { request, number }: Asked): WireReply {
   const { text = "", reasoning, calls = [], usage } = reply;
   const made = calls.map((call, index) => {
@@ -122,7 +122,7 @@ export interface Asked {
   readonly number: number;
 }
 
-/** Four characters are a token. */
+/** The number of tokens of a text: one for four characters. */
 function tokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
@@ -136,7 +136,7 @@ function parsed(text: string): Json {
   }
 }
 
-/** The words of a text, as a stream has them. */
+/** The pieces of a text in a stream: its words. */
 export function piecesOf(text: string): readonly string[] {
   return text === "" ? [] : text.split(/(?<=\s)(?=\S)/);
 }
@@ -152,7 +152,7 @@ export function wholeBody(value: Json): WireBody {
   return { contentType: "application/json", chunks: [JSON.stringify(value)] };
 }
 
-/** A stream of server-sent events, one a chunk; `named` repeats the type of each as the name of its event. */
+/** A stream of server-sent events, one per chunk; `named` repeats the type of each as the name of its event. */
 export function eventStream(
   events: readonly JsonObject[],
   { named = false }: { readonly named?: boolean } = {},

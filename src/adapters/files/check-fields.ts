@@ -4,7 +4,7 @@ import { isJsonObject, type Json } from "../../util/json.ts";
 import { didYouMean } from "../../util/nearest.ts";
 import type { Located, Problem } from "./located.ts";
 
-/** Checks the fields of a file against a schema; a field that the schema does not know comes with the name that was meant. */
+/** Checks the fields of a file against a schema. For an unknown field, the error names the field that was probably meant. */
 export async function checkFields(
   { fields, lineOf }: Located,
   { schema, file }: { readonly schema: JsonSchema; readonly file: string },
@@ -21,7 +21,7 @@ export async function checkFields(
     .toSorted((a, b) => (a.line ?? Infinity) - (b.line ?? Infinity));
 }
 
-/** For a field that its schema does not know, and that is near one that it knows. */
+/** The known field that is near an unknown one. */
 function meant(schema: JsonSchema, path: readonly (string | number)[]): string | undefined {
   const last = path.at(-1);
   const around = path.slice(0, -1).reduce<Json | undefined>(within, schema);

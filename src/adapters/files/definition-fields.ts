@@ -35,7 +35,7 @@ const settings: Readonly<Record<keyof ModelSettings, JsonSchema>> = {
 };
 
 const names = { type: "array", items: { type: "string" } } as const;
-/** Null, like a field that is not there, stands for all tools. */
+/** A list of names. Null, like a missing field, means all tools. */
 const namesOrAll = { type: ["array", "null"], items: { type: "string" } } as const;
 
 const fields = {
@@ -79,7 +79,7 @@ const fields = {
   output: { type: "object" },
 } as const;
 
-/** Fields of the front matter of a Markdown definition: its body is the instructions. */
+/** The fields of the front matter of a Markdown definition, whose body is the instructions. */
 export const markdownFields: JsonSchema = {
   type: "object",
   properties: fields,
@@ -87,7 +87,7 @@ export const markdownFields: JsonSchema = {
   additionalProperties: false,
 };
 
-/** Fields of a JSON definition. */
+/** The fields of a JSON definition. */
 export const jsonFields: JsonSchema = {
   ...markdownFields,
   properties: { ...fields, instructions: { type: "string" } },

@@ -26,15 +26,15 @@ import {
 } from "./located.ts";
 import { readText, reasonOf } from "./read-text.ts";
 
-/** A definition from a file, to be handed to `agent()`. */
+/** A definition from a file, for `agent()`. */
 export interface FileDefinition extends AgentDefinition<JsonSchema | undefined, JsonSchema | undefined> {
-  /** Further data of the file, for the program alone. */
+  /** Further data of the file, which only the program uses. */
   readonly metadata?: JsonObject;
 }
 
-/** Parts that the program gives to definitions: a file only names tools, and no file makes code run. */
+/** Parts that the program adds to definitions. A file can only name tools, and cannot make code run. */
 export interface DefinitionOptions {
-  /** The tools that a file may name. A file without `tools` takes all of them. */
+  /** The tools that a file may name. A file without `tools` gets all of them. */
   readonly tools?: Tools;
   /** The model of a file that names none. */
   readonly model?: ModelSource;
@@ -50,8 +50,8 @@ const endings: readonly string[] = [".md", ".json"];
  * file. The fields are named as in `agent()`: name, description, model, driver, tools, toolsDeny, skills, budget, settings, toolChoice,
  * lastTurn, endOn, input, output, metadata, and in JSON instructions.
  *
- * `tools` lists names of the given tools; absent or null means all of them, an empty list means none. `toolsDeny` takes some away. A skill's
- * `tools` are the same among the agent's.
+ * `tools` lists names of the given tools; absent or null means all of them, an empty list means none. `toolsDeny` removes some. A skill's
+ * `tools` work the same among the agent's.
  *
  * @throws WritError `definition-file-invalid` with everything that is wrong, each with its line and field
  * @example
@@ -79,8 +79,8 @@ export async function loadAgent(path: string, options: DefinitionOptions = {}): 
 }
 
 /**
- * Reads every `.md` and `.json` file of a folder as a definition, in the order of their names; a README.md, hidden files and folders in it are
- * left alone. Two agents of one name are a mistake.
+ * Reads every `.md` and `.json` file of a folder as a definition, in the order of their names. README.md, hidden files and folders in it are
+ * ignored. Two agents with one name are an error.
  *
  * @throws WritError `definition-file-invalid` with everything that is wrong in all files
  * @example
@@ -127,7 +127,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** Tells by its name whether a file holds a definition, and not a program. */
+/** True if the name of a file is that of a definition, and not of a program. */
 export function isDefinitionFile(path: string): boolean {
   return endings.includes(extname(path).toLowerCase());
 }
@@ -169,7 +169,7 @@ async function sourceOf(file: string): Promise<Source | Pick<Problem, "line" | "
   }
 }
 
-/** The fields as the schema of the file has them. */
+/** The fields in the form of the file's schema. */
 interface Fields extends Omit<FileDefinition, "tools" | "skills"> {
   readonly tools?: readonly string[] | null;
   readonly toolsDeny?: readonly string[];
@@ -190,7 +190,7 @@ interface Around {
 }
 
 function built(read: Located, { file, instructions, options }: Around): ReadDefinition {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `checkFields` has held the fields to this schema
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `checkFields` has checked the fields against this schema
   const { tools: names, toolsDeny = [], skills, ...fields } = read.fields as unknown as Fields;
   const { knowledge = [] } = options;
   const problems: Problem[] = [];

@@ -7,20 +7,20 @@ import { type FileText, readText } from "./read-text.ts";
 
 /** Options of {@link knowledgeFile}. */
 export interface KnowledgeFileOptions {
-  /** Default: the file's name without its ending, with `_` for what no name may have. */
+  /** The name. Default: the file's name without its ending, with `_` for characters that a name may not have. */
   readonly name?: string;
-  /** Contents of the file in words: the model decides by them when to read it. */
+  /** A description of the file's contents, by which the model decides when to read it. */
   readonly description: string;
   /** The most bytes that are read; the rest is left out, and the model is told how much that is. Default 65 536. */
   readonly maxBytes?: number;
 }
 
-/** The most that is read of a file unless the author says otherwise. */
+/** The most bytes that are read from a file unless the author sets another number. */
 export const defaultMaxBytes = 65_536;
 
 /**
- * Makes knowledge of a text file in UTF-8. The file is read when the model calls for it, each time anew; a call fails, and the model is told,
- * when it is not there then, or is no regular text file. A relative path counts from the folder in which the process is now.
+ * Makes knowledge of a text file in UTF-8. The file is read at each call of the model; a call fails, and the model is told so,
+ * if the file is missing then, or is not a regular text file. A relative path is relative to the current folder of the process.
  *
  * @throws WritError `name-invalid`, `definition-invalid`; a call: `file-unreadable`
  * @example
@@ -49,7 +49,7 @@ export function knowledgeFile(path: string, options: KnowledgeFileOptions): Know
   });
 }
 
-/** @throws WritError `definition-invalid` for what is no number of bytes */
+/** @throws WritError `definition-invalid` for a value that is not a number of bytes */
 function checkBytes(maxBytes: number, where: string): void {
   if (Number.isSafeInteger(maxBytes) && maxBytes > 0) return;
   throw new WritError("definition-invalid", {
@@ -58,7 +58,7 @@ function checkBytes(maxBytes: number, where: string): void {
   });
 }
 
-/** The text as a model is shown it, which must know that there is more. */
+/** The text for a model, with a note if there is more. */
 export function withNote({ text, leftOutBytes }: FileText): string {
   return leftOutBytes === 0 ? text : `${text}\n[cut off here: ${leftOutBytes} more bytes were left out]`;
 }

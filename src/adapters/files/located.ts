@@ -3,18 +3,18 @@ import type { Document } from "yaml";
 import { messageOf } from "../../error/writ-error.ts";
 import { isJsonObject, type JsonObject, parseJson, toJson } from "../../util/json.ts";
 
-/** Fields read from a file, with the places where they stand. */
+/** Fields read from a file, with their places. */
 export interface Located {
   readonly ok: true;
   readonly fields: JsonObject;
-  /** The line of a field, or of the nearest thing around it. */
+  /** The line of a field, or of the nearest field around it. */
   readonly lineOf: (path: readonly (string | number)[]) => number | undefined;
 }
 
-/** The fields, or why there are none. */
+/** The fields, or the reason why there are none. */
 export type ReadFields = Located | { readonly ok: false; readonly problem: Omit<Problem, "file"> };
 
-/** A mistake in a text, and where. */
+/** A mistake in a text, with its place. */
 interface Wrong {
   readonly code: string;
   readonly message: string;
@@ -24,17 +24,17 @@ interface Wrong {
 /** A text and its format. */
 export interface FieldsSource {
   readonly text: string;
-  /** `strings`: YAML where every plain value is text, as the Agent Skills specification has it. */
+  /** `strings`: YAML in which every plain value is text, as the Agent Skills specification requires. */
   readonly format: "json" | "yaml" | "strings";
-  /** The line of the file in which the text begins. Default 1. */
+  /** The line of the file at which the text begins. Default 1. */
   readonly firstLine?: number;
 }
 
-// An anchor may be used again, but not so that a small file becomes a large value.
+// An anchor may be used again, but a small file may not become a large value by that.
 const maxAliases = 20;
 
 /**
- * Reads the fields of a file that comes from outside. Never throws. Refused are tags of any kind but YAML's own plain ones, repeated keys,
+ * Reads the fields of an untrusted file. Never throws. It refuses tags of any kind except YAML's own plain ones, repeated keys,
  * aliases that multiply, deep nesting, and keys that change prototypes.
  */
 export async function readFields({ text, format, firstLine = 1 }: FieldsSource): Promise<ReadFields> {
@@ -50,7 +50,7 @@ export async function readFields({ text, format, firstLine = 1 }: FieldsSource):
     logLevel: "error",
     uniqueKeys: false, // the library compares each name with all others
   });
-  // Valid JSON is no mistake whatever YAML thinks of it; but of names that stand twice JSON itself says nothing.
+  // Valid JSON is accepted even if YAML finds a mistake in it; but JSON itself does not report repeated names.
   const wrong =
     (strict?.ok === true ? undefined : [...document.errors, ...document.warnings].at(0)) ??
     repeatedName(document, yaml);
@@ -72,7 +72,7 @@ export async function readFields({ text, format, firstLine = 1 }: FieldsSource):
   return { ok: true, fields: value.value, lineOf };
 }
 
-/** The first name that stands twice in one map. */
+/** The first name that occurs twice in one map. */
 function repeatedName(document: Document, { visit, isScalar }: typeof library): Wrong | undefined {
   let repeated: Wrong | undefined;
   visit(document, {
@@ -106,13 +106,13 @@ function reasonOf(code: string, message: string): string {
   return message;
 }
 
-/** V8 says where JSON ends to make sense, for most mistakes. */
+/** The line in V8's error about JSON, which most mistakes have. */
 function jsonLine(reason: string): number | undefined {
   const [, line] = /\(line (\d+) column \d+\)/.exec(reason) ?? [];
   return line === undefined ? undefined : Number(line);
 }
 
-/** The place of the entry at a path in the text, else of the nearest entry around it. */
+/** The place in the text of the entry at a path, or of the nearest entry around it. */
 function offsetOf(
   contents: unknown,
   path: readonly (string | number)[],
@@ -130,18 +130,18 @@ function offsetOf(
   return offset;
 }
 
-/** One thing that is wrong with a file. */
+/** One fault of a file. */
 export interface Problem {
-  /** The path of the file, as people are told it. */
+  /** The path of the file, as messages name it. */
   readonly file: string;
-  /** Counted from 1; left out where it is not known. */
+  /** The line from 1; left out if it is unknown. */
   readonly line?: number;
   /** The field, like `skills[0].name`. */
   readonly field?: string;
   readonly reason: string;
 }
 
-/** Problems for a message, one a line: `agents/a.md:4: tols: unknown`. */
+/** Problems for a message, one per line: `agents/a.md:4: tols: unknown`. */
 export function problemLines(problems: readonly Problem[]): string {
   const lines = problems.map(({ file, line, field, reason }) => {
     const place = line === undefined ? file : `${file}:${line}`;
@@ -150,7 +150,7 @@ export function problemLines(problems: readonly Problem[]): string {
   return lines.length === 1 ? lines.join("") : lines.map((line) => `\n  ${line}`).join("");
 }
 
-/** A Markdown file in its two parts. */
+/** The two parts of a Markdown file. */
 export interface FrontMatter {
   /** The YAML between the two lines of `---`. */
   readonly head: string;
@@ -158,10 +158,10 @@ export interface FrontMatter {
   readonly body: string;
 }
 
-/** The line in which the head begins: the first one has the `---`. */
+/** The line at which the head begins: the first line is the `---`. */
 export const headLine = 2;
 
-/** Parts a Markdown file, or says why it has no front matter. A line that is `---` alone ends it; later ones belong to the body. */
+/** Splits a Markdown file, or says why it has no front matter. A line with only `---` ends the front matter; later such lines belong to the body. */
 export function splitFrontMatter(text: string): FrontMatter | { readonly reason: string } {
   const opening = /^---[ \t]*\r?\n/.exec(text);
   if (opening === null)

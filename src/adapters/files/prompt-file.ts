@@ -3,13 +3,13 @@ import { fileURLToPath } from "node:url";
 import { WritError } from "../../error/writ-error.ts";
 import { decoded, reasonOf } from "./read-text.ts";
 
-/** Longer instructions are a mistake in the path, not a prompt. */
+/** The most bytes of instructions: a larger file is probably a wrong path. */
 const maxBytes = 1_048_576;
 
 /**
- * Instructions from a text file in UTF-8, of at most 1 MiB. The file is read at once, so that one which is missing or empty is an error where
- * the agent is defined, and never in a run. A relative path counts from the folder in which the process is now; a URL like
- * `new URL("coder.md", import.meta.url)` from the module.
+ * Reads instructions from a text file in UTF-8, of at most 1 MiB. The file is read at once, so a missing or empty file is an error at the
+ * definition of the agent, and never in a run. A relative path is relative to the current folder of the process; a URL like
+ * `new URL("coder.md", import.meta.url)` to the module.
  *
  * @throws WritError `file-unreadable`
  * @example
@@ -31,7 +31,7 @@ export function promptFile(path: string | URL): string {
   }
 }
 
-/** A pipe or a device is refused before it is opened, and one that takes the file's place after that does not hold up the process. */
+/** Reads a regular file. A pipe or a device is refused before it is opened, and one that replaces the file after that does not block the process. */
 function readRegular(path: string): Uint8Array {
   if (!statSync(path).isFile()) throw new TypeError("it is no regular file");
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));

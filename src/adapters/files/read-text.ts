@@ -2,32 +2,32 @@ import { constants } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 
-/** The text of a file, and how much of it was left out. */
+/** The text of a file, and the number of bytes that were left out. */
 export interface FileText {
   readonly text: string;
-  /** 0 when `text` is the whole file. */
+  /** 0 if `text` is the whole file. */
   readonly leftOutBytes: number;
 }
 
 export interface ReadTextOptions {
-  /** More is cut off, between two characters. */
+  /** The most bytes that are read; the cut is between two characters. */
   readonly maxBytes: number;
-  /** The path as errors name it. Default: the path. */
+  /** The path in errors. Default: the path. */
   readonly shown?: string;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Reads a regular file in UTF-8, never more than `maxBytes` of it, and without waiting: a pipe or a device is refused before it is opened.
+ * Reads a regular file in UTF-8, at most `maxBytes` of it, and without waiting: a pipe or a device is refused before it is opened.
  *
- * @throws WritError `file-unreadable` for what is no such file: missing, a folder, a pipe, a device, binary, another encoding
+ * @throws WritError `file-unreadable` for anything else: a missing file, a folder, a pipe, a device, binary data, another encoding
  */
 export async function readText(path: string, options: ReadTextOptions): Promise<FileText> {
   const { maxBytes, shown = path, signal } = options;
   signal?.throwIfAborted();
   try {
     if (!(await stat(path)).isFile()) throw new TypeError("it is no regular file");
-    // A pipe that takes the file's place after the check must not hold up the process.
+    // A pipe that replaces the file after the check must not block the process.
     const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       return await readOpen(file, maxBytes);
@@ -55,7 +55,7 @@ async function regular(file: FileHandle): Promise<{ readonly size: number }> {
   return about;
 }
 
-/** Reads on until the end or the bound: one read may give less than is there, and the file may grow meanwhile. */
+/** Reads until the end or the bound: one read may return less than there is, and the file may grow meanwhile. */
 async function readAtMost(file: FileHandle, count: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let missing = count;
@@ -70,12 +70,12 @@ async function readAtMost(file: FileHandle, count: number): Promise<Uint8Array> 
 
 const pieceBytes = 65_536;
 
-/** A character of UTF-8 begins with this byte; it does not go on with it. */
+/** True if a UTF-8 character begins with this byte, and does not continue with it. */
 function beginsCharacter(byte: number): boolean {
   return (byte & 0xc0) !== 0x80;
 }
 
-/** @throws TypeError for what is no text in UTF-8 */
+/** @throws TypeError for bytes that are not text in UTF-8 */
 export function decoded(bytes: Uint8Array): string {
   if (bytes.includes(0)) throw new TypeError("it is binary: it has NUL bytes");
   try {
@@ -93,7 +93,7 @@ const reasons: Readonly<Record<string, string>> = {
   ELOOP: "its links lead in a circle",
 };
 
-/** Without the absolute path that a system error names: the reason may be told to a model. */
+/** The reason in a system error, without its absolute path, because a model may be told the reason. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error) || !("code" in error)) return messageOf(error);
   const code = String(error.code);

@@ -7,10 +7,10 @@ import { didYouMean } from "../../util/nearest.ts";
 import { checkFields } from "./check-fields.ts";
 import { headLine, splitFrontMatter, type Located, readFields, type Problem } from "./located.ts";
 
-/** Contents of a SKILL.md, without those of the folder around it. */
+/** The contents of a SKILL.md, without those of the folder around it. */
 export type SkillText = Omit<LibrarySkill, "files" | "readFile">;
 
-/** A SKILL.md that was read; without `skill` when something is wrong with it. */
+/** A SKILL.md that was read; without `skill` if something is wrong with it. */
 export interface ReadSkill {
   readonly skill?: SkillText;
   readonly problems: readonly Problem[];
@@ -19,12 +19,12 @@ export interface ReadSkill {
 }
 
 /**
- * The field that restricts. It stands in `metadata`, where the specification lets clients keep fields of their own, so that a file with it
- * stays valid everywhere. `allowed-tools` is pre-approval there and cannot mean both.
+ * The field that restricts tools. It is in `metadata`, where the specification lets clients have fields of their own, so that a file with it
+ * stays valid everywhere. `allowed-tools` means pre-approval there and cannot mean both.
  */
 const restrictionKey = "writ-restrict-tools";
 
-/** The fields of the specification, then two that many clients know and that are heeded here. */
+/** The fields of the specification, then two that many clients know and that are used here. */
 const knownFields = {
   name: { type: "string", minLength: 1, maxLength: 64 },
   description: { type: "string", minLength: 1, maxLength: 1024 },
@@ -42,12 +42,12 @@ const skillName = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /** Names of a SKILL.md. */
 export interface SkillFilePlace {
-  /** The path as people are told it. */
+  /** The path as messages name it. */
   readonly file: string;
   readonly folderName: string;
 }
 
-/** Reads a SKILL.md by the Agent Skills specification, and collects all that is wrong with it. */
+/** Reads a SKILL.md by the Agent Skills specification, and collects everything that is wrong with it. */
 export async function readSkillText(text: string, { file, folderName }: SkillFilePlace): Promise<ReadSkill> {
   const parts = splitFrontMatter(text);
   if ("reason" in parts) return { problems: [{ file, line: 1, reason: parts.reason }], notes: [] };
@@ -115,7 +115,7 @@ function checkSkillName(name: string | undefined, folderName: string, found: Fin
     found.problem(["name"], `it is "${name}", and the folder is "${folderName}": they must be the same`);
 }
 
-/** Unknown fields are ignored and noted, but for those that mean to restrict: ignoring them would let everything through. */
+/** Ignores and notes unknown fields, except those that are meant to restrict: to ignore them would allow everything. */
 function sortUnknown(
   names: readonly string[],
   {
@@ -135,7 +135,7 @@ function sortUnknown(
   }
 }
 
-/** Commas are as common as spaces there, and a pattern may hold spaces: `Bash(git add:*) Read`. */
+/** The tools in a field of pre-approval. Commas are as common there as spaces, and a pattern may contain spaces: `Bash(git add:*) Read`. */
 function preapprovedIn(field: Json | undefined, found: Findings): readonly string[] {
   const entries = Array.isArray(field)
     ? field.map(String)

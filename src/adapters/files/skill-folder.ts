@@ -8,7 +8,7 @@ import type { Problem } from "./located.ts";
 import { readText, reasonOf } from "./read-text.ts";
 import { readSkillText } from "./skill-file.ts";
 
-/** A folder that was read; without `skill` when something is wrong with it. */
+/** A folder that was read; without `skill` if something is wrong with it. */
 export interface ReadFolder {
   readonly skill?: LibrarySkill;
   readonly problems: readonly Problem[];
@@ -17,11 +17,11 @@ export interface ReadFolder {
 
 const fileName = "SKILL.md";
 const maxSkillBytes = 262_144;
-// Enough for every skill that a model can find its way in, and a bound for a folder that is something else.
+// More than any usable skill has: a larger folder is probably something else.
 const maxFiles = 200;
 const maxDepth = 5;
 
-/** Reads the folder of one skill. What is wrong with it is data. */
+/** Reads the folder of one skill. Its faults are returned as data. */
 export async function readSkillFolder(folder: string): Promise<ReadFolder> {
   const file = join(folder, fileName);
   try {
@@ -49,7 +49,7 @@ export async function readSkillFolder(folder: string): Promise<ReadFolder> {
   }
 }
 
-/** The folders of skills in a folder: itself when it has a SKILL.md, else those right under it that have one, by name. */
+/** The folders of skills in a folder: the folder itself if it has a SKILL.md, otherwise those directly in it that have one, by name. */
 export async function skillFoldersIn(folder: string): Promise<readonly string[]> {
   if (await hasSkill(folder)) return [folder];
   const names = (await readdir(folder)).filter((name) => !isSkipped(name)).toSorted();
@@ -90,7 +90,7 @@ async function filesIn(root: string): Promise<{ readonly files: readonly string[
   return { files, cut };
 }
 
-/** @throws WritError `file-unreadable`, also for what lies outside of the folder, by its name or through a link */
+/** @throws WritError `file-unreadable`, also for a file outside of the folder, by its name or through a link */
 async function readInside(root: string, path: string, signal: AbortSignal): Promise<string> {
   const refuse = (reason: string, cause?: unknown): WritError =>
     new WritError("file-unreadable", { path, reason }, { cause });

@@ -17,12 +17,12 @@ import { readSkillFolder, skillFoldersIn } from "./skill-folder.ts";
 /** Options of {@link skillLibrary}. */
 export interface SkillLibraryOptions {
   /**
-   * True lets `allowed-tools` count as the specification means it: calls of these tools need no person once
-   * the skill is loaded. A policy that denies still denies. Default false: what a file says is no reason not
-   * to ask.
+   * If true, `allowed-tools` has the meaning of the specification: calls of these tools need no approval once
+   * the skill is loaded. A policy that denies still denies. Default false: the text of a file is not a reason to skip
+   * a question.
    */
   readonly honourPreapproval?: boolean;
-  /** The names of all tools: a restriction that names another one is an error at once. Default: checked when an agent takes the library. */
+  /** The names of all tools: a restriction that names another one is an error at once. Default: checked when an agent gets the library. */
   readonly known?: Iterable<string>;
 }
 
@@ -30,11 +30,11 @@ const foldersShape = either(string, list(string, "a list of texts"));
 const optionsShape = closed({ honourPreapproval: optional(boolean), known: anything });
 
 /**
- * Reads folders of the Agent Skills format (agentskills.io). Each given folder is a skill itself or holds skills, one a folder. The files are
- * read now; a later change needs a new library. Unknown fields are ignored and stand in `notes`.
+ * Reads folders of the Agent Skills format (agentskills.io). Each given folder is a skill itself, or holds one skill per folder. The files are
+ * read now; a later change needs a new library. Unknown fields are ignored, and listed in `notes`.
  *
- * `metadata: writ-restrict-tools: "read_diff comment"` in a SKILL.md restricts what may be called once the skill is loaded: enforced when a
- * call is made, and never widened by a second skill.
+ * `metadata: writ-restrict-tools: "read_diff comment"` in a SKILL.md restricts which tools may be called once the skill is loaded: this is enforced at
+ * each call, and a second skill never widens it.
  *
  * @throws WritError `skill-file-invalid` with everything that is wrong in all folders, `skill-restriction-unknown`
  * @example
@@ -80,8 +80,8 @@ export async function skillLibrary(
 }
 
 /**
- * Reads one folder of the Agent Skills format as a skill of an agent. Its allow-list is the restriction of the file, else all given tools;
- * where the folder has other files, `read_skill_file` is among them. Placeholders for arguments stay as they are.
+ * Reads one folder of the Agent Skills format as a skill of an agent. Its allow-list is the restriction of the file, or all given tools without one.
+ * If the folder has other files, the list also has `read_skill_file`. Placeholders for arguments stay as they are.
  *
  * @throws WritError `skill-file-invalid`, `skill-restriction-unknown`, `name-invalid`
  * @example

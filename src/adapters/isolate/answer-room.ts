@@ -1,12 +1,12 @@
-/** The bytes that answers to one call may take in this process at once. */
+/** The memory that answers to one call may take in this process at once. */
 export interface AnswerRoom {
-  /** Does work that may give so many bytes, when there is room for them. Throws what the work throws. */
+  /** Does work that may return this many bytes, once there is room for them. Throws the error of the work. */
   within<Value>(bytes: number, work: () => Promise<Value>): Promise<Value>;
 }
 
 const totalBytes = 128_000_000;
 
-/** Makes the room of a call. Work waits in the order in which it came; more than there is at all waits for all of it. */
+/** Makes the room of a call. Work begins in the order of its arrival; work that needs more than the whole room waits for all of it. */
 export function answerRoom(): AnswerRoom {
   const waiting: { readonly bytes: number; readonly begin: () => void }[] = [];
   let free = totalBytes;
@@ -20,7 +20,7 @@ export function answerRoom(): AnswerRoom {
   }
   return {
     async within(wanted, work) {
-      const bytes = wanted > 0 ? Math.min(wanted, totalBytes) : 0; // what is no number is refused by who reads
+      const bytes = wanted > 0 ? Math.min(wanted, totalBytes) : 0; // the reader refuses a value that is not a number
       const { promise, resolve: begin } = Promise.withResolvers<void>();
       waiting.push({ bytes, begin });
       admit();

@@ -4,7 +4,7 @@ import { isJsonList, isJsonObject, type Json, type JsonObject, toJson } from "..
 import { scrub } from "../capability/secrets.ts";
 import type { AnswerRoom } from "./answer-room.ts";
 
-/** A request of isolated code to a handle: nothing in it is believed. */
+/** A request of isolated code to a handle. Nothing in it is trusted. */
 export interface HandleRequest {
   readonly handle: string;
   readonly args: readonly Json[];
@@ -18,16 +18,16 @@ export interface HandleAnswer {
   readonly bytes?: Uint8Array;
 }
 
-/** The handles of one call, as the runtime put them into the tool's context; those that are missing were not given. */
+/** The handles of one call, as the runtime put them into the tool's context; others were not granted. */
 export interface GivenHandles extends Partial<Handles> {
-  /** Functions of the author, which take and give JSON. */
+  /** Functions of the author, which take and return JSON. */
   readonly functions?: ReadonlyMap<string, GivenFunction>;
 }
 
-/** A function for code: it gets the arguments that the code sent, and must not believe them. */
+/** A function for code: it gets the arguments from the code, and must not trust them. */
 export type GivenFunction = (args: readonly Json[], asked: Pick<HandleRequest, "signal" | "room">) => unknown;
 
-/** The names by which isolated code can ask, by what has to be declared for them. */
+/** The names with which isolated code can ask, by the kind of capability that must be declared. */
 const namesOfKind: Readonly<Record<CapabilityKind, readonly string[]>> = {
   net: ["fetch"],
   "fs.read": ["fs.readText", "fs.readBytes", "fs.list", "fs.stat"],
@@ -38,20 +38,20 @@ const namesOfKind: Readonly<Record<CapabilityKind, readonly string[]>> = {
   llm: ["llm"],
 };
 
-/** Names by which code that declared these kinds may ask. */
+/** The names with which code that declared these kinds may ask. */
 export function handleNames(kinds: Iterable<CapabilityKind>): readonly string[] {
   return [...new Set(kinds)].flatMap((kind) => namesOfKind[kind]);
 }
 
-/** The handles that give their value without a promise. */
+/** The handles that return their value without a promise. */
 export const instantHandles: ReadonlySet<string> = new Set(["env", "secret"]);
 
-/** So much of what a handle gives goes to isolated code, in bytes; what is larger fails. */
+/** The most bytes of a handle's answer for isolated code; a larger answer fails. */
 const maxAnswerBytes = 32_000_000;
 
 /**
- * Does with the handles of a call what its isolated code asks: the same handles that code of this process would have, so that each look is
- * judged and recorded alike. Throws what the handle throws.
+ * Does a request of isolated code with the handles of its call. These are the handles that code of this process would have, so each look is
+ * judged and recorded in the same way. Throws the error of the handle.
  */
 export async function askHandle(handles: GivenHandles, request: HandleRequest): Promise<HandleAnswer> {
   const answer = await serve(handles, request);
@@ -89,7 +89,7 @@ function serve(handles: GivenHandles, request: HandleRequest): Promise<HandleAns
   }
 }
 
-/** The value of a variable; of a secret its name alone. Throws what the handle throws. */
+/** The value of a variable; for a secret only its name. Throws the error of the handle. */
 export function askInstantly(
   handles: GivenHandles,
   { handle, args }: Pick<HandleRequest, "handle" | "args">,
@@ -138,7 +138,7 @@ async function serveFiles(files: Handles["fs"], request: HandleRequest): Promise
   return { value: null };
 }
 
-/** No more of a file is read than isolated code can take, and a byte by which that is seen. */
+/** Reads at most one byte more of a file than isolated code can take, which shows that it is too long. */
 function readBounded(
   files: Handles["fs"],
   { path, part = { from: 0, bytes: Infinity } }: { readonly path: string; readonly part?: ByteRange },
@@ -148,7 +148,7 @@ function readBounded(
   return room.within(bytes, () => files.readBytes(path, { from: part.from, bytes }));
 }
 
-/** The numbers are judged by the handle; what is no number is none. */
+/** The part of a file that code asked for. The handle judges the numbers; any other value means no number. */
 function partOf(sent: Json | undefined): ByteRange | undefined {
   if (!isJsonObject(sent)) return undefined;
   const { from, bytes } = sent;
@@ -175,14 +175,14 @@ async function serveFetch(handles: GivenHandles, request: HandleRequest): Promis
   const { status, statusText, url, redirected } = response;
   const longest = bodyBytes(response, options.maxBytes);
   const content = new Uint8Array(await room.within(longest, () => response.arrayBuffer()));
-  // The mark that takes a secret's place cannot be the name of a header.
+  // A header whose name has the mark of a secret is left out.
   const headers = [...response.headers].filter(([name]) => scrub(name) === name);
   return { value: { status, statusText, headers, url, redirected }, bytes: content };
 }
 
 const maxBodyBytes = 10_000_000;
 
-/** The most bytes that the body of an answer can have: what the server says where nothing is packed, else what is allowed. */
+/** The most bytes that the body of an answer can have: the server's length if the body is not compressed, otherwise the allowed size. */
 export function bodyBytes({ headers }: Response, maxBytes: number = maxBodyBytes): number {
   const said = headers.has("content-encoding") ? null : headers.get("content-length");
   return said !== null && /^\d{1,8}$/.test(said) ? Math.min(Number(said), maxBytes) : maxBytes;
@@ -214,7 +214,7 @@ async function serveExec(handles: GivenHandles, request: HandleRequest): Promise
   return { value: { exitCode, signal: killedBy, stdout, stderr, ...cut } };
 }
 
-/** `{ secret: name }` becomes the secret of that name, where the tool may use it. */
+/** Replaces `{ secret: name }` by the secret of that name, if the tool may use it. */
 function secretOr(handles: GivenHandles): (value: Json) => string | Secret {
   return (value) =>
     isJsonObject(value) && typeof value["secret"] === "string"
@@ -227,13 +227,13 @@ export function mapped<Value>(values: JsonObject, of: (value: Json) => Value): R
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, of(value)]));
 }
 
-/** A handle that the call was given. */
+/** Returns a handle that the call was given. */
 export function present<Value>(value: Value | undefined, name: string): Value {
   if (value === undefined) throw new Error(`this call was given no ${name}`);
   return value;
 }
 
-/** A text that code sent. */
+/** Returns a text that code sent. */
 export function text(value: Json | undefined): string {
   if (typeof value !== "string") throw new Error("a text was expected");
   return value;

@@ -11,13 +11,13 @@ import { atRest, startCell } from "./cell.ts";
 import type { Targets } from "./child/canaries.ts";
 import { cellProgram, findBwrap } from "./launch.ts";
 
-/** Result of trying boxes of bubblewrap on this machine. */
+/** The result of trying boxes of bubblewrap on this machine. */
 export type Boxes =
   | {
       readonly works: true;
       readonly bwrap: string;
       readonly probes: readonly Probe[];
-      /** Memory that Node sets aside in a box before any module is loaded. */
+      /** The memory that Node reserves in a box before it loads a module. */
       readonly dataBytes: number;
     }
   | { readonly works: false; readonly reason: string; readonly probes: readonly Probe[] };
@@ -25,7 +25,7 @@ export type Boxes =
 // Depends on: the machine.
 let tried: Promise<Boxes> | undefined;
 
-/** Tries once a process whether a box starts, and whether it holds what is tried inside it. Never throws. */
+/** Checks once per process whether a box starts, and whether it prevents everything that is tried inside it. Never throws. */
 export function boxes(): Promise<Boxes> {
   tried ??= atRest(tryBoxes);
   return tried;
@@ -60,7 +60,7 @@ interface Tried {
   readonly dataBytes: number;
 }
 
-/** Runs the canaries in a box like those of tools, which is given one folder. */
+/** Runs the canaries in a box like those of tools, with one folder. */
 async function tryCanaries(
   targets: Reached,
   { bwrap, folder }: { readonly bwrap: string; readonly folder: string },
@@ -96,12 +96,12 @@ async function tryCanaries(
   }
 }
 
-/** The targets, and what of them was reached, as the parent saw it. */
+/** The targets, with those that were reached, as the parent saw it. */
 interface Reached extends Omit<Targets, "link"> {
   readonly reached: () => ReadonlySet<string>;
 }
 
-/** Sets out what a box must not reach, and takes it away again. */
+/** Prepares the targets that a box must not reach, and removes them after the work. */
 async function withTargets<Value>(
   work: (targets: Reached, folder: string) => Promise<Value>,
 ): Promise<Value> {

@@ -16,9 +16,9 @@ export interface CellCalling {
 }
 
 /**
- * Has a cell carry out a call. Throws what the code threw, or the error of a handle that the code let through.
+ * Has a cell carry out a call. Throws the error of the code, or the error of a handle that the code did not catch.
  *
- * @throws WritError `isolate-failed` when the cell ended, took too long, or wrote what it must not
+ * @throws WritError `isolate-failed` if the cell ended, took too long, or wrote something forbidden
  */
 export async function callCell(pool: Pool, calling: CellCalling): Promise<Json> {
   const { tool, context, handles, timeoutMs } = calling;
@@ -28,9 +28,9 @@ export async function callCell(pool: Pool, calling: CellCalling): Promise<Json> 
   const call = { args: args.value, callId, idempotencyKey, handles, progress };
   const bounds = {
     signal,
-    // Calls with other powers get another cell: what was learned with some is not for others.
+    // Calls with other powers get another cell, so that no call learns the data of another's powers.
     key: JSON.stringify(current()?.powers ?? []),
-    // The runtime's own timer comes first, where there is one.
+    // The runtime's own timer comes first, if there is one.
     timeoutMs: timeoutMs + 50,
     timedOut: () => failed(tool, `it did not end within ${timeoutMs} ms`),
   };
@@ -40,7 +40,7 @@ export async function callCell(pool: Pool, calling: CellCalling): Promise<Json> 
 /**
  * Starts the first cell of a tool.
  *
- * @throws WritError `isolate-failed` when it does not start, or its module cannot be loaded
+ * @throws WritError `isolate-failed` if it does not start, or its module cannot be loaded
  */
 export function warmPool(pool: Pool, tool: string): Promise<void> {
   return named(tool, pool.warm());

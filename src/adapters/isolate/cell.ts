@@ -11,7 +11,7 @@ import type { LaunchOptions } from "./launch.ts";
 import { type Link, openLink } from "./link.ts";
 
 /**
- * Runs work as if no call had asked for it: a process that later calls use too must not carry the scope of the first, nor count as a power that
+ * Runs work outside of any call: a process that later calls use too must not carry the scope of the first call, nor count as a power that
  * its tool uses.
  */
 export const atRest: <Value>(work: () => Value) => Value = AsyncLocalStorage.snapshot();
@@ -27,55 +27,55 @@ export interface CellCall {
 
 /** A process that holds one module, and carries out one call at a time. */
 export interface Cell {
-  /** False once the process has ended, or is about to: after {@link abort}, or because it did not keep to the rules. */
+  /** False once the process has ended, or is about to: after {@link abort}, or because it broke a rule. */
   readonly isUsable: () => boolean;
-  /** Memory that Node had set aside before the module was loaded, in bytes; 0 where it is not known. */
+  /** The memory that Node had reserved before the module was loaded, in bytes; 0 if it is unknown. */
   readonly dataBytes: number;
   /**
-   * Throws what the module's function threw (its words alone), the very error of a handle that it let through, and `CellError` when the
-   * process ends, or writes what it must not. The process is ended then.
+   * Throws the error of the module's function (only its message), the original error of a handle that it did not catch, and `CellError` if the
+   * process ends or writes something forbidden. The process is ended in the last case.
    */
   run(call: CellCall): Promise<Json>;
-  /** Tells the call under way that it is over; the process is given a moment and then ended. */
+  /** Tells the current call that it is over; the process is ended after a moment. */
   abort(reason: string): void;
   kill(): void;
-  /** True lets the process keep its program running. */
+  /** With true, the process keeps the program running. */
   hold(isHeld: boolean): void;
 }
 
 export interface CellOptions extends LaunchOptions {
   readonly export: string;
-  /** Names by which its code may ask. */
+  /** The names with which its code may ask. */
   readonly handles: readonly string[];
 }
 
 const startMs = 20_000;
 const graceMs = 100;
-/** So much a call may wait for at once. */
+/** The most requests of a call that may wait at once. */
 const maxAsks = 64;
 
 /** The call that a cell works on. */
 interface Work extends CellCall {
   readonly call: number;
-  /** Runs work as the call's own: what the process sends comes as if from whoever started it. */
+  /** Runs work as the call's own: messages of the process count as sent by the starter of the call. */
   readonly inside: <Value>(work: () => Value) => Value;
   readonly resolve: (value: Json) => void;
   readonly reject: (error: unknown) => void;
   readonly asks: Map<number, AbortController>;
   readonly room: AnswerRoom;
-  /** Errors of handles, by request. */
+  /** The errors of handles, by request. */
   readonly failures: Map<number, unknown>;
 }
 
-/** State of a cell. */
+/** The state of a cell. */
 interface State {
   readonly link: Link;
-  /** Names by which its code may ask. */
+  /** The names with which its code may ask. */
   readonly allowed: ReadonlySet<string>;
   work: Work | undefined;
 }
 
-/** Starts a cell and loads its module. Rejects with `CellError` when that fails. */
+/** Starts a cell and loads its module. Rejects with `CellError` if that fails. */
 export function startCell(options: CellOptions): Promise<Cell> {
   return atRest(() => start(options));
 }
@@ -134,7 +134,7 @@ async function start(options: CellOptions): Promise<Cell> {
   };
 }
 
-/** Takes the work off the cell, with all that it had asked for. */
+/** Takes the work off the cell, with everything that it had asked for. */
 function settle(state: State): Work | undefined {
   const done = state.work;
   state.work = undefined;
@@ -142,7 +142,7 @@ function settle(state: State): Work | undefined {
   return done;
 }
 
-/** Messages of a call that is over, or that never was, are passed over. */
+/** Handles a message. Messages of a call that is over, or never was, are ignored. */
 function onMessage(state: State, message: JsonObject, bytes: Uint8Array): void {
   const { link, work } = state;
   if (work === undefined || message["call"] !== work.call) return;
@@ -164,7 +164,7 @@ function onMessage(state: State, message: JsonObject, bytes: Uint8Array): void {
   }
 }
 
-/** Throws the very error of a handle again; of everything else only the words are taken. */
+/** Throws the original error of a handle again; of any other error only the message is used. */
 function onFailure(state: State, { message, request }: JsonObject): void {
   const done = settle(state);
   const known = typeof request === "number" && done?.failures.has(request) === true;
@@ -235,7 +235,7 @@ function failedAnswer(request: number, error: unknown): ToCellAnswer {
   return { type: "answer", request, ok: false, message: told(messageOf(error)), ...code };
 }
 
-/** Scrubs a value that goes into the process: the code there could spell a secret in a way that nobody finds behind it. */
+/** Scrubs a value for the process, because code there could spell a secret in a way that is not recognised later. */
 function told<Value>(value: Value): Value {
   return withoutSecrets(value, { powers: nodePowers });
 }

@@ -17,7 +17,7 @@ interface CodeFunction {
   readonly call: (handles: GivenHandles, ...given: Parameters<GivenFunction>) => unknown;
 }
 
-/** By the kind that has to be declared for it. All of it takes and gives JSON, and is awaited. */
+/** The functions by the kind that must be declared. All values are JSON, and all functions are awaited. */
 const functionsOfKind: Readonly<Partial<Record<CapabilityKind, readonly CodeFunction[]>>> = {
   net: [
     {
@@ -58,7 +58,7 @@ const functionsOfKind: Readonly<Partial<Record<CapabilityKind, readonly CodeFunc
   llm: [asking("llm", "llm(prompt): what a model answers")],
 };
 
-/** The functions that code has by what its tool declared. */
+/** The functions of code, by the kinds that its tool declared. */
 export function codeFunctions(kinds: Iterable<CapabilityKind>): readonly CodeFunction[] {
   return [...new Set(kinds)].flatMap((kind) => functionsOfKind[kind] ?? []);
 }

@@ -12,33 +12,33 @@ import { isFunctionName } from "./code-names.ts";
 import { openPool } from "./pool.ts";
 import { interpreter, startInterpreter } from "./quickjs.ts";
 
-/** Arguments of the tool: code, and its input. */
+/** The arguments of the tool: code, and its input. */
 export interface CodeArguments {
   readonly code: string;
   readonly input?: Json;
 }
 
-/** Definition of a tool that runs code which a model writes. */
+/** The definition of a tool that runs code written by a model. */
 export interface CodeToolDefinition<Needs extends readonly Capability[] = readonly Capability[]> extends Pick<
   ToolDefinition<never, Json, Needs>,
   "effect" | "parameters" | "trusted" | "secrecy" | "recover" | "constraints"
 > {
-  /** Default `run_code`. */
+  /** The name. Default `run_code`. */
   readonly name?: string;
-  /** Words for the model before the list of what the code can use. */
+  /** The text for the model before the list of what the code can use. */
   readonly description?: string;
-  /** Powers of the code, as functions that take and give JSON. No `secret`: give a function that uses it. */
+  /** The powers of the code, as functions that take and return JSON. `secret` is not possible: give a function that uses it. */
   readonly needs?: Needs;
   /**
-   * Further functions for the code, each with the arguments that the code gives it: JSON that nobody checked.
-   * They run in this process, and no policy judges a call of theirs. Their names are no words of JavaScript, nor objects that it has of its own.
+   * Further functions for the code. They get the code's arguments, which are unchecked JSON.
+   * They run in this process, and no policy judges their calls. Their names may not be words or built-in objects of JavaScript.
    */
   readonly functions?: Readonly<Record<string, (...args: Json[]) => unknown>>;
-  /** So long a piece of code may take, waiting included, in milliseconds. Default 5,000. */
+  /** The time that a piece of code may take, including waiting, in milliseconds. Default 5,000. */
   readonly timeoutMs?: number;
-  /** So much memory it may take with its interpreter, in bytes: at least 17,000,000. Default 32,000,000. */
+  /** The memory that it may take with its interpreter, in bytes: at least 17,000,000. Default 32,000,000. */
   readonly memoryBytes?: number;
-  /** So many characters of JSON its value may have. Default 1,000,000. */
+  /** The most characters of its value as JSON. Default 1,000,000. */
   readonly resultChars?: number;
 }
 
@@ -53,13 +53,13 @@ const inputSchema = {
 } as const;
 
 /**
- * Makes a tool that runs JavaScript which a model writes: in QuickJS, an interpreter with a heap of its own, in a process of its own (under
- * bubblewrap where that works). The code has `input`, the functions given and nothing else: no `process`, no `import`, no `fetch`, no timers. It is an
+ * Makes a tool that runs JavaScript written by a model: in QuickJS, an interpreter with its own heap, in a process of its own (under
+ * bubblewrap if that works). The code has only `input` and the given functions: no `process`, no `import`, no `fetch`, no timers. It is an
  * expression, a script whose last expression is its value, or the body of an async function that returns it. The value must be JSON. Nothing
- * stays from one piece of code to the next.
+ * is kept between two pieces of code.
  *
- * @throws WritError `peer-missing` when `quickjs-emscripten` is not installed, `enforcement-unavailable` when the interpreter does not hold,
- * `definition-invalid`, and what {@link tool} throws. A call throws an error with the code's own words when it fails, and `isolate-failed` when its
+ * @throws WritError `peer-missing` if `quickjs-emscripten` is not installed, `enforcement-unavailable` if the interpreter does not isolate,
+ * `definition-invalid`, and the errors of {@link tool}. A call throws an error with the code's own message if the code fails, and `isolate-failed` if its
  * process had to be ended.
  * @example
  * ```ts
@@ -132,9 +132,9 @@ export async function codeTool<const Needs extends readonly Capability[] = reado
   return { ...(made as Tool), enforcement: () => enforcement } as TypedTool<CodeArguments, Json>;
 }
 
-/** The interpreter says itself that the time is over; only where it cannot, its process is ended. */
+/** The time for the interpreter to report its own time-out; only if it does not, its process is ended. */
 const answerMs = 250;
-/** Time of a new process before the code begins. */
+/** The time for a new process before the code begins. */
 const startMs = 5_000;
 
 function describe(about: string | undefined, functions: readonly string[]): string {
@@ -158,7 +158,7 @@ function checkNames(tool: string, names: readonly string[]): void {
   if (wrong !== undefined) throw invalid(tool, `"${wrong}" cannot be the name of a function, or is taken.`);
 }
 
-/** Memory that the interpreter begins with. */
+/** The memory that the interpreter begins with. */
 const leastMemory = 17_000_000;
 
 function checkBounds(

@@ -6,15 +6,16 @@ import { interpreter } from "./quickjs.ts";
 export { codeTool, type CodeArguments, type CodeToolDefinition } from "./code-tool.ts";
 export { isolatedTool, type IsolatedContext, type IsolatedToolDefinition } from "./isolated-tool.ts";
 
-/** A means to isolate code on this machine, and the ways out that were tried of it. */
+/** A means to isolate code on this machine, with the results of trying to escape from it. */
 export interface Isolator extends Enforcement {
-  /** The reason of the level `none`. */
+  /** The reason for the level `none`. */
   readonly reason?: string;
 }
 
 /**
- * Looks what can isolate code on this machine: bubblewrap for tools of others, QuickJS for code that a model writes. Each is tried once a process,
- * which takes some tenths of a second. Never throws: what does not work has the level `none`, and says why.
+ * Finds out what can isolate code on this machine: bubblewrap for tools of others, QuickJS for code written by a model. Each is tried once per process,
+ * which takes some tenths of a second. Never throws: a means that does not work has the level `none`, with the reason.
+ *
  *
  * @example
  * ```ts

@@ -35,14 +35,14 @@ import { type Cell, type CellOptions, startCell } from "./cell.ts";
 import { type Layout, layoutOf } from "./layout.ts";
 import { openPool } from "./pool.ts";
 
-/** Second argument of an isolated module's function. Handles do what they do in a tool of this process. */
+/** The second argument of an isolated module's function. Handles work as in a tool of this process. */
 export type IsolatedContext<Needs extends readonly Capability[] = readonly []> = Pick<
   ToolContext,
   "signal" | "callId" | "idempotencyKey" | "progress"
 > &
   HandlesOf<Needs>;
 
-/** Definition of a tool whose code is not trusted. */
+/** The definition of a tool whose code is not trusted. */
 export interface IsolatedToolDefinition<
   Input extends SchemaSource,
   Needs extends readonly Capability[] = readonly Capability[],
@@ -51,18 +51,18 @@ export interface IsolatedToolDefinition<
   readonly module: URL | string;
   /** The name of its function `(args, context) => result`, whose arguments and result are JSON. Default: `execute`. */
   readonly export?: string;
-  /** The files and folders that it may read, and no others. Default: the folder of the module, which must hold nothing else then. */
+  /** The only files and folders that it may read. Default: the folder of the module, which must hold nothing else then. */
   readonly files?: readonly (URL | string)[];
-  /** So much memory the module may take, in bytes. Default 256,000,000. */
+  /** The memory that the module may take, in bytes. Default 256,000,000. */
   readonly memoryBytes?: number;
-  /** So many processes at most; more calls wait. Default 2. */
+  /** The most processes; more calls wait. Default 2. */
   readonly processes?: number;
-  /** A process without work ends after so many milliseconds. Default 30,000. */
+  /** The milliseconds after which a process without work ends. Default 30,000. */
   readonly idleMs?: number;
-  /** Each call in a new process. Else what the module keeps in variables is there in later calls, of other runs too. Default false. */
+  /** Runs each call in a new process. Without it, variables of the module keep their values in later calls, also of other runs. Default false. */
   readonly fresh?: boolean;
   /**
-   * The reason to run the code where nothing can isolate it. It runs in a plain process then, and every trace
+   * The reason to run the code even if nothing can isolate it. It then runs in a plain process, and every trace
    * says so.
    */
   readonly allowUnenforced?: string;
@@ -70,12 +70,12 @@ export interface IsolatedToolDefinition<
 
 /**
  * Makes a tool of a module that is not trusted: its code runs in a process under bubblewrap, without network, environment or any file but its
- * own; what it needs it asks of the context's handles, which work in this process as those of every tool do. Its arguments and results are
- * JSON. A call takes 30 seconds at most unless `timeoutMs` says otherwise; then the process is ended. The module is loaded once now, in its box.
+ * own. It asks the context's handles for everything it needs; these work in this process like those of every tool. Its arguments and results are
+ * JSON. A call takes 30 seconds at most unless `timeoutMs` sets another time; then the process is ended. The module is loaded once now, in its box.
  *
- * @throws WritError `enforcement-unavailable` when nothing here isolates it and `allowUnenforced` does not say why it may run, `isolate-failed` when
- * the module cannot be loaded, `definition-invalid`, and what {@link tool} throws. A call throws `isolate-failed` when the process ends, takes too
- * much, or writes what it must not.
+ * @throws WritError `enforcement-unavailable` if nothing here isolates it and `allowUnenforced` gives no reason to run it, `isolate-failed` if
+ * the module cannot be loaded, `definition-invalid`, and the errors of {@link tool}. A call throws `isolate-failed` if the process ends, takes too
+ * much, or writes something forbidden.
  * @example
  * ```ts
  * import { isolatedTool } from "writ/isolate";
@@ -106,7 +106,7 @@ export async function isolatedTool<
   const pool = openPool({ start, processes, idleMs, fresh });
   const made = tool<Input, Json, readonly Capability[], JsonSchema | undefined>({
     ...about,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- held to at run time: nobody knows the type of code elsewhere
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked at run time: the type of code elsewhere is unknown
     outputSchema: about.outputSchema as JsonSchema | undefined,
     timeoutMs,
     execute: (args, context) => callCell(pool, { tool: name, args, context, handles: context, timeoutMs }),
@@ -141,10 +141,10 @@ function cellOptions(definition: CellDefinition, layout: Layout, found: Boxes): 
   };
 }
 
-/** Threads and compiled code: not the module's, but counted with it. */
+/** The memory of threads and compiled code, which is not the module's, but counts with it. */
 const overheadBytes = 64_000_000;
 
-/** Enforcement of tools whose code runs in cells. */
+/** The enforcement of tools whose code runs in cells. */
 function enforcementOf(found: Boxes, unenforced: string | undefined): Enforcement {
   const platform = `${process.platform}-${process.arch}`;
   if (found.works) return { level: "isolated", mechanism: "linux-bwrap", platform, probes: found.probes };

@@ -7,25 +7,25 @@ import type { Layout } from "./layout.ts";
 import { type Bind, nodeFiles, nodeInBox } from "./node-files.ts";
 import { systemCallFilter } from "./seccomp.ts";
 
-/** Options of a cell's process. */
+/** The options of a cell's process. */
 export interface LaunchOptions {
   readonly layout: Layout;
-  /** Bytes for the heap of JavaScript. */
+  /** The bytes of the JavaScript heap. */
   readonly memoryBytes: number;
-  /** Bytes for all that the process sets aside, the heap included; undefined sets no limit. */
+  /** The bytes of all memory of the process, including the heap; undefined sets no limit. */
   readonly dataBytes: number | undefined;
-  /** The program `bwrap`; undefined starts a plain process, which is held to nothing. */
+  /** The program `bwrap`; undefined starts a plain process, without restrictions. */
   readonly bwrap: string | undefined;
 }
 
-/** A process that was started, and where its module is for it. */
+/** A started process, with the address of its module. */
 export interface Launched {
   readonly process: ChildProcess;
   readonly module: string;
 }
 
 /**
- * Path of bubblewrap; undefined where it is missing. Known places first: anybody can change a search path.
+ * The path of bubblewrap; undefined if it is missing. Known places come first, because anybody can change a search path.
  */
 export function findBwrap(): string | undefined {
   if (process.platform !== "linux") return undefined;
@@ -36,7 +36,7 @@ export function findBwrap(): string | undefined {
     .find((path) => existsSync(path));
 }
 
-/** Starts the process of a cell. It has nothing to read but its pipes, and nobody reads what it prints but its errors. */
+/** Starts the process of a cell. It reads only its pipes, and of its output only its errors are read. */
 export function launch({ layout, memoryBytes, dataBytes, bwrap }: LaunchOptions): Launched {
   const program = cellProgram();
   const heap = `--max-old-space-size=${Math.max(8, Math.floor(memoryBytes / 1_000_000))}`;
@@ -59,7 +59,7 @@ export function launch({ layout, memoryBytes, dataBytes, bwrap }: LaunchOptions)
   const kilobytes = dataBytes === undefined ? "unlimited" : String(Math.ceil(dataBytes / 1024));
   const limits = `ulimit -c 0; ulimit -n 256; ulimit -d ${kilobytes}; exec "$0" "$@"`;
   const started = start("/bin/sh", ["-c", limits, bwrap, ...args], filter !== undefined);
-  // bwrap that does not start says so by its end
+  // a bwrap that does not start shows that by its end
   if (filter !== undefined)
     pipeOf(started, filterFd)
       .on("error", () => undefined)
@@ -69,7 +69,7 @@ export function launch({ layout, memoryBytes, dataBytes, bwrap }: LaunchOptions)
 
 const filterFd = 5;
 
-/** Arguments that make a box. Only what they name exists in it. */
+/** The arguments that make a box. Only files that they name exist in it. */
 export function boxArguments(binds: readonly Bind[]): string[] {
   const devices = ["null", "zero", "random", "urandom"].map((name) => `/dev/${name}`);
   return [
@@ -84,7 +84,7 @@ export function boxArguments(binds: readonly Bind[]): string[] {
     .concat(["--remount-ro", "/dev", "--remount-ro", "/"]);
 }
 
-/** Node's own permissions, where this Node has them: no programs, threads, add-ons, WASI or inspector. The box decides about files and hosts. */
+/** Node's own permissions, if this Node has them: no programs, threads, add-ons, WASI or inspector. The box restricts files and hosts. */
 function permissionFlags(): string[] {
   return process.allowedNodeEnvironmentFlags.has("--permission")
     ? ["--permission", "--allow-fs-read=*", "--allow-fs-write=/tmp"]
@@ -96,7 +96,7 @@ function start(command: string, args: readonly string[], hasFilter = false): Chi
   return startProgram(command, args, { cwd: "/", env: {}, files: hasFilter ? [...files, "pipe"] : files });
 }
 
-/** The program of a cell: beside this file in the source; in the package wherever the bundler put this file. */
+/** The program of a cell: beside this file in the source; in the package wherever the bundler put it. */
 export function cellProgram(): string {
   const found = ["./child/main.ts", "./child/main.js", "../adapters/isolate/child/main.js"]
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))

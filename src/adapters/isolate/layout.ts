@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { WritError } from "../../error/writ-error.ts";
 import type { Bind } from "./node-files.ts";
 
-/** Files that a cell can see, and the module among them. */
+/** The files that a cell can see, including the module. */
 export interface Layout {
   readonly binds: readonly Bind[];
   /** The module's address in the box. */
@@ -14,7 +14,7 @@ export interface Layout {
   readonly onHost: string;
 }
 
-/** The module of a tool, and what else it may see. */
+/** The module of a tool, with the other files it may see. */
 export interface ModuleFiles {
   readonly name: string;
   readonly module: URL | string;
@@ -22,10 +22,11 @@ export interface ModuleFiles {
 }
 
 /**
- * Places the module and its files in a box as they stand to each other on the host, beneath one folder that
- * says nothing of the host.
+ * Places the module and its files in a box with the same relative paths as on the host, below one folder whose path
+ * reveals nothing of the host.
  *
- * @throws WritError `definition-invalid` when one is missing, or when the folder around the module holds more than a module's files.
+ *
+ * @throws WritError `definition-invalid` if one is missing, or if the folder around the module holds more than a module's files.
  */
 export function layoutOf({ name, module, files }: ModuleFiles): Layout {
   const modulePath = pathOf(name, module);
@@ -55,7 +56,7 @@ function pathOf(name: string, file: URL | string): string {
   }
 }
 
-/** A folder with a program's other files in it is not given away by default. */
+/** The folder of the module. A folder that holds a program's other files is refused as a default. */
 function ownFolder(name: string, modulePath: string): string {
   const folder = dirname(modulePath);
   if (

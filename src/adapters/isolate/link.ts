@@ -12,7 +12,7 @@ export class CellError extends Error {
   override readonly name: string = "CellError";
 }
 
-/** Bounds of what a cell sends in one call. */
+/** The bounds of what a cell sends in one call. */
 const limits = {
   frameBytes: 32_000_000,
   instantBytes: 1_000_000,
@@ -21,32 +21,32 @@ const limits = {
   errorBytes: 16_000_000,
 };
 
-/** Receivers of what a cell sends. */
+/** The receivers of a cell's messages. */
 export interface LinkListeners {
   readonly onMessage: (message: JsonObject, bytes: Uint8Array) => void;
-  /** Receives messages for whose answer the cell stands still. */
+  /** Receives messages whose answer the cell blocks for. */
   readonly onInstant: (message: JsonObject, bytes: Uint8Array) => void;
-  /** Once, whatever ended it. */
+  /** Called once, when the process has ended for any reason. */
   readonly onEnd: (error: CellError) => void;
 }
 
-/** The process of a cell, and its pipes. */
+/** The process of a cell, with its pipes. */
 export interface Link {
-  /** The address of the module, as the process has it. */
+  /** The address of the module for the process. */
   readonly module: string;
   readonly ended: () => CellError | undefined;
   send(message: ToCell, bytes?: Uint8Array): void;
   sendInstantly(message: ToCell): void;
   /** Ends the process at once. */
   end(reason: string): void;
-  /** Counts anew what it sends. */
+  /** Restarts the count of what it sends. */
   renew(): void;
-  /** True lets the process keep the program running. */
+  /** With true, the process keeps the program running. */
   hold(isHeld: boolean): void;
 }
 
 /**
- * Starts a process and listens to it. What it sends is bounded in length, depth and number; whatever breaks a bound, or is no message, ends it.
+ * Starts a process and listens to it. Its messages are bounded in length, depth and number; anything beyond a bound, or that is not a message, ends it.
  */
 export function openLink(options: LaunchOptions, { onMessage, onInstant, onEnd }: LinkListeners): Link {
   const { process: child, module } = launched(options);
@@ -87,7 +87,7 @@ export function openLink(options: LaunchOptions, { onMessage, onInstant, onEnd }
   );
   child.on("error", (error) => end(`it cannot be started: ${error.message}`));
   child.on("exit", (code, signal) => {
-    // Its last words may still be on their way.
+    // Its last messages may still be on their way.
     setTimeout(() => end(describeEnd(code, signal, words)), 20);
   });
   errors.setEncoding("utf8").on("data", (chunk: string) => {
@@ -95,7 +95,7 @@ export function openLink(options: LaunchOptions, { onMessage, onInstant, onEnd }
     used.errorBytes += chunk.length;
     if (used.errorBytes > limits.errorBytes) end("it printed without end");
   });
-  for (const stream of streams) stream.on("error", () => undefined); // its end is told by `exit`
+  for (const stream of streams) stream.on("error", () => undefined); // its end is reported by `exit`
   const endAbove = (maxBytes: number) => (bytes: number) =>
     end(`it wrote a message of ${bytes} bytes: ${maxBytes} at most go to the program`);
   const onFrame = (frame: Frame): void => read(frame, onMessage);
@@ -132,7 +132,7 @@ function launched(options: LaunchOptions): Launched {
   }
 }
 
-/** The reason for the process's end. Its own words are only searched for those about memory. */
+/** The reason for the process's end. Its own output is only searched for messages about memory. */
 function describeEnd(code: number | null, signal: string | null, words: string): string {
   if (/out of memory|Reached heap limit|bad_alloc|ERR_MEMORY_ALLOCATION/i.test(words))
     return "it used more memory than it may";

@@ -1,28 +1,28 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 
-/** A file of the host, and where a box has it. */
+/** A file of the host, with its path in a box. */
 export interface Bind {
   readonly from: string;
   readonly to: string;
 }
 
-/** Path of Node in a box. */
+/** The path of Node in a box. */
 export const nodeInBox = "/box/node";
 
 // Depends on: the program that runs, and its libraries.
 let known: readonly Bind[] | undefined;
 
 /**
- * Files that a box needs to start this very Node: its program, and the libraries that the loader finds for
- * it. Asked once a process.
+ * The files that a box needs to start this same Node: its program, and the libraries that the loader finds for
+ * it. Determined once per process.
  */
 export function nodeFiles(): readonly Bind[] {
   known ??= [{ from: realpathSync(process.execPath), to: nodeInBox }, ...libraries()];
   return known;
 }
 
-/** The loader's own list: by the C library of most systems itself, else (musl) by the program that comes with it. */
+/** The loader's own list: most C libraries print it themselves, with musl the program that comes with it does. */
 function libraries(): Bind[] {
   const traced = spawnSync(process.execPath, ["--version"], {
     env: { LD_TRACE_LOADED_OBJECTS: "1" },

@@ -2,31 +2,31 @@ import type { Json } from "../../util/json.ts";
 import { waitMs } from "../wait-ms.ts";
 import type { Cell, CellCall } from "./cell.ts";
 
-/** Options of the cells of one tool. */
+/** The options of the cells of one tool. */
 export interface PoolOptions {
   readonly start: () => Promise<Cell>;
-  /** So many processes at most; more calls wait. */
+  /** The most processes; more calls wait. */
   readonly processes: number;
-  /** So long a process without work is kept. */
+  /** The time for which a process without work is kept. */
   readonly idleMs: number;
-  /** Every call in a process of its own, which ends with it. */
+  /** Runs every call in a process of its own, which ends with it. */
   readonly fresh: boolean;
 }
 
-/** Bounds of a call. */
+/** The bounds of a call. */
 export interface Bounds {
   readonly signal: AbortSignal;
-  /** Calls of different keys never have the same process: what one of them learns stays with its like. */
+  /** Calls with different keys never share a process, so that data of one stays among calls with the same key. */
   readonly key: string;
-  /** Counted from when the process works on the call. */
+  /** The time from when the process begins with the call. */
   readonly timeoutMs: number;
-  /** Makes the error of a call whose time is over. */
+  /** Makes the error of a call that took too long. */
   readonly timedOut: () => unknown;
 }
 
-/** Gives calls to cells. */
+/** Distributes calls to cells. */
 export interface Pool {
-  /** Starts the first cell, so that what is wrong with it is known now. Rejects with what starting it rejects with. */
+  /** Starts the first cell, so that its faults are known now. Rejects with the error of starting it. */
   warm(): Promise<void>;
   run(call: CellCall, bounds: Bounds): Promise<Json>;
 }
@@ -38,7 +38,7 @@ interface Idle {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Cells are started when they are needed, work on one call at a time, and end after a while without work. None keeps the program running. */
+/** Starts cells when they are needed. A cell works on one call at a time, and ends after a while without work. None keeps the program running. */
 export function openPool({ start, processes, idleMs, fresh }: PoolOptions): Pool {
   const idle: Idle[] = [];
   const queue: (() => void)[] = [];
@@ -60,14 +60,14 @@ export function openPool({ start, processes, idleMs, fresh }: PoolOptions): Pool
     await promise.finally(() => signal.removeEventListener("abort", onAbort));
   }
 
-  /** The place goes to the next in line, or is free. */
+  /** Passes the place on to the next call in line, or frees it. */
   function leave(): void {
     const next = queue.shift();
     if (next === undefined) busy -= 1;
     else next();
   }
 
-  /** The cell that rests since the shortest time, of those that carried out calls of this key or none. */
+  /** The cell that became idle last, of those that carried out calls of this key or none. */
   function takeIdle(key: string): Cell | undefined {
     const at = idle.findLastIndex(
       (each) => each.cell.isUsable() && (each.key === key || each.key === undefined),
@@ -85,7 +85,7 @@ export function openPool({ start, processes, idleMs, fresh }: PoolOptions): Pool
     idle.push({ cell, key, timer: setTimeout(() => drop(cell), waitMs(idleMs)).unref() });
   }
 
-  /** A new cell takes the place of the one that rests since the longest time, where there is no other. */
+  /** Starts a cell. If there is no other place, it replaces the cell that has been idle for longest. */
   async function startOne(): Promise<Cell> {
     if (idle.length + busy > processes) drop(idle[0]?.cell);
     return start();
@@ -117,7 +117,7 @@ export function openPool({ start, processes, idleMs, fresh }: PoolOptions): Pool
       let isOver = false;
       const work = async (): Promise<Json> => {
         const taken = takeIdle(key) ?? (await (starting = startOne()));
-        // The call may have been stopped while its process was started.
+        // The call may have been stopped while its process started.
         if (isOver) return keep(taken, undefined) ?? null;
         cell = taken;
         cell.hold(true);
@@ -136,7 +136,7 @@ export function openPool({ start, processes, idleMs, fresh }: PoolOptions): Pool
         signal.removeEventListener("abort", onAbort);
         if (cell !== undefined) keep(cell, key);
         if (cell !== undefined || starting === undefined) leave();
-        else void starting.then(leave, leave); // its process has the place until it has started
+        else void starting.then(leave, leave); // its process keeps the place until it has started
       }
     },
   };

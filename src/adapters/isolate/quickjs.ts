@@ -10,7 +10,7 @@ import { boxes } from "./bubblewrap.ts";
 import { cellProgram } from "./launch.ts";
 import type { Bind } from "./node-files.ts";
 
-/** Result of trying the interpreter on this machine. */
+/** The result of trying the interpreter on this machine. */
 export interface Interpreter {
   readonly probes: readonly Probe[];
 }
@@ -20,7 +20,7 @@ const engine = "quickjs-emscripten";
 // Depends on: the machine.
 let tried: Promise<Interpreter> | undefined;
 
-/** Tries once a process what code can do inside the interpreter. @throws WritError `peer-missing` */
+/** Tries once per process what code can do inside the interpreter. @throws WritError `peer-missing` */
 export function interpreter(): Promise<Interpreter> {
   tried ??= atRest(tryInterpreter).then((probes) => ({ probes }));
   tried.catch(() => {
@@ -29,7 +29,7 @@ export function interpreter(): Promise<Interpreter> {
   return tried;
 }
 
-/** Starts a cell that runs code in the interpreter. In a box where there is one: two walls are better. */
+/** Starts a cell that runs code in the interpreter; in a box if that works, as a second barrier. */
 export async function startInterpreter({
   memoryBytes,
   handles,
@@ -47,7 +47,7 @@ export async function startInterpreter({
     },
     bwrap: found.works ? found.bwrap : undefined,
     memoryBytes: 128_000_000,
-    // Interpreters that ended stay until Node looks for garbage.
+    // Ended interpreters take memory until Node collects garbage.
     dataBytes:
       found.works && found.dataBytes > 0 ? found.dataBytes + 512_000_000 + 4 * memoryBytes : undefined,
     export: "execute",
@@ -55,7 +55,7 @@ export async function startInterpreter({
   });
 }
 
-/** The interpreter's package and those that it imports, each where the cell's program finds it. */
+/** The interpreter's package and its imports, each where the cell's program finds it. */
 function packages(): Bind[] {
   const binds = new Map<string, string>();
   const open: [name: string, from: string][] = [[engine, import.meta.url]];
@@ -87,7 +87,7 @@ function peerMissing(cause?: unknown): WritError<"peer-missing"> {
   return new WritError("peer-missing", data, { cause });
 }
 
-/** Each gives true when it is held, or does not come back with a value. */
+/** Each returns true if it is prevented; otherwise it returns no value. */
 const canaries: Readonly<Record<string, string>> = {
   "names of Node": `[typeof process, typeof require, typeof module, typeof Buffer, typeof fetch, typeof WebSocket, typeof WebAssembly, typeof setTimeout, typeof navigator].every((type) => type === "undefined")`,
   "process through a constructor": `typeof this.constructor.constructor("return typeof process === 'undefined' ? undefined : process")() === "undefined"`,
@@ -101,7 +101,7 @@ const canaries: Readonly<Record<string, string>> = {
   "another piece of code again": `typeof globalThis.left === "undefined" && ({}).polluted === undefined`,
 };
 
-/** Endless and boundless code must end with a reason. */
+/** Endless and unbounded code, which must end with a reason. */
 const bombs: Readonly<Record<string, string>> = {
   "endless loop": "for (;;);",
   "memory without end": "const all = []; for (;;) all.push(new Uint8Array(100_000));",
@@ -122,7 +122,7 @@ async function tryInterpreter(): Promise<Probe[]> {
   const probes: Probe[] = [];
   try {
     for (const [name, code] of Object.entries(canaries))
-      probes.push({ name, held: (await run(code, 5_000)) === "true" }); // a busy machine is not an open one
+      probes.push({ name, held: (await run(code, 5_000)) === "true" }); // a time-out on a busy machine is not an escape
     for (const [name, code] of Object.entries(bombs))
       probes.push({ name, held: (await run(code, 200)) === "ended" });
   } finally {

@@ -1,18 +1,18 @@
 /**
- * A filter of system calls for the processes of a box, as the kernel takes it: a program of the old Berkeley packet filter. It leaves a box one
- * process (threads can be made, processes cannot), no socket, and none of the doors into the kernel that need no file.
+ * A filter of system calls for the processes of a box, in the form of the kernel: a program of the classic Berkeley packet filter. It allows a box one
+ * process (with threads, but no further processes), no socket, and none of the system calls that reach the kernel without a file.
  */
 
 interface Numbers {
   readonly audit: number;
   readonly clone: number;
   readonly clone3: number;
-  /** Another table of numbers begins here. */
+  /** The number at which another table of numbers begins. */
   readonly otherTable?: number;
   readonly refused: readonly number[];
 }
 
-/** By `process.arch`. The refused: */
+/** The numbers by `process.arch`. The refused ones: */
 const numbers: Readonly<Record<string, Numbers>> = {
   x64: {
     audit: 0xc000003e,
@@ -48,7 +48,7 @@ const numbers: Readonly<Record<string, Numbers>> = {
 const allow = 0x7fff0000;
 const killProcess = 0x80000000;
 const notPermitted = 0x00050000 | 1;
-/** The answer of an older kernel: the C library falls back to `clone`, whose flags can be looked at. */
+/** The answer of an older kernel: the C library then uses `clone`, whose flags can be checked. */
 const noSuchCall = 0x00050000 | 38;
 const threadFlag = 0x00010000;
 
@@ -60,7 +60,7 @@ const give = 0x06;
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, operand: number];
 
-/** The filter for this architecture, in the machine's byte order; undefined where its numbers are not known. */
+/** The filter for this architecture, in the machine's byte order; undefined if its numbers are unknown. */
 export function systemCallFilter(architecture: string = process.arch): Buffer | undefined {
   const known = numbers[architecture];
   if (known === undefined) return undefined;

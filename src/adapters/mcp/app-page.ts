@@ -27,7 +27,7 @@ export function pageAt(
       signal.throwIfAborted();
       const told = link.broke(client, error);
       if (told !== error || error instanceof TooSlow) throw told;
-      return undefined; // the server says that it has none
+      return undefined; // the server says that it has no such page
     }
   }
   const load = (signal: AbortSignal): Promise<LoadedPage | undefined> =>

@@ -1,16 +1,16 @@
 import { isJsonObject, toJson } from "../../util/json.ts";
 import type { McpTool } from "./client.ts";
 
-/** The extension by which servers know that its pages are shown. */
+/** The extension that tells servers that their pages are shown. */
 export const appExtension = "io.modelcontextprotocol/ui";
 export const appType = "text/html;profile=mcp-app";
 
-/** A tool of a server, with the address of the page that shows what its calls do. */
+/** A tool of a server, with the address of the page that shows results of its calls. */
 export interface AppTool extends McpTool {
   readonly app?: string;
 }
 
-/** The tools for models, each with its page. Those that the server has for its pages alone are left out: no page of it calls anything here. */
+/** The tools for models, each with its page. Tools that are only for the server's pages are left out, because pages call nothing here. */
 export function appTools(tools: readonly McpTool[]): readonly AppTool[] {
   return tools.flatMap((tool) => {
     const { uri, isForModels } = uiOf(tool);

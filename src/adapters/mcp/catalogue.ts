@@ -19,57 +19,57 @@ import { type McpPin, pinOf } from "./pins.ts";
 import { type McpTaking, type Taken, takeTools } from "./take.ts";
 
 /**
- * The most looks in a row at a list that changed meanwhile: a server that reports a change each time would
- * never be done.
+ * The most readings in a row of a list that changed meanwhile: with a server that reports a change each time, it
+ * would never end.
  */
 const maxLooks = 3;
 
 /**
- * The most looks at its list that a server causes between two calls. The next call looks at later changes.
+ * The most readings of its list that a server causes between two calls. The next call reads later changes.
  */
 const maxUnasked = 8;
 
-/** The way of calls to a server, whoever connects to it. */
+/** The connection for calls to a server, whoever makes it. */
 export interface Line {
-  /** A client that is connected; connects anew where that can be. */
+  /** Returns a connected client; connects again if that is possible. */
   client(): Promise<McpClient>;
-  /** A result came, so the server lives. */
+  /** Called after a result, which shows that the server works. */
   worked(client: McpClient): void;
-  /** The call broke. Gives the error to tell. */
+  /** Called after a call that broke. Returns the error to throw. */
   broke(client: McpClient, error: unknown): unknown;
 }
 
 export interface CatalogueOptions extends McpTaking {
   /** The author's name for the server. */
   readonly server: string | undefined;
-  /** Milliseconds for a call, and for a look at the list. */
+  /** The milliseconds for a call, and for reading the list. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** A server without tools has an empty list: something else is wanted of it. */
+  /** Accepts a server without tools, whose list is then empty, because something else is wanted of it. */
   readonly mayHaveNone?: boolean;
-  /** Takes the pages that show what tools did, by this. */
+  /** Takes the pages that show results of tools; this function reads them. */
   readonly page?: ((uri: string) => ToolPage) | undefined;
-  /** Told that a call is at work, until what it returns is called. */
+  /** Called when a call begins; the returned function is called at its end. */
   readonly atWork?: ((tool: string, context: ToolContext) => () => void) | undefined;
 }
 
-/** The tools that were taken of a server, held to what was approved of them. */
+/** The tools that were taken from a server, checked against their approved form. */
 export interface Catalogue {
   readonly tools: readonly Tool[];
-  /** The same by the server's names. */
+  /** The tools by the server's names. */
   readonly byName: ReadonlyMap<string, Tool>;
   readonly pins: ReadonlyMap<string, McpPin>;
-  /** Changes that keep tools out of use now. */
+  /** The changes that currently keep tools out of use. */
   changes(this: void): readonly McpChange[];
-  /** The server may say something else from now on: nothing is called before its list was looked at again. */
+  /** Notes that the server may have changed: nothing is called before its list was read again. */
   doubt(this: void): void;
 }
 
 /**
- * Reads the list of a server and takes tools of it. From then on a tool whose description, schemas or annotations are not those that were approved
- * is not called; it is called again when they are what they were.
+ * Reads the list of a server and takes its tools. From then on a tool whose description, schemas or annotations differ from the approved ones
+ * is not called; it is called again when they are as approved.
  *
- * @throws WritError as {@link listTools} and {@link takeTools} do, and `schema-invalid`
+ * @throws WritError the errors of {@link listTools} and {@link takeTools}, and `schema-invalid`
  */
 export async function openCatalogue(line: Line, options: CatalogueOptions): Promise<Catalogue> {
   const { timeoutMs, onChange, mayHaveNone, atWork, page } = options;
@@ -109,7 +109,7 @@ export async function openCatalogue(line: Line, options: CatalogueOptions): Prom
     }
   }
 
-  /** While one look is under way a further doubt makes one more of it, and not one each. @throws WritError `mcp-unusable` when that does not end */
+  /** Waits for the list. While it is read, further doubts cause one more reading, not one each. @throws WritError `mcp-unusable` if that does not end */
   async function settled(): Promise<void> {
     for (let looks = 0; doubtful || looking !== undefined; looks += 1) {
       if (looks === maxLooks)
@@ -121,7 +121,7 @@ export async function openCatalogue(line: Line, options: CatalogueOptions): Prom
   async function reach(): Promise<McpClient> {
     await settled();
     const connected = await line.client();
-    await settled(); // who was connected anew is looked at before anything is sent
+    await settled(); // after a reconnect, the list is read before anything is sent
     return connected;
   }
 
@@ -161,12 +161,12 @@ export async function openCatalogue(line: Line, options: CatalogueOptions): Prom
       doubtful = true;
       if (looking !== undefined || unasked === maxUnasked) return;
       unasked += 1;
-      asRuntime({ powers: nodePowers }, settled).catch(() => undefined); // the next call looks again, and fails with the reason
+      asRuntime({ powers: nodePowers }, settled).catch(() => undefined); // the next call reads again, and fails with the reason
     },
   };
 }
 
-/** The error that names tools which are not as they were approved; its cause shows the differences. */
+/** The error that names tools which differ from their approved form; its cause has the differences. */
 export function changedError(server: string, changes: readonly McpChange[]): WritError<"pins-changed"> {
   const tools = changes.map(({ tool }) => visible(tool)).join(", ");
   const lines = changes.flatMap(({ tool, type, diff }) => [
@@ -193,7 +193,7 @@ function remoteTool(each: Taken, { server, timeoutMs, call, page }: Remote): Too
     inputSchema,
     outputSchema,
     ...said,
-    // A tool that only computes is trusted as its arguments are: elsewhere nobody knows what it does.
+    // A tool that only computes here is as trusted as its arguments; on a server its behaviour is unknown.
     ...(about.effect === "none" && about.trusted === undefined ? { trusted: false } : {}),
     timeoutMs,
     execute: (args, context) => call(each, args, context),
@@ -206,7 +206,7 @@ function remoteTool(each: Taken, { server, timeoutMs, call, page }: Remote): Too
 
 const keyOf = ({ tool, type, after }: McpChange): string => JSON.stringify([tool, type, after?.sha256 ?? ""]);
 
-/** The short reason for a broken call: a server writes its own errors. */
+/** The short reason for a broken call, because a server writes its own errors. */
 export function brokenReason(error: unknown): string {
   return visible(messageOf(error)).slice(0, 500);
 }

@@ -3,8 +3,9 @@ import type { McpPin, ServerPins } from "./pins.ts";
 import { visible } from "../../util/visible.ts";
 
 /**
- * A difference between what was approved of a server's tool, resource or prompt and what the server says now. `diff` is for people, a line a place; the pins are what
- * was approved and what would be.
+ * A difference between the approved form of a server's tool, resource or prompt and its current form. `diff` is for people, one line per place; the pins are
+ * the approved one and the current one.
+ *
  *
  * @example
  * ```ts
@@ -15,7 +16,7 @@ import { visible } from "../../util/visible.ts";
  */
 export interface McpChange {
   readonly server: string;
-  /** The tool, as the server calls it; `resource menu://today`, `prompt order` for what is read. */
+  /** The tool, by the server's name; `resource menu://today` or `prompt order` for these. */
   readonly tool: string;
   readonly type: "changed" | "new" | "gone";
   readonly diff: readonly string[];
@@ -23,7 +24,7 @@ export interface McpChange {
   readonly after?: McpPin;
 }
 
-/** The differences, tool by tool in the order of their names. */
+/** The differences, in the order of the tools' names. */
 export function changesBetween(server: string, known: ServerPins, now: ServerPins): readonly McpChange[] {
   const names = [...new Set([...known.keys(), ...now.keys()])].toSorted();
   return names.flatMap((tool) => {
@@ -43,13 +44,13 @@ function said(pin: McpPin | undefined): JsonObject {
 }
 
 const longestDiff = 40;
-/** So many characters are shown before and after the place where two values part. */
+/** The number of characters that are shown before and after the place where two values differ. */
 const context = 30;
 const longestValue = 160;
 
 /**
- * Differences between two values, a line a place: `+ path: value`, `- path: value`, `~ path: old → new`. Long
- * values are cut around the first difference; what a terminal or a reader would not see is written out.
+ * The differences between two values, one line per place: `+ path: value`, `- path: value`, `~ path: old → new`. Long
+ * values are cut around the first difference; invisible characters are written out.
  */
 function diffLines(before: Json, after: Json): readonly string[] {
   const old = new Map(leaves(before, ""));
@@ -68,7 +69,7 @@ function diffLines(before: Json, after: Json): readonly string[] {
   return rest <= 0 ? lines : [...lines.slice(0, longestDiff), `… and ${rest} more`];
 }
 
-/** Every plain value with the way to it; empty lists and objects count as plain. */
+/** Every plain value with its path; empty lists and objects count as plain. */
 function leaves(value: Json, path: string): readonly (readonly [path: string, text: string])[] {
   const fields = Array.isArray(value)
     ? value.map((entry: Json, index) => [`${path}[${index}]`, entry] as const)

@@ -1,6 +1,6 @@
 /**
- * Methods that writ needs of a connected MCP client: the `Client` of `@modelcontextprotocol/client` 2.x has
- * it.
+ * The methods that writ needs of a connected MCP client: the `Client` of `@modelcontextprotocol/client` 2.x has
+ * them.
  *
  * @example
  * ```ts
@@ -13,24 +13,24 @@
  * ```
  */
 export interface McpClient {
-  /** One page of tools, or all of them where the client reads all pages itself. */
+  /** Returns one page of tools, or all of them if the client reads all pages itself. */
   listTools(
     params?: { readonly cursor?: string },
     options?: McpRequestOptions & { readonly cacheMode?: "refresh" },
   ): Promise<{ readonly tools: readonly McpTool[]; readonly nextCursor?: string | undefined }>;
-  /** The server's capabilities, when the client keeps them. */
+  /** Returns the server's capabilities, if the client keeps them. */
   getServerCapabilities?(): { readonly tools?: object | undefined } | undefined;
-  /** Fails when the request fails; a tool that fails says so in its result. */
+  /** Rejects if the request fails; a tool that fails says so in its result. */
   callTool(
     params: { readonly name: string; readonly arguments?: { readonly [name: string]: unknown } },
     options?: McpRequestOptions,
   ): Promise<object>;
-  /** Listens for changes of the server's list. Without it a change is noticed at the next listing. */
+  /** Listens for changes of the server's list. Without it, a change is noticed at the next reading of the list. */
   setNotificationHandler?(method: "notifications/tools/list_changed", handler: () => void): void;
 }
 
 /**
- * A tool as its server describes it. All of it is a stranger's claim: `annotations` are pinned with the rest and never believed.
+ * A tool as its server describes it. All of it is a claim of a stranger: `annotations` are pinned with the rest, but never trusted.
  *
  * @example
  * ```ts
@@ -49,7 +49,7 @@ export interface McpTool {
   readonly inputSchema: object;
   readonly outputSchema?: object | undefined;
   readonly annotations?: object | undefined;
-  /** More that the server says of it: `ui` names the page that shows what its calls do. */
+  /** Further data of the server: `ui` names the page that shows results of its calls. */
   readonly _meta?: object | undefined;
 }
 
@@ -65,9 +65,9 @@ export interface McpTool {
  */
 export interface McpRequestOptions {
   readonly signal?: AbortSignal;
-  /** Milliseconds. */
+  /** The milliseconds that the request may take. */
   readonly timeout?: number;
-  /** Asks the server to tell how far it is. */
+  /** Asks the server to report progress. */
   readonly onprogress?: (progress: McpProgress) => void;
 }
 

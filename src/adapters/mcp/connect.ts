@@ -16,7 +16,7 @@ import { checkPlace, loadLibrary } from "./transport.ts";
 import type { McpReading, McpRevision } from "./wanted.ts";
 
 /**
- * A server, and what is taken of it.
+ * A server, with the author's choice of its tools.
  *
  * @example
  * ```ts
@@ -30,28 +30,29 @@ import type { McpReading, McpRevision } from "./wanted.ts";
  */
 export type McpServer = McpTaking &
   McpReading & {
-    /** Your name for the server: its tools are called `name/tool`. */
+    /** The author's name for the server: its tools are called `name/tool`. */
     readonly name: string;
-    /** A call, connecting, or a look at the list that takes longer ends. Milliseconds; default 60,000. */
+    /** The milliseconds after which a call, connecting, or reading the list ends; default 60,000. */
     readonly timeoutMs?: number;
-    /** Default: `auto` for an address; `2025-11-25` for a program, which would be started twice to ask it. */
+    /** The revision of the protocol. Default: `auto` for an address; `2025-11-25` for a program, which would have to be started twice to ask. */
     readonly revision?: McpRevision;
     /**
-     * Lets the server ask in the middle of a call: whoever approves calls of the run (`approve`) is asked, with the fields of its form as arguments to change.
-     * They have the time of the call. Nobody is asked in a run without `approve`, nor where calls of several runs are at work. Default: the server is told that nobody can be asked.
+     * Lets the server ask a question during a call: the approver of the run (`approve`) is asked, with the fields of its form as arguments to change,
+     * within the time of the call. Nobody is asked in a run without `approve`, or while calls of several runs are under way. Default: the server is told that
+     * nobody can be asked.
      */
     readonly elicitation?: boolean;
     /**
-     * Takes the pages with which the server shows what its tools did (MCP Apps), for the front ends of a server. Tools that are for its pages alone are left
+     * Takes the pages with which the server shows results of its tools (MCP Apps), for the front ends of a server. Tools that are only for its pages are left
      * out. Default: the server is told that none are shown.
      */
     readonly apps?: boolean;
-    /** Stops the connecting. One that is aborted later stops nothing: a server that went away is connected anew. */
+    /** Stops the first connecting. A later abort stops nothing: a lost server is connected again. */
     readonly signal?: AbortSignal;
   } & (McpProgram | McpAddress);
 
 /**
- * A server that is connected.
+ * A connected server.
  *
  * @example
  * ```ts
@@ -64,36 +65,36 @@ export interface McpConnection {
   readonly name: string;
   /** The tools that were taken, as they were when the server was connected. */
   readonly tools: readonly Tool[];
-  /** The resources that were taken, as knowledge for skills. What they hold is untrusted. */
+  /** The resources that were taken, as knowledge for skills. Their contents are untrusted. */
   readonly knowledge: readonly Knowledge[];
-  /** The prompts that were taken: tools, whose results are the words of the prompt, and untrusted. */
+  /** The prompts that were taken: tools, whose results are the untrusted text of the prompt. */
   readonly prompts: readonly Tool[];
-  /** Pins of the server now, for authors who keep them elsewhere than in a file. */
+  /** The current pins of the server, for authors who do not keep them in a file. */
   readonly pins: McpPins;
   /**
    * One of the tools, by the server's name for it.
    *
-   * @throws WritError `pins-changed` when it is left out because of a change that nobody approved, `tool-unknown`
+   * @throws WritError `pins-changed` if it is left out because of a change that nobody approved, `tool-unknown`
    */
   tool(name: string): Tool;
-  /** The differences that keep tools, resources and prompts out of use now. */
+  /** The differences that currently keep tools, resources and prompts out of use. */
   changes(): readonly McpChange[];
-  /** Ends the connection, and the server's program. Calls after it fail. */
+  /** Ends the connection, and the server's program. Later calls fail. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Connects to an MCP server, as a program of this machine or at an address, and makes tools of what it offers.
+ * Connects to an MCP server, as a program of this machine or at an address, and makes tools of those that it offers.
  *
- * The tools are called `name/tool`. What they do is done elsewhere: their enforcement is `remote`, their results are untrusted, and of their effects
- * nothing is believed that the author does not say in `tools`. Their schemas are held to here, before a call is sent and after its result came.
+ * The tools are called `name/tool`. They run elsewhere: their enforcement is `remote`, their results are untrusted, and their effects are
+ * only those that the author declares in `tools`. Their schemas are enforced here, before a call is sent and after its result came.
  *
- * A server that is dead, hangs or talks nonsense is a call that fails, never the end of a run. A call that broke is not sent again; the next one connects
- * anew, after five attempts in a row once a minute. A server that says its list changed, or that was connected anew, is looked at before the next
- * call: a tool that is not as it was approved is not called.
+ * A server that is dead, hangs or sends nonsense makes a call fail, but never ends a run. A call that broke is not sent again; the next one connects
+ * again, after five attempts in a row only once a minute. If a server reports that its list changed, or was connected again, its list is read before the next
+ * call: a tool that differs from its approved form is not called.
  *
- * Requires the package `@modelcontextprotocol/client`, and speaks what that speaks: revisions up to 2026-07-28.
+ * Requires the package `@modelcontextprotocol/client`, and supports its revisions of the protocol, up to 2026-07-28.
  *
  * @throws WritError `mcp-unusable`, `mcp-refused`, `name-taken`, `tool-unknown`, `schema-invalid`, `pins-missing`, `pins-invalid`, `peer-missing`,
  * `name-invalid`, `definition-invalid`
@@ -193,10 +194,10 @@ function toolNamed(
 }
 
 /**
- * Takes everything that a server offers now for approved, and writes it to the file of its pins. Gives the differences to what was approved
- * before, for somebody to read.
+ * Approves everything that a server offers now, and writes it to the file of its pins. Returns the differences from the earlier approval,
+ * for a person to read.
  *
- * @throws WritError as {@link connectMcp} does
+ * @throws WritError the errors of {@link connectMcp}
  * @example
  * ```ts
  * import { approvePins } from "writ/mcp";

@@ -2,15 +2,15 @@ import type { Schema } from "../../schema/schema.ts";
 import { type Json, parseJson } from "../../util/json.ts";
 import { after } from "../../util/maybe.ts";
 
-/** The runs of digits in a text that are integers which a double may not hold. */
+/** The runs of digits in a text that are integers which a double may not represent exactly. */
 const longIntegers = /(?<![\d.])-?\d{16,}(?![\d.])/g;
 
-// Register: structured contents with integers that a double may not hold, and what is told in their place. The schema of the server sees them as they came.
+// Register: structured contents with such integers, and the values that replace them. The schema of the server sees them as they came.
 const told = new WeakMap<object, Json>();
 
 /**
- * Looks for integers in the structured content of a result that were rounded when the client read it. In their place the digits are told that the text
- * beside it has, as a text like those of other large integers; where it has none, that the number is about this one.
+ * Finds integers in the structured content of a result that were rounded when the client read it. They are replaced by their digits in the text
+ * beside it, as a text like those of other large integers; without such digits, by a note that the number is approximate.
  */
 export function noteDigits(structured: Json, text = ""): void {
   if (typeof structured !== "object" || structured === null || !mayBeRounded(structured)) return;
@@ -31,12 +31,12 @@ export function noteDigits(structured: Json, text = ""): void {
   if (exact !== undefined) told.set(structured, exact);
 }
 
-/** The structured content as it is told, where its numbers were rounded. */
+/** The structured content with the replaced numbers, if it had rounded ones. */
 export function withDigits<Value>(value: Value): Value | Json {
   return typeof value === "object" && value !== null ? (told.get(value) ?? value) : value;
 }
 
-/** The schema of a result, which judges what came, and gives what is told. */
+/** The schema of a result, which judges the value as it came, and returns the one with replaced numbers. */
 export function tellingDigits(schema: Schema): Schema {
   return {
     ...schema,
@@ -48,7 +48,7 @@ export function tellingDigits(schema: Schema): Schema {
   };
 }
 
-/** False for nearly all, which nobody then looks through number by number. */
+/** False for most values, which then need no search number by number. */
 function mayBeRounded(value: Json): boolean {
   try {
     return /\d{16}/.test(JSON.stringify(value));
@@ -57,12 +57,12 @@ function mayBeRounded(value: Json): boolean {
   }
 }
 
-/** A double of this size can stand for several integers; larger ones are written with an exponent, and nobody takes them for exact. */
+/** True for a double that can stand for several integers; larger ones are written with an exponent, and clearly not exact. */
 function isDoubtful(number: number): boolean {
   return Number.isInteger(number) && !Number.isSafeInteger(number) && Math.abs(number) < 1e21;
 }
 
-/** A value with other words for such integers; undefined for what is no JSON. */
+/** A value with such integers replaced; undefined for a value that is not JSON. */
 function rewritten(value: Json, wordFor: (number: number) => number | string): Json | undefined {
   try {
     const text = JSON.stringify(value, (_key, field: unknown) =>

@@ -8,21 +8,21 @@ import type { ToolContext } from "../../tool/tool.ts";
 import { asObject, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { boundedText } from "./remote-call.ts";
 
-/** A question that a server puts to a person in the middle of a call. */
+/** A question of a server to a person during a call. */
 export interface Elicited {
   readonly message: string;
-  /** The form, as JSON Schema; undefined where the server wants an address opened, which nobody does. */
+  /** The form, as JSON Schema; undefined if the server wants an address opened, which is not supported. */
   readonly schema: JsonObject | undefined;
 }
 
-/** The answer, as the protocol has it. */
+/** The answer, in the form of the protocol. */
 export type ElicitedAnswer =
   | { readonly action: "accept"; readonly content: Record<string, Field> }
   | { readonly action: "decline" | "cancel" };
 
 /**
- * The calls of a connection at work, one of which a question of the server belongs to. The protocol does not say which: where several runs have calls at
- * work, nobody can be asked.
+ * The calls of a connection that are under way; a question of the server belongs to one of them. The protocol does not say to which one: while several runs
+ * have calls under way, nobody can be asked.
  */
 export class Elicitations {
   private readonly server: string;
@@ -32,14 +32,14 @@ export class Elicitations {
     this.server = server;
   }
 
-  /** Takes a call for at work until what it returns is called. */
+  /** Counts a call as under way until the returned function is called. */
   begin(tool: string, context: ToolContext): () => void {
     const call = { tool, context };
     this.atWork.add(call);
     return () => this.atWork.delete(call);
   }
 
-  /** Asks whoever approves calls of the run. The fields of the form are the arguments, which they may change. */
+  /** Asks the approver of the run. The fields of the form are the arguments, which the approver may change. */
   async answer({ message, schema }: Elicited): Promise<ElicitedAnswer> {
     const runs = new Set([...this.atWork].map(({ context }) => context.run.runId));
     const [call] = this.atWork;
@@ -52,7 +52,7 @@ export class Elicitations {
         typeof given === "boolean" ? readAnswer({ approved: given }) : readAnswer(given);
       return approved ? { action: "accept", content: contentOf(edited) } : { action: "decline" };
     } catch {
-      return { action: "cancel" }; // what throws is no yes
+      return { action: "cancel" }; // an error is not consent
     }
   }
 
@@ -95,10 +95,10 @@ const fieldsOf = (schema: JsonObject): JsonObject => {
   return asObject(properties);
 };
 
-/** More of what stands beside fields than this nobody reads. */
+/** The most text beside the fields of a form that a person would read. */
 const longestForm = 1_500;
 
-/** The words of a server beside the fields of its form: a person agrees to these too. */
+/** The server's text beside the fields of its form: a person agrees to this too. */
 function formText(schema: JsonObject): string {
   const said = Object.entries(fieldsOf(schema)).flatMap(([name, field]) => {
     const words = isJsonObject(field) ? wordsBeside(field) : [];
@@ -129,7 +129,7 @@ function defaultsOf(schema: JsonObject): JsonObject {
   );
 }
 
-/** A value that a form can hold. */
+/** A value of a form. */
 type Field = string | number | boolean | string[];
 
 const isField = (value: Json): value is Field =>

@@ -2,21 +2,21 @@ import { waitMs } from "../wait-ms.ts";
 
 /** Bounds of work. */
 export interface Bounds {
-  /** Milliseconds. */
+  /** The milliseconds that the work may take. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Name of the work for the error: `the list of tools`. */
+  /** The name of the work for the error: `the list of tools`. */
   readonly what: string;
 }
 
-/** The time was over. */
+/** The error of work that took too long. */
 export class TooSlow extends Error {
   override readonly name: string = "TooSlow";
 }
 
 /**
- * The value of work, or an error when its time is over or its signal is aborted, whether the work heeds them or not: clients have been seen to
- * wait for ever. What comes late is dropped.
+ * Returns the value of work, or throws when its time is over or its signal is aborted, whether the work heeds them or not: some clients
+ * wait forever. A late result is dropped.
  */
 export async function inTime<Value>(
   work: (signal: AbortSignal) => Promise<Value>,

@@ -7,23 +7,23 @@ import type { Place } from "./place.ts";
 import { ownGraceMs } from "./remote-call.ts";
 import { connectClient, type Connecting, type Library } from "./transport.ts";
 
-/** A server that nobody can keep alive is left alone after so many attempts in a row, but for one at a time in which somebody may have mended it. */
+/** The number of attempts in a row after which a server is tried only once in a longer time, in which somebody may have mended it. */
 const maxAttempts = 5;
 const pauseMs = 60_000;
 
-/** A line to a server that is connected anew when it was lost. */
+/** A connection to a server that is made again when it was lost. */
 export interface Link extends Line {
   client(this: void): Promise<Client>;
   close(this: void): Promise<void>;
 }
 
 export interface LinkEvents {
-  /** A client was connected anew: it may speak with another version of the server. */
+  /** Called after a reconnect: the server may have another version. */
   readonly onReconnect: () => void;
   readonly onListChanged: () => void;
 }
 
-/** Makes a line to a server; the first use connects. */
+/** Makes a connection to a server; its first use connects. */
 export function makeLink(
   place: { readonly library: Library; readonly place: Place },
   connecting: Connecting,
@@ -42,7 +42,7 @@ export function makeLink(
     const isAgain = attempts > 0;
     attempts += 1;
     lastAttempt = performance.now();
-    const signal = isAgain ? undefined : connecting.signal; // the author's is for the first connection
+    const signal = isAgain ? undefined : connecting.signal; // the author's signal is for the first connection
     const client = await connectClient(library, place.place, { ...connecting, signal });
     if (isClosed) {
       await client.close();
@@ -60,7 +60,7 @@ export function makeLink(
   }
 
   /**
-   * Closes a client that broke. Over HTTP a request breaks by itself: others that are at work through this client have the time of a call to end. A program
+   * Closes a client that broke. Over HTTP, requests break one by one: others that are under way through this client get the time of a call to end. A program
    * is ended at once.
    */
   function leave(client: Client): void {
@@ -108,7 +108,7 @@ export function makeLink(
   };
 }
 
-/** A server that is slow, or that gives nonsense, is not gone. */
+/** True for an error after which the server still works: it is slow, or sent nonsense. */
 function isAnswer({ ProtocolError, SdkError, SdkErrorCode }: Library, error: unknown): boolean {
   if (error instanceof ProtocolError || error instanceof TooSlow) return true;
   if (!(error instanceof SdkError)) return false;

@@ -2,24 +2,24 @@ import { messageOf, WritError } from "../../error/writ-error.ts";
 import type { McpClient, McpTool } from "./client.ts";
 import { inTime } from "./in-time.ts";
 
-/** A server whose list goes on for ever would never be used. */
+/** The most pages of a list, because a list may have no end. */
 const maxPages = 64;
 const maxTools = 1_000;
 
 export interface Listing {
   /** The author's name for the server. */
   readonly server: string;
-  /** A server without tools has an empty list: something else is wanted of it. */
+  /** Accepts a server without tools, whose list is then empty, because something else is wanted of it. */
   readonly mayHaveNone?: boolean | undefined;
-  /** For all pages together. Milliseconds. */
+  /** The milliseconds for all pages together. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * All tools of a server, whatever their pages, within the time given even where the client forgets its own.
+ * Returns all tools of a server, from all pages, within the given time even if the client ignores it.
  *
- * @throws WritError `mcp-unusable`; the reason of the signal when it is aborted
+ * @throws WritError `mcp-unusable`; the reason of the signal if it is aborted
  */
 export async function listTools(
   client: McpClient,

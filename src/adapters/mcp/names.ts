@@ -8,20 +8,20 @@ const longestName = 64;
 const longestOwnName = 200;
 const markLength = 6;
 
-/** The server whose tools are named, and the names that are taken. */
+/** The server whose tools are named, with the names that are taken. */
 export interface Naming {
-  /** The author's name for the server; undefined leaves the tools as the server calls them. */
+  /** The author's name for the server; undefined leaves the tools' names as the server has them. */
   readonly server: string | undefined;
-  /** Names of tools that the agent has from elsewhere. */
+  /** The names of the agent's other tools. */
   readonly beside: readonly string[];
 }
 
 /**
- * A callable name for each tool of a server: `server/tool`, in which characters that a name cannot have are `_`. Where letters were lost, or the
- * end, its own end is a fingerprint of the whole, so that the name depends on no other tool.
+ * Makes a callable name for each tool of a server: `server/tool`, with `_` for characters that a name cannot have. If letters were replaced, or the
+ * end was cut, it ends with a fingerprint of the whole name, so that it does not depend on other tools.
  *
- * @throws WritError `mcp-refused` for a name that hides something, mixes scripts, or can be taken for that of another tool; `name-taken` when two
- * tools have the very same
+ * @throws WritError `mcp-refused` for a name that hides characters, mixes scripts, or can be confused with that of another tool; `name-taken` if two
+ * tools have the same name
  */
 export function toolNames(names: readonly string[], { server, beside }: Naming): readonly string[] {
   const where = server ?? "(unnamed)";
@@ -42,15 +42,15 @@ export function toolNames(names: readonly string[], { server, beside }: Naming):
   });
 }
 
-/** A thing that a server has, with what tells it apart from all others there. */
+/** A thing of a server, with the text that identifies it there. */
 interface Named {
   readonly own: string;
   readonly key: string;
 }
 
 /**
- * Names for things of which several may have one name, as files of different folders do: behind that of each stands a fingerprint of what tells it apart. So it
- * does where a tool of the server has the name.
+ * Names for things that may share a name, like files in different folders: each gets a fingerprint of its identifying text as its end. The same happens
+ * if a tool of the server has the name.
  */
 export function namesApart(
   things: readonly Named[],

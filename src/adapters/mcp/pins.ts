@@ -11,8 +11,8 @@ import { oneAfterAnother } from "../one-after-another.ts";
 import type { AppTool } from "./apps.ts";
 
 /**
- * Words of a server about a tool when somebody approved it. `sha256` is that of the canonical JSON of the
- * server's name, the tool's name and all fields below; the fields stand here so that a change can be shown.
+ * The server's description of a tool when somebody approved it. `sha256` is the hash of the canonical JSON of the
+ * server's name, the tool's name and all fields below; the fields are kept so that a change can be shown.
  *
  * @example
  * ```ts
@@ -27,14 +27,14 @@ export interface McpPin {
   readonly inputSchema: JsonObject;
   readonly outputSchema?: JsonObject;
   readonly annotations?: JsonObject;
-  /** The address of the page that shows what its calls do, where the author takes such pages. */
+  /** The address of the page that shows results of its calls, if the author takes such pages. */
   readonly app?: string;
-  /** Of a resource, and of a prompt without arguments: its words; of long ones the beginning, and the SHA-256 of all of them. */
+  /** The text of a resource, or of a prompt without arguments; for a long text the beginning, and the SHA-256 of all of it. */
   readonly text?: string;
 }
 
 /**
- * The approved tools of servers, by the author's names for the servers and the servers' names for the tools. A file of it belongs into version
+ * The approved tools of servers, by the author's names for the servers and the servers' names for the tools. A file with them belongs in version
  * control.
  *
  * @example
@@ -51,13 +51,13 @@ export interface McpPins {
   readonly readings?: Readonly<Record<string, Readonly<Record<string, McpPin>>>>;
 }
 
-/** The part of the pins that tells of tools, or of resources and prompts. */
+/** The part of the pins for tools, or for resources and prompts. */
 export type PinPart = "servers" | "readings";
 
 /** The pins of one server, by the server's names for its tools. */
 export type ServerPins = ReadonlyMap<string, McpPin>;
 
-/** The pin of what a server says now. @throws TypeError when it is not JSON that can be kept */
+/** The pin of a server's current description. @throws TypeError if it is not JSON that can be kept */
 export function pinOf(server: string, tool: AppTool & { readonly text?: string | undefined }): McpPin {
   const { name, description, inputSchema, outputSchema, annotations, app, text } = tool;
   const said = toJson({ description, inputSchema, outputSchema, annotations, app, text });
@@ -68,11 +68,11 @@ export function pinOf(server: string, tool: AppTool & { readonly text?: string |
 }
 
 function hashOf(server: string, name: string, said: Omit<McpPin, "sha256">): string {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a pin is JSON: it was made of it, or read from it
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a pin is JSON: it was made from it, or read from it
   return hash("sha256", canonicalJson({ server, name, ...(said as JsonObject) }), "hex");
 }
 
-/** The pins of a server in a file or an object; undefined when it has none. @throws WritError `pins-invalid` */
+/** The pins of a server in a file or an object; undefined if it has none. @throws WritError `pins-invalid` */
 export async function readPins(
   pins: string | McpPins,
   server: string,
@@ -88,10 +88,10 @@ export async function readPins(
   return new Map(Object.entries(own));
 }
 
-/** Register: the writes to each file. Those of this process to one file happen one after another: servers are connected beside each other. */
+/** Register: the writes to each file. Writes of this process to one file happen one after another, because servers may be connected at the same time. */
 const inTurn = oneAfterAnother();
 
-/** Puts the pins of a server into a file and leaves those of others as they are. @throws WritError `pins-invalid` */
+/** Writes the pins of a server to a file and leaves those of other servers as they are. @throws WritError `pins-invalid` */
 export function writePins(
   path: string,
   server: string,
@@ -113,7 +113,7 @@ export function writePins(
   });
 }
 
-/** A file that is not there has no pins. */
+/** Reads a file of pins. A missing file has no pins. */
 async function readPinFile(path: string): Promise<McpPins> {
   let text: string;
   try {

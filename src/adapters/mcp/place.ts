@@ -1,9 +1,9 @@
 import type { McpSignIn } from "./wanted.ts";
 
-// Apart from transport.ts: what users' types name must not name a package that may be absent.
+// Apart from transport.ts: types for users may not name a package that may be absent.
 /**
- * A server that is a program of this machine, spoken with over its standard input and output. Its environment is `PATH`, so that programs are
- * found, and what `env` gives; no variable of this process besides.
+ * A server that is a program of this machine, over its standard input and output. Its environment has only `PATH`, so that programs are
+ * found, and the variables in `env`.
  *
  * @example
  * ```ts
@@ -16,12 +16,12 @@ export interface McpProgram {
   readonly command: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Default: the working folder of this process. */
+  /** The working folder. Default: that of this process. */
   readonly cwd?: string;
 }
 
 /**
- * A server at an address, spoken with over Streamable HTTP. It is sent these headers and no others that could name somebody; a redirect to another
+ * A server at an address, over Streamable HTTP. It gets these headers and no others that could identify somebody; a redirect to another
  * origin is not followed.
  *
  * @example
@@ -33,9 +33,9 @@ export interface McpProgram {
  */
 export interface McpAddress {
   readonly url: string | URL;
-  /** Sent to the origin of the address alone. */
+  /** Headers for the origin of the address only. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Signs in by OAuth where the server wants it. Default: such a server cannot be used. */
+  /** Signs in by OAuth if the server requires it. Default: such a server cannot be used. */
   readonly signIn?: McpSignIn;
 }
 

@@ -7,16 +7,16 @@ import { contentOf } from "./remote-call.ts";
 import { judge, type McpTaking, merged, pinsBefore } from "./take.ts";
 import type { McpReading } from "./wanted.ts";
 
-/** The resources and prompts that are approved, and the differences that keep others out of use. */
+/** The approved resources and prompts, with the differences that keep others out of use. */
 export interface HeldReadings {
   readonly held: ServerPins;
   readonly changes: readonly McpChange[];
 }
 
-/** More of the words than this is not kept in a file for people. */
+/** The most characters of the text of one that are kept in a file for people. */
 const keptWords = 2_000;
 
-/** A resource or prompt as a pin keeps it: long words by their beginning and the hash of all. */
+/** The text of a resource or prompt for a pin: a long text as its beginning and the hash of all of it. */
 export function wordsOf(blocks: readonly Json[]): string {
   const given = contentOf(blocks);
   const words = typeof given === "string" ? given : canonicalJson([...blocks]);
@@ -26,8 +26,8 @@ export function wordsOf(blocks: readonly Json[]): string {
 type Holding = McpReading & Pick<McpTaking, "pins" | "approve" | "onChange"> & { readonly server: string };
 
 /**
- * Chooses those that are as they were approved, as tools are chosen: what a model is told of them, and what they take. Words that are others are told,
- * and no reason to leave one out: what is read is a stranger's and changes.
+ * Chooses those that are in their approved form, as for tools: their descriptions for a model, and their arguments. A different text is reported,
+ * but does not exclude one: the text is a stranger's, and changes.
  *
  * @throws WritError `pins-missing`, `pins-invalid`
  */
@@ -53,7 +53,7 @@ export async function holdReadings(
   return { pins: taken, held, changes, isApproved: !before.isNew || typeof pins === "string" };
 }
 
-/** The fields of a pin beside the words. */
+/** The fields of a pin beside the text. */
 function aboutOf({ description = "", inputSchema }: McpPin): string {
   return canonicalJson([description, inputSchema]);
 }

@@ -27,16 +27,16 @@ export interface ReadingOptions extends McpReading, Pick<McpTaking, "pins" | "ap
   readonly beside: readonly { readonly name: string }[];
 }
 
-/** One thing to read, as a model is told of it, and how it is read. */
+/** One resource or prompt, as a model is told of it, with the way to read it. */
 interface Readable {
-  /** As the server calls it. */
+  /** The server's name for it. */
   readonly own: string;
-  /** As the author chooses it: the address of a resource, the name of a prompt. */
+  /** The name by which the author chooses it: the address of a resource, the name of a prompt. */
   readonly chosenBy: string;
-  /** Its name among the pins. */
+  /** Its key among the pins. */
   readonly key: string;
   readonly isResource: boolean;
-  /** It cannot be read without arguments. */
+  /** True if it cannot be read without arguments. */
   readonly needsArguments: boolean;
   readonly description: string;
   readonly inputSchema: { readonly type: "object"; readonly [keyword: string]: Json };
@@ -47,13 +47,13 @@ interface Listed extends Readable {
   readonly isWanted: boolean;
 }
 
-/** More than any server lists whose list somebody reads. */
+/** The most that are listed: more than any server has whose list people read. */
 const most = 1_000;
 const nothing = { type: "object", properties: {}, additionalProperties: false } as const;
 
 /**
- * Takes resources and prompts of a server. What is told of them is what it says now, as long as the process has the tools; with pins those alone are taken that
- * are told of as they were approved, and words that are others than they were are told to `onChange`.
+ * Takes resources and prompts of a server. Their descriptions are the current ones, for as long as the process has the tools. With pins, only those
+ * in their approved form are taken, and changed texts are reported to `onChange`.
  *
  * @throws WritError `mcp-unusable`, `mcp-refused`, `name-taken`, `tool-unknown`, `pins-missing`, `pins-invalid`
  */
@@ -71,7 +71,7 @@ export async function takeReadings(link: Link, options: ReadingOptions): Promise
   try {
     const there = await inTime(list, bounds);
     const naming = { server, beside: beside.map(({ name }) => name) };
-    const apart = namesApart(there, naming); // of what is not taken too: a name does not change with what is
+    const apart = namesApart(there, naming); // including those that are not taken, so that a name does not depend on the choice
     const all = there.flatMap((each, index) =>
       each.isWanted ? [{ ...each, own: apart[index] ?? each.own }] : [],
     );
@@ -107,7 +107,7 @@ export async function takeReadings(link: Link, options: ReadingOptions): Promise
   }
 }
 
-/** The pins of all that can be read, with their words where they can be read without arguments. */
+/** The pins of all that can be read, with their texts if they can be read without arguments. */
 async function pinsNow(
   client: Client,
   all: readonly Readable[],
@@ -138,7 +138,7 @@ const readingPin = (
 const asKnowledge = (made: Tool): Knowledge => ({ ...made, kind: "knowledge" }) as Knowledge;
 
 async function resourcesOf(client: Client): Promise<Readable[]> {
-  if (client.getServerCapabilities()?.resources === undefined) return []; // the library would write that to standard output
+  if (client.getServerCapabilities()?.resources === undefined) return []; // the library would otherwise write a warning to standard output
   const { resources } = await client.listResources(undefined, { cacheMode: "refresh" });
   return resources.map(({ uri, name, description = "" }) => ({
     own: name,
@@ -176,7 +176,7 @@ async function promptsOf(client: Client): Promise<Readable[]> {
   }));
 }
 
-/** The JSON that a client gave; some clients parse it. */
+/** The JSON that a client returned; some clients parse it. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON gives JSON
 const plain = (value: object): Json => JSON.parse(JSON.stringify(value)) as Json;
 
@@ -200,7 +200,7 @@ function argumentsOf(
   };
 }
 
-/** All that a server lists, with those that the author wants. @throws WritError `tool-unknown` */
+/** Everything that a server lists, with those that the author wants. @throws WritError `tool-unknown` */
 function listed(all: readonly Readable[], wanted: readonly string[] | true): readonly Listed[] {
   if (all.length > most) throw new Error(`it lists more than ${most}`);
   const names = all.map(({ chosenBy }) => chosenBy);
@@ -211,7 +211,7 @@ function listed(all: readonly Readable[], wanted: readonly string[] | true): rea
 
 interface Making extends Readable {
   readonly name: string;
-  /** The pin that it is held to. */
+  /** The pin that it is checked against. */
   readonly pin: McpPin | undefined;
   readonly isApproved: boolean;
 }
@@ -245,7 +245,7 @@ function readingTool(link: Link, making: Making, { server, timeoutMs, onChange }
       throw new RemoteFailure(boundedText(messageOf(link.broke(client, error))));
     }
   }
-  /** Tells, once, that the words are others than those that were approved. */
+  /** Reports once that the text differs from the approved one. */
   function tellOtherWords(words: string): void {
     const { pin } = making;
     if (pin?.text === undefined || pin.text === words || told.has(words)) return;

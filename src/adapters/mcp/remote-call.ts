@@ -12,7 +12,7 @@ import { nodePowers } from "../capability/node-powers.ts";
 import { inTime } from "./in-time.ts";
 import { type WithFiles, withFiles } from "../../tool/with-files.ts";
 
-/** The enforcement of tools of a server: they run elsewhere, and nothing here holds them. */
+/** The enforcement of a server's tools: they run elsewhere, and nothing here restricts them. */
 export const enforcement = (): Enforcement => ({
   level: "remote",
   mechanism: "mcp",
@@ -22,32 +22,32 @@ export const enforcement = (): Enforcement => ({
 
 /** One call of a tool of a server. */
 export interface RemoteCall {
-  /** The tool, as the server calls it. */
+  /** The tool, by the server's name. */
   readonly name: string;
   readonly args: JsonObject;
   readonly inputSchema: JsonObject;
   readonly timeoutMs: number;
-  /** A schema of its result looks at it afterwards. */
+  /** True if a schema of its result checks it afterwards. */
   readonly isChecked: boolean;
 }
 
-/** Waits behind the runtime's own clock, which ends a call first: for calls outside a run. */
+/** The extra time before the client's own time-out: the runtime's clock ends a call first. For calls outside a run. */
 const clientGraceMs = 1_000;
-/** The same, until a call ends whatever its client does. */
+/** The same, until a call ends even if its client does nothing. */
 export const ownGraceMs = 2_000;
 
-/** A tool that says it failed. The server itself is well. */
+/** The error of a tool that reports a failure. The server itself works. */
 export class RemoteFailure extends Error {
   override readonly name: string = "RemoteFailure";
 }
 
 /**
- * Sends a call and reads its result: the structured content where there is some, else the text; and the pictures, sounds and files beside
+ * Sends a call and reads its result: the structured content if there is some, otherwise the text; with the pictures, sounds and files beside
  * it. Ends in time whatever the client does.
  *
- * The client is given the tool's schema without that of its result, which is checked here: clients compile a stranger's patterns otherwise.
+ * The client gets the tool's schema without that of its result, which is checked here, because clients would compile a stranger's patterns.
  *
- * @throws RemoteFailure when the tool says that it failed, and for what is no result; whatever the client throws
+ * @throws RemoteFailure if the tool reports a failure, and for an invalid result; the errors of the client
  */
 export async function callRemote(
   client: McpClient,
@@ -69,7 +69,7 @@ export async function callRemote(
   const result: unknown = await asRuntime({ powers: nodePowers }, () => inTime(send, bounds));
   if (!isJsonObject(result)) throw new RemoteFailure("what the client gave is no result of a tool");
   const { content, structuredContent, isError } = result;
-  // A client that does not check results lets other spellings of a failure through.
+  // A client that does not check results accepts other spellings of a failure.
   if (isError !== undefined && isError !== null && isError !== false)
     throw new RemoteFailure(
       boundedText(contentText(content) ?? "the server says that it failed, and not why"),
@@ -83,12 +83,12 @@ export async function callRemote(
   return files.length === 0 ? (contentText(content) ?? "(no content)") : partsOf(content);
 }
 
-/** The content of what was read: its text, or texts and files. */
+/** The content of a read resource or prompt: its text, or texts and files. */
 export function contentOf(blocks: readonly Json[]): Json | WithFiles<Json> {
   return filesIn(blocks).length === 0 ? (contentText(blocks) ?? "(no content)") : partsOf(blocks);
 }
 
-/** The content of a result as texts and files, in their order. */
+/** The content of a result as texts and files, in order. */
 function partsOf(content: Json | undefined): readonly Json[] {
   const blocks = isJsonList(content) ? content : [];
   return blocks.map((block) => {
@@ -101,7 +101,7 @@ function filesIn(content: Json | undefined): readonly FilePart[] {
   return isJsonList(content) ? content.flatMap((block) => fileIn(block) ?? []) : [];
 }
 
-/** The picture, the sound or the file of a block that has its data; undefined for any other, and for what is none. */
+/** The picture, sound or file of a block that has its data; undefined for any other block. */
 function fileIn(block: Json): FilePart | undefined {
   if (!isJsonObject(block)) return undefined;
   const { type, data, mimeType, resource } = block;
@@ -116,22 +116,22 @@ function fileIn(block: Json): FilePart | undefined {
   }
 }
 
-/** More of a description than this helps no model, and a stranger wrote it. */
+/** The most characters of a description: a longer one helps no model, and a stranger wrote it. */
 const longestText = 2_000;
 
-/** A description with its end cut off where it is too long. */
+/** A description, cut at its end if it is too long. */
 export function boundedText(text: string): string {
   return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
 }
 
-/** The error itself, or one with the beginning of its words: a stranger writes them, and a model reads them. */
+/** The error itself, or one with the beginning of its message: a stranger writes it, and a model reads it. */
 export function withBoundedWords(error: unknown): unknown {
   const words = messageOf(error);
   const bounded = boundedText(words);
   return bounded === words ? error : new RemoteFailure(bounded);
 }
 
-/** The content of a result as text; undefined when there is none. Whatever else stands in it is named, and never makes this throw. */
+/** The content of a result as text; undefined if there is none. Other content is named. Never throws. */
 function contentText(content: Json | undefined): string | undefined {
   if (!Array.isArray(content)) return undefined;
   const lines = content.map(blockText);

@@ -1,35 +1,35 @@
 import { isJsonObject, type Json } from "../../util/json.ts";
 
-/** A character that people do not see, or that changes the order of those that they see. */
+/** A character that people do not see, or that changes the order of visible ones. */
 export interface HiddenCharacter {
-  /** `U+200B`. */
+  /** The code point: `U+200B`. */
   readonly codePoint: string;
   /** Its place in the text, from 0. */
   readonly index: number;
 }
 
-/** Controls, formats (bidirectional ones and tags among them), private signs, half signs, and whatever is drawn as nothing. */
+/** Controls, formats (including bidirectional ones and tags), private characters, lone surrogates, and everything drawn as nothing. */
 const hidden =
   /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu;
 const drawnBefore = /[\p{Extended_Pictographic}\p{Emoji_Modifier}]\u{FE0F}?$/u;
 const drawnAfter = /^\p{Extended_Pictographic}/u;
-/** Scripts whose letters are written apart or together by a joiner between them. */
+/** Scripts in which a joiner between letters separates or connects them. */
 const joining =
   /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gujarati}\p{Script=Gurmukhi}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Oriya}\p{Script=Sinhala}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Khmer}\p{Script=Mongolian}]$/u;
 
-/** The first hidden character of a text for readers. What belongs to an emoji or joins letters of Arabic and Indic scripts is none. */
+/** The first hidden character of a text for readers. Characters that belong to an emoji, or join letters of Arabic and Indic scripts, do not count. */
 export function hiddenIn(text: string): HiddenCharacter | undefined {
   for (const match of text.matchAll(hidden)) if (!isWriting(text, match)) return found(match[0], match.index);
   return undefined;
 }
 
-/** The first hidden character of a name: there, none has a use. */
+/** The first hidden character of a name, where none has a use. */
 export function hiddenInName(name: string): HiddenCharacter | undefined {
   const match = /[\t\n\r]/.exec(name) ?? name.matchAll(hidden).next().value;
   return match === undefined || match === null ? undefined : found(match[0], match.index);
 }
 
-/** The first hidden character among all keys and texts of a value, with the way to it. */
+/** The first hidden character among all keys and texts of a value, with its path. */
 export function hiddenInside(
   value: Json,
   path = "",
@@ -72,7 +72,7 @@ function found(character: string, index: number): HiddenCharacter {
   return { codePoint: `U+${hex}`, index };
 }
 
-/** Scripts that are written with each other, after the "highly restrictive" level of Unicode's TR 39; a name has letters of one line. */
+/** Scripts that are used together, by the "highly restrictive" level of Unicode's TR 39; a name has letters of one line. */
 const together: readonly RegExp[] = [
   /^[\p{Script_Extensions=Latin}\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Common}\p{scx=Inherited}]*$/u,
   /^[\p{Script_Extensions=Latin}\p{scx=Han}\p{scx=Hangul}\p{scx=Common}\p{scx=Inherited}]*$/u,
@@ -86,7 +86,7 @@ const together: readonly RegExp[] = [
     .map((script) => new RegExp(String.raw`^[\p{scx=${script}}\p{scx=Common}\p{scx=Inherited}]*$`, "u")),
 ];
 
-/** True for a name with letters of scripts that nobody writes together, like Latin and Cyrillic. */
+/** True for a name with letters of scripts that are not used together, like Latin and Cyrillic. */
 export function mixesScripts(name: string): boolean {
   return !together.some((pattern) => pattern.test(name));
 }

@@ -13,14 +13,14 @@ interface Kept {
   readonly tokens?: StoredOAuthTokens;
 }
 
-/** A sign-in, as the library asks for it. */
+/** A sign-in, in the form of the library. */
 export interface SigningIn {
   readonly provider: OAuthClientProvider;
-  /** Lets the person sign in where the library wanted it, and gives what the browser brought back. @throws when it is not the answer to this sign-in */
+  /** Lets the person sign in at the library's address, and returns what the browser brought back. @throws if it is not the answer to this sign-in */
   readonly signedIn: () => Promise<URLSearchParams>;
 }
 
-/** Makes the sign-in of one connection. What is kept is read once. */
+/** Makes the sign-in of one connection. The stored text is read once. */
 export async function signingIn(options: McpSignIn): Promise<SigningIn> {
   const { redirectUrl, open, store, client, clientMetadataUrl, clientName = "writ" } = options;
   let kept: Kept = readKept(await store?.read());
@@ -62,7 +62,7 @@ export async function signingIn(options: McpSignIn): Promise<SigningIn> {
   return {
     provider,
     async signedIn() {
-      // Requests at the same time each want one: what belongs to it stands in its address.
+      // Each of several requests at the same time wants a sign-in: the data of each is in its address.
       const address = wanted;
       if (address === undefined) throw new Error("the server wants a sign-in, and names no place for it");
       wanted = undefined;
@@ -75,7 +75,7 @@ export async function signingIn(options: McpSignIn): Promise<SigningIn> {
   };
 }
 
-/** The challenge of a verifier, as an address has it (RFC 7636, S256). */
+/** The challenge of a verifier, as it is in an address (RFC 7636, S256). */
 const challengeOf = (verifier: string): string => createHash("sha256").update(verifier).digest("base64url");
 
 function readKept(text: string | undefined): Kept {

@@ -10,7 +10,7 @@ import { type McpPin, type McpPins, pinOf, readPins, type ServerPins, writePins 
 import { hiddenIn, hiddenInside } from "./screen.ts";
 
 /**
- * Choice among the tools of a server, and the author's knowledge of them.
+ * The choice among the tools of a server, and the author's declarations about them.
  *
  * @example
  * ```ts
@@ -25,32 +25,32 @@ import { hiddenIn, hiddenInside } from "./screen.ts";
  * ```
  */
 export interface McpTaking {
-  /** The only tools that are taken and looked at, as the server calls them. Default: all. */
+  /** The only tools that are taken and read, by the server's names. Default: all. */
   readonly only?: readonly string[];
   /**
-   * The author's knowledge of tools, by the server's names: effect, roles of parameters, trust in results.
+   * The author's declarations about tools, by the server's names: effect, roles of parameters, trust in results.
    * The server is never asked.
    */
   readonly tools?: Readonly<Record<string, Annotation>>;
   /**
-   * Approved pins: the path of a JSON file, or its contents. A tool that is not as it was approved, or that
-   * nobody approved, is left out. Default: what the server says first holds as long as the process runs, and
+   * Approved pins: the path of a JSON file, or its contents. A tool that differs from its approved form, or that
+   * nobody approved, is left out. Default: the server's first description stays valid while the process runs, and
    * a run that offers its tools to a model begins untrusted.
    */
   readonly pins?: string | McpPins;
   /**
-   * Approver of differences. `first-use`: everything while there are no pins of the server; it counts as
-   * approved where `pins` is a path, which keeps it. A function: asked about each difference. What it
-   * approves is taken, and written where `pins` is a path. Default: nobody.
+   * The approver of differences. `first-use`: everything, while there are no pins of the server; it counts as
+   * approved if `pins` is a path, where it is written. A function: it is asked about each difference. What it
+   * approves is taken, and written if `pins` is a path. Default: nobody.
    */
   readonly approve?: "first-use" | ((change: McpChange) => boolean | Promise<boolean>);
-  /** Told each difference that nobody approved: at the beginning, and when the server says that its list changed. */
+  /** Called with each difference that nobody approved: at the beginning, and when the server reports a change of its list. */
   readonly onChange?: (change: McpChange) => void;
-  /** Tools that the agent has from elsewhere: a tool whose name can be taken for one of these is refused. */
+  /** The agent's other tools: a tool whose name can be confused with one of these is refused. */
   readonly beside?: readonly { readonly name: string }[];
 }
 
-/** The fields of these options for the shapes of options that have them. */
+/** The shapes of these options, for functions whose options include them. */
 export const takingFields: { readonly [Field in keyof Required<McpTaking>]: Shape<unknown> } = {
   only: anything,
   tools: anything,
@@ -62,31 +62,31 @@ export const takingFields: { readonly [Field in keyof Required<McpTaking>]: Shap
 
 /** A tool that was taken. */
 export interface Taken {
-  /** As the server calls it. */
+  /** The server's name for it. */
   readonly own: string;
-  /** As it is called here. */
+  /** The name that it has here. */
   readonly name: string;
   readonly pin: McpPin;
   readonly about: Annotation;
-  /** Pins that were kept, or a function that was asked, approved it. */
+  /** True if kept pins, or a function that was asked, approved it. */
   readonly approved: boolean;
 }
 
-/** Tools taken of a server, changes that were refused, and the pins approved now. */
+/** The tools taken from a server, the refused changes, and the currently approved pins. */
 export interface Takings {
   readonly taken: readonly Taken[];
   readonly refused: readonly McpChange[];
   readonly pins: ServerPins;
 }
 
-/** A schema that is longer is no schema for a model; one of this length is made ready in seconds, once, however it is twisted. */
+/** The longest schema that a model can use; any schema of this length is prepared within seconds, once. */
 const longestSchema = 40_000;
 const maxReferences = 200;
-/** More than any description needs; what is shown of it is less. */
+/** The longest description: more than any needs. Less of it is shown. */
 const longestDescription = 2_000_000;
 
 /**
- * Chooses the tools that are taken of what a server offers, and writes the pins of those that were approved.
+ * Chooses the tools that are taken from a server's offer, and writes the pins of the approved ones.
  *
  * @throws WritError `mcp-refused`, `name-taken`, `tool-unknown`, `pins-missing`, `pins-invalid`
  */
@@ -119,7 +119,7 @@ export async function takeTools(
 }
 
 /**
- * Pins approved before this connection: those of now, where the server's first words are taken for approved.
+ * The pins approved before this connection; the current ones if the server's first description counts as approved.
  */
 export function pinsBefore(
   now: ServerPins,
@@ -149,7 +149,7 @@ interface Judging extends Pick<McpTaking, "approve" | "onChange"> {
   readonly now: ServerPins;
 }
 
-/** Asks about each difference. What is approved maps to its new pin, or to undefined for a tool that is gone. */
+/** Asks about each difference. An approved one maps to its new pin, or to undefined for a tool that is gone. */
 export async function judge(
   known: ServerPins,
   { server, now, approve, onChange }: Judging,
@@ -185,7 +185,7 @@ interface Known {
   readonly offered: readonly McpTool[];
 }
 
-/** A name of the author's that means nothing is a slip, and an annotation that is not used could be the one that matters. */
+/** Refuses unknown names of the author's, which are mistakes: an annotation that is not used could be an important one. */
 function checkKnown({ only = [], tools = {} }: McpTaking, { server, known, now, offered }: Known): void {
   for (const [name, annotation] of Object.entries(tools)) {
     const field = Object.keys(annotation).find((each) => !fields.has(each));

@@ -25,31 +25,31 @@ export type { McpReading, McpRevision, McpSignIn, McpSignInStore } from "./wante
  * ```
  */
 export interface McpToolsOptions extends McpTaking {
-  /** Your name for the server: its tools are called `server/tool`. Left out: they are called as the server calls them. */
+  /** The author's name for the server: its tools are called `server/tool`. Left out: they have the server's names. */
   readonly server?: string;
-  /** A call, or a look at the list, that takes longer ends. Milliseconds; default 60,000. */
+  /** The milliseconds after which a call, or reading the list, ends; default 60,000. */
   readonly timeoutMs?: number;
-  /** Stops the listing. */
+  /** Stops the reading of the list. */
   readonly signal?: AbortSignal;
 }
 
-/** Register: who is told that the list of a client's server changed. A client tells only one. */
+/** Register: the listeners for changes of the list of a client's server, because a client has only one handler. */
 const listeners = new WeakMap<McpClient, Set<() => void>>();
 
 /**
- * Makes tools of all that a connected MCP client offers now, like `connectMcp()`, which connects too. They are ordinary tools: the JSON Schemas of the
- * server are enforced here, before a call is sent and after its result came; a call has a time; what fails at the server, and a server that is
- * gone, are results that the model sees. A result is the structured content where there is some, else the text. Pictures, sounds and resources with
- * their data stand beside it as files; other content is only named, like `[resource_link notes://1]`.
+ * Makes tools of everything that a connected MCP client offers now, like `connectMcp()`, which also connects. They are ordinary tools: the JSON Schemas of the
+ * server are enforced here, before a call is sent and after its result came; a call has a time limit; failures at the server, and a lost server,
+ * are results that the model sees. A result is the structured content if there is some, otherwise the text. Pictures, sounds and resources with
+ * their data come with it as files; other content is only named, like `[resource_link notes://1]`.
  *
- * A server is a stranger. A run that offers one of its tools to a model begins untrusted, unless `pins` or `approve` vouch for what it says of them.
- * Descriptions are cut at 2,000 characters, and what it says of a tool's effect is not believed: the effect stays
- * undeclared unless the author says it in `tools`. Names keep letters, digits, `_`, `-`, `.` and `/`; other characters become `_`. Names and
- * descriptions with hidden characters, and names that mix scripts or that can be taken for each other, are refused. The client's handler of
- * `notifications/tools/list_changed` is replaced: a tool that the server says something else of is not called any more.
+ * A server is a stranger. A run that offers one of its tools to a model begins untrusted, unless `pins` or `approve` approve its descriptions.
+ * Descriptions are cut at 2,000 characters, and the server's declaration of a tool's effect is not trusted: the effect stays
+ * undeclared unless the author declares it in `tools`. Names keep letters, digits, `_`, `-`, `.` and `/`; other characters become `_`. Names and
+ * descriptions with hidden characters, and names that mix scripts or that can be confused with each other, are refused. The client's handler of
+ * `notifications/tools/list_changed` is replaced: a tool whose description changes is no longer called.
  *
- * @throws WritError `mcp-unusable` when the list cannot be read or the server offers no tools, `mcp-refused`, `name-invalid` for the name of the server,
- * `name-taken` when the server has two tools of one name, `tool-unknown`, `schema-invalid` for a schema that cannot be held to, `pins-missing`,
+ * @throws WritError `mcp-unusable` if the list cannot be read or the server offers no tools, `mcp-refused`, `name-invalid` for the name of the server,
+ * `name-taken` if the server has two tools of one name, `tool-unknown`, `schema-invalid` for a schema that cannot be enforced, `pins-missing`,
  * `pins-invalid`. An aborted listing throws the signal's reason.
  * @example
  * ```ts

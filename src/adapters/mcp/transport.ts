@@ -14,7 +14,7 @@ import type { McpProgram, McpAddress, Place } from "./place.ts";
 
 type Stdio = Pick<typeof McpStdio, "StdioClientTransport" | "DEFAULT_INHERITED_ENV_VARS">;
 
-/** The MCP client library, as far as it is used. */
+/** The parts of the MCP client library that are used. */
 export type Library = Stdio &
   Pick<
     typeof McpClient,
@@ -60,7 +60,7 @@ function faultOfProgram({ command, args = [] }: McpProgram): string | undefined 
   return Array.isArray(args) ? undefined : "`args` must be a list.";
 }
 
-/** The most characters kept of a program's standard error, for the author alone. */
+/** The most characters kept of a program's standard error, for the author only. */
 const keptWords = 500;
 
 export interface Connecting {
@@ -69,13 +69,13 @@ export interface Connecting {
   readonly signal?: AbortSignal | undefined;
   /** The revisions of the protocol that are offered. */
   readonly revision?: McpRevision | undefined;
-  /** Pages of the server are shown (MCP Apps). */
+  /** True if pages of the server are shown (MCP Apps). */
   readonly apps?: boolean | undefined;
-  /** Answers what the server asks in the middle of a call. Left out, it is told that nobody can be asked. */
+  /** Answers questions of the server during a call. Left out, the server is told that nobody can be asked. */
   readonly elicit?: ((asked: Elicited) => Promise<ElicitedAnswer>) | undefined;
 }
 
-/** Connects a new client. @throws WritError `mcp-unusable`; the reason of the signal when it is aborted */
+/** Connects a new client. @throws WritError `mcp-unusable`; the reason of the signal if it is aborted */
 export async function connectClient(
   library: Library,
   place: Place,
@@ -109,7 +109,7 @@ export async function connectClient(
   }
 }
 
-/** Signs in again where a request later wants more than the sign-in gave, once a request. Requests that want it at the same time have it together. */
+/** Signs in again if a later request needs more rights than the sign-in gave, once per request. Requests that need it at the same time share it. */
 function signInAgain(
   { UnauthorizedError }: Library,
   transport: McpClient.StreamableHTTPClientTransport,
@@ -136,7 +136,7 @@ function signInAgain(
 }
 
 function newClient(library: Library, place: Place, { elicit, revision, apps }: Connecting): McpClient.Client {
-  // To ask a program for the newest revision, the library starts it twice.
+  // To ask a program for the newest revision, the library would start it twice.
   const wanted = revision ?? ("url" in place ? "auto" : "2025-11-25");
   const mode = wanted === "auto" ? "auto" : wanted === "2025-11-25" ? "legacy" : { pin: wanted };
   const capabilities = {
@@ -165,7 +165,7 @@ function failureOf(error: unknown, place: Place): string {
 
 interface Transporting {
   readonly transport: McpClient.StreamableHTTPClientTransport | McpStdio.StdioClientTransport;
-  /** The last words of a program on its standard error. */
+  /** The end of a program's standard error. */
   readonly words: () => string;
 }
 
@@ -195,10 +195,13 @@ function transportTo(
   return { transport, words: () => words.trim() };
 }
 
-/** The library adds variables of this process that it takes for harmless; all but `PATH`, and what Windows cannot start without, are taken out. */
+/**
+ * The environment of a program. The library adds variables of this process that it considers harmless; all but `PATH`, and those that Windows requires, are
+ * removed.
+ */
 function environment(library: Library, env: Readonly<Record<string, string>>): Record<string, string> {
   const needed = new Set(["PATH", "PATHEXT", "SYSTEMROOT", "COMSPEC"]);
   const without = library.DEFAULT_INHERITED_ENV_VARS.filter((name) => !needed.has(name));
-  // A variable that is undefined is not given to a process.
+  // A variable that is undefined is not passed to a process.
   return { ...(Object.fromEntries(without.map((name) => [name, undefined])) as object), ...env };
 }

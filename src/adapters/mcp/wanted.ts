@@ -1,9 +1,9 @@
-// Apart from what uses the library: what users' types name must not name a package that may be absent.
+// Apart from code that uses the library: types for users may not name a package that may be absent.
 import type { Knowledge } from "../../tool/knowledge.ts";
 import type { Tool } from "../../tool/tool.ts";
 
 /**
- * Choice among the resources and prompts of a server. What they hold is a stranger's; with pins, what the server says of them is approved as that of tools is.
+ * The choice among the resources and prompts of a server. Their contents are a stranger's; with pins, their descriptions are approved like those of tools.
  *
  * @example
  * ```ts
@@ -15,18 +15,18 @@ import type { Tool } from "../../tool/tool.ts";
 export interface McpReading {
   /** The resources that are taken as knowledge: these addresses, or all that the server lists. Default: none. */
   readonly resources?: readonly string[] | true;
-  /** The prompts that are taken as tools, whose results are their words: these names, or all. Default: none. */
+  /** The prompts that are taken as tools, whose results are their texts: these names, or all. Default: none. */
   readonly prompts?: readonly string[] | true;
 }
 
-/** The resources and prompts that the author takes of a server. */
+/** The resources and prompts that the author takes from a server. */
 export interface Readings {
   readonly knowledge: readonly Knowledge[];
   readonly prompts: readonly Tool[];
 }
 
 /**
- * The revisions of the protocol that are offered to a server: `auto` asks it for 2026-07-28, and speaks an earlier one where it does not know that.
+ * The revisions of the protocol that are offered to a server: `auto` asks for 2026-07-28, and uses an earlier one if the server does not know that.
  *
  * @example
  * ```ts
@@ -38,7 +38,7 @@ export interface Readings {
 export type McpRevision = "auto" | "2025-11-25" | "2026-07-28";
 
 /**
- * Sign-in at a server by OAuth, for a person with a browser. The addresses at which it signs in are those that the server and its authorization server name.
+ * A sign-in at a server by OAuth, for a person with a browser. The server and its authorization server name the addresses of the sign-in.
  *
  * @example
  * ```ts
@@ -51,22 +51,22 @@ export type McpRevision = "auto" | "2025-11-25" | "2026-07-28";
  * ```
  */
 export interface McpSignIn {
-  /** The address to which the browser comes back. */
+  /** The address to which the browser returns. */
   readonly redirectUrl: string;
-  /** Shows the person an address, and gives the address to which their browser came back. */
+  /** Shows the person an address, and returns the address to which their browser returned. */
   readonly open: (address: URL) => Promise<string | URL>;
-  /** Keeps tokens and registration as a text that is a secret. Default: as long as the process runs. */
+  /** Keeps tokens and registration as a secret text. Default: kept while the process runs. */
   readonly store?: McpSignInStore;
   /** The id and secret of a client that was registered before. Default: it registers itself. */
   readonly client?: { readonly id: string; readonly secret?: string };
-  /** The address of a document that describes the client, where authorization servers take it as an id. */
+  /** The address of a document that describes the client, for authorization servers that accept it as an id. */
   readonly clientMetadataUrl?: string;
   /** The name that people see. Default `writ`. */
   readonly clientName?: string;
 }
 
 /**
- * Place of the text that a sign-in keeps.
+ * The place of the text that a sign-in keeps.
  *
  * @example
  * ```ts

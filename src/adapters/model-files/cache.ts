@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { WritError } from "../../error/writ-error.ts";
 import { catalogue, type CatalogueModel } from "./catalogue.ts";
 
-/** The folder of downloaded models: `$WRIT_CACHE`, else the cache folder of the system. */
+/** The folder of downloaded models: `$WRIT_CACHE`, otherwise the cache folder of the system. */
 export function cacheFolder(): string {
   const { WRIT_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
-  // An empty variable is no folder.
+  // An empty variable does not name a folder.
   if (WRIT_CACHE) return WRIT_CACHE;
   if (process.platform === "win32") return join(LOCALAPPDATA || join(homedir(), "AppData", "Local"), "writ");
   if (process.platform === "darwin") return join(homedir(), "Library", "Caches", "writ");
@@ -22,7 +22,7 @@ export function catalogueModel(name: string): CatalogueModel {
 }
 
 /**
- * Path of the file of a catalogue model is, or will be once it is fetched.
+ * The path at which the file of a catalogue model is, or will be after it was fetched.
  *
  * @throws WritError `model-unlisted`
  */
@@ -30,13 +30,13 @@ export function modelPath(name: string, folder: string = cacheFolder()): string 
   return join(folder, "models", catalogueModel(name).file);
 }
 
-/** A catalogue model and whether its file is there, whole. */
+/** A catalogue model, and whether its complete file is present. */
 export interface ListedModel extends CatalogueModel {
   readonly path: string;
   readonly present: boolean;
 }
 
-/** The catalogue, with what is in the cache folder. A file of another size does not count. */
+/** The catalogue, with the files in the cache folder. A file of another size does not count. */
 export function listModelFiles(folder: string = cacheFolder()): readonly ListedModel[] {
   return catalogue.map((model) => {
     const path = modelPath(model.name, folder);

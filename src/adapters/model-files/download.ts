@@ -8,16 +8,16 @@ export interface Download {
   readonly path: string;
   readonly sizeBytes: number;
   readonly signal: AbortSignal;
-  /** Told the bytes there are so far, those of an earlier try included. */
+  /** Called with the number of bytes so far, including those of an earlier attempt. */
   readonly onBytes: (received: number) => void;
-  /** A server that says nothing for so long is given up. Default 20 s. */
+  /** The time after which a silent server is given up. Default 20 s. */
   readonly silenceMs?: number;
 }
 
 /**
- * Fetches a file, going on where an earlier try stopped when the server can. Never writes more than the announced size.
+ * Fetches a file, and continues where an earlier attempt stopped if the server supports that. Never writes more than the announced size.
  *
- * @throws Error when the server refuses, falls silent, or sends another number of bytes; what came stays for the next try.
+ * @throws Error if the server refuses, falls silent, or sends another number of bytes; the received bytes stay for the next attempt.
  */
 export async function download(file: Download): Promise<void> {
   const { url, path, sizeBytes, signal, onBytes, silenceMs = 20_000 } = file;
@@ -60,7 +60,7 @@ export async function download(file: Download): Promise<void> {
   if (received !== sizeBytes) throw new Error(`${url} sent ${received} of ${sizeBytes} bytes`);
 }
 
-/** Size of a file in bytes; 0 when it does not exist. */
+/** The size of a file in bytes; 0 if it does not exist. */
 export async function bytesAt(path: string): Promise<number> {
   try {
     return (await stat(path)).size;

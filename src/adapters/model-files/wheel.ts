@@ -15,10 +15,10 @@ const endLength = 22;
 const longestComment = 65_535;
 
 /**
- * Takes one file out of a wheel, which is a ZIP archive (PKWARE APPNOTE 4.3), as a stream. Stored and deflated entries below 4 GB, which is
+ * Extracts one file from a wheel, which is a ZIP archive (PKWARE APPNOTE 4.3), as a stream. Supports stored and deflated entries below 4 GB, which is
  * all that wheels have.
  *
- * @throws Error when the archive is damaged or has no such entry.
+ * @throws Error if the archive is damaged or has no such entry.
  */
 export async function extractFromWheel(wheel: string, entryName: string, target: string): Promise<void> {
   const file = await open(wheel, "r");

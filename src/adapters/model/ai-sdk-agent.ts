@@ -12,7 +12,7 @@ import { abortErrorOf } from "./streams.ts";
 /** A part of a stream of a language model, specification V3. */
 type Part = { readonly type: string } & { readonly [field: string]: unknown };
 
-/** A request to a language model, as far as an agent reads it (`LanguageModelV3CallOptions` of `@ai-sdk/provider` 3). */
+/** A request to a language model, with the fields that an agent reads (`LanguageModelV3CallOptions` of `@ai-sdk/provider` 3). */
 interface AskedFor {
   readonly prompt: readonly { readonly role: string; readonly content: unknown }[];
   readonly abortSignal?: AbortSignal | undefined;
@@ -36,12 +36,12 @@ interface AskedFor {
  * ```
  */
 export interface AgentModelOptions {
-  /** Options of every run: `approve`, `account`, `onEvent`, … The signal is that of the request, and a system message is told after `instructions`. */
+  /** Options of every run: `approve`, `account`, `onEvent`, … The request gives the signal, and its system message comes after `instructions`. */
   readonly run?: Omit<RunOptions, "signal" | "runId">;
 }
 
 /**
- * An agent as a language model of the AI SDK, specification V3: `generateText`, `streamText` and whatever takes such a model run it. (`ai` 6 and 7.)
+ * An agent as a language model of the AI SDK, specification V3, for `generateText`, `streamText` and all functions that take such a model. (`ai` 6 and 7.)
  *
  * @example
  * ```ts
@@ -69,13 +69,14 @@ export interface AgentLanguageModel {
 const shape = closed({ run: optional(record) });
 
 /**
- * Makes a language model of the AI SDK of an agent. A request is a run: its messages are what the agent is asked, its system message is told after the agent's
- * own instructions, its signal cancels the run. The agent calls its own tools, and they are shown as calls of the provider. Nothing of the AI SDK is imported.
+ * Makes a language model of the AI SDK from an agent. A request is a run: its messages are the agent's input, its system message comes after the agent's
+ * own instructions, and its signal cancels the run. The agent calls its own tools, and they are shown as calls of the provider. Nothing of the AI SDK is
+ * imported.
  *
- * Tools, a choice of tools and settings of sampling are the agent's own: a request that has them is answered with a warning each. A run that does not
- * answer is a `WritError` with its code.
+ * Tools, a choice of tools and settings of sampling are the agent's own: each of these in a request causes a warning. A run that does not
+ * answer throws a `WritError` with its code.
  *
- * @throws WritError `definition-invalid` for what is no agent, for one that takes a value of a schema, and for other options
+ * @throws WritError `definition-invalid` for a value that is not an agent, for an agent whose input is a value of a schema, and for other options
  * @example
  * ```ts
  * import { streamText } from "ai";
@@ -112,11 +113,11 @@ function refuse(reason: string): never {
 
 interface AgentAsked extends AgentModelOptions {
   readonly agent: Runnable;
-  /** Its answer is JSON: what its other turns say would break it. */
+  /** True if its answer is JSON, which text of its other turns would break. */
   readonly isJson: boolean;
 }
 
-/** The parts of a run. @throws what the signal was aborted with, and the error of a run that did not answer */
+/** The parts of a run. @throws the reason of the signal, and the error of a run that did not answer */
 async function* partsOf(
   { agent, isJson, run = {} }: AgentAsked,
   asked: AskedFor,
@@ -139,12 +140,12 @@ async function* partsOf(
       yield* parts.of(next.value);
     }
   } finally {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whoever leaves wants no result; the run is cancelled
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a reader that leaves wants no result; the run is cancelled
     await events.return(undefined as never);
   }
 }
 
-/** Makes parts of the events of a run. */
+/** Makes parts from the events of a run. */
 class AgentParts {
   private readonly name: string;
   private readonly isJson: boolean;
@@ -159,7 +160,7 @@ class AgentParts {
   }
 
   of(event: AgentEvent): readonly Part[] {
-    if (event.runId !== (this.runId ??= event.runId)) return []; // of a run inside
+    if (event.runId !== (this.runId ??= event.runId)) return []; // an event of a run inside
     if (event.type === "run-start")
       return [
         { type: "response-metadata", id: event.runId, modelId: this.name, timestamp: new Date(event.at) },
@@ -172,7 +173,7 @@ class AgentParts {
     return event.type === "tool-end" || event.type === "knowledge-used" ? [resultPart(event)] : [];
   }
 
-  /** The end of the run. @throws what the signal was aborted with, and the error of a run that did not answer */
+  /** The parts of the end of the run. @throws the reason of the signal, and the error of a run that did not answer */
   *ended(
     { outcome, output, text, files, usage, error }: RunResult<unknown>,
     signal: AbortSignal | undefined,
@@ -213,7 +214,7 @@ class AgentParts {
   }
 }
 
-/** A call of the agent's own, which nobody else is to carry out. */
+/** The part for a call of the agent's own, which the caller does not carry out. */
 function callPart(part: ReplyPart): Part[] {
   if (part.type !== "tool-call") return [];
   const { id: toolCallId, name: toolName, arguments: args } = part;
@@ -228,7 +229,7 @@ function resultPart({ callId: toolCallId, name: toolName, result: { status, valu
 
 type CallEnd = Extract<AgentEvent, { readonly type: "tool-end" | "knowledge-used" }>;
 
-/** Settings of a request that are the agent's own to make. */
+/** Settings of a request that only the agent decides. */
 const unsupported = [
   "maxOutputTokens",
   "temperature",
@@ -276,7 +277,7 @@ function usageOf({
   };
 }
 
-/** The parts, and the error of the run as the last one: those who read a stream are told of it there. */
+/** The parts, with the error of the run as the last one, where readers of a stream expect it. */
 async function* withErrors(parts: AsyncIterable<Part>): AsyncGenerator<Part, void> {
   try {
     yield* parts;

@@ -6,29 +6,29 @@ import { expectOneChoice, hidesWhatWasWritten } from "./ai-sdk-written.ts";
 import { UnreadableReply } from "./http-reply.ts";
 import { abortErrorOf } from "./streams.ts";
 
-/** A model object, as far as it tells of itself. */
+/** A model object, with the fields that describe it. */
 interface ToldModel {
   readonly provider: string;
   readonly modelId: string;
 }
 
-/** The stream that a package opened, and what is known of it. */
+/** The stream that a package opened, with the known facts about it. */
 export interface OpenedStream {
   readonly stream: ReadableStream<unknown>;
   readonly model: ToldModel;
   readonly signal: AbortSignal;
-  /** The media type that the provider says its answer has. Some that stream say that it is JSON. */
+  /** The media type of the answer, as the provider names it. Some that stream call it JSON. */
   readonly contentType: string;
 }
 
-/** Parts that say nothing of a reply. */
+/** Parts that are not content of a reply. */
 const aside: ReadonlySet<string> = new Set(["stream-start", "response-metadata", "raw", "finish"]);
 
 /**
- * The parts of a stream, without the finish of one that ended early. Whoever stops reading, or aborts, cancels
+ * The parts of a stream, without the finish of one that ended early. A reader that stops, or aborts, cancels
  * the stream, and with it the provider's request.
  *
- * @throws UnreadableReply for a page or JSON in place of a stream, for nothing, and for a reply with several choices
+ * @throws UnreadableReply for a page or JSON in place of a stream, for an empty stream, and for a reply with several choices
  */
 export async function* streamParts({
   stream,
@@ -73,7 +73,7 @@ export async function* streamParts({
   }
 }
 
-/** Packages read a page as a stream without events. */
+/** Refuses a page, which packages read as a stream without events. */
 function expectNoPage(contentType: string, model: ToldModel): void {
   if (!/\bhtml\b/i.test(contentType)) return;
   throw new UnreadableReply(`an HTML page came where a reply should${at(model)}: check the base URL`, {
@@ -81,7 +81,7 @@ function expectNoPage(contentType: string, model: ToldModel): void {
   });
 }
 
-/** The address that a package asks, for words of an error: its configuration tells it, where it has one, in one of two ways. */
+/** The address that a package asks, for error messages: its configuration has it in one of two ways, if at all. */
 function at(model: ToldModel): string {
   const config: unknown = "config" in model ? model.config : undefined;
   if (!fits(record, config)) return "";

@@ -3,10 +3,10 @@ import type { ResultMessage } from "../../message/message.ts";
 import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import type { AiSdkProviderTool } from "./ai-sdk-tools.ts";
 
-/** A result in the form that a tool of the provider's own has for it: the provider refuses a text. */
+/** A result in the form of the provider's own tool: the provider refuses a text. */
 export type ResultForm = (result: ResultMessage) => JsonObject;
 
-/** The forms of the results of tools that are bound to the provider's, by their names; most providers take a text. */
+/** The forms of the results of tools that are bound to the provider's, by name; most providers take a text. */
 export function resultForms(
   bound: Readonly<Record<string, AiSdkProviderTool>> = {},
 ): ReadonlyMap<string, ResultForm> {
@@ -18,7 +18,7 @@ export function resultForms(
   );
 }
 
-/** OpenAI's own tools that a program runs, as its package takes their results. What a tool gives in that form itself is sent as it says. */
+/** The forms of results of OpenAI's own tools that a program runs, as its package takes them. A result that already has the form is sent as it is. */
 const forms: ReadonlyMap<string, ResultForm> = new Map<string, ResultForm>([
   ["openai.shell", (result) => given(result, printedIn) ?? { output: [printed(result)] }],
   ["openai.local_shell", (result) => given(result, saidIn) ?? { output: result.text }],
@@ -26,10 +26,10 @@ const forms: ReadonlyMap<string, ResultForm> = new Map<string, ResultForm>([
   ["openai.computer", (result) => given(result, screenIn) ?? { output: screen(result) }],
 ]);
 
-/** Writes a text of a result as a model is shown it: marked where a stranger wrote it. */
+/** Returns a text of a result as a model is shown it: marked if a stranger wrote it. */
 type Shown = (text: string) => string;
 
-/** The text for the model, where that is all that the tool gave and has the form. */
+/** The text for the model, if the tool returned only that and it has the form. */
 function given(
   result: ResultMessage,
   inForm: (value: JsonObject, shown: Shown) => JsonObject | undefined,
@@ -50,7 +50,7 @@ function applied({ status, text: output }: ResultMessage): JsonObject {
   return { status: status === "ok" ? "completed" : "failed", output };
 }
 
-/** The form has a picture and no words: a result without one shows a screen of one transparent point. */
+/** A result with a picture but no words: a result without a picture shows a screen of one transparent point. */
 function screen({ files = [] }: ResultMessage): JsonObject {
   const { mediaType, data } = files.find((file) => file.mediaType.startsWith("image/")) ?? blank;
   const isAddress = /^[a-z][a-z0-9+.-]*:/i.test(data);

@@ -16,12 +16,12 @@ interface Receiver {
 }
 
 /**
- * Marks a request for the cache of a provider that reads from it up to marks alone: the last tool, the system message, the last message, and
- * where the request before this one ended. These are the four that Anthropic takes. Without a mark there, a turn of many calls would read
+ * Marks a request for the cache of a provider that reads from it only up to marks: the last tool, the system message, the last message, and
+ * the end of the request before this one. These are the four that Anthropic takes. Without the last mark, a turn of many calls would read
  * nothing: Anthropic looks for an earlier request at most 20 blocks before a mark.
  *
- * Nothing is marked where the author marks something, or where it cannot pay: a prompt that is too short for any cache, the end of a
- * question that nothing follows.
+ * Nothing is marked if the author marks something, or where a mark cannot help: in a prompt that is too short for any cache, and at the end of a
+ * question that no request follows.
  */
 export function withCacheMarks<Call extends Markable>(
   call: Call,
@@ -47,9 +47,9 @@ export function withCacheMarks<Call extends Markable>(
   };
 }
 
-/** The name under which the provider's package looks for marks; undefined for a provider that caches without them, or not at all. */
+/** The name under which the provider's package looks for marks; undefined for a provider that caches without marks, or not at all. */
 function markedBy({ provider, modelId }: Receiver): keyof typeof marksOf | undefined {
-  if (/\banthropic\b/.test(provider)) return "anthropic"; // `anthropic.messages`, and the same at other clouds: `vertex.anthropic.messages`
+  if (/\banthropic\b/.test(provider)) return "anthropic"; // `anthropic.messages`, also in other clouds: `vertex.anthropic.messages`
   if (provider === "amazon-bedrock") return cachedInBedrock.test(modelId) ? "bedrock" : undefined;
   return /^openrouter\b/.test(provider) && modelId.startsWith("anthropic/") ? "openrouter" : undefined;
 }
@@ -61,10 +61,10 @@ const marksOf = {
   bedrock: { cachePoint: { type: "default" } },
 } as const;
 
-/** Claude as Bedrock's own API calls it, from the first models on whose prompts it keeps: it refuses marks of others. */
+/** Claude's names in Bedrock's own API, from the first models whose prompts it caches: it refuses marks for others. */
 const cachedInBedrock = /\banthropic\.claude-(?:3-7-|3-5-haiku|[a-z]+-[4-9])/;
 
-/** The messages at whose end the next request, or this one, reads on: the last one, and the one before the last reply. */
+/** The messages after which the next request, or this one, continues: the last one, and the one before the last reply. */
 function endsOf({ prompt, tools = [] }: Markable, choice: ModelRequest["toolChoice"]): readonly number[] {
   const reply = prompt.findLastIndex(({ role }) => role === "assistant");
   const last = prompt.length - 1;
@@ -85,7 +85,7 @@ function marked<Item extends Options>(item: Item, mark: Readonly<Record<string, 
   return { ...item, providerOptions: { ...given, [name]: both } };
 }
 
-/** A tool of the provider's own takes no mark, nor does one that the model is told of later. */
+/** True for a tool that takes a mark: not for a tool of the provider's own, nor for one that the model is told of later. */
 function takesMark(tool: { readonly type?: unknown } & Options): boolean {
   const { type, providerOptions } = tool;
   return type === "function" && !JSON.stringify(providerOptions ?? null).includes('"deferLoading":true');
@@ -110,7 +110,7 @@ function hasMark({ providerOptions }: Options): boolean {
   );
 }
 
-/** Characters of the shortest prompt that a cache keeps: Anthropic's least is 1 024 tokens, and of some models more. */
+/** The characters of the shortest prompt that a cache keeps: Anthropic's minimum is 1 024 tokens, and more for some models. */
 const leastCharacters = 3 * 1024;
 
 function isLong({ prompt, tools = [] }: Markable): boolean {
@@ -123,7 +123,7 @@ function isLong({ prompt, tools = [] }: Markable): boolean {
   return characters + JSON.stringify(tools).length >= leastCharacters;
 }
 
-/** A file is as long as a prompt must be: providers count a thousand tokens and more for one. */
+/** The length of a part. A file counts as a whole minimal prompt: providers count a thousand tokens and more for one. */
 function lengthOf(part: PromptPart): number {
   if (typeof part["text"] === "string") return part["text"].length;
   return part.type === "file" ? leastCharacters : JSON.stringify(part).length;

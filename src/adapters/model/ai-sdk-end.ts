@@ -5,20 +5,20 @@ import type { JsonObject } from "../../util/json.ts";
 import { fits, record, whole } from "../../util/shape.ts";
 import { reasonWord, reportedResponse, reportedUsage, unreadableBy } from "./wire-fields.ts";
 
-/** A provider's name for its response, in a part of the stream or beside the whole reply. */
+/** A provider's data about its response, in a part of the stream or with the whole reply. */
 export interface ResponseMetadata {
   readonly id?: unknown;
   readonly modelId?: unknown;
 }
 
-/** The id and the model that the provider gives its response; undefined when it gives neither. */
+/** The id and the model in the provider's response; undefined if it gives neither. */
 export function responseOf({ id, modelId }: ResponseMetadata): ReportedResponse | undefined {
   return reportedResponse(id, modelId);
 }
 
 const finishReasons: readonly FinishReason[] = ["stop", "length", "tool-calls", "content-filter", "error"];
 
-/** Providers' own words that packages take for something else: for the end of a reply with calls, mostly. */
+/** Reasons of providers that packages misread, mostly for the end of a reply with calls. */
 const rawReasons: ReadonlyMap<string, FinishReason> = new Map([
   ["pause_turn", "pause"],
   ["MODEL_ARMOR", "content-filter"],
@@ -31,7 +31,9 @@ const rawReasons: ReadonlyMap<string, FinishReason> = new Map([
   ["insufficient_system_resource", "error"],
 ]);
 
-/** A word in V2, `{ unified, raw }` since V3. Words that only some versions have (`unknown`, `interrupted`) are `other`. */
+/**
+ * The reason for the end of a reply: a word in V2, `{ unified, raw }` since V3. Words that only some versions have (`unknown`, `interrupted`) become `other`.
+ */
 function finishReasonOf(reason: unknown): FinishReason {
   const meant = rawReasons.get(reasonWord(field(reason, "raw")));
   if (meant !== undefined) return meant;
@@ -46,7 +48,7 @@ export interface StreamFinish {
   readonly providerMetadata?: ProviderMetadata;
 }
 
-/** The end of a reply of `provider` as a delta, with what that said of the reply as a whole. */
+/** The end of a reply of `provider` as a delta, with its data about the reply as a whole. */
 export function endDelta(
   { finishReason, usage: counted, providerMetadata: metadata }: StreamFinish,
   said: ReportedResponse | undefined,
@@ -63,19 +65,19 @@ export function endDelta(
     finishReason: finishReasonOf(finishReason),
     ...(usage && { usage }),
     ...(Object.keys(response).length > 0 ? { response } : {}),
-    ...unreadableBy(raw), // what the package keeps of a reason by which the provider could not read a call
+    ...unreadableBy(raw), // the call that the provider could not read, which the package keeps in the reason
   };
 }
 
-/** The same as JSON has it, without the fields that are undefined: what is kept now equals what a journal gives back later. */
+/** The same value as JSON, without undefined fields, so that it equals the value that a journal returns later. */
 export function plain(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value));
 }
 
 /**
- * Tells whether the provider's answer ended before the reply did. Packages finish such a stream too: as
+ * True if the provider's answer ended before the reply did. Packages finish such a stream too: as
  * `interrupted` in V4, as `unknown` or `other` in V2, elsewhere as `other` without a raw reason. Some say
- * `tool-calls` when a call had begun: then no token was counted either.
+ * `tool-calls` if a call had begun: then no token was counted either.
  */
 export function endedEarly({ finishReason, usage }: StreamFinish): boolean {
   const unified = field(finishReason, "unified");
@@ -86,14 +88,14 @@ export function endedEarly({ finishReason, usage }: StreamFinish): boolean {
   return finishReasonOf(finishReason) === "other";
 }
 
-/** The packages of V2 that leave what was read from the cache, and written into it, out of the input; since V3 all count it there. */
+/** The packages of V2 that leave out of the input the tokens read from the cache, and written into it; since V3 all count them there. */
 const leavesCacheOut = /anthropic|bedrock/;
 
-/** Numbers side by side in V2, nested since V3. What the provider did not count is left out. */
+/** The usage: numbers side by side in V2, nested since V3. Counts that the provider does not give are left out. */
 function usageOf(usage: unknown, metadata?: ProviderMetadata, provider = ""): ReportedUsage | undefined {
   const [input, output] = [field(usage, "inputTokens"), field(usage, "outputTokens")];
   const cachedInputTokens = field(usage, "cachedInputTokens") ?? field(input, "cacheRead");
-  // Packages of V2 count what was written into the cache beside the usage.
+  // Packages of V2 count the tokens written into the cache beside the usage.
   const cacheWriteTokens =
     field(input, "cacheWrite") ??
     field(metadata?.["anthropic"], "cacheCreationInputTokens") ??

@@ -25,7 +25,7 @@ export interface AskedModel {
 }
 
 /**
- * Makes a `WritError` of what a provider package threw, or put into its stream. Errors of the AI SDK are told
+ * Makes a `WritError` of an error that a provider package threw, or put into its stream. Errors of the AI SDK are recognised
  * by their name and fields, so that any installed version of it works.
  */
 export function providerError(thrown: unknown, asked: AskedModel): WritError {
@@ -53,7 +53,7 @@ const hopelessNames: ReadonlySet<unknown> = new Set([
   "AI_LoadSettingError",
 ]);
 
-/** The fault in what a package threw, or put into its stream. The package's own verdict that it will not pass counts. */
+/** The fault in an error of a package. If the package itself says that a repetition will not help, that counts. */
 export function packageFault(thrown: unknown): ProviderFault {
   const cause = causeOf(thrown);
   const about = fieldsOf(cause);
@@ -70,7 +70,7 @@ export function packageFault(thrown: unknown): ProviderFault {
   };
 }
 
-/** The provider's words, where the package kept them; else the package's own. */
+/** The provider's own text if the package kept it; otherwise the package's. */
 function saidBy(cause: unknown, { responseBody, data, value }: ErrorFields): ProviderFault {
   const isError = cause instanceof Error;
   const body = typeof responseBody === "string" && responseBody.trim() !== "" ? responseBody : data;
@@ -80,13 +80,13 @@ function saidBy(cause: unknown, { responseBody, data, value }: ErrorFields): Pro
   return { ...said, message: isProse ? `${own}: ${said.message}` : said.message || own };
 }
 
-/** Adds the words of the last cause where nothing came over the line: the package has those of the first, and the answer of a proxy stands in the last. */
+/** Adds the text of the last cause if no answer came: the package has only that of the first, and a proxy's answer is in the last. */
 function withRoot(said: string, thrown: unknown): string {
   const root = causesOf(thrown).at(-1)?.message ?? "";
   return !said.startsWith("Cannot connect to API") || said.includes(root) ? said : `${said} ${root}`;
 }
 
-/** An error part of a stream holds what the provider said. */
+/** The cause of an error: an error part of a stream holds the provider's text. */
 function causeOf(thrown: unknown): unknown {
   return thrown instanceof StreamFailure ? thrown.cause : thrown;
 }
@@ -97,7 +97,7 @@ interface ErrorFields {
   readonly statusCode?: unknown;
   readonly isRetryable?: unknown;
   readonly url?: unknown;
-  /** The body of the answer as JSON, when the provider package could read it. */
+  /** The body of the answer as JSON, if the provider package could read it. */
   readonly data?: unknown;
   readonly responseBody?: unknown;
   readonly responseHeaders?: unknown;
@@ -105,7 +105,7 @@ interface ErrorFields {
   readonly value?: unknown;
 }
 
-/** Provider packages keep the names in lower case. */
+/** Reads a header; provider packages keep the names in lower case. */
 function headerOf({ responseHeaders }: ErrorFields, name: string): string | undefined {
   const value: unknown =
     typeof responseHeaders === "object" && responseHeaders !== null
@@ -130,14 +130,14 @@ function serverOf({ provider, model }: AskedModel, about: ErrorFields): AskedSer
   return {
     model,
     provider,
-    // Without its query, where some providers carry the key.
+    // Without its query, in which some providers have the key.
     url: typeof about.url === "string" ? about.url.replace(/[?#].*$/, "") : "its address",
     silent: { provider, advice },
     keyFrom: keyFrom(provider, about),
   };
 }
 
-/** The key's place: a package itself reads the first variable of its provider, a model made by its name takes the first one that is set. */
+/** The source of the key: a package itself reads the first variable of its provider, a model made by name takes the first one that is set. */
 function keyFrom(provider: string, { name }: ErrorFields): string {
   const object = `the AI SDK provider "${provider}"`;
   const about = hostedAs(provider);

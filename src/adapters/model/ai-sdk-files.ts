@@ -3,13 +3,13 @@ import type { FilePart } from "../../message/message.ts";
 import type { FilePlace, TakesFiles } from "../../message/place-files.ts";
 import type { AiSdkVersion } from "./ai-sdk-prompt.ts";
 
-/** The files that a provider takes, as its package sends them. It refuses the request for others, or drops them. */
+/** True for a file that a provider takes, as its package sends it. The package refuses requests with others, or drops them. */
 type Takes = (file: FilePart, version: AiSdkVersion) => boolean;
 
 const isPicture: Takes = ({ mediaType }) => mediaType.startsWith("image/");
 const isPdf: Takes = ({ mediaType }) => mediaType === "application/pdf";
 const isSound: Takes = ({ mediaType }) => /^audio\/(?:wav|x-wav|mpeg|mp3)$/.test(mediaType);
-/** V2 has no addresses in results; V4 does, and `data:` is none: it is given as its data. */
+/** True for a file with its data: V2 has no addresses in results; V4 does, and a `data:` address is sent as its data. */
 const isAtHand: Takes = ({ data }) => !isAddress(data) || /^data:[^,]*;base64,/i.test(data);
 
 interface Kind {
@@ -18,7 +18,7 @@ interface Kind {
   readonly takes: Takes;
 }
 
-/** The first that fits counts. Packages of other names take pictures from users, if anything. */
+/** The kinds of providers; the first that fits counts. Packages with other names take at most pictures, from users. */
 const kinds: readonly Kind[] = [
   {
     provider: /anthropic|bedrock/,
@@ -46,7 +46,7 @@ const kinds: readonly Kind[] = [
 
 const others: Omit<Kind, "provider"> = { place: "after", takes: isPicture };
 
-/** The ways of a provider with the files of results. `place`: the author's word, in the place of what is known here. */
+/** The handling of files of results by a provider. `place`: the author's choice, which overrides the known one. */
 export function filesOf(provider: string, version: AiSdkVersion, place?: FilePlace): TakesFiles {
   const kind = kinds.find((each) => each.provider.test(provider)) ?? others;
   return { place: place ?? kind.place, takes: (file) => kind.takes(file, version) };

@@ -5,7 +5,7 @@ import { asObject, type Json, type JsonObject } from "../../util/json.ts";
 import { withoutLookAround } from "./ollama-schema.ts";
 import { strictSchema } from "./openai-strict-schema.ts";
 
-/** The fields of an AI SDK model that tell its abilities. */
+/** The fields of an AI SDK model that show its features. */
 interface FormattedModel {
   readonly provider: string;
   readonly modelId: string;
@@ -16,10 +16,10 @@ const isOpenai = ({ provider }: FormattedModel): boolean => /^openai\.|azure/.te
 const isGoogle = ({ provider }: FormattedModel): boolean => provider.startsWith("google.");
 
 /**
- * Abilities of the model to hold its replies to a schema. OpenAI-compatible models say themselves whether
- * their server can; whether it lets the model call tools beside it, nobody says. OpenAI and Anthropic let it
- * (Anthropic's package makes the answer a call of its own where the model has nothing better), of Google's
- * models those from Gemini 3 on.
+ * The features of the model for replies held to a schema. OpenAI-compatible models say themselves whether
+ * their server can; they do not say whether the model may call tools beside it. With OpenAI and Anthropic it may
+ * (Anthropic's package makes the answer a call of its own if the model has nothing better), and with Google's
+ * models from Gemini 3 on.
  */
 export function formatFeatures(model: FormattedModel): ModelFeatures {
   if (model.supportsStructuredOutputs === false) return {};
@@ -32,10 +32,10 @@ export function formatFeatures(model: FormattedModel): ModelFeatures {
 
 /**
  * The options of a call that hold its reply to a schema. Most providers take only an object at the root, and refuse a request with anything
- * else: then nothing is sent, and the reply is checked afterwards as ever. OpenAI is strict where the schema admits it, and told not to be
- * elsewhere, since it would refuse the request; `providerOptions` are those of the call.
+ * else: then nothing is sent, and the reply is checked afterwards as usual. OpenAI is strict if the schema allows it, and otherwise told not to be,
+ * because it would refuse the request; `providerOptions` are those of the call.
  *
- * @throws WritError `option-invalid` for a grammar.
+ * @throws WritError `option-invalid` for a grammar
  */
 export function formatOptions(
   format: ReplyFormat | undefined,
@@ -57,7 +57,7 @@ export function formatOptions(
     : { responseFormat };
 }
 
-/** The author's own word on it stands. */
+/** Turns strictness off, unless the author's own options set it. */
 function loosened(given: Json | undefined): JsonObject {
   const options = asObject(given);
   const openai = asObject(options["openai"]);

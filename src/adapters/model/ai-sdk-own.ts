@@ -8,8 +8,8 @@ import type {
 import { keptFrom } from "./kept.ts";
 
 /**
- * The parts of a reply that go to this server: not the reasoning of another provider, nor the calls that another
- * carried out itself, with their results. A part without a note on who wrote it goes back where it has metadata.
+ * The parts of a reply that go to this server: without the reasoning of another provider, and without the calls that another
+ * carried out itself, with their results. A part without a note of its writer goes back if it has metadata.
  */
 export function partsFor(server: string | undefined, { parts }: ReplyMessage): readonly ReplyPart[] {
   if (server === undefined) return parts;
@@ -24,7 +24,7 @@ export function partsFor(server: string | undefined, { parts }: ReplyMessage): r
   });
 }
 
-/** True for whoever has calls with a text in the place of arguments: the custom tools of OpenAI's Responses. */
+/** True for a server whose calls may have a text in place of arguments: the custom tools of OpenAI's Responses. */
 export function takesTexts(server: string | undefined): boolean {
   return server === undefined || /\.responses$|^gateway$/.test(server);
 }
@@ -37,7 +37,7 @@ function isForeign(server: string, part: Noted): boolean {
   return part.providerMetadata?.["writ"] !== undefined && keptFrom(server, part) === undefined;
 }
 
-/** The metadata of a part as its provider gave it, under the name that a prompt has for it. */
+/** The metadata of a part as its provider gave it, under its name in a prompt. */
 export function optionsOf({ providerMetadata }: Noted): { readonly providerOptions?: ProviderMetadata } {
   if (providerMetadata === undefined) return {};
   if (providerMetadata["writ"] === undefined) return { providerOptions: providerMetadata };
@@ -46,8 +46,8 @@ export function optionsOf({ providerMetadata }: Noted): { readonly providerOptio
 }
 
 /**
- * A call whose id could not stand in the transcript got another one, but the result that the provider sent with it has the first: such
- * results belong, in order, to the calls of the same tool that have no result.
+ * Matches results to calls with a new id. If an id could not be used in the transcript, its call got another, but the provider's own result has the first: such
+ * results belong, in order, to the calls of the same tool without a result.
  */
 export function renamedResults(parts: readonly ReplyPart[]): ReadonlyMap<ReplyPart, ReplyPart> {
   const renamed = new Map<ReplyPart, ReplyPart>();

@@ -17,7 +17,7 @@ import { optionsOf, partsFor, renamedResults, takesTexts } from "./ai-sdk-own.ts
 import { wireIds, type WireIds } from "./kept.ts";
 import { objectArguments, wordsAfterResults, wordsBeforeReply } from "./wire-fields.ts";
 
-/** The versions of the AI SDK's provider specification that this adapter speaks: `ai` 5, 6 and 7. */
+/** The versions of the AI SDK's provider specification that this adapter supports: `ai` 5, 6 and 7. */
 export type AiSdkVersion = "v2" | "v3" | "v4";
 
 /** A part of a prompt message. Its fields depend on the version. */
@@ -33,7 +33,7 @@ export interface PromptMessage {
   readonly providerOptions?: JsonObject;
 }
 
-/** The ways of a receiver with results. */
+/** The forms in which a receiver takes results. */
 interface PromptWays {
   readonly files?: TakesFiles;
   /** The forms of the results of some tools, by the names of the tools. */
@@ -41,9 +41,9 @@ interface PromptWays {
 }
 
 /**
- * Makes what converts messages for one receiver: the version that its package speaks, and the name of its provider. Each message is converted
- * once: the list only grows, and what was converted for one turn is used again in all later ones. Results that follow each other become one
- * `tool` message: Gemini counts the results of a message against the calls before it. The files of results stand where the model takes them.
+ * Makes the function that converts messages for one receiver: for the version that its package supports, and the name of its provider. Each message is
+ * converted once: the list only grows, and later turns reuse the converted messages of earlier ones. Consecutive results become one `tool` message: Gemini
+ * counts the results of a message against the calls before it. The files of results are put where the model takes them.
  */
 export function promptFor(
   version: AiSdkVersion,
@@ -87,7 +87,7 @@ export function promptFor(
   };
 }
 
-/** Claude, behind Bedrock in any case, takes no conversation that begins with a reply: pages greet their users so. */
+/** A prompt that begins with a user: Claude, at least behind Bedrock, refuses a conversation that begins with a reply, as a page's greeting does. */
 function begunByUser(prompt: readonly PromptMessage[]): readonly PromptMessage[] {
   const first = prompt.findIndex(({ role }) => role !== "system");
   if (prompt[first]?.role !== "assistant") return prompt;
@@ -95,7 +95,7 @@ function begunByUser(prompt: readonly PromptMessage[]): readonly PromptMessage[]
   return prompt.toSpliced(first, 0, begun);
 }
 
-/** Mistral takes no user behind results. */
+/** A reply between results and a user: Mistral refuses a user directly after results. */
 const replyAfterResults: PromptMessage = {
   role: "assistant",
   content: [{ type: "text", text: wordsAfterResults }],
@@ -114,12 +114,12 @@ const noFiles: TakesFiles = { place: "none", takes: () => false };
 
 const unaddressed = { v2: promptFor("v2"), v3: promptFor("v3"), v4: promptFor("v4") };
 
-/** The messages as a prompt of that version, for whomever. */
+/** The messages as a prompt of that version, for any receiver. */
 export function toPrompt(messages: readonly Message[], version: AiSdkVersion): readonly PromptMessage[] {
   return unaddressed[version](messages);
 }
 
-/** No message at all for one that says nothing: providers refuse empty ones. */
+/** Converts a message; an empty one becomes no message, because providers refuse empty ones. */
 function convert(message: Exclude<Message, ResultMessage>, version: AiSdkVersion): readonly PromptMessage[] {
   if (message.role === "system")
     return message.text === "" ? [] : [{ role: "system", content: message.text }];
@@ -176,8 +176,8 @@ function callPart(call: ToolCall): PromptPart {
 }
 
 /**
- * A malformed call goes back with empty arguments, as one whose arguments are a list or a number: providers want an object, and the model learns
- * from the result what was wrong. A text stays: custom tools take one. A call that the provider carried out stays as it is.
+ * The arguments of a call. A malformed call, and one whose arguments are a list or a number, goes back with empty arguments: providers want an object, and the
+ * model learns from the result what was wrong. A text stays: custom tools take one. A call that the provider carried out stays as it is.
  */
 function inputOf(call: ToolCall): Json {
   if (call.providerExecuted === true) return call.arguments;
@@ -185,7 +185,7 @@ function inputOf(call: ToolCall): Json {
   return typeof call.arguments === "string" ? call.arguments : objectArguments(call);
 }
 
-/** A call for a provider whose calls have objects alone. */
+/** A call for a provider that takes only objects as arguments. */
 function withObject(part: ReplyPart): ReplyPart {
   if (part.type !== "tool-call" || part.providerExecuted === true) return part;
   return typeof part.arguments === "string" ? { ...part, arguments: objectArguments(part) } : part;
@@ -221,7 +221,7 @@ function resultFile(file: FilePart, version: AiSdkVersion): PromptPart {
   return { type: version === "v2" ? "media" : `${kind}-data`, data: base64Of(data), mediaType };
 }
 
-/** V4 tags what kind of data a file has; V2 and V3 tell by its class. */
+/** A file. V4 tags the kind of its data; V2 and V3 distinguish them by class. */
 function filePart(file: Omit<FilePart, "type">, version: AiSdkVersion, type = "file"): PromptPart {
   const url = urlOf(file.data);
   const tagged = url === undefined ? { type: "data", data: base64Of(file.data) } : { type: "url", url };
@@ -235,7 +235,7 @@ function base64Of(data: string): string {
   return data.replace(base64DataUrl, "");
 }
 
-/** Base64 has no colon, so what begins like a URL is one. A `data:` URL in base64 is given as its data instead. */
+/** The address of a file. Base64 has no colon, so data that begins like a URL is one. A `data:` URL in base64 is sent as its data instead. */
 function urlOf(data: string): URL | undefined {
   if (!/^[a-z][a-z0-9+.-]*:/i.test(data) || base64DataUrl.test(data)) return undefined;
   return URL.canParse(data) ? new URL(data) : undefined;
@@ -275,7 +275,7 @@ function executedOutput(result: Json, isError: boolean): PromptPart {
 }
 
 /**
- * A provider that asks leave to run a tool of its own is told no: nobody was asked. Without an answer it would refuse the next request.
+ * Denials for a provider that asks whether it may run a tool of its own: nobody was asked. Without an answer it would refuse the next request.
  */
 function refusals(parts: readonly ReplyPart[]): readonly PromptPart[] {
   return parts.flatMap((part) => {

@@ -11,8 +11,8 @@ import { type WrittenReply, writtenReply } from "./ai-sdk-written.ts";
 type FileData = string | Uint8Array | URL;
 
 /**
- * A part of a stream, or of a reply that came whole, with the fields that are read here: packages of three versions write them. Parts of other
- * types may come and are passed over.
+ * A part of a stream, or of a whole reply, with the fields that are read here; packages of three versions write them. Parts of other
+ * types are ignored.
  */
 export interface StreamPart extends StreamFinish {
   readonly type: string;
@@ -22,11 +22,11 @@ export interface StreamPart extends StreamFinish {
   readonly text?: string;
   readonly toolCallId?: string;
   readonly toolName?: string;
-  /** The text of JSON. */
+  /** The JSON text. */
   readonly input?: Json;
   readonly providerExecuted?: boolean;
   readonly providerMetadata?: ProviderMetadata;
-  /** Of a result: a later one of the same call takes its place. */
+  /** True for a result that a later one of the same call replaces. */
   readonly preliminary?: boolean;
   readonly data?:
     | FileData
@@ -37,11 +37,11 @@ export interface StreamPart extends StreamFinish {
   readonly error?: unknown;
   /** A chunk as the provider sent it. */
   readonly rawValue?: unknown;
-  /** Of the beginning of a stream. */
+  /** The warnings at the beginning of a stream. */
   readonly warnings?: unknown;
 }
 
-/** A reply that came whole, from `doGenerate`. */
+/** A whole reply, from `doGenerate`. */
 export interface GeneratedReply extends StreamFinish {
   readonly content: readonly StreamPart[];
   readonly response?: ResponseMetadata;
@@ -74,10 +74,10 @@ export function* partsOf(reply: GeneratedReply): Generator<StreamPart> {
 
 /**
  * The parts of a stream as deltas. Every call starts once and ends once, whether or not its arguments came in
- * pieces before; sources that stand inside a text come after it, so that a text stays one part. `server` is
- * noted on what must go back to the provider that wrote it, and to no other.
+ * pieces before; sources inside a text come after it, so that a text stays one part. `server` is
+ * noted on parts that must go back to the provider that wrote them, and to no other.
  *
- * @throws StreamFailure at an `error` part. UnreadableReply when the parts end without a `finish`.
+ * @throws StreamFailure at an `error` part. UnreadableReply if the parts end without a `finish`.
  */
 export async function* toDeltas(
   parts: AsyncIterable<StreamPart> | Iterable<StreamPart>,
@@ -112,7 +112,7 @@ export async function* toDeltas(
 interface StartedCall {
   /** The id that the call has in the deltas. */
   readonly id: string;
-  /** Its `tool-call`, when that came. */
+  /** Its `tool-call`, if it has come. */
   whole?: StreamPart;
   readonly providerExecuted: boolean;
   readonly providerMetadata: ProviderMetadata | undefined;
@@ -123,14 +123,14 @@ interface ReadState {
   /** The names of the blocks that began and did not end, by kind and id. */
   readonly open: Map<string, string>;
   readonly blockNames: Set<string>;
-  /** The blocks of reasoning on which the server is noted. */
+  /** The blocks of reasoning that have a note of the server. */
   readonly noted: Set<string>;
-  /** The last call of each id that the provider gave. */
+  /** The last call with each id of the provider. */
   readonly calls: Map<string, StartedCall>;
   readonly callIds: Set<string>;
   /** Sources that came while a block was open. */
   held: Delta[];
-  /** The provider's own chunks, of a package that changes what they say. */
+  /** The provider's own chunks, for a package that changes their content. */
   readonly written: WrittenReply | undefined;
   response?: ReportedResponse;
 }
@@ -166,7 +166,7 @@ function read(part: StreamPart, state: ReadState): readonly Delta[] {
   }
 }
 
-/** Says of Anthropic's whole response what `finish` says again; it is no content, and `doGenerate` does not give it. */
+/** The part with Anthropic's data about the whole response, which `finish` repeats; it is not content, and `doGenerate` does not have it. */
 const responseStart = "anthropic.message_start";
 
 function release(state: ReadState): readonly Delta[] {
@@ -184,7 +184,7 @@ const blockKinds: ReadonlyMap<string, BlockKind> = new Map(
   ]),
 );
 
-/** A provider may use the id of a block again after its end: the new block gets a name of its own. */
+/** Reads a block. A provider may reuse the id of a block after its end: the new block gets a name of its own. */
 function readBlock(kind: BlockKind, part: StreamPart, state: ReadState): readonly Delta[] {
   const { id = "", delta: text = "", providerMetadata } = part;
   const key = `${kind} ${id}`;
@@ -202,7 +202,7 @@ function readBlock(kind: BlockKind, part: StreamPart, state: ReadState): readonl
   return state.open.size === 0 ? [...deltas, ...release(state)] : deltas;
 }
 
-/** Once for a block is enough: metadata of a block are put together. */
+/** The note for a block: once is enough, because the metadata of a block are merged. */
 function noteOf(kind: BlockKind, block: string, { server, noted }: ReadState): ProviderMetadata | undefined {
   if (server === undefined || kind === "text" || noted.has(block)) return undefined;
   noted.add(block);
@@ -216,7 +216,7 @@ function newBlockName(kind: BlockKind, id: string, taken: Set<string>): string {
   return name;
 }
 
-/** Some servers give calls no id, or several the same: after the end of the first it begins another. */
+/** Starts a call. Some servers give calls no id, or several the same: after the end of the first, the id begins another call. */
 function startCall(part: StreamPart, state: ReadState): readonly Delta[] {
   const { toolCallId = "", toolName: name = "", providerExecuted = false, providerMetadata } = part;
   const known = state.calls.get(toolCallId);
@@ -230,7 +230,7 @@ function callIdOf({ toolCallId = "" }: StreamPart, state: ReadState): string {
   return state.calls.get(toolCallId)?.id ?? toolCallId;
 }
 
-/** @throws UnreadableReply for a call that goes on after it was whole: it may have begun to run */
+/** @throws UnreadableReply for a call that continues after it was whole, because it may have begun to run */
 function readInput({ id = "", delta: text = "" }: StreamPart, { calls }: ReadState): readonly Delta[] {
   const call = calls.get(id);
   if (call === undefined || text === "") return [];
@@ -261,7 +261,7 @@ function endCall(part: StreamPart, state: ReadState): readonly Delta[] {
   ];
 }
 
-/** A call of the provider's own says nothing to another provider. */
+/** The note of the server on a call of the provider's own, which means nothing to another provider. */
 function callNote(id: string, isExecuted: boolean, { server }: ReadState): ProviderMetadata | undefined {
   if (server === undefined) return undefined;
   return keptCall(server, id, {}) ?? (isExecuted ? keptBy(server, {}) : undefined);
@@ -279,7 +279,7 @@ function kept(part: object): Delta {
   return { type: "provider-part", part: { type: "provider", data: plain(part) } };
 }
 
-/** A file that the model made; where the package does not say what it is, it is kept as it came. */
+/** A file that the model made; if the package does not name its type, it is kept as it came. */
 function fileOf(part: StreamPart): Delta {
   const { mediaType } = part;
   const data = textOfFile(part.data);

@@ -4,7 +4,7 @@ import { asObject, isJsonObject, type JsonObject } from "../../util/json.ts";
 
 /** A tool that the provider runs itself, as its package makes it: `anthropic.tools.webSearch_20250305({})`. */
 export interface AiSdkProviderTool {
-  /** Like `anthropic.web_search_20250305`. */
+  /** The id, like `anthropic.web_search_20250305`. */
   readonly id: string;
   readonly args?: object;
 }
@@ -38,7 +38,7 @@ export function toolsOf(
   ];
 }
 
-/** The specification has a place of its own for `strict`. */
+/** A function tool. The specification has a field of its own for `strict`. */
 function functionTool(given: ToolDescription, server: string): object {
   const tool = wholeTool(given);
   const own = tool.providerOptions?.[server];
@@ -46,14 +46,14 @@ function functionTool(given: ToolDescription, server: string): object {
   return { type: "function", ...tool, ...(typeof strict === "boolean" ? { strict } : {}) };
 }
 
-/** The choice of tools as the specification has it. */
+/** The choice of tools in the form of the specification. */
 export function toolChoiceOf(choice: ModelRequest["toolChoice"]): object {
   return typeof choice === "string" ? { type: choice } : { type: "tool", toolName: choice.tool };
 }
 
 /**
- * The options of a request in which some tools may not be called: OpenAI's Responses hold the model to the others. Elsewhere the runtime
- * refuses their calls, and so it does here.
+ * The options of a request in which some tools may not be called: OpenAI's Responses restrict the model to the others. With other providers the runtime
+ * refuses such calls, as it also does here.
  */
 export function allowedOptions(
   { callable, toolChoice }: ModelRequest,

@@ -1,7 +1,7 @@
 import { fits, record, string } from "../../util/shape.ts";
 import { warnOnce } from "../warn-once.ts";
 
-/** Tells the author, once each, what a provider package does not do as it was asked: a setting that its model does not know, mostly. */
+/** Warns the author, once for each, about parts of a request that a provider package ignores: mostly a setting that its model does not support. */
 export function tellWarnings(model: string, warnings: unknown): void {
   if (!Array.isArray(warnings)) return;
   for (const warning of warnings) {
@@ -11,7 +11,7 @@ export function tellWarnings(model: string, warnings: unknown): void {
   }
 }
 
-/** The versions name the field that is not supported each in its own way. */
+/** The text of a warning: each version names the unsupported field in its own way. */
 function wordsOf(warning: unknown): string {
   if (!fits(record, warning)) return "";
   const { type, feature, setting, tool, message, details } = warning;

@@ -2,13 +2,13 @@ import { asObject, isJsonList, isJsonObject } from "../../util/json.ts";
 import { UnreadableReply } from "./http-reply.ts";
 import { callPieces, choiceOf, reasonIn } from "./openai-choice.ts";
 
-/** True for a package of chat completions, whose raw chunks are asked for: it mixes what they keep apart. */
+/** True for a package of chat completions, whose raw chunks are requested because it mixes separate values. */
 export function readsChunks(provider: string): boolean {
   return provider.endsWith(".chat") || hidesWhatWasWritten(provider);
 }
 
 /**
- * Holds a raw chunk to one choice: packages put the pieces of all choices into one reply, and nobody can tell them apart then.
+ * Accepts only one choice in a raw chunk: packages put the pieces of all choices into one reply, where they cannot be separated.
  *
  * @throws UnreadableReply for a chunk of another choice than the first
  */
@@ -24,14 +24,14 @@ export function expectOneChoice(chunk: unknown): void {
 }
 
 /**
- * True for a package that gives `{}` for arguments which came in one piece and are no JSON, and for those of a
- * stream that broke off: what the provider wrote stands in its raw chunks alone.
+ * True for a package that returns `{}` for arguments which came in one piece and are not JSON, and for those of a
+ * stream that broke off: only its raw chunks have the text of the provider.
  */
 export function hidesWhatWasWritten(provider: string): boolean {
   return /^openrouter\b/.test(provider);
 }
 
-/** Begins a reply through such a package; undefined through another one. */
+/** Begins to read a reply of such a package; undefined for another one. */
 export function writtenReply(provider: string | undefined): WrittenReply | undefined {
   return provider !== undefined && hidesWhatWasWritten(provider) ? new WrittenReply() : undefined;
 }
@@ -42,9 +42,9 @@ interface WrittenCall {
   text: string;
 }
 
-/** The calls and the end of a reply as the provider's raw chunks have them. */
+/** The calls and the end of a reply in the provider's raw chunks. */
 export class WrittenReply {
-  /** The provider gave a reason for the end of the reply. Undefined until a chunk comes: older packages give none. */
+  /** True if the provider gave a reason for the end of the reply. Undefined until a chunk comes: older packages give none. */
   hasEnded: boolean | undefined;
   private readonly calls = new Map<unknown, WrittenCall>();
 
@@ -66,8 +66,8 @@ export class WrittenReply {
   }
 
   /**
-   * Takes the arguments of a call, once: the package gives the second call of an id another one, and they are those of the first
-   * that is left of its name. Undefined where the provider wrote none.
+   * Takes the arguments of a call, once: the package gives the second call of an id another id, and its arguments are those of the first
+   * remaining call of its name. Undefined if the provider wrote none.
    */
   take(id: string, name: string | undefined): string | undefined {
     const left = [...this.calls];

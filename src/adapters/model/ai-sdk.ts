@@ -21,8 +21,8 @@ export { type AgentLanguageModel, type AgentModelOptions, asLanguageModel } from
 export type { AiSdkProviderTool } from "./ai-sdk-tools.ts";
 
 /**
- * Fields that writ needs of an AI SDK language model: the objects that `@ai-sdk/*` and community providers
- * make have it, in the specifications V2 (`ai` 5), V3 (`ai` 6) and V4 (`ai` 7). One of `doStream` and
+ * The fields that writ needs of an AI SDK language model: the objects of `@ai-sdk/*` and community providers
+ * have them, in the specifications V2 (`ai` 5), V3 (`ai` 6) and V4 (`ai` 7). One of `doStream` and
  * `doGenerate` is enough.
  *
  * @example
@@ -55,33 +55,33 @@ export interface AiSdkModel {
  * ```
  */
 export interface AiSdkOptions {
-  /** Settings of every request; a request's own come before them. `providerOptions` are merged by provider. */
+  /** Settings of every request; a request's own settings override them. `providerOptions` are merged by provider. */
   readonly settings?: ModelSettings;
   /**
-   * Abilities of the model, where the default (native tools, replies held to a JSON Schema) is wrong for it.
+   * The features of the model, if the default (native tools, replies held to a JSON Schema) is wrong for it.
    */
   readonly features?: ModelFeatures;
-  /** Dollars for a usage; 0 for a model that costs nothing. Left out: the price is unknown. `listPrice` of `writ/models` knows many. */
+  /** Dollars for a usage; 0 for a model without cost. Left out: the price is unknown. `listPrice` of `writ/models` knows many. */
   readonly price?: Price | 0;
   /**
-   * Tools of the provider, by the name that the model calls them. The provider runs them, not writ: no allow-list, policy or capability of
-   * the agent stands in between.
+   * Tools of the provider, by the name with which the model calls them. The provider runs them, not writ: no allow-list, policy or capability of
+   * the agent applies.
    */
   readonly providerTools?: Readonly<Record<string, AiSdkProviderTool>>;
   /**
    * Tools of the agent that the provider knows in a form of its own, by the names that it gives them: `{ bash: anthropic.tools.bash_20250124({}) }`
-   * with a tool `bash` of the agent. The model is told of that form in place of the tool's schema. Its calls are calls of the agent's tool:
-   * allow-list, policy and schema hold. OpenAI's `shell`, `local_shell`, `apply_patch` and `computer` have results of a form of their own: what the tool
-   * gives is put into it, or sent as it is where the tool gives that form.
+   * with a tool `bash` of the agent. The model is told of that form in place of the tool's schema. Its calls are calls of the agent's tool, to which
+   * allow-list, policy and schema apply. OpenAI's `shell`, `local_shell`, `apply_patch` and `computer` have results of their own form: the tool's result
+   * is put into that form, or sent as it is if it already has it.
    */
   readonly boundTools?: Readonly<Record<string, AiSdkProviderTool>>;
   /**
-   * False: the request is not marked for the provider's cache. Default: where a provider reads from its cache up to marks alone (Anthropic,
+   * False to send the request without marks for the provider's cache. Default: for a provider that reads from its cache only up to marks (Anthropic,
    * also through OpenRouter and Bedrock), the last tool, the system message and the ends of the last two requests of a run have one; a mark of the author's
-   * own takes the place of them all.
+   * own replaces them all.
    */
   readonly cache?: boolean;
-  /** Options that the provider takes for the system message, by its name: `{ anthropic: { cacheControl: { type: "ephemeral" } } }`. */
+  /** Options of the provider for the system message, by the provider's name: `{ anthropic: { cacheControl: { type: "ephemeral" } } }`. */
   readonly systemOptions?: JsonObject;
 }
 
@@ -92,7 +92,7 @@ function versionOf(written: unknown): AiSdkVersion | undefined {
 }
 
 /**
- * Tells whether a value is a language model object of the AI SDK that {@link aiSdk} takes. Never throws; does not call the model.
+ * True for a language model object of the AI SDK that {@link aiSdk} takes. Never throws; does not call the model.
  *
  * @example
  * ```ts
@@ -112,15 +112,15 @@ export function isAiSdkModel(value: unknown): value is AiSdkModel {
 type MaybeModel = { readonly [Field in keyof AiSdkModel]?: unknown };
 
 /**
- * Makes a model of any AI SDK model object. Nothing of the AI SDK is imported.
+ * Makes a model from any AI SDK model object. Nothing of the AI SDK is imported.
  *
  * Everything that a provider puts on the parts of a reply (signatures of reasoning, ids of items) goes back to it with the same parts. A
- * model whose package only has `doGenerate` answers in one piece. A stream that ends without a reason of the
- * provider's is half a reply: `provider-failed`. A call whose arguments the package changes after it streamed
- * them does not run; what it changes before that is seen through OpenRouter's package alone. `stream` throws what the signal was aborted
- * with, and these:
+ * model whose package has only `doGenerate` answers in one piece. A stream that ends without a reason from the
+ * provider is half a reply: `provider-failed`. A call whose arguments the package changes after it streamed
+ * them does not run; an earlier change is recognised only with OpenRouter's package. `stream` throws the reason of an aborted
+ * signal, and these errors:
  *
- * @throws WritError `model-invalid` when the object is no AI SDK model. From `stream`: `provider-unreachable`, `provider-refused-key`,
+ * @throws WritError `model-invalid` if the object is not an AI SDK model. From `stream`: `provider-unreachable`, `provider-refused-key`,
  *   `model-not-found`, `model-without-tools`, `provider-failed` (retryable as its package says), and `option-invalid` for a grammar.
  * @example
  * ```ts
@@ -178,7 +178,7 @@ interface CallOptions {
   readonly [option: string]: unknown;
 }
 
-/** The options of one call. They have the same names in all versions; the prompt differs. */
+/** The options of one call. They have the same names in all versions; only the prompt differs. */
 function callOptions({ model, options, request, signal, prompt }: Asking): CallOptions {
   const version = versionOf(model.specificationVersion) ?? "v4";
   const settings = settingsOf(options.settings, request.settings);
@@ -223,7 +223,7 @@ async function ask(
   if (model.doStream !== undefined) {
     const opening = Promise.resolve(model.doStream(options));
     const { stream, response } = await orAborted(opening, signal).catch((error: unknown) => {
-      opening.then((late) => late.stream.cancel(error)).catch(() => undefined); // a model that does not heed the signal opens it still
+      opening.then((late) => late.stream.cancel(error)).catch(() => undefined); // a model that ignores the signal still opens it
       throw error;
     });
     return streamParts({ stream, model, signal, contentType: response?.headers?.["content-type"] ?? "" });

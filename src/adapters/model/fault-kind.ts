@@ -3,15 +3,15 @@ import type { ProviderFault } from "./provider-fault.ts";
 /**
  * The kind of a fault.
  *
- * - `context`: the request is longer than the model takes.
- * - `quota`: the account has no credit left; `rate`: it asks too often.
+ * - `context`: the request is longer than the model allows.
+ * - `quota`: the account has no credit left; `rate`: it sends too many requests.
  * - `key`: the credentials are refused.
- * - `model`: there is no such model there.
- * - `mistake`: the model wrote what the provider could not read as a call.
+ * - `model`: the provider has no such model.
+ * - `mistake`: the model wrote a call that the provider could not read.
  */
 export type FaultKind = "context" | "quota" | "rate" | "key" | "model" | "mistake" | "other";
 
-/** Tells the kinds of faults apart, by what providers name them, and by their words where they have no name. */
+/** Finds the kind of a fault, by the provider's names for it, or by its text if it has no name. */
 export function kindOf(fault: ProviderFault): FaultKind {
   const { status, written } = fault;
   if (written !== undefined || isNamed(fault, mistakes) || says(fault, badCall)) return "mistake";
@@ -46,7 +46,7 @@ const keys = /^(?:invalid_api_key|authentication_error|API_KEY_INVALID|UNAUTHENT
 const badKey =
   /\b(?:incorrect|invalid) api[ _-]?key|\bapi[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)/i;
 
-/** A provider that refuses a key may say so with 403, and says with 403 that a country or a right is missing. A page is that of a proxy. */
+/** True if a provider refuses the key with 403, and not a country or a right, for which it also uses 403. A page comes from a proxy. */
 function isForbidden(fault: ProviderFault): boolean {
   const isOther = says(fault, aPage) || says(fault, otherReasons) || isNamed(fault, otherReasons);
   return fault.status === 403 && !isOther;
@@ -76,7 +76,7 @@ function isTooLong(fault: ProviderFault): boolean {
   return fault.status === 413 || tooLongWords.some((pattern) => says(fault, pattern));
 }
 
-/** A server answers a wrong path with 404 too: then nobody speaks of a model. */
+/** True for an unknown model. A server answers a wrong path with 404 too, but then does not mention a model. */
 function isUnknownModel(fault: ProviderFault): boolean {
   const { status } = fault;
   if (isNamed(fault, /^(?:model_not_found|invalid_model|ModelNotFound)$/)) return true;
@@ -88,7 +88,7 @@ function isUnknownModel(fault: ProviderFault): boolean {
   );
 }
 
-/** A fault that may be gone the next time: too much at once, too slow, or broken. Without a status it is the name that tells. */
+/** True for a fault that may not recur: too many requests, too slow, or broken. Without a status, its name decides. */
 export function mayPass(fault: ProviderFault): boolean {
   const { status } = fault;
   if (fault.isLasting === true || says(fault, /must be reduced|request too large/i)) return false;

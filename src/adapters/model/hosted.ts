@@ -21,8 +21,8 @@ import { whenAsked } from "./streams.ts";
 import { withinOrigin } from "./within-origin.ts";
 
 /**
- * Makes the model of a hosted provider: of the provider's AI SDK package where the project has it, else of the provider's address for OpenAI's
- * chat completions. The package is imported, and the key is read, with the first request.
+ * Makes the model of a hosted provider: with the provider's AI SDK package if the project has it, otherwise with the provider's address for OpenAI's
+ * chat completions. The package is imported, and the key is read, at the first request.
  *
  * @throws WritError `peer-missing` for a provider without such an address whose package is absent. From `stream`: `model-key-missing`.
  */
@@ -53,14 +53,14 @@ export function hosted(provider: HostedName, name: string): Model {
   };
 }
 
-/** The way to a hosted provider in this project: its package, its OpenAI-compatible address, or none. */
+/** The way in which this project reaches a hosted provider: its package, its OpenAI-compatible address, or none. */
 export function wayTo(provider: HostedName): { readonly type: "package" | "address" | "none" } {
   const about = hostedProviders[provider];
   if (whereInstalled(about.package) !== undefined) return { type: "package" };
   return { type: about.baseUrl === undefined ? "none" : "address" };
 }
 
-/** Features before the first request: afterwards the model made by the package tells its own. */
+/** The features before the first request; afterwards those of the model that the package made. */
 function expected({
   provider,
   name,
@@ -74,7 +74,7 @@ function expected({
   return { tools: true, ...formatFeatures({ provider: `${provider}.`, modelId: name }) };
 }
 
-/** @throws WritError `option-invalid` for a variable that has no address */
+/** @throws WritError `option-invalid` for a variable without an address */
 function checkVariable({ baseUrlFrom }: HostedProvider): void {
   const given = baseUrlFrom === undefined ? "" : (process.env[baseUrlFrom]?.trim() ?? "");
   if (baseUrlFrom !== undefined && given !== "") serverUrl(given, baseUrlFrom);
@@ -95,7 +95,7 @@ interface PackageOptions {
   readonly fetch: typeof fetch;
 }
 
-/** An AI SDK package, as far as it is used. */
+/** The parts of an AI SDK package that are used. */
 type Package = Readonly<
   Record<string, ((options: PackageOptions) => (name: string) => AiSdkModel) | undefined>
 >;
@@ -111,7 +111,7 @@ function endpointAt(about: HostedProvider): ModelEndpoint | undefined {
   return endpointOf(address, keyOf(about) === undefined ? {} : { authorization: "" });
 }
 
-/** @throws WritError `model-key-missing`; `option-invalid` for a key that no header takes */
+/** @throws WritError `model-key-missing`; `option-invalid` for a key that is not allowed in a header */
 function keyFor(provider: HostedName, name: string): string {
   const about = hostedProviders[provider];
   const found = keyOf(about);

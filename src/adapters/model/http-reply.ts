@@ -1,6 +1,6 @@
 import { type ProviderFault, readFault } from "./provider-fault.ts";
 
-/** A request that the provider refused: with its status, or with an error in the reply. */
+/** The error of a request that the provider refused, with its status, or with an error in the reply. */
 export class RefusedRequest extends Error {
   override readonly name: string = "RefusedRequest";
   readonly fault: ProviderFault;
@@ -11,7 +11,7 @@ export class RefusedRequest extends Error {
   }
 }
 
-/** An answer that is not a reply: not JSON, too large, or something else than a chat. */
+/** The error of an answer that is not a reply: not JSON, too large, or something other than a chat. */
 export class UnreadableReply extends Error {
   override readonly name: string = "UnreadableReply";
   /** True if the next answer may be readable. */
@@ -23,10 +23,10 @@ export class UnreadableReply extends Error {
   }
 }
 
-/** More words than any refusal needs. */
+/** The most characters of a refusal that are read. */
 const maxErrorLength = 65_536;
 
-/** The refusal of a server, read from the body of its answer: its status counts whatever that is. */
+/** The refusal of a server, from the body of its answer; its status counts whatever the body is. */
 export async function refusalOf(response: Response): Promise<RefusedRequest> {
   const { body, status, statusText, headers } = response;
   const fault = readFault(await beginningOf(body));
@@ -45,12 +45,12 @@ async function beginningOf(body: Response["body"]): Promise<string> {
       if (text.length > maxErrorLength) break;
     }
   } catch {
-    // it broke off; what came is told
+    // it broke off; the received part is returned
   }
   return text;
 }
 
-/** Breaks off what is larger. */
+/** Breaks off a body that is larger. */
 export function bounded(maxBytes: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   let bytes = 0;
   return new TransformStream({
@@ -67,7 +67,7 @@ export function bounded(maxBytes: number): TransformStream<Uint8Array<ArrayBuffe
 export type HeaderOf = (name: string) => string | null | undefined;
 
 /**
- * Milliseconds until a provider may be asked again, from seconds or a date. Undefined when the provider names
+ * The milliseconds until a provider may be asked again, from seconds or a date. Undefined if the provider names
  * none.
  */
 export function retryAfterMs(headerOf: HeaderOf): number | undefined {

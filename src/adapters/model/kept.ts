@@ -2,15 +2,15 @@ import type { Message, ProviderMetadata } from "../../message/message.ts";
 import { fingerprint } from "../../util/hash.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 
-/** The fields of a reply that go back, as they came, to the server that wrote them. */
+/** The fields of a reply that go back, unchanged, to the server that wrote them. */
 export type Kept = Record<string, Json>;
 
-/** Notes on a part of a reply which server wrote it, and what it wants to have back. */
+/** Notes on a part of a reply which server wrote it, and the fields that it wants back. */
 export function keptBy(server: string, fields: JsonObject): ProviderMetadata {
   return { writ: { server, ...fields } };
 }
 
-/** The fields that this server wants to have back with a part; none with a part that another one wrote. */
+/** The fields that this server wants back with a part; none with a part that another server wrote. */
 export function keptFrom(
   server: string,
   { providerMetadata }: { readonly providerMetadata?: ProviderMetadata },
@@ -19,24 +19,24 @@ export function keptFrom(
   return isJsonObject(noted) && noted["server"] === server ? noted : undefined;
 }
 
-/** The same for a call: its id too, where a transcript gives it another one. Undefined when there is nothing to note. */
+/** The same for a call, with its id if the transcript gives it another one. Undefined if there is nothing to note. */
 export function keptCall(server: string, id: string, fields: JsonObject): ProviderMetadata | undefined {
   const isPlain = /^[\w-]{1,64}$/.test(id);
   if (isPlain && Object.keys(fields).length === 0) return undefined;
   return keptBy(server, isPlain ? fields : { id, ...fields });
 }
 
-/** The ids that the calls of a conversation have on the way to a server, by those that they have in the transcript. */
+/** The ids of the calls of a conversation in requests to a server, by their ids in the transcript. */
 export interface WireIds {
   /** Notes the calls of a reply. */
   readonly take: (message: Message) => void;
-  /** The id on the way of the call that has this id in the transcript. */
+  /** Returns the id in requests of the call that has this id in the transcript. */
   readonly of: (id: string) => string;
-  /** True while every call so far goes out with the id that it has in the transcript. */
+  /** True while every call so far has the same id in requests as in the transcript. */
   readonly areSame: () => boolean;
 }
 
-/** Begins a conversation: calls go back with the id that this server gave them, and in nine letters or digits to one that wants that. */
+/** Begins a conversation: calls go back with the id that this server gave them; for a server that requires it, ids have nine letters or digits. */
 export function wireIds(server: string | undefined, wantsNine: boolean): WireIds {
   const sent = new Map<string, string>();
   const taken = new Set<unknown>();

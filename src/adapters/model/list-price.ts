@@ -5,7 +5,7 @@ import { string } from "../../util/shape.ts";
 import { requireInstalled } from "../peer.ts";
 import { hostedProviders, isHosted } from "./providers.ts";
 
-/** The table of prices, as far as it is used. */
+/** The parts of the price table that are used. */
 type PriceTable = Pick<typeof Prices, "calcPrice">;
 
 /** Depends on: whether the package is installed when a price is first asked for. */
@@ -38,7 +38,7 @@ export function listPrice(name: string): Price | undefined {
   return (usage) => known.calcPrice(fieldsOf(usage), model, { providerId })?.total_price;
 }
 
-/** The table takes tokens of the cache as a part of the input, and nothing else. */
+/** The counts for the table, which takes tokens of the cache as a part of the input, and nothing else. */
 function fieldsOf(usage: Usage): Readonly<Record<string, number>> {
   const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = usage;
   const read = Math.min(cachedInputTokens, inputTokens);

@@ -16,7 +16,7 @@ import { openRuntime, type LlamaRuntime } from "./llama-cpp-runtime.ts";
 import { slotQueue, type SlotQueue } from "./llama-cpp-slots.ts";
 import { promptWriter, type PromptWriter } from "./llama-cpp-template.ts";
 
-/** Key of an engine: two models with the same file and options share one. */
+/** The key of an engine: two models with the same file and options share one. */
 export interface EngineOptions {
   readonly path: string;
   readonly name: string;
@@ -27,7 +27,7 @@ export interface EngineOptions {
   readonly template?: string;
 }
 
-/** A sequence of the context, and the exact tokens of the conversation it holds. */
+/** A sequence of the context, with the exact tokens of its conversation. */
 export interface Slot {
   readonly sequence: LlamaContextSequence;
   known?: { readonly segments: readonly Segment[]; readonly tokens: readonly Token[] };
@@ -39,11 +39,11 @@ export interface Engine {
   readonly model: LlamaModel;
   readonly queue: SlotQueue<Slot>;
   readonly prompt: PromptWriter;
-  /** @throws WritError `provider-failed` when the grammar is not GBNF. */
+  /** @throws WritError `provider-failed` if the grammar is not GBNF */
   grammar(text: string): Promise<LlamaGrammar>;
   /**
-   * Keeps a reply under a grammar to tokens that are text, and those that end it. A grammar takes a control token for its name and lets it
-   * stand in a string, where it would be lost or end the reply.
+   * Restricts a reply under a grammar to tokens that are text, and those that end it. A grammar treats a control token as its name and allows it
+   * in a string, where it would be lost or end the reply.
    */
   textOnly(): TokenBias;
   close(): Promise<void>;
@@ -57,11 +57,11 @@ interface Shared {
 /** A hold on a shared engine. */
 export interface EngineHold {
   readonly engine: Promise<Engine>;
-  /** Gives the hold back; the last one frees the memory. */
+  /** Releases the hold; the last release frees the memory. */
   release(): Promise<void>;
 }
 
-/** Contexts are not made larger than this without being asked: the cache of a long one takes gigabytes. */
+/** The largest context that is made by default: the cache of a long one takes gigabytes. */
 const defaultContextTokens = 8192;
 const keptGrammars = 16;
 
@@ -69,10 +69,10 @@ const keptGrammars = 16;
 const engines = new Map<string, Shared>();
 
 /**
- * Takes a hold on the engine of these options, loading it when nobody has it. An engine that could not be loaded is forgotten, so that the
+ * Takes a hold on the engine of these options, and loads the engine if nobody has it. An engine that could not be loaded is forgotten, so that the
  * next request tries again.
  *
- * @throws WritError out of `engine`: `model-file-missing`, `model-file-invalid`, `peer-missing`, `provider-failed`.
+ * @throws WritError from `engine`: `model-file-missing`, `model-file-invalid`, `peer-missing`, `provider-failed`
  */
 export function holdEngine(options: EngineOptions): EngineHold {
   const key = JSON.stringify(options);
@@ -159,7 +159,7 @@ function onlyText({ library }: LlamaRuntime, model: LlamaModel): TokenBias {
   return library.TokenBias.for(model).set(tokens, "never");
 }
 
-/** Compiles grammars, and keeps the last ones: a run sends the same again and again. */
+/** Compiles grammars, and keeps the last ones, because a run sends the same one again and again. */
 function grammarCache({ llama }: LlamaRuntime, name: string): (text: string) => Promise<LlamaGrammar> {
   const kept = new Map<string, LlamaGrammar>();
   return async (text) => {
@@ -179,8 +179,8 @@ function grammarCache({ llama }: LlamaRuntime, name: string): (text: string) => 
 }
 
 /**
- * The tokens of a prompt. Where it continues the conversation that the slot holds, the tokens which the model wrote are taken as they are:
- * to cut its text anew could give others, and the cache would be lost from there on.
+ * The tokens of a prompt. If it continues the conversation in the slot, the tokens that the model wrote are reused:
+ * to tokenise its text again could give others, and the cache would be lost from there on.
  */
 export function tokensOf(engine: Engine, slot: Slot, segments: readonly Segment[]): Token[] {
   const { known } = slot;
@@ -196,7 +196,7 @@ function tokenize({ runtime: { library }, model }: Engine, segments: readonly Se
   return new library.LlamaText(values).tokenize(model.tokenizer, "trimLeadingSpace");
 }
 
-/** Counts the segments of a prompt that a slot holds already, for choosing among free slots. */
+/** Counts the segments of a prompt that a slot already holds, to choose among free slots. */
 export function heldTokens(slot: Slot, segments: readonly Segment[]): number {
   const { known } = slot;
   if (known === undefined) return 0;

@@ -1,6 +1,6 @@
 import { WritError } from "../../error/writ-error.ts";
 
-/** A model inside the process cannot answer, and could not the next time. */
+/** The error of a model inside the process that cannot answer, and could not the next time either. */
 export function llamaFailed(model: string, reason: string, cause?: unknown): WritError<"provider-failed"> {
   return new WritError(
     "provider-failed",

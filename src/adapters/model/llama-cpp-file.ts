@@ -1,21 +1,21 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 
-/** Head of a GGUF file, read without loading the model. */
+/** The head of a GGUF file, read without loading the model. */
 export interface GgufSummary {
   readonly architecture: string;
-  /** Weights in all tensors. */
+  /** The number of weights in all tensors. */
   readonly parameters: number;
-  /** Tokens the model was trained to see at once, when the file says so. */
+  /** The number of tokens that the model was trained to see at once, if the file says so. */
   readonly contextLength?: number;
   /** The Jinja template of its conversations; models that only complete text have none. */
   readonly chatTemplate?: string;
 }
 
 /**
- * Reads the head of a GGUF file (versions 2 and 3, little-endian). Reads a few megabytes at most, since the vocabulary stands in the head.
+ * Reads the head of a GGUF file (versions 2 and 3, little-endian). Reads a few megabytes at most, because the head contains the vocabulary.
  *
- * @throws WritError `model-file-invalid` when the file cannot be read, is not GGUF, is cut, or claims sizes that cannot be.
+ * @throws WritError `model-file-invalid` if the file cannot be read, is not GGUF, is cut, or has impossible sizes
  */
 export function readGgufSummary(path: string): GgufSummary {
   let file: number | undefined;
@@ -33,7 +33,7 @@ const maxEntries = 100_000;
 const maxItems = 10_000_000;
 const maxTextBytes = 16 * 1024 * 1024;
 
-/** Bytes of each scalar value type of GGUF, by its number. */
+/** The bytes of each scalar value type of GGUF, by its number. */
 const scalarBytes: Readonly<Record<number, number>> = {
   0: 1,
   1: 1,
@@ -80,7 +80,7 @@ function summaryOf(found: ReadonlyMap<string, string | number>, parameters: numb
   };
 }
 
-/** The value when it is a text or an unsigned number; what is not needed is only skipped. */
+/** The value if it is a text or an unsigned number; other values are skipped. */
 function readValue(cursor: Cursor, type: number): string | number | undefined {
   if (type === textType) return cursor.text();
   if (type === arrayType) return skipArray(cursor);

@@ -8,11 +8,11 @@ import type { Segment } from "./llama-cpp-prompt.ts";
 import { withoutUndefined } from "./llama-cpp-source.ts";
 import { textWriter } from "./llama-cpp-text.ts";
 
-/** Parts that make one reply. */
+/** The parts that make one reply. */
 export interface Generation {
   readonly engine: Engine;
   readonly slot: Slot;
-  /** For messages. */
+  /** The name of the model for messages. */
   readonly name: string;
   readonly segments: readonly Segment[];
   readonly settings: ModelSettings;
@@ -20,14 +20,14 @@ export interface Generation {
   readonly signal: AbortSignal;
 }
 
-/** Replies are cut after so many tokens unless the settings say otherwise: small models are apt to go on for ever. */
+/** The tokens after which replies are cut unless the settings say otherwise, because small models tend to go on forever. */
 const defaultMaxOutputTokens = 512;
 
 const firstChunkTokens = 64;
 const maxChunkTokens = 512;
 const minChunkTokens = 8;
 
-/** Writes one reply. The usage counts as cached what the slot's cache held, so that the rest is what was really evaluated. */
+/** Writes one reply. The usage counts tokens in the slot's cache as cached, so that the rest was really evaluated. */
 export async function* generate(generation: Generation): AsyncGenerator<Delta, void> {
   const { engine, slot, segments, settings, signal } = generation;
   const { sequence } = slot;
@@ -72,7 +72,7 @@ export async function* generate(generation: Generation): AsyncGenerator<Delta, v
   const rest = writer.end();
   text += rest;
   if (rest !== "") yield { type: "text-delta", text: rest };
-  // Kept only when the text says all that the tokens say: then the next turn's prompt, made of the text, continues these tokens.
+  // Kept only if the text has everything that the tokens have: then the next turn's prompt, made from the text, continues these tokens.
   if (!stopped && text !== "" && textAfter(written, []) === text) {
     slot.known = { segments: [...segments, { type: "text", text }], tokens: [...tokens, ...written] };
   }
@@ -83,7 +83,7 @@ export async function* generate(generation: Generation): AsyncGenerator<Delta, v
   };
 }
 
-/** Brings the cache to hold the whole prompt but its last token, and says how many tokens of it were there already. */
+/** Loads the whole prompt except its last token into the cache, and returns the number of its tokens that were there already. */
 async function readPrompt(
   sequence: LlamaContextSequence,
   tokens: readonly Token[],
@@ -106,7 +106,9 @@ async function readPrompt(
   return cached;
 }
 
-/** llama.cpp cannot be interrupted inside a chunk: so that an abort is noticed within half a second, a chunk takes about a quarter. */
+/**
+ * The size of the next chunk. llama.cpp cannot be interrupted inside a chunk: so that an abort is noticed within half a second, a chunk takes about a quarter.
+ */
 function nextChunkSize(size: number, tookMs: number): number {
   if (tookMs < 125) return Math.min(maxChunkTokens, size * 2);
   return tookMs > 400 ? Math.max(minChunkTokens, size / 2) : size;

@@ -3,25 +3,25 @@ import { callsOf, textOf, type Message } from "../../message/message.ts";
 import { textInWords } from "../../message/place-files.ts";
 import { withTextsRead } from "../../message/text-files.ts";
 
-/** A message in the three roles that every chat template knows. */
+/** A message in one of the three roles that every chat template knows. */
 export interface PlainTurn {
   readonly role: "system" | "user" | "assistant";
   readonly text: string;
 }
 
 /**
- * A piece of a prompt. In `template` pieces the names of control tokens (`<|im_start|>`) mean those tokens; a `text` piece is what people,
- * tools and models wrote: in it they are plain letters, so that no content can open a message of its own. `builtin` names one token.
+ * A piece of a prompt. In `template` pieces the names of control tokens (`<|im_start|>`) mean those tokens. A `text` piece was written by people,
+ * tools or models, and in it these names are plain letters, so that no content can begin a message of its own. `builtin` names one token.
  */
 export type Segment =
   | { readonly type: "template" | "text"; readonly text: string }
   | { readonly type: "builtin"; readonly text: "BOS" | "EOS" | "NL" | "EOT" | "SEP" };
 
 /**
- * Messages in plain roles: results of tools are told by the user, since small models' templates have no role for them; neighbours of one
- * role become one message, since many templates refuse two of them. More messages at the end change nothing before the last turn.
+ * Messages in plain roles: results of tools become messages of the user, because small models' templates have no role for them; consecutive messages of one
+ * role become one, because many templates refuse two of them. More messages at the end change nothing before the last turn.
  *
- * @throws WritError `model-without-files` for a file of a user that is not text. The files of results are told in words.
+ * @throws WritError `model-without-files` for a file of a user that is not text. The files of results are described in words.
  */
 export function plainTurns(messages: readonly Message[], model: string): readonly PlainTurn[] {
   const turns: PlainTurn[] = [];
@@ -54,8 +54,8 @@ function plainTurn(message: Message, model: string): PlainTurn {
 }
 
 /**
- * The prompt in ChatML, up to where the model writes: what `apply_chat_template` of such models gives, but without the system message that
- * some of them make up when there is none.
+ * The prompt in ChatML, up to the place where the model writes: the result of `apply_chat_template` of such models, but without the system message that
+ * some of them add if there is none.
  */
 export function chatMlPrompt(turns: readonly PlainTurn[], beginning: string): readonly Segment[] {
   const segments: Segment[] = [];

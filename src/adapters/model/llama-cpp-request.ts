@@ -7,7 +7,7 @@ import { llamaFailed } from "./llama-cpp-failed.ts";
 import { type LlamaCppSource, withoutUndefined } from "./llama-cpp-source.ts";
 import { orAborted } from "./streams.ts";
 
-/** Asks for a reply: the `stream` of {@link LlamaCppSource}. */
+/** Yields a reply: the `stream` of {@link LlamaCppSource}. */
 export async function* reply(
   source: LlamaCppSource,
   request: ModelRequest,
@@ -37,7 +37,7 @@ export async function* reply(
   }
 }
 
-/** The engine of the model, loaded when nobody has it. One that could not be loaded is tried again by the next request. */
+/** The engine of the model, loaded if nobody has it. After a failure, the next request tries again. */
 function engineOf(source: LlamaCppSource): Promise<Engine> {
   if (source.hold === undefined) {
     const taken = holdEngine(source.engine);
@@ -49,7 +49,7 @@ function engineOf(source: LlamaCppSource): Promise<Engine> {
   return source.hold.engine;
 }
 
-/** A text to go on from. Models that expect a token at the beginning get it. */
+/** A text to continue. Models that expect a token at the beginning get it. */
 function completionOf({ model }: Engine, prompt: string): readonly Segment[] {
   const beginning: readonly Segment[] = model.tokens.shouldPrependBosToken
     ? [{ type: "builtin", text: "BOS" }]

@@ -4,24 +4,24 @@ import { messageOf } from "../../error/writ-error.ts";
 import { importInstalled, importPeer } from "../peer.ts";
 import { llamaFailed } from "./llama-cpp-failed.ts";
 
-/** The module `node-llama-cpp`, loaded. */
+/** The loaded module `node-llama-cpp`. */
 export type LlamaLibrary = typeof NodeLlamaCpp;
 
 /** llama.cpp, ready to load models. */
 export interface LlamaRuntime {
   readonly library: LlamaLibrary;
   readonly llama: NodeLlamaCpp.Llama;
-  /** Threads that one evaluation uses. More than there are cores makes llama.cpp slower by orders of magnitude. */
+  /** The threads of one evaluation. More than there are cores makes llama.cpp slower by orders of magnitude. */
   readonly threads: number;
 }
 
-/** Key of a runtime. */
+/** The key of a runtime. */
 export interface RuntimeOptions {
-  /** Use a GPU when there is one. */
+  /** Uses a GPU if there is one. */
   readonly gpu: boolean;
   /**
-   * Default: the cores that this process may use, but one. llama.cpp's threads wait for each other in a busy loop: where anything else
-   * wants a core, as many threads as cores are ten times slower and more; one fewer costs a quarter of the speed at most.
+   * The threads. Default: the cores that this process may use, minus one. llama.cpp's threads wait for each other in a busy loop: if anything else
+   * needs a core, as many threads as cores are ten times slower or more; one fewer costs at most a quarter of the speed.
    */
   readonly threads?: number;
 }
@@ -32,7 +32,7 @@ const runtimes = new Map<string, Promise<LlamaRuntime>>();
 /**
  * Loads `node-llama-cpp` and its prebuilt binary, once per set of options; never builds, never downloads.
  *
- * @throws WritError `peer-missing` when the package is not installed, `provider-failed` when it has no binary for this machine.
+ * @throws WritError `peer-missing` if the package is not installed, `provider-failed` if it has no binary for this machine
  */
 export function openRuntime(options: RuntimeOptions): Promise<LlamaRuntime> {
   const key = JSON.stringify([options.gpu, options.threads]);

@@ -1,9 +1,9 @@
 /** A queue before slots; each slot carries out one request at a time. */
 export interface SlotQueue<Slot> {
   /**
-   * Gives a free slot, the one that `prefer` rates highest, or waits for one in the order of asking. The caller gives it back with `release`.
+   * Returns a free slot, the one that `prefer` rates highest, or waits for one in the order of the calls. The caller gives it back with `release`.
    *
-   * @throws the reason of the signal when it is aborted while waiting; the request has then left the queue.
+   * @throws the reason of a signal that is aborted while waiting; the request has then left the queue
    */
   acquire(signal: AbortSignal, prefer: (slot: Slot) => number): Promise<Slot>;
   release(slot: Slot): void;

@@ -1,7 +1,7 @@
 import type { ModelSettings } from "../../model/model.ts";
 import type { EngineHold, EngineOptions } from "./llama-cpp-engine.ts";
 
-/** The model that is asked. */
+/** The model of a request. */
 export interface LlamaCppSource {
   readonly engine: EngineOptions;
   readonly defaults: ModelSettings;
@@ -9,7 +9,7 @@ export interface LlamaCppSource {
   hold: EngineHold | undefined;
 }
 
-/** Settings without those that say nothing. */
+/** The settings without undefined ones. */
 export function withoutUndefined(settings: {
   readonly [Name in keyof ModelSettings]?: ModelSettings[Name] | undefined;
 }): ModelSettings {

@@ -3,15 +3,15 @@ import { messageOf, WritError } from "../../error/writ-error.ts";
 import { chatMlPrompt, isChatMl, type PlainTurn, type Segment } from "./llama-cpp-prompt.ts";
 import type { LlamaLibrary } from "./llama-cpp-runtime.ts";
 
-/** Writes conversations the way a model was trained to read them. */
+/** Writes conversations in the form that a model was trained on. */
 export interface PromptWriter {
   /**
-   * The prompt up to where the model writes. More turns give a prompt that begins with the shorter one's, up to its last turn.
+   * The prompt up to the place where the model writes. The prompt of more turns begins with that of fewer, up to its last turn.
    *
-   * @throws WritError `model-file-invalid` when the model knows no conversations, since it has no template.
+   * @throws WritError `model-file-invalid` if the model has no template, and so knows no conversations
    */
   write(turns: readonly PlainTurn[]): readonly Segment[];
-  /** Tokens that end a reply beside those the model declares. */
+  /** The tokens that end a reply, in addition to those that the model declares. */
   readonly stopTokens: ReadonlySet<Token>;
   /** Texts that end a reply, for models without tokens for it. */
   readonly stopTexts: readonly string[];
@@ -26,10 +26,10 @@ interface PromptSource {
 }
 
 /**
- * Makes the writer for a model: ChatML natively, any other template through the Jinja interpreter of node-llama-cpp.
+ * Makes the writer for a model: ChatML directly, any other template with the Jinja interpreter of node-llama-cpp.
  * Without a template the model can still complete plain text.
  *
- * @throws WritError `model-file-invalid` when the template cannot be used.
+ * @throws WritError `model-file-invalid` if the template cannot be used
  */
 export function promptWriter(source: PromptSource): PromptWriter {
   const { template, path } = source;

@@ -1,4 +1,4 @@
-/** Text of one piece. `stopped` is true after a stop sequence; nothing after it is text of the reply. */
+/** The text of one piece. `stopped` is true after a stop sequence; nothing after it belongs to the reply. */
 export interface WrittenPiece {
   readonly text: string;
   readonly stopped: boolean;
@@ -6,18 +6,18 @@ export interface WrittenPiece {
 
 /** Turns tokens into text that can be shown at once. */
 export interface TextWriter<Token> {
-  /** Takes the next token and gives the text that is certain now: no half of a character, no beginning of a stop sequence. */
+  /** Takes the next token and returns the text that is certain now: no half of a character, no beginning of a stop sequence. */
   push(token: Token): WrittenPiece;
-  /** Gives what was held back. A character that the model left half written is dropped. */
+  /** Returns the text that was held back. A character that the model left incomplete is dropped. */
   end(): string;
 }
 
-/** The longest character has four bytes; more tokens than this are never parts of one. */
+/** The most tokens of one character, which has at most four bytes. */
 const maxTokensOfCharacter = 8;
 const unfinished = "\uFFFD";
 
 /**
- * Makes the writer of one reply. `detokenize` gives the text of tokens that follow others, with U+FFFD for bytes that are no character (yet).
+ * Makes the writer of one reply. `detokenize` returns the text of tokens that follow others, with U+FFFD for bytes that are not a character (yet).
  */
 export function textWriter<Token>(
   detokenize: (tokens: readonly Token[], before: readonly Token[]) => string,

@@ -8,23 +8,23 @@ import { atLeastOne, knownOptions } from "./options.ts";
 import { settingsData } from "./settings-data.ts";
 import { whenAsked } from "./streams.ts";
 
-/** Options of a model inside the process, and the settings of requests that say nothing themselves. */
+/** Options of a model inside the process, with the settings of requests that have none. */
 export interface LlamaCppOptions {
-  /** 0 always takes the likeliest token. Default 0.7; 0 where a grammar holds the reply. */
+  /** 0 always takes the likeliest token. Default 0.7; 0 if a grammar holds the reply. */
   readonly temperature?: number;
   readonly topP?: number;
   readonly topK?: number;
   readonly seed?: number;
-  /** A reply is cut after so many tokens. Default 512. */
+  /** The tokens after which a reply is cut. Default 512. */
   readonly maxOutputTokens?: number;
   readonly stopSequences?: readonly string[];
-  /** Threads of one evaluation. Default: the cores that this process may use, but one. More than there are makes it slower by orders of magnitude. */
+  /** The threads of one evaluation. Default: the cores that this process may use, minus one. More than there are makes it slower by orders of magnitude. */
   readonly threads?: number;
-  /** Tokens of the conversation that fit. Default: what the model was trained on, at most 8192, less when the memory is short. */
+  /** The tokens of a conversation that fit. Default: the length of the model's training, at most 8192, and less if memory is short. */
   readonly contextSize?: number;
-  /** Requests that are carried out beside each other; the others wait in the order they came. Each takes memory. Default 1. */
+  /** The requests that are carried out at the same time; others wait in order. Each takes memory. Default 1. */
   readonly parallel?: number;
-  /** Use a GPU where there is one and its libraries are installed. Default false. */
+  /** Uses a GPU if there is one and its libraries are installed. Default false. */
   readonly gpu?: boolean;
   /** The format of conversations: `chatml` or a Jinja template. Default: the one in the file. */
   readonly template?: string;
@@ -32,7 +32,7 @@ export interface LlamaCppOptions {
 
 /** A model inside the process. Its memory is freed with the process, or earlier by `dispose`. */
 export interface LlamaCppModel extends Model, AsyncDisposable {
-  /** Frees the memory when no other model shares it. Requests under way fail; a later request loads the model anew. */
+  /** Frees the memory if no other model shares it. Requests under way fail; a later request loads the model again. */
   dispose(): Promise<void>;
 }
 
@@ -51,16 +51,16 @@ const known: Readonly<Record<keyof LlamaCppOptions, true>> = {
 };
 
 /**
- * Makes a model of a GGUF file that runs inside the process with llama.cpp (package `node-llama-cpp`, an optional peer). Takes the path of a
+ * Makes a model from a GGUF file that runs inside the process with llama.cpp (package `node-llama-cpp`, an optional peer). Takes the path of a
  * file, or the name of a model that `writ models pull` fetched.
  *
  * Nothing is loaded before the first request. Models with the same file and options share one copy in memory and one queue. The chat
- * template of the file decides how messages are written; what people and tools wrote can never become a control token. A prompt that
- * continues the last one is not read again: `usage.cachedInputTokens` says how many tokens were kept, the rest was evaluated. Tools are
+ * template of the file decides the form of messages; text of people and tools can never become a control token. A prompt that
+ * continues the last one is not read again: `usage.cachedInputTokens` is the number of reused tokens, the rest was evaluated. Tools are
  * never called natively: the driver puts them in the prompt and holds the reply with a grammar.
  *
  * @throws WritError on a request: `model-file-missing`, `model-file-invalid`, `peer-missing`, `model-without-tools`, and `provider-failed`
- * when the prompt does not fit, a message has a file, the format is a schema, the grammar is wrong or the memory too small.
+ * if the prompt does not fit, a message has a file, the format is a schema, the grammar is wrong or the memory too small.
  *
  * @example
  * ```ts
@@ -110,17 +110,17 @@ export function llamaCpp(pathOrName: string, options: LlamaCppOptions = {}): Lla
   };
 }
 
-/** Fewer weights than this: too weak for protocols that need judgement. */
+/** The number of weights below which a model is too weak for protocols that need judgement. */
 const smallParameters = 1e9;
 const withoutFile: ModelFeatures = { tools: false, format: "grammar", completion: true };
 
-/** Abilities of the model, read from its file; undefined while the file cannot be read. */
+/** The features of the model, read from its file; undefined while the file cannot be read. */
 function featuresOf(path: string): ModelFeatures | undefined {
   if (!existsSync(path)) return undefined;
   try {
     return { ...withoutFile, small: readGgufSummary(path).parameters < smallParameters };
   } catch {
-    return undefined; // the first request says what is wrong with the file
+    return undefined; // the first request reports the error of the file
   }
 }
 

@@ -3,20 +3,20 @@ import { shownAddress } from "./options.ts";
 
 /** The address of an Ollama server, and the headers of every request to it. */
 export interface OllamaAddress {
-  /** With scheme and port, without credentials and without a slash at its end. */
+  /** The address with scheme and port, without credentials and without a slash at its end. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 const defaultPort = 11_434;
 
-/** The temperature of a request that says nothing of it. */
+/** The temperature of a request that sets none. */
 export const defaultTemperature = 0.7;
 
 /**
- * Reads an address as Ollama's own tools do: the scheme may be missing, and without one the port too. What a server listens on everywhere
- * (`0.0.0.0`) is no address to reach it at: it becomes this machine's. A name and password become a header, `fetch` takes them nowhere else. Where no host
- * is given it is that of OLLAMA_HOST, which Ollama's own tools use too.
+ * Reads an address as Ollama's own tools do: the scheme may be missing, and without one the port too. An address at which a server listens on all interfaces
+ * (`0.0.0.0`) cannot be reached: it becomes this machine's. A name and password become a header, because `fetch` takes them nowhere else. Without
+ * a host, it is that of OLLAMA_HOST, which Ollama's own tools use too.
  *
  * @throws WritError `option-invalid`
  */
@@ -27,7 +27,7 @@ export function ollamaAddress(host: string | undefined, port?: number): OllamaAd
 
 interface Given {
   readonly host: string;
-  /** The place where the host was given. */
+  /** The option or variable that the host came from. */
   readonly option: string;
   readonly port: number | undefined;
 }
@@ -63,13 +63,13 @@ function invalid(option: string, value: string | number, advice: string): WritEr
   return new WritError("option-invalid", { option, value, advice });
 }
 
-/** The settings by which one request is carried out. */
+/** The settings of one request. */
 export interface Connection {
   readonly address: OllamaAddress;
   readonly fetch: typeof fetch;
   readonly signal: AbortSignal;
-  /** A reply larger than this is broken off. */
+  /** The size at which a reply is broken off. */
   readonly maxReplyBytes: number;
-  /** True for a reply of one JSON value a line; false for one value alone. */
+  /** True for a reply with one JSON value per line; false for one value alone. */
   readonly lines: boolean;
 }

@@ -7,8 +7,8 @@ import type { Connection } from "./ollama-address.ts";
 import { withinOrigin } from "./within-origin.ts";
 
 /**
- * Makes the official client for one request. Its `abort()` would end all requests of a client, and some it cannot end at all: here the
- * signal ends the request itself. What it does with replies that are not as they should be (it prints them and goes on) is kept from it.
+ * Makes the official client for one request. Its `abort()` would end all requests of a client, and cannot end some at all: here the
+ * signal ends the request itself. The client prints malformed replies and goes on, so these are checked before it gets them.
  *
  * @throws WritError `peer-missing`
  */
@@ -21,7 +21,7 @@ export async function openClient(connection: Connection, load: LoadClient = load
 /** Imports the package. */
 export type LoadClient = () => Promise<{ readonly Ollama: typeof Ollama }>;
 
-/** The build for browsers is the same client, except that it never reads an image from the disk when its data looks like a path. */
+/** The build for browsers: the same client, except that it never reads an image from the disk if its data looks like a path. */
 const loadClient: LoadClient = () => importInstalled("ollama/browser");
 
 function checkedFetch({ fetch, signal, maxReplyBytes, lines }: Connection): typeof fetch {
@@ -37,7 +37,7 @@ function checkedFetch({ fetch, signal, maxReplyBytes, lines }: Connection): type
   };
 }
 
-/** Passes on whole JSON objects, one a line; blank lines are left out. */
+/** Passes on whole JSON objects, one per line, without blank lines. */
 function checkedJson(lines: boolean): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
@@ -63,7 +63,7 @@ function checkedJson(lines: boolean): TransformStream<Uint8Array<ArrayBuffer>, U
   });
 }
 
-/** The text of an object, which the client reads again. */
+/** The text of an object, which the client parses again. */
 function checkedObject(text: string): string {
   let value: unknown;
   try {
@@ -73,7 +73,7 @@ function checkedObject(text: string): string {
   }
   if (!isJsonObject(value))
     throw new UnreadableReply(`a part of the answer is not a JSON object: ${shown(text)}`, {
-      retryable: !/^\s*<(?:!doctype|html)/i.test(text), // a page is that of another address
+      retryable: !/^\s*<(?:!doctype|html)/i.test(text), // a page comes from another address
     });
   const { error } = value;
   if (error !== undefined && error !== null && error !== "") throw new RefusedRequest(readFault(value));

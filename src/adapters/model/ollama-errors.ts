@@ -10,17 +10,17 @@ import {
   unknownCallers,
 } from "./server-errors.ts";
 
-/** The model that was asked, and how to find out what the server has instead. */
+/** The model of a request, with functions that list what the server has instead. */
 export interface AskedOllama {
   readonly model: string;
   readonly url: string;
-  /** The names of the models that are installed; undefined when the server does not say. */
+  /** Returns the names of the installed models; undefined if the server does not say. */
   installed(this: void): Promise<readonly string[] | undefined>;
-  /** The same for those that can call tools. */
+  /** The same for models that can call tools. */
   withTools(this: void): Promise<readonly string[] | undefined>;
 }
 
-/** Makes a `WritError` of the cause that stopped a request. */
+/** Makes a `WritError` from the cause that stopped a request. */
 export async function ollamaError(thrown: unknown, asked: AskedOllama): Promise<WritError> {
   if (isWritError(thrown)) return thrown;
   const { model } = asked;
@@ -70,7 +70,7 @@ function callersIn(names: readonly string[] | undefined): string {
 const startAdvice =
   "Start it with `ollama serve`. If it runs elsewhere, set OLLAMA_HOST or give the model a `host`. Without Ollama, see writ at work with: npx writ demo";
 
-/** Replaces the package's words for a stream that just ends: nobody understands them. */
+/** The text of an error. Replaces the package's unclear text for a stream that just ends. */
 function saidBy(thrown: unknown): string {
   const said = reasonOf(thrown);
   return said.startsWith("Did not receive done") ? "the answer ended before the reply did" : said;

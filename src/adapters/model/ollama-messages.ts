@@ -14,7 +14,7 @@ import { objectArguments, saidFields, type WireTool, wireTools } from "./wire-fi
 /** A message of `/api/chat`. */
 export interface OllamaMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
-  /** Null in a reply that only calls: strict validators behind Ollama refuse an empty text there, and Ollama reads null as one. */
+  /** Null in a reply with only calls: strict validators in front of Ollama refuse an empty text there, and Ollama reads null as one. */
   readonly content: string | null;
   readonly thinking?: string;
   readonly images?: string[];
@@ -23,24 +23,25 @@ export interface OllamaMessage {
   readonly tool_call_id?: string;
 }
 
-/** A call in a message. Older servers pass over the id. */
+/** A call in a message. Older servers ignore the id. */
 export interface OllamaCall {
   readonly id: string;
   readonly function: { readonly name: string; readonly arguments: JsonObject };
 }
 
-/** The model that messages go to, and its server. */
+/** The model that messages go to, with its server. */
 interface Addressee {
   readonly model: string;
   readonly server: string;
 }
 
 /**
- * The messages as Ollama has them. Reasoning and ids of calls go back to the server that wrote them. Calls that another provider carried out itself, and parts that only it understands, have no place here.
+ * The messages in Ollama's form. Reasoning and ids of calls go back to the server that wrote them. Calls that another provider carried out itself, and parts
+ * that only another provider understands, are left out.
  *
  * The images of results follow in a message after them.
  *
- * @throws WritError `model-without-files` for a file of a user that is neither a picture in base64 nor a text.
+ * @throws WritError `model-without-files` for a file of a user that is neither a picture in base64 nor a text
  */
 export function toOllamaMessages(messages: readonly Message[], to: Addressee): readonly OllamaMessage[] {
   const ids = wireIds(to.server, false);
@@ -109,13 +110,13 @@ function imagesOf({ parts }: UserMessage, model: string): { readonly images?: st
   return images.length === 0 ? {} : { images };
 }
 
-/** The images that a model made. What else it made goes back in words. */
+/** The images that a model made. Its other files go back as words. */
 function ownImages({ parts }: ReplyMessage): { readonly images?: string[] } {
   const images = parts.flatMap((part) => (part.type === "file" ? (imageOf(part) ?? []) : []));
   return images.length === 0 ? {} : { images };
 }
 
-/** The tools as Ollama has them. */
+/** The tools in Ollama's form. */
 export function toOllamaTools(tools: readonly ToolDescription[]): readonly WireTool[] {
   return wireTools(tools, toOllamaParameters);
 }

@@ -16,25 +16,25 @@ import { withinOrigin } from "./within-origin.ts";
  * ```
  */
 export interface OllamaModel {
-  /** With its tag, like `qwen2.5:7b`. */
+  /** The name with its tag, like `qwen2.5:7b`. */
   readonly name: string;
-  /** On disk; 0 for a model that runs in the cloud. */
+  /** The size on disk; 0 for a model that runs in the cloud. */
   readonly sizeBytes: number;
-  /** Like `7.6B`. */
+  /** The number of parameters, like `7.6B`. */
   readonly parameters?: string;
-  /** Like `completion`, `tools`, `vision`, `thinking`. Left out when the server does not say. */
+  /** Capabilities like `completion`, `tools`, `vision`, `thinking`. Left out if the server does not say. */
   readonly capabilities?: readonly string[];
 }
 
-/** A list is small; a larger answer is none. */
+/** The most bytes of a list: a larger answer is not one. */
 const maxListBytes = 8 * 1024 * 1024;
 const listTimeoutMs = 5_000;
-/** Models whose capabilities are asked for: each is a request. */
+/** The most models whose capabilities are asked for, each with a request. */
 const maxShown = 16;
 
 /**
- * Lists what is installed on an Ollama server, as the server orders it. Asks for the capabilities of the first 16, no model is loaded for it. `host`
- * as in `ollama()`: default the environment variable OLLAMA_HOST, else http://localhost:11434. Waits 5 seconds at most.
+ * Lists the models that are installed on an Ollama server, in the server's order. Asks for the capabilities of the first 16, without loading a model. `host`
+ * works as in `ollama()`: default the environment variable OLLAMA_HOST, otherwise http://localhost:11434. Waits 5 seconds at most.
  *
  * @throws WritError `provider-unreachable`, `provider-failed`, `provider-redirected`, `peer-missing`,
  *   `option-invalid`
@@ -74,7 +74,7 @@ export async function ollamaModels(host?: string): Promise<readonly OllamaModel[
 const notAsked = (): Promise<undefined> => Promise.resolve(undefined);
 
 /**
- * Tells whether an Ollama server answers at a host within a second. Never throws; needs no package. `host` as in {@link ollamaModels}.
+ * True if an Ollama server answers at a host within a second. Never throws; needs no package. `host` works as in {@link ollamaModels}.
  *
  * @example
  * ```ts
@@ -95,10 +95,10 @@ export async function ollamaRunning(host?: string): Promise<boolean> {
   }
 }
 
-/** Connection for the list of a server's models. */
+/** The connection for the list of a server's models. */
 export type AskingList = Pick<Connection, "fetch" | "signal"> & { readonly address: OllamaAddress };
 
-/** The models that are installed, without their capabilities. */
+/** The installed models, without their capabilities. */
 export async function listModels(asking: AskingList): Promise<readonly OllamaModel[]> {
   const client = await openClient({ ...asking, maxReplyBytes: maxListBytes, lines: false });
   const { models } = await client.list();
@@ -109,7 +109,7 @@ export async function listModels(asking: AskingList): Promise<readonly OllamaMod
   }));
 }
 
-/** Abilities of a model; undefined when the server does not report them. */
+/** The capabilities of a model; undefined if the server does not report them. */
 export async function capabilitiesOf(
   model: string,
   asking: AskingList,

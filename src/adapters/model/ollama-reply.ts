@@ -5,7 +5,7 @@ import { UnreadableReply } from "./http-reply.ts";
 import { keptBy, keptCall } from "./kept.ts";
 import { newCallId, reportedUsage } from "./wire-fields.ts";
 
-/** A line of a streamed reply, or a whole one. Any field can be missing or of another type: it comes from outside. */
+/** A line of a streamed reply, or a whole one. It is untrusted: any field can be missing or of another type. */
 export interface OllamaChunk {
   readonly message?: unknown;
   readonly done?: unknown;
@@ -14,7 +14,7 @@ export interface OllamaChunk {
   readonly eval_count?: unknown;
 }
 
-/** A reply that came whole, as the one line of a streamed one. */
+/** A whole reply, as the only line of a streamed one. */
 export function wholeReply(reply: OllamaChunk): OllamaChunk {
   if (!isJsonObject(reply.message))
     throw new UnreadableReply("the answer is not the reply of a chat: it has no message");
@@ -23,10 +23,10 @@ export function wholeReply(reply: OllamaChunk): OllamaChunk {
 }
 
 /**
- * The lines of a reply as deltas. Calls come whole; those without an id of their own get `call_` and their index in the reply. Calls that a line
- * repeats, with their ids, count once. `server` is noted on what goes back to it alone.
+ * The lines of a reply as deltas. Calls come whole; those without an id get `call_` and their index in the reply. Calls that a line
+ * repeats with their ids count once. `server` is noted on parts that go back only to it.
  *
- * @throws UnreadableReply when the lines end before one says that the reply is done.
+ * @throws UnreadableReply if the lines end before one says that the reply is done
  */
 export async function* toDeltas(
   chunks: AsyncIterable<OllamaChunk> | Iterable<OllamaChunk>,
@@ -45,7 +45,7 @@ export async function* toDeltas(
     for (const call of made) yield* readCall(call, ids, server);
     told.push(...made);
     if (chunk.done !== true) continue;
-    // A server that had the whole prompt in its cache may leave its count out: that is not zero.
+    // A server that had the whole prompt in its cache may leave out its count, which is not zero.
     const usage = reportedUsage({ inputTokens: chunk.prompt_eval_count, outputTokens: chunk.eval_count });
     const finishReason = finishReasonOf(chunk.done_reason, ids.size > 0);
     yield { type: "end", finishReason, ...(usage && { usage }) };
@@ -54,7 +54,7 @@ export async function* toDeltas(
   throw new UnreadableReply("the answer ended before the reply did");
 }
 
-/** The same call, with an id that the server itself gave. */
+/** True for the same call, with an id from the server itself. */
 function isRepeated(one: Json, another: Json): boolean {
   const { id } = asObject(one);
   return typeof id === "string" && id.trim() !== "" && sameJson(one, another);
@@ -69,7 +69,7 @@ function* readCall(call: Json, ids: Set<string>, server: string): Generator<Delt
   yield { type: "call-end", id, arguments: whole ?? {}, ...(providerMetadata && { providerMetadata }) };
 }
 
-/** `length` wins over calls: the last of them may have been cut. Servers of 2023 gave no reason when all was well. */
+/** The reason for the end. `length` overrides calls, because the last of them may have been cut. Servers of 2023 gave no reason for a normal end. */
 function finishReasonOf(reason: unknown, hasCalls: boolean): FinishReason {
   if (reason === "length") return "length";
   if (hasCalls) return "tool-calls";

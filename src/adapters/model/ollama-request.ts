@@ -20,7 +20,7 @@ import { stoppable } from "./streams.ts";
 import { settingFields } from "./wire-fields.ts";
 
 /**
- * Address of an Ollama model, and the settings of requests that say nothing themselves.
+ * The address of an Ollama model, with the settings of requests that have none.
  *
  * @example
  * ```ts
@@ -30,9 +30,9 @@ import { settingFields } from "./wire-fields.ts";
  * ```
  */
 export interface OllamaOptions {
-  /** The server: a name, `name:port` or a URL. Default: the environment variable OLLAMA_HOST, else `localhost`. */
+  /** The server: a name, `name:port` or a URL. Default: the environment variable OLLAMA_HOST, otherwise `localhost`. */
   readonly host?: string;
-  /** Default: the one in `host`, else 11434 (80 or 443 for a URL, as for Ollama's own tools). */
+  /** The port. Default: the one in `host`, otherwise 11434 (80 or 443 for a URL, as for Ollama's own tools). */
   readonly port?: number;
   /** 0 always takes the likeliest token. Default 0.7. */
   readonly temperature?: number;
@@ -41,20 +41,20 @@ export interface OllamaOptions {
   readonly seed?: number;
   readonly frequencyPenalty?: number;
   readonly presencePenalty?: number;
-  /** A reply is cut after so many tokens (`num_predict`). Default: the model's own. */
+  /** The tokens after which a reply is cut (`num_predict`). Default: the model's own. */
   readonly maxOutputTokens?: number;
   readonly stopSequences?: readonly string[];
   /**
-   * Tokens that the model reads and writes at most (`num_ctx`). Default: the server's, often 4096. Ollama cuts a longer conversation at its
-   * beginning without a word, so a run with many tools or turns needs more.
+   * The most tokens that the model reads and writes (`num_ctx`). Default: the server's, often 4096. Ollama silently cuts a longer conversation at its
+   * beginning, so a run with many tools or turns needs more.
    */
   readonly contextLength?: number;
   /**
-   * Time for which the server keeps the model in memory afterwards: like `"10m"`, or seconds; 0 not at all,
-   * -1 for ever. Default: the server's, 5 minutes.
+   * The time for which the server keeps the model in memory afterwards: like `"10m"`, or seconds; 0 not at all,
+   * -1 forever. Default: the server's, 5 minutes.
    */
   readonly keepAlive?: string | number;
-  /** Whether, or how much, the model reasons before it answers. Models that cannot refuse it. Default: the model's own. */
+  /** Sets whether, or how much, the model reasons before it answers. Models that cannot reason refuse it. Default: the model's own. */
   readonly think?: boolean | "low" | "medium" | "high" | "max";
   /** False asks for replies in one piece, for proxies that cannot stream. Default true. */
   readonly stream?: boolean;
@@ -62,18 +62,18 @@ export interface OllamaOptions {
   readonly providerOptions?: JsonObject;
   /** Headers for every request, like the key of a proxy. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A reply larger than this ends with an error. Default 16 MiB. */
+  /** The size above which a reply ends with an error. Default 16 MiB. */
   readonly maxReplyBytes?: number;
   /**
-   * Sends the requests, each with `redirect: "manual"`. Default: the global one, which gives up on a server
+   * Sends the requests, each with `redirect: "manual"`. Default: the global `fetch`, which gives up on a server
    * that begins no answer within 5 minutes.
    */
   readonly fetch?: typeof globalThis.fetch;
-  /** Takes warnings, each once for a model. Default: a process warning. */
+  /** Gets warnings, each once for a model. Default: a process warning. */
   readonly warn?: (message: string) => void;
 }
 
-/** The model that is asked. */
+/** The model of a request. */
 export interface OllamaSource {
   readonly name: string;
   readonly options: OllamaOptions;
@@ -82,13 +82,13 @@ export interface OllamaSource {
 
 const defaultMaxReplyBytes = 16 * 1024 * 1024;
 /**
- * Time for the server to say what else it has, and the most models that are asked for their abilities: the
+ * The time for the server to say what else it has, and the most models that are asked for their capabilities. The
  * run waits for both.
  */
 const adviceTimeoutMs = 2_000;
 const maxAdvised = 8;
 
-/** Asks for a reply: the `stream` of {@link OllamaSource}. */
+/** Yields a reply: the `stream` of {@link OllamaSource}. */
 export function reply(
   source: OllamaSource,
   request: ModelRequest,
@@ -122,7 +122,7 @@ async function send(
   );
 }
 
-/** The body of a request. All that is about sampling stands in `options`: elsewhere Ollama passes over it. */
+/** The body of a request. All settings of sampling are in `options`: elsewhere Ollama ignores them. */
 function chatBody({ name, options, address }: OllamaSource, request: ModelRequest): ChatRequest {
   const { format } = request;
   if (format?.type === "grammar") {
@@ -156,7 +156,7 @@ function samplingOptions(settings: ModelSettings & Pick<OllamaOptions, "contextL
   };
 }
 
-/** The tools that the request sends: Ollama calls what it is told of, or not. */
+/** The tools of the request. Ollama has no tool choice: the model calls the tools that it is told of, or not. */
 function offeredTools(
   { name, options }: Pick<OllamaSource, "name" | "options">,
   request: ModelRequest,
@@ -179,7 +179,7 @@ type Warn = (message: string) => void;
 
 const warnProcess: Warn = (message) => process.emitWarning(visible(message), "WritWarning");
 
-// Register: the models of which each function was warned, by name. One warning of a model is enough, whatever it is asked to call.
+// Register: the models of which each function was warned, by name. One warning for a model is enough, whatever it is asked to call.
 const warned = new WeakMap<Warn, Set<string>>();
 
 function warnOnce(warn: Warn, model: string, message: string): void {
@@ -189,7 +189,7 @@ function warnOnce(warn: Warn, model: string, message: string): void {
   warn(message);
 }
 
-/** Questions to the server about its other models, for the message of an error. */
+/** Questions to the server about its other models, for an error message. */
 function asked({ name, address, options }: OllamaSource, signal: AbortSignal): AskedOllama {
   const list = (): Parameters<typeof listModels>[0] => ({
     address,

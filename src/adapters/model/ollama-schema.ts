@@ -5,8 +5,8 @@ import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { remembered } from "../../util/remembered.ts";
 
 /**
- * Ollama makes a grammar of a format. These keywords make it refuse the whole schema, and a `pattern` with a look-ahead, as zod writes for an
- * email address, ends the server itself (0.11.4). What the reply is held to is therefore wider; the runtime judges it by the whole schema.
+ * The keywords that are dropped from a format. Ollama makes a grammar of it: these keywords make it refuse the whole schema, and a `pattern` with a look-ahead,
+ * as zod writes for an email address, ends the server itself (0.11.4). The format is therefore wider; the runtime checks the reply against the whole schema.
  */
 const droppedInFormats: ReadonlySet<string> = new Set([
   "pattern",
@@ -18,7 +18,7 @@ const droppedInFormats: ReadonlySet<string> = new Set([
   "dependentSchemas",
 ]);
 
-/** Without one of these Ollama takes a schema for that of an object, or refuses it. */
+/** Keywords without which Ollama reads a schema as that of an object, or refuses it. */
 const shapes = [
   "$ref",
   "type",
@@ -34,7 +34,7 @@ const shapes = [
 
 const anyType = ["object", "array", "string", "number", "boolean", "null"];
 
-/** A schema for `format`, made once: what Ollama can hold a reply to, never narrower than the schema given. Depends on: that schema. */
+/** A schema for `format`, made once: as narrow as Ollama can enforce, but never narrower than the given schema. Depends on: that schema. */
 export const toOllamaFormat: (root: JsonSchema) => JsonSchema = remembered((root) => writeFormat(root, root));
 
 function writeFormat(schema: Json, root: JsonSchema): JsonObject {
@@ -50,7 +50,7 @@ function writeFormat(schema: Json, root: JsonSchema): JsonObject {
   return shapes.some((shape) => Object.hasOwn(format, shape)) ? format : { ...format, type: anyType };
 }
 
-/** References that lead somewhere in what is left. Ollama knows neither anchors nor `#` alone. */
+/** True for a reference that leads somewhere in the remaining schema. Ollama knows neither anchors nor `#` alone. */
 function isKept(reference: Json, root: JsonSchema): boolean {
   if (typeof reference !== "string" || !reference.startsWith("#/")) return false;
   return (
@@ -65,7 +65,7 @@ const closedKeywords: ReadonlySet<string> = new Set([
   "unevaluatedItems",
 ]);
 
-/** The value of a keyword with the schemas in it changed; true and false stay where they open or close an object. */
+/** The value of a keyword with the schemas in it changed; true and false stay if they open or close an object. */
 function mapHeld(name: string, value: Json, change: (schema: Json) => Json): Json {
   if (closedKeywords.has(name) && typeof value === "boolean") return value;
   const holds = keywords.get(name)?.holds;
@@ -76,12 +76,12 @@ function mapHeld(name: string, value: Json, change: (schema: Json) => Json): Jso
 }
 
 const lookAround = /\(\?<?[=!]/;
-/** In a pattern: what is escaped, and classes. */
+/** Escaped characters and classes in a pattern. */
 const plainSigns = /\\.|\[(?:\\.|[^\]\\])*\]/gs;
 
 /**
  * The schema without patterns that look ahead or behind, as zod writes for durations. OpenAI and llama.cpp refuse each request with one, and the
- * engines of others do not have it. The runtime judges by the whole schema.
+ * engines of others do not support them. The runtime checks against the whole schema.
  */
 export function withoutLookAround(schema: JsonSchema): JsonSchema {
   const kept = Object.entries(schema).filter(
@@ -92,17 +92,17 @@ export function withoutLookAround(schema: JsonSchema): JsonSchema {
   return Object.fromEntries(kept.map(([name, value]) => [name, mapHeld(name, value, change)]));
 }
 
-/** References are written out this many times for a tool; what is left of them stays as it is. */
+/** The most times that references are written out for a tool; later ones stay as they are. */
 const maxInlined = 100;
 
 /**
- * A schema for the parameters of a tool, made once. Ollama passes on to the model only the keywords it knows (`type`, `description`, `enum`,
+ * A schema for the parameters of a tool, made once. Ollama passes only the keywords it knows on to the model (`type`, `description`, `enum`,
  * `anyOf`, `items`, in later versions `properties`), and refuses the request for a schema that is true or false. So references are written
- * out, and `const` and `oneOf` are said in words that it knows. Depends on: the schema.
+ * out, and `const` and `oneOf` are replaced by keywords that it knows. Depends on: the schema.
  */
 export const toOllamaParameters: (root: JsonSchema) => JsonSchema = remembered(writeParameters);
 
-/** The definitions go along only when a reference to them is left: the model would read them twice. */
+/** The parameters of a tool. Definitions are kept only if a reference to them is left: the model would read them twice. */
 function writeParameters(root: JsonSchema): JsonSchema {
   const { $defs, definitions, ...body } = root;
   const written: Inlining["written"] = { count: 0, isWhole: true };

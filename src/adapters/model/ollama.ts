@@ -34,13 +34,13 @@ const known: Readonly<Record<keyof OllamaOptions, true>> = {
 };
 
 /**
- * Makes a model of a name on an Ollama server, like `qwen2.5:7b`. Needs the package `ollama` (an optional peer), which is loaded with the
- * first request. Nothing is asked before.
+ * Makes a model from a name on an Ollama server, like `qwen2.5:7b`. Needs the package `ollama` (an optional peer), which is loaded at the
+ * first request. It sends nothing before.
  *
- * Ollama has no tool choice: `"none"` sends no tools, a named one sends only that tool, `"required"` sends all; the last two are wishes,
- * warned of once, and a run asks again when they are not followed. Whether the model can call tools is not known before the first request
- * that has some. The price is 0. Leaving the stream early, or aborting it, ends the request on the server; an aborted stream throws what the
- * signal was aborted with.
+ * Ollama has no tool choice: `"none"` sends no tools, a named one sends only that tool, `"required"` sends all. The last two are only wishes,
+ * with one warning, and a run asks again if the model does not follow them. Before the first request with tools it is unknown whether the model can call
+ * them. The price is 0. Leaving the stream early, or aborting it, ends the request on the server; an aborted stream throws the reason of the
+ * signal.
  *
  * @throws WritError `option-invalid`. From `stream`: `provider-unreachable`, `model-not-found`, `model-without-tools`,
  *   `provider-refused-key`, `provider-redirected`, `provider-failed` (retryable for load and broken

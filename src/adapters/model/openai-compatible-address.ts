@@ -2,9 +2,9 @@ import { WritError } from "../../error/writ-error.ts";
 import { headersOf, shownAddress } from "./options.ts";
 import { withinOrigin } from "./within-origin.ts";
 
-/** The address of an OpenAI-compatible server, and the fields that every request to it carries. */
+/** The address of an OpenAI-compatible server, with the fields of every request to it. */
 export interface OpenaiServer {
-  /** With its path, mostly `/v1`, without a slash at its end. */
+  /** The address with its path, mostly `/v1`, without a slash at its end. */
   readonly url: string;
   /** The query, like `?api-version=1`. */
   readonly search: string;
@@ -21,8 +21,8 @@ export interface ServerOptions {
 }
 
 /**
- * Reads where the server is: from the options, else from OPENAI_BASE_URL. An address without a path gets `/v1`. No address is guessed, since
- * prompts would go there. The key in OPENAI_API_KEY goes to the address in OPENAI_BASE_URL and to OpenAI's own, and nowhere else.
+ * Reads the address of the server: from the options, otherwise from OPENAI_BASE_URL. An address without a path gets `/v1`. No address is guessed, because
+ * prompts would go there. The key in OPENAI_API_KEY goes only to the address in OPENAI_BASE_URL and to OpenAI's own.
  *
  * @throws WritError `option-invalid`
  */
@@ -39,7 +39,7 @@ export function openaiServer(options: ServerOptions): OpenaiServer {
   };
 }
 
-/** The place of an address, as its author knows it. Where nobody gave one that is the option. */
+/** The place of an address as its author knows it; the option if nobody gave one. */
 function namedIn(baseUrl: string | undefined): string {
   const isFromVariable = baseUrl === undefined && (process.env["OPENAI_BASE_URL"]?.trim() ?? "") !== "";
   return isFromVariable ? "OPENAI_BASE_URL" : "openaiCompatible baseUrl";

@@ -6,7 +6,7 @@ import { type Kept, keptCall } from "./kept.ts";
 import { newCallId } from "./wire-fields.ts";
 
 interface StreamedCall extends Closing {
-  /** The id that the server gave; empty when it gave none. */
+  /** The id from the server; empty if it gave none. */
   readonly given: string;
   name: string;
   /** The id in the deltas, once the call has started. */
@@ -16,28 +16,28 @@ interface StreamedCall extends Closing {
   readonly kept: Kept;
 }
 
-/** Puts the pieces of calls in a streamed reply together. */
+/** Joins the pieces of calls in a streamed reply. */
 export interface CallReader {
   readonly count: number;
   /** Takes the pieces of one chunk. */
   read(pieces: readonly Json[]): readonly Delta[];
-  /** Ends what is still open. */
+  /** Ends the open calls. */
   end(): readonly Delta[];
 }
 
 /**
- * Reads calls as servers write them: pieces told apart by their `index`, by their `id` where there is no index, and in the order in which they
- * come where there is neither; arguments in pieces, whole, or as a value; the name in pieces, in each piece, or later than the id. Calls that
- * have no id, or that of another, get `call_` and their place in the reply. A call that is told a second time, with its id, counts once.
+ * Reads calls as servers write them. Pieces belong to a call by their `index`, without one by their `id`, and without either by their
+ * order. Arguments come in pieces, whole, or as a value; the name comes in pieces, in each piece, or later than the id. Calls
+ * without an id, or with that of another call, get `call_` and their place in the reply. A call that is repeated with its id counts once.
  *
- * `read` throws UnreadableReply for a call that goes on after it ended: what it was then, nobody wrote.
+ * `read` throws UnreadableReply for a call that continues after it ended: the earlier call was then not what the model wrote.
  */
 export function callReader(server: string): CallReader {
   const open = new Set<StreamedCall>();
-  /** Those of them whose arguments are whole. */
+  /** The calls whose arguments are whole. */
   const whole = new Set<StreamedCall>();
   const byIndex = new Map<number, StreamedCall>();
-  /** The calls of each id that the server gave. */
+  /** The calls with each id from the server. */
   const byId = new Map<string, StreamedCall[]>();
   let latest: StreamedCall | undefined;
   let count = 0;
@@ -61,7 +61,7 @@ export function callReader(server: string): CallReader {
     return [...started, { type: "call-end", id, ...metadataOf(keptCall(server, id, kept)) }];
   }
 
-  /** A new call: those before it whose arguments are whole have ended, so that they can run. */
+  /** Begins a call: earlier calls whose arguments are whole have ended, so that they can run. */
   function begin(given: string): { readonly call: StreamedCall; readonly ended: readonly Delta[] } {
     const ended = [...whole].filter((call) => call.name !== "").flatMap(finish);
     const call: StreamedCall = { given, name: "", ended: false, kept: {}, ...nothingRead };
@@ -121,7 +121,7 @@ export function callReader(server: string): CallReader {
   };
 }
 
-/** True for a call that is told as a whole once more. */
+/** True for a call that is repeated as a whole. */
 function isToldAgain(call: StreamedCall, { id, name, text }: ReadPiece): boolean {
   return id !== "" && call.given === id && call.name === name && call.text === text && call.isWhole;
 }
@@ -140,7 +140,7 @@ interface ReadPiece {
   readonly kept: Kept;
 }
 
-/** The fields of a call beside OpenAI's own that servers give and want to have back: signatures, mostly. */
+/** The fields of a call beside OpenAI's own that servers send and want back: mostly signatures. */
 const ownFields = ["extra_content", "provider_specific_fields"] as const;
 
 function readPiece(given: Json): ReadPiece {
@@ -160,18 +160,18 @@ function readPiece(given: Json): ReadPiece {
   };
 }
 
-/** A text of JSON that comes in pieces, and how far its brackets are closed. */
+/** A JSON text that comes in pieces, with the state of its brackets. */
 interface Closing {
   text: string;
   depth: number;
   within: "" | "string" | "escape";
-  /** The object or list that it begins with is closed, and nothing follows it. */
+  /** True if the object or list that it begins with is closed, and nothing follows it. */
   isWhole: boolean;
 }
 
 const nothingRead: Closing = { text: "", depth: 0, within: "", isWhole: false };
 
-/** Adds a piece. Each character is looked at once, however many pieces there are. */
+/** Adds a piece. Each character is read once, however many pieces there are. */
 function append(call: Closing, text: string): void {
   call.text += text;
   for (const sign of text) {

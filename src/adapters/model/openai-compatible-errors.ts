@@ -12,16 +12,16 @@ import {
   unknownCallers,
 } from "./server-errors.ts";
 
-/** The model that was asked, and how to find out what the server has instead. */
+/** The model of a request, with a function that lists what the server has instead. */
 export interface AskedOpenai {
   readonly model: string;
   readonly url: string;
   readonly hasTools: boolean;
-  /** The names of the server's models; undefined when it does not say. */
+  /** Returns the names of the server's models; undefined if it does not say. */
   models(this: void): Promise<readonly string[] | undefined>;
 }
 
-/** Makes a `WritError` of the cause that stopped a request. */
+/** Makes a `WritError` from the cause that stopped a request. */
 export async function openaiError(thrown: unknown, asked: AskedOpenai): Promise<WritError> {
   if (isWritError(thrown)) return thrown;
   if (asked.hasTools && isRefusal(thrown) && saysNoNativeTools(messageOf(thrown)))
@@ -29,7 +29,7 @@ export async function openaiError(thrown: unknown, asked: AskedOpenai): Promise<
   return thrown instanceof RefusedRequest ? refusal(thrown, asked) : brokenRequest(thrown, serverOf(asked));
 }
 
-/** The model has no native tools: the provider said so, or drops them. */
+/** The error of a model without native tools: the provider said so, or drops them. */
 export function withoutTools(asked: Pick<AskedOpenai, "model" | "url">, cause?: unknown): WritError {
   return new WritError(
     "model-without-tools",

@@ -2,7 +2,7 @@ import { RefusedRequest } from "./http-reply.ts";
 import { refusesFormat } from "./openai-compatible-errors.ts";
 import { saysItCannot } from "./server-errors.ts";
 
-/** The fields of a request that servers differ about. */
+/** The fields of a request that servers treat differently. */
 export interface ChatBody {
   readonly max_tokens?: unknown;
   readonly messages: readonly object[];
@@ -12,7 +12,7 @@ export interface ChatBody {
   readonly tools?: readonly object[];
 }
 
-/** Fields of messages that a server gave in a reply, and may refuse in the next request all the same. */
+/** Fields of messages that a server sent in a reply, and may still refuse in the next request. */
 const givenBack = [
   "reasoning",
   "reasoning_content",
@@ -23,7 +23,7 @@ const givenBack = [
   "provider_specific_fields",
 ] as const;
 
-/** The words of servers for other things that they refuse or miss; `of` is the field of the request in question. */
+/** The texts of servers about other fields that they refuse or miss; `of` is the field of the request. */
 const wordings: readonly {
   readonly lesson: string;
   readonly words: RegExp;
@@ -47,8 +47,8 @@ const wordings: readonly {
 ];
 
 /**
- * The fields that a server refuses by their names, or that it misses in messages which another one wrote. None when it fails for another reason,
- * or was not sent what it refuses. A server that takes no pictures is asked without those that tools gave, never without a user's.
+ * The fields that a server refuses by name, or that it misses in messages which another server wrote. None if it fails for another reason,
+ * or was not sent the refused field. A server that takes no pictures is asked again without those from tools, but never without a user's.
  */
 export function lessonsOf(thrown: unknown, body: ChatBody): readonly string[] {
   if (body.response_format !== undefined && refusesFormat(thrown)) return ["response_format"];

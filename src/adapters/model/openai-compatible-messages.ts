@@ -20,25 +20,25 @@ import { objectArguments, saidFields, wordsAfterResults } from "./wire-fields.ts
 /** A message of `/v1/chat/completions`. */
 export interface OpenaiMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
-  /** Text wherever it says enough: not all servers read parts. Null in a reply that only calls. */
+  /** A text wherever that is enough, because not all servers read parts. Null in a reply with only calls. */
   readonly content: string | null | readonly object[];
   readonly tool_calls?: readonly OpenaiCall[];
   readonly tool_call_id?: string;
 }
 
-/** A call in a message, its arguments as text. */
+/** A call in a message, with its arguments as text. */
 export interface OpenaiCall {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** The server and the model that messages go to, and what the server was found to refuse or to want. */
+/** The server and the model that messages go to, with what the server was found to refuse or to require. */
 export interface Addressee {
   readonly server: string;
   readonly model: string;
   readonly learned: ReadonlySet<string>;
-  /** The server fetches no PDF that is given by its address. */
+  /** True if the server fetches no PDF from an address. */
   readonly fetchesNoPdf?: boolean;
   /** The place of the files of results. Default: `after`. */
   readonly place?: FilePlace;
@@ -46,18 +46,18 @@ export interface Addressee {
   readonly systemOptions?: JsonObject;
 }
 
-/** The addressee, and the ids that calls have on the way there. */
+/** The addressee, with the ids of calls in its requests. */
 interface Addressed extends Addressee {
   readonly ids: WireIds;
 }
 
 /**
- * The messages as OpenAI has them. Reasoning, signatures and ids go back to the server that wrote them, under the name and in the form in which
- * they came, and to no other. Parts that only another provider understands, and files that a model wrote, have no place here.
+ * The messages in OpenAI's form. Reasoning, signatures and ids go back only to the server that wrote them, under the name and in the form in which
+ * they came. Parts that only another provider understands, and files that a model wrote, are left out.
  *
- * The files of results follow in a message after them: this interface takes none in results.
+ * The files of results follow in a message after them, because this interface takes none in results.
  *
- * @throws WritError `model-without-files` for a file of a user that is neither a picture, a sound, a PDF nor a text.
+ * @throws WritError `model-without-files` for a file of a user that is neither a picture, a sound, a PDF nor a text
  */
 export function toOpenaiMessages(messages: readonly Message[], to: Addressee): readonly OpenaiMessage[] {
   const addressed = { ...to, ids: wireIds(to.server, to.learned.has("id")) };
@@ -119,7 +119,7 @@ function filePart(file: FilePart, to: Addressee): object {
   throw new WritError("model-without-files", { model, mediaType: file.mediaType, takes });
 }
 
-/** A file as the server takes it; undefined for one that it does not take. */
+/** A file in the server's form; undefined for one that it does not take. */
 function partOf({ mediaType, data }: FilePart, { fetchesNoPdf = false }: Addressee): object | undefined {
   const url = /^(?:data|https?):/i.test(data) ? data : `data:${mediaType};base64,${data}`;
   if (mediaType.startsWith("image/")) return { type: "image_url", image_url: { url } };
@@ -152,7 +152,7 @@ function toReply(message: ReplyMessage, to: Addressed): OpenaiMessage {
   };
 }
 
-/** The reasoning that this server wrote, by the field in which it gave it. */
+/** The reasoning that this server wrote, by the field in which it sent it. */
 function reasoningFields({ parts }: ReplyMessage, { server, learned }: Addressed): JsonObject {
   const fields: Record<string, Json> = {};
   for (const part of parts) {
@@ -167,7 +167,7 @@ function reasoningFields({ parts }: ReplyMessage, { server, learned }: Addressed
   return fields;
 }
 
-/** Mistral's form: reasoning and text as the parts of one list. */
+/** The form of Mistral: reasoning and text as the parts of one list. */
 function thoughtParts(thinking: string, content: string | null): readonly object[] {
   const thought = { type: "thinking", thinking: [{ type: "text", text: thinking }] };
   return [thought, ...(content === null || content === "" ? [] : [{ type: "text", text: content }])];

@@ -10,20 +10,20 @@ import { textReader } from "./openai-compatible-texts.ts";
 import { excerpt, readFault, shown } from "./provider-fault.ts";
 import { reasonWord, reportedUsage, unreadableBy } from "./wire-fields.ts";
 
-/** A part of a reply, the end that a stream tells itself, or the end of an answer that came whole. */
+/** A part of a reply, the end in a stream, or the end of a whole answer. */
 type Chunk = JsonObject | "done" | "whole";
 
 /**
- * The chunks of an answer: of a stream, or the one of an answer that came whole, as servers give it that cannot stream. Its first sign tells them
- * apart: servers and proxies give them under each other's content types.
+ * The chunks of an answer: of a stream, or the only one of a whole answer, from servers that cannot stream. Its first character distinguishes
+ * them, because servers and proxies send either with the content type of the other.
  *
- * @throws UnreadableReply when it is neither, or larger than `maxBytes`.
+ * @throws UnreadableReply if it is neither, or larger than `maxBytes`
  */
 export async function* chunksOf(response: Response, maxBytes: number): AsyncGenerator<Chunk, void> {
   if (response.body === null) throw new UnreadableReply("the answer has no body");
   const events = await eventReader();
   const decoder = new TextDecoder();
-  let begun = ""; // of an answer that came whole: all of it
+  let begun = ""; // the text of a whole answer
   let isStream: boolean | undefined;
   let count = 0;
   for await (const bytes of response.body.pipeThrough(bounded(maxBytes))) {
@@ -55,7 +55,7 @@ export async function* chunksOf(response: Response, maxBytes: number): AsyncGene
 /** The data of server-sent events. */
 interface EventReader {
   feed(text: string): void;
-  /** The events since the last time. */
+  /** Returns the events since the last call. */
   take(): readonly string[];
 }
 
@@ -109,24 +109,24 @@ function chunkOf(text: string): Chunk {
   throw new UnreadableReply(`a part of the answer is not a JSON object: ${shown(text)}`);
 }
 
-/** An error in a chunk or its choice, in whatever form. Older servers write its fields into the chunk itself. */
+/** An error in a chunk or its choice, in any form. Older servers write its fields into the chunk itself. */
 function errorIn(...places: readonly (JsonObject | undefined)[]): RefusedRequest | undefined {
   const place = places.find((each) => each?.["object"] === "error" || Boolean(each?.["error"]));
   return place && new RefusedRequest(readFault(place));
 }
 
-/** Settings of reading a reply. */
+/** The settings for reading a reply. */
 export interface ReadingOptions {
-  /** Noted on what must go back to the server that wrote it. */
+  /** The server, noted on parts that must go back to it. */
   readonly server: string;
-  /** Takes `[DONE]` for the end of a reply without a finish reason. */
+  /** Accepts `[DONE]` as the end of a reply without a finish reason. */
   readonly doneEnds: boolean;
 }
 
 /**
  * The chunks of a reply as deltas.
  *
- * @throws RefusedRequest for an error among the chunks. UnreadableReply when they end before the reply does.
+ * @throws RefusedRequest for an error among the chunks. UnreadableReply if they end before the reply does.
  */
 export async function* toDeltas(
   chunks: AsyncIterable<Chunk>,
@@ -171,7 +171,7 @@ export async function* toDeltas(
   };
 }
 
-/** Proxies write `[DONE]` behind a reply that broke off. */
+/** The error of a reply without an end. Proxies write `[DONE]` after a reply that broke off. */
 function unended(end: "done" | undefined): UnreadableReply {
   return new UnreadableReply(
     end === undefined
@@ -202,7 +202,7 @@ const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
   ["network_error", "error"],
 ]);
 
-/** `length` and `error` win over calls: the last of them may have been cut. Some servers say `stop` after calls. */
+/** The reason for the end. `length` and `error` override calls, because the last of them may have been cut. Some servers say `stop` after calls. */
 function finishReasonOf(
   reason: string | undefined,
   { hasCalls, isRefusal }: { readonly hasCalls: boolean; readonly isRefusal: boolean },
@@ -213,7 +213,7 @@ function finishReasonOf(
 }
 
 /**
- * Counted tokens. Groq counts in a field of its own, Moonshot in the choice that ends the reply; the tokens of a cache have several names, those
+ * The token counts. Groq has a field of its own for them, Moonshot the choice that ends the reply; tokens of a cache have several names, including those
  * of Anthropic behind LiteLLM.
  */
 function usageOf(chunk: JsonObject, choice: JsonObject | undefined): ReportedUsage | undefined {
@@ -241,7 +241,7 @@ function usageOf(chunk: JsonObject, choice: JsonObject | undefined): ReportedUsa
   return counted && withWritten(counted);
 }
 
-/** The usage with the tokens written into a cache as a part of the input. Versions of LiteLLM leave them out there. */
+/** The usage with the tokens written into a cache as a part of the input. Some versions of LiteLLM leave them out there. */
 function withWritten(usage: ReportedUsage): ReportedUsage {
   const { inputTokens, cacheWriteTokens = 0 } = usage;
   const isLeftOut = inputTokens !== undefined && inputTokens < cacheWriteTokens;

@@ -15,7 +15,7 @@ import { settingFields, type WireTool, wireTools } from "./wire-fields.ts";
 
 const defaultMaxReplyBytes = 16 * 1024 * 1024;
 
-/** Asks for a reply: the `stream` of {@link OpenaiSource}. */
+/** Yields a reply: the `stream` of {@link OpenaiSource}. */
 export function reply(
   source: OpenaiSource,
   request: ModelRequest,
@@ -49,8 +49,8 @@ async function send(
 }
 
 /**
- * Asks. A server that refuses a field which not all servers take is asked once more without it, and one that misses a field with it; when that
- * goes well it is remembered. Without a schema the reply is checked by the runtime in any case.
+ * Sends a request. A server that refuses a field which not all servers take is asked once more without it, and one that misses a field with it; if that
+ * succeeds, it is remembered. Without a schema in the request, the runtime checks the reply all the same.
  */
 async function ask(source: OpenaiSource, request: ModelRequest, signal: AbortSignal): Promise<Response> {
   let learned: ReadonlySet<string> = source.learned;
@@ -76,7 +76,7 @@ async function learn(source: OpenaiSource, response: Response, signal: AbortSign
     : "another";
 }
 
-/** Elsewhere the field would be refused, or worse: passed over. */
+/** Refuses a grammar for other servers, which would refuse or silently ignore it. */
 async function checkGrammar(source: OpenaiSource, signal: AbortSignal): Promise<void> {
   if (source.options.features?.format === "grammar") return;
   source.llamaCpp ??= (await askLlamaCpp(source.server, source.name, signal)) ?? "another";
@@ -86,7 +86,7 @@ async function checkGrammar(source: OpenaiSource, signal: AbortSignal): Promise<
   throw new WritError("option-invalid", { option: "format", value: "grammar", advice });
 }
 
-/** The body of a request. What the author gives as `providerOptions` stands last, and wins. */
+/** The body of a request. The author's `providerOptions` come last, and override the rest. */
 function chatBody(
   { name, options, server }: OpenaiSource,
   request: ModelRequest,
@@ -122,17 +122,17 @@ function chatBody(
   return body;
 }
 
-/** The way in which a server takes a choice of tools, as far as it is known. */
+/** The known ways of a server with a choice of tools. */
 interface ToolWays {
-  /** It takes none. */
+  /** True if it takes none. */
   readonly isFree: boolean;
-  /** OpenAI itself knows tools by their names. */
+  /** True if it is OpenAI itself, which takes a tool by its name. */
   readonly isOpenai: boolean;
-  /** It refuses what some schemas say of arguments. */
+  /** True if it refuses some schemas of arguments. */
   readonly isWide: boolean;
 }
 
-/** llama.cpp and LM Studio know no tool by its name in `tool_choice`: the tool alone, and a call required, is the same everywhere. */
+/** The fields for tools. llama.cpp and LM Studio take no name in `tool_choice`: to send that tool alone, and require a call, has the same effect everywhere. */
 function toolFields(request: ModelRequest, { isFree, isOpenai, isWide }: ToolWays): object {
   const { tools, toolChoice } = request;
   if (tools.length === 0) return {};
@@ -158,7 +158,7 @@ function wireName(name: string): object {
   return { type: "function", function: { name } };
 }
 
-/** The tool with the author's options for it: `strict` is one of its function, what else there is stands beside that. */
+/** The tool with the author's options for it: `strict` belongs to its function, the others are beside that. */
 function withOptions(tool: WireTool, options: JsonObject = {}): object {
   const own = options["openai-compatible"];
   if (!isJsonObject(own)) return tool;
@@ -167,8 +167,8 @@ function withOptions(tool: WireTool, options: JsonObject = {}): object {
 }
 
 /**
- * The schema as llama.cpp takes it, which is in most of these servers: never narrower than the schema given. OpenAI is strict where the schema
- * admits it, and would refuse the request elsewhere.
+ * The schema in the form of llama.cpp, which is in most of these servers: never narrower than the given schema. OpenAI is strict if the schema
+ * allows it, and would otherwise refuse the request.
  */
 function formatFields(format: ReplyFormat): object {
   if (format.type === "grammar") return { grammar: format.grammar };
@@ -178,7 +178,7 @@ function formatFields(format: ReplyFormat): object {
   return { response_format: { type: "json_schema", json_schema: held } };
 }
 
-/** OpenAI's own name for the bound of a reply is one that other servers do not know, but those that pass its newer models on. */
+/** The name of the bound of a reply. Other servers do not know OpenAI's own name, except those that pass its newer models on. */
 function maxTokensName(server: OpenaiServer, learned: ReadonlySet<string>): string {
   const isSame = isOpenai(server) || isAzure(server);
   return isSame || learned.has("max_completion_tokens") ? "max_completion_tokens" : "max_tokens";

@@ -2,14 +2,14 @@ import type { ReportedResponse } from "../../message/message.ts";
 import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { reportedResponse } from "./wire-fields.ts";
 
-/** Reads what a server says of its reply as a whole. */
+/** Reads a server's data about its reply as a whole. */
 export interface SaidReader {
   read(chunk: JsonObject, choice: JsonObject | undefined): void;
-  /** All of it, with the server's own word for the end of the reply. */
+  /** Returns all of it, with the server's own reason for the end of the reply. */
   end(finishReason: string | undefined): ReportedResponse | undefined;
 }
 
-/** Fields of a chunk or of its choice that tell of the reply as a whole. */
+/** Fields of a chunk or of its choice that describe the reply as a whole. */
 const fields = ["service_tier", "moderation", "stop_details"] as const;
 
 /** Reads the id and the model of a reply, its logprobs, which come with the pieces of its text, and the fields above. */

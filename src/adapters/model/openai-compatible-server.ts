@@ -2,7 +2,7 @@ import { isJsonList, isJsonObject, type Json, parseJson } from "../../util/json.
 import { bounded, refusalOf } from "./http-reply.ts";
 import type { OpenaiServer } from "./openai-compatible-address.ts";
 
-/** Asks for a reply. @throws RefusedRequest when the server's status says failure; what `fetch` throws. */
+/** Sends a request for a reply. @throws RefusedRequest if the server's status is a failure; the error of `fetch` */
 export async function postChat(server: OpenaiServer, body: object, signal: AbortSignal): Promise<Response> {
   const response = await server.fetch(`${server.url}/chat/completions${server.search}`, {
     method: "POST",
@@ -14,11 +14,11 @@ export async function postChat(server: OpenaiServer, body: object, signal: Abort
   return response;
 }
 
-/** Time for the server to say what it is and has, since a run waits for the answer. */
+/** The time for the server to say what it is and has, because a run waits for the answer. */
 const adviceTimeoutMs = 2_000;
 const maxAdviceBytes = 8 * 1024 * 1024;
 
-/** The JSON at an address of the server; undefined when the server gives none. */
+/** The JSON at an address of the server; undefined if the server sends none. */
 async function getJson(server: OpenaiServer, url: string, signal: AbortSignal): Promise<Json | undefined> {
   try {
     const response = await server.fetch(url, {
@@ -34,7 +34,7 @@ async function getJson(server: OpenaiServer, url: string, signal: AbortSignal): 
   }
 }
 
-/** The names of the models that the server has; undefined when it does not say. */
+/** The names of the server's models; undefined if it does not say. */
 export async function modelNames(
   server: OpenaiServer,
   signal: AbortSignal,
@@ -50,7 +50,7 @@ export async function modelNames(
 /** The abilities that llama.cpp reports. */
 export interface LlamaCppServer {
   /**
-   * False: the model's chat template knows no tools, and the server drops them without a word. Undefined:
+   * False if the model's chat template knows no tools, which the server then drops silently. Undefined:
    * unknown.
    */
   readonly tools?: boolean;
@@ -61,7 +61,7 @@ export function isFromLlamaCpp({ headers }: Response): boolean {
   return /^llama\.cpp\b/i.test(headers.get("server") ?? "");
 }
 
-/** Asks the server whether it is llama.cpp, and what it can do; undefined when it is another. */
+/** Asks the server whether it is llama.cpp, and what it can do; undefined if it is another server. */
 export async function askLlamaCpp(
   server: OpenaiServer,
   model: string,

@@ -2,14 +2,14 @@ import { Buffer } from "node:buffer";
 import type { Delta } from "../../model/model.ts";
 import { asObject, type Json } from "../../util/json.ts";
 
-/** Reads the sound of a reply: what is said in it as text, and its data as one file. */
+/** Reads the sound of a reply: its transcript as text, and its data as one file. */
 export interface SoundReader {
   read(audio: Json | undefined): readonly Delta[];
-  /** The file, which is known only when the reply is whole. */
+  /** Returns the file, which is known only when the reply is whole. */
   end(): readonly Delta[];
 }
 
-/** Reads sound as OpenAI gives it, whole or in pieces, each of which is base64 of its own. */
+/** Reads sound in OpenAI's form, whole or in pieces, each of which is base64 of its own. */
 export function soundReader(): SoundReader {
   const pieces: string[] = [];
   return {
@@ -34,7 +34,7 @@ function joined(pieces: readonly string[]): string {
   return Buffer.concat(pieces.map((piece) => Buffer.from(piece, "base64"))).toString("base64");
 }
 
-/** The first letters of sounds in base64. Streams of OpenAI have no header: they are 16 bits a sample, 24 000 a second. */
+/** The first letters of sounds in base64. Streams of OpenAI have no header: they have 16 bits per sample, 24 000 per second. */
 const sounds: readonly (readonly [type: string, start: RegExp])[] = [
   ["audio/wav", /^UklGR/],
   ["audio/mpeg", /^(?:SUQz|\/[/+])/],

@@ -4,18 +4,18 @@ import { mediaTypeOf, readDataUrl } from "../../util/media.ts";
 import { keptBy } from "./kept.ts";
 import { soundReader } from "./openai-compatible-sound.ts";
 
-/** Reads what a reply says beside its calls. */
+/** Reads the parts of a reply beside its calls. */
 export interface TextReader {
   /** True once the model has refused to answer. */
   readonly isRefusal: boolean;
   read(message: JsonObject): readonly Delta[];
-  /** The parts that are known only when the reply is whole: of the reasoning, a sound, and sources that some servers repeat in each chunk. */
+  /** Returns the parts that are known only when the reply is whole: data of the reasoning, a sound, and sources that some servers repeat in each chunk. */
   end(citations?: Json): readonly Delta[];
 }
 
 /**
- * Reads text, reasoning and sources as servers write them. The reasoning becomes one part, on which stands under which name it came: it goes
- * back to this server under the same one.
+ * Reads text, reasoning and sources as servers write them. The reasoning becomes one part, with a note of the field that it came in: it goes
+ * back to this server in the same field.
  */
 export function textReader(server: string): TextReader {
   const details = new Map<string, JsonObject[]>();
@@ -30,7 +30,7 @@ export function textReader(server: string): TextReader {
     return [{ type: "reasoning-delta", block: "reasoning", text, ...note }];
   }
 
-  /** Some providers give the text as a list of parts, with the reasoning among them. */
+  /** Reads parts: some providers send the text as a list of parts, with the reasoning among them. */
   function parts(content: readonly Json[]): readonly Delta[] {
     return content.filter(isJsonObject).flatMap((part) => {
       const { thinking, type, text } = part;
@@ -71,7 +71,7 @@ export function textReader(server: string): TextReader {
   };
 }
 
-/** The pictures that a model made, as OpenRouter gives them. */
+/** The pictures that a model made, in OpenRouter's form. */
 function pictures(images: Json | undefined): readonly Delta[] {
   if (!isJsonList(images)) return [];
   return images.filter(isJsonObject).flatMap(({ image_url: image }): Delta[] => {
@@ -82,7 +82,7 @@ function pictures(images: Json | undefined): readonly Delta[] {
   });
 }
 
-/** The fields of a reply with the sources of its text, and what the provider itself ran for it. They do not go back. */
+/** The fields of a reply with the sources of its text, and the tools that the provider itself ran for it. They do not go back. */
 const sourceFields = ["annotations", "citations", "executed_tools"] as const;
 
 function sources(server: string, field: string, given: Json | undefined): readonly Delta[] {
@@ -101,10 +101,10 @@ function isText(value: Json | undefined): value is string {
   return typeof value === "string" && value !== "";
 }
 
-/** Fields of a reply whose lists say more of its reasoning than a text: signatures. OpenRouter has the first, LiteLLM the other. */
+/** Fields of a reply whose lists have more of its reasoning than a text, such as signatures. OpenRouter has the first, LiteLLM the other. */
 const detailFields = ["reasoning_details", "thinking_blocks"] as const;
 
-/** Adds details of reasoning. A text may go on in the next chunk; all else stays as it came. */
+/** Adds details of reasoning. A text may continue in the next chunk; everything else stays as it came. */
 function addDetails(all: Map<string, JsonObject[]>, name: string, given: Json | undefined): void {
   const more = isJsonList(given) ? given.filter(isJsonObject) : [];
   if (more.length === 0) return;

@@ -24,17 +24,17 @@ const known: Readonly<Record<keyof OpenaiCompatibleOptions, true>> = {
 };
 
 /**
- * Makes a model of a server that speaks OpenAI's chat completions: llama.cpp, vLLM, LM Studio, Ollama's `/v1`, hosted providers. Nothing is asked
+ * Makes a model of a server with OpenAI's chat completions: llama.cpp, vLLM, LM Studio, Ollama's `/v1`, hosted providers. Nothing is sent
  * before the first request.
  *
- * Replies are held to a JSON Schema by `response_format`, unless the server says that it cannot. One that turns out to be llama.cpp is held to grammars too, and is asked once
- * whether the model's chat template knows tools: where it does not, the server would drop them without a word, and here that is
- * `model-without-tools`. A named tool choice sends that tool alone and requires a call, since few servers take a name; OpenAI's own is given the name. Leaving the stream
- * early, or aborting it, ends the request on the server; an aborted stream throws what the signal was aborted with.
+ * Replies are held to a JSON Schema by `response_format`, unless the server says that it cannot. If the server turns out to be llama.cpp, replies are held to
+ * grammars too, and it is asked once whether the model's chat template knows tools: if not, the server would drop them silently, and here the error is
+ * `model-without-tools`. A named tool choice sends that tool alone and requires a call, because few servers take a name; OpenAI's own gets the name. Leaving
+ * the stream early, or aborting it, ends the request on the server; an aborted stream throws the reason of the signal.
  *
- * @throws WritError `option-invalid` when there is no address, or for an option that does not exist. From `stream`: `provider-unreachable`, `model-not-found`, `model-without-tools`,
- *   `provider-refused-key`, `provider-redirected`, `provider-failed` (retryable for load and broken
- *   connections), and `option-invalid` for a grammar elsewhere.
+ * @throws WritError `option-invalid` if there is no address, or for an unknown option. From `stream`: `provider-unreachable`, `model-not-found`,
+ * `model-without-tools`,   `provider-refused-key`, `provider-redirected`, `provider-failed` (retryable for load and broken   connections), and `option-invalid`
+ * for a grammar elsewhere.
  * @example
  * ```ts
  * import { agent } from "writ";

@@ -15,9 +15,9 @@ const strictFormats: ReadonlySet<Json> = new Set(
 );
 
 /**
- * The schema as OpenAI's strict mode takes it: every object closed and every property required; undefined when it says anything else. An
- * object that does not say whether it is closed is closed here, as arguments of tools are. Formats that it does not know are left out, and what
- * describes a reference.
+ * The schema in the form of OpenAI's strict mode: every object closed and every property required; undefined if it has anything else. An
+ * object that does not say whether it is closed is closed here, as arguments of tools are. Unknown formats, and descriptions of references,
+ * are left out.
  */
 export function strictSchema(given: Json): JsonObject | undefined {
   const schema = isJsonObject(given) ? taken(given) : undefined;
@@ -28,7 +28,7 @@ export function strictSchema(given: Json): JsonObject | undefined {
   return strict && { ...strict, ...(isObject(schema) ? { additionalProperties: false } : {}) };
 }
 
-/** The schema without what OpenAI refuses and nothing is judged by. */
+/** The schema without parts that OpenAI refuses and that decide nothing. */
 function taken(schema: JsonObject): JsonObject {
   const isReference = schema["$ref"] !== undefined;
   const kept = Object.entries(schema).filter(([name, value]) =>
@@ -37,7 +37,7 @@ function taken(schema: JsonObject): JsonObject {
   return Object.fromEntries(kept);
 }
 
-/** The object with a value made of each of its values; undefined where one has none. */
+/** The object with a new value for each of its values; undefined if one has none. */
 function allOf(
   values: JsonObject,
   make: (value: Json, name: string) => Json | undefined,

@@ -3,7 +3,7 @@ import { checkShape } from "../../error/check-shape.ts";
 import { record } from "../../util/shape.ts";
 import { didYouMean } from "../../util/nearest.ts";
 
-/** @throws WritError `definition-invalid` for what is no object, `option-invalid` for an option that `definer` does not have: it would be passed over, with all that hangs on it */
+/** @throws WritError `definition-invalid` for a value that is not an object, `option-invalid` for an option that `definer` does not have and would ignore */
 export function knownOptions(definer: string, options: object, known: Readonly<Record<string, true>>): void {
   checkShape(`${definer}()`, options, record);
   const other = Object.keys(options).find((name) => !Object.hasOwn(known, name));
@@ -16,10 +16,10 @@ export function knownOptions(definer: string, options: object, known: Readonly<R
   });
 }
 
-/** The price of a model that costs nothing. */
+/** The price of a model without cost. */
 export const free = (): number => 0;
 
-/** @throws WritError `option-invalid` for a number among the options of `definer` that is not a whole one from 1 on */
+/** @throws WritError `option-invalid` for a number among the options of `definer` that is not a whole number from 1 on */
 export function atLeastOne(definer: string, numbers: Readonly<Record<string, number | undefined>>): void {
   for (const [name, value] of Object.entries(numbers)) {
     if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
@@ -31,9 +31,9 @@ export function atLeastOne(definer: string, numbers: Readonly<Record<string, num
 type HeaderFields = Readonly<Record<string, string>>;
 
 /**
- * All headers, with their names in lower case: of a name that is written in two ways the later one counts, where `fetch` would send both.
+ * All headers, with their names in lower case: of a name in two spellings the later one counts, where `fetch` would send both.
  *
- * @throws WritError `option-invalid` for a value that no header takes
+ * @throws WritError `option-invalid` for a value that is not allowed in a header
  */
 export function headersOf(...given: readonly (HeaderFields | undefined)[]): HeaderFields {
   const named = given.flatMap((headers = {}) =>
@@ -45,13 +45,13 @@ export function headersOf(...given: readonly (HeaderFields | undefined)[]): Head
   return Object.fromEntries(named);
 }
 
-/** Line ends around it are left out by `fetch`. */
+/** The values that a header may have. `fetch` leaves out line ends around them. */
 const headerValue = /^[\r\n]*[\t\u0020-\u007E\u0080-\u00FF]*[\r\n]*$/;
 
 /**
- * Gives a value that goes into a header.
+ * Returns a value for a header.
  *
- * @throws WritError `option-invalid`, which repeats nothing of it, for one that no header takes: the error of `fetch` would repeat a key
+ * @throws WritError `option-invalid`, which does not repeat the value, for one that is not allowed in a header: the error of `fetch` would repeat a key
  */
 export function checkedValue(option: string, value: string): string {
   if (headerValue.test(value)) return value;
@@ -59,7 +59,7 @@ export function checkedValue(option: string, value: string): string {
   throw new WritError("option-invalid", { option, value: "…", advice });
 }
 
-/** An address as an error shows it, or the text given in its place: without the parts where credentials and keys stand. */
+/** An address for an error, or the text given in its place: without the parts that may hold credentials and keys. */
 export function shownAddress(given: string): string {
   return given.replace(/[?#].*$/s, "").replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1…@");
 }

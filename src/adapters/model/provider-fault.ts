@@ -7,25 +7,25 @@ import {
   parseJson,
 } from "../../util/json.ts";
 
-/** The words of a provider on a request that failed: from the body of a refusal, or from an error in its stream. */
+/** A provider's description of a failed request, from the body of a refusal, or from an error in its stream. */
 export interface ProviderFault {
   /** The status of the answer, or the one that the error names. */
   readonly status?: number | undefined;
   /** Its names for the kind of error, like `rate_limit_exceeded`: codes, types and reasons. */
   readonly names: readonly string[];
-  /** Its words for people; empty when there are none. */
+  /** Its text for people; empty if there is none. */
   readonly message: string;
   /** The wait that it asks for. */
   readonly retryAfterMs?: number | undefined;
   /** The text of the model that it could not read as a call. */
   readonly written?: string;
-  /** True if whoever told of it knows that it will not pass. */
+  /** True if it is known that a repetition will not help. */
   readonly isLasting?: boolean;
 }
 
 /**
- * Reads an error, given as the text of a body or as a value. Each provider lays it out in its own way: as a
- * text, as fields beside each other or in each other, in a list, or with the error of another provider inside.
+ * Reads an error, given as the text of a body or as a value. Each provider has its own form: a
+ * text, fields side by side or nested, a list, or the error of another provider inside.
  */
 export function readFault(said: unknown): ProviderFault {
   const value = typeof said === "string" ? jsonOf(said) : said;
@@ -56,7 +56,7 @@ function jsonOf(text: string): Json | undefined {
   return parsed.ok ? parsed.value : undefined;
 }
 
-/** The words of an error, which may be a text, stand in a field, or be a list of what is wrong and where. */
+/** The text of an error, which may be the error itself, a field, or a list of faults with their places. */
 function wordsIn(said: unknown): string | undefined {
   if (typeof said === "string") return said === "" ? undefined : said;
   if (Array.isArray(said)) return excerpt(JSON.stringify(said));
@@ -65,7 +65,7 @@ function wordsIn(said: unknown): string | undefined {
   return wordsIn(message ?? detail ?? msg ?? Message);
 }
 
-/** Adds the error of the provider behind the one that was asked: OpenRouter gives its answer as it came. */
+/** Adds the error of the provider behind the one that was asked: OpenRouter passes it on as it came. */
 function withUpstream(fault: ProviderFault, metadata: Json | undefined): ProviderFault {
   const { raw, provider_name: name } = asObject(metadata);
   if (raw === undefined || raw === null) return fault;
@@ -84,13 +84,13 @@ function statusIn({ status_code, code, status }: JsonObject): number | undefined
   return [status_code, code, status].map(Number).find((number) => number >= 400 && number < 600);
 }
 
-/** Google writes the wait as `34.4s`, in a detail of its own. */
+/** The wait of Google, written as `34.4s` in a detail of its own. */
 function waitIn({ retryDelay }: JsonObject): number | undefined {
   const seconds = typeof retryDelay === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(retryDelay)?.[1] : undefined;
   return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
-/** A text as a message quotes it: of a web page its title. */
+/** A text as a message quotes it; for a web page its title. */
 export function shown(text: string): string {
   const said = text.trim();
   if (!/^<(?:!doctype|html|head|\?xml)/i.test(said)) return excerpt(said);
@@ -98,7 +98,7 @@ export function shown(text: string): string {
   return title === undefined || title === "" ? excerpt(said) : `a web page, "${excerpt(title)}"`;
 }
 
-/** The beginning of a text, where a message quotes it. */
+/** The beginning of a text, for a message. */
 export function excerpt(text: string): string {
   return text.length > 300 ? `${text.slice(0, 300)}…` : text;
 }

@@ -1,6 +1,6 @@
 import type { ProviderName } from "../../model/provider-names.ts";
 
-/** A hosted provider: how its AI SDK package makes a model, and where it is asked without the package. */
+/** A hosted provider: the way its AI SDK package makes a model, and its address without the package. */
 export interface HostedProvider {
   /** The AI SDK package. */
   readonly package: string;
@@ -8,9 +8,9 @@ export interface HostedProvider {
   readonly factory: string;
   /** The environment variables that may have the key. The first one that is set counts. */
   readonly keys: readonly [string, ...string[]];
-  /** The address that speaks OpenAI's chat completions. Left out: there is none, and the package is needed. */
+  /** The address for OpenAI's chat completions. Left out: there is none, and the package is needed. */
   readonly baseUrl?: string;
-  /** The environment variable that names another address, where the package reads one. */
+  /** The environment variable that names another address, if the package reads one. */
   readonly baseUrlFrom?: string;
   /** Its name in the price table. Left out: the table has no prices of it. */
   readonly prices?: string;
@@ -20,8 +20,8 @@ export interface HostedProvider {
 export type HostedName = Exclude<ProviderName, "ollama" | "llama-cpp" | "openai-compatible">;
 
 /**
- * All that writ knows of hosted providers. Factories, keys and addresses are those of their packages, read in November 2026 (a test asks the
- * installed ones where they send requests). Their own pages say where OpenAI's chat completions are, where a package asks in another way:
+ * Everything that writ knows of hosted providers. Factories, keys and addresses are those of their packages, read in November 2026 (a test checks
+ * where the installed ones send requests). For packages that use another interface, the providers' own pages name the address of OpenAI's chat completions:
  * platform.claude.com/docs/en/api/openai-sdk, ai.google.dev/gemini-api/docs/openai, docs.cohere.com/docs/compatibility-api,
  * api-docs.deepseek.com (`/v1` is the same as no path), huggingface.co/docs/inference-providers. Perplexity has ended its chat completions.
  */
@@ -164,7 +164,7 @@ export function hostedAt(url: string): HostedName | undefined {
   return names.find((name) => addressOf(hostedProviders[name]) === url);
 }
 
-/** The variable that has a provider's key, and the key; undefined where none is set. */
+/** The variable that has a provider's key, with the key; undefined if none is set. */
 export function keyOf({ keys }: HostedProvider): { readonly from: string; readonly key: string } | undefined {
   for (const from of keys) {
     const key = process.env[from]?.trim() ?? "";
@@ -173,13 +173,13 @@ export function keyOf({ keys }: HostedProvider): { readonly from: string; readon
   return undefined;
 }
 
-/** The address that takes a provider's requests: that of its variable, else its own. */
+/** The address that takes a provider's requests: that of its variable, otherwise its own. */
 export function addressOf({ baseUrl, baseUrlFrom }: HostedProvider): string | undefined {
   const given = baseUrlFrom === undefined ? "" : (process.env[baseUrlFrom]?.trim() ?? "");
   return given === "" ? baseUrl : given;
 }
 
-/** The same address as people are shown it: without its query and credentials, where proxies have keys. */
+/** The same address for people: without its query and credentials, where proxies have keys. */
 export function shownAddressOf(about: HostedProvider): string {
   const address = addressOf(about) ?? "";
   const url = URL.parse(address);

@@ -21,7 +21,7 @@ const providers: Readonly<Record<Exclude<ProviderName, HostedName>, (name: strin
 };
 
 /**
- * Makes a model of whatever stands for one: a model, a function, an AI SDK model object, or a name like `openai/gpt-5`. Where a model of
+ * Makes a model from any value that stands for one: a model, a function, an AI SDK model object, or a name like `openai/gpt-5`. If a model of
  * a provider has a card, its features name the driver of the card, unless they name one already.
  *
  * @throws WritError `model-invalid`, `model-name-invalid`
@@ -40,8 +40,8 @@ function foundIn(source: unknown): string {
 }
 
 /**
- * Makes a model of a name from outside: an environment variable, a file, a form. Give a name that stands in your program to
- * `agent()` directly.
+ * Makes a model from a name that comes from outside: an environment variable, a file, a form. Pass a name that is written in your program
+ * to `agent()` directly.
  *
  * @throws WritError `model-name-invalid`; `peer-missing` for a provider that needs its package and has none
  * @example
@@ -78,10 +78,10 @@ function isModel(source: unknown): source is Model {
   );
 }
 
-/** The models with their cards, by the models without: the same one is the same, wherever it is used. Depends on: the model; its card when it is first asked for. */
+/** The models with their cards, by the models without: one model always gets the same one. Depends on: the model; its card when it is first asked for. */
 const carded = new WeakMap<Model, Model>();
 
-/** The same model; its card is read when its features are first asked for. Models that belong to no provider have no cards. */
+/** The same model; its card is read when its features are first read. Models that belong to no provider have no cards. */
 function withCard(model: Model): Model {
   const { id, settings, retries } = model;
   if (!id.includes("/")) return model;

@@ -8,15 +8,15 @@ import type { ProviderFault } from "./provider-fault.ts";
 export interface AskedServer {
   readonly model: string;
   readonly url: string;
-  /** The server as the one that answered: with its address. */
+  /** The server that answered, with its address. */
   readonly provider: string;
-  /** Name of the server that gave no answer, and the advice for the user. */
+  /** The name of the server that gave no answer, and the advice for the user. */
   readonly silent: { readonly provider: string; readonly advice: string };
   /** Source of the key. */
   readonly keyFrom: string;
 }
 
-/** The error of a fault that is the same wherever it comes from. The author of the adapter sees to a model that is not there. */
+/** The error of a fault that is the same for all adapters. The adapter itself handles a missing model. */
 export function faultError(fault: ProviderFault, asked: AskedServer, cause: unknown): WritError {
   const { status, retryAfterMs } = fault;
   const { provider, model, url, keyFrom: where } = asked;
@@ -33,7 +33,7 @@ export function faultError(fault: ProviderFault, asked: AskedServer, cause: unkn
   return new WritError("provider-failed", data, { cause, retryable, retryAfterMs });
 }
 
-/** The connection broke, or what came could not be read. `said` are the words of any other fault. */
+/** The error of a broken connection, or of an unreadable answer. `said` is the text of any other fault. */
 export function brokenRequest(cause: unknown, asked: AskedServer, said: string = reasonOf(cause)): WritError {
   const { provider, model, url, silent } = asked;
   const broken = brokenConnection(cause);
@@ -72,11 +72,11 @@ const brokenReasons: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** The words of the connections of runtimes and of stand-ins for `fetch`; "Cannot read" is what code says of itself. */
+/** The texts of connections in runtimes and in replacements of `fetch`; "Cannot read" is the text of a fault in code. */
 const connectionWords =
   /^(?!Cannot ).*(?:fetch failed|failed to fetch|terminated|network|connection|socket)/i;
 
-/** An error that is there the next time too: of code, or of an answer that is something else. What `fetch` throws for a connection is a TypeError as well. */
+/** True for an error that will recur: a fault in code, or an answer of another kind. An error of `fetch` for a connection is a TypeError as well. */
 export function isLastingError(thrown: unknown): boolean {
   if (thrown instanceof UnreadableReply) return !thrown.retryable;
   if (thrown instanceof RangeError || thrown instanceof ReferenceError) return true;
@@ -89,7 +89,9 @@ interface ErrorFields {
   readonly errors?: unknown;
 }
 
-/** `fetch` says only that it failed: why is in the causes, and for a host with several addresses in the attempts. */
+/**
+ * The code of a connection error. `fetch` itself only says that it failed: the reason is in the causes, and for a host with several addresses in the attempts.
+ */
 function connectionCode(thrown: unknown, depth = 0): string | undefined {
   if (typeof thrown !== "object" || thrown === null || depth > 5) return undefined;
   const { code, cause, errors }: ErrorFields = thrown;
@@ -108,7 +110,7 @@ export interface BrokenConnection {
   readonly reason: string;
 }
 
-/** Says of what `fetch` threw whether the connection failed, and why. */
+/** Describes an error of `fetch` as a broken connection, with the reason; undefined for another error. */
 export function brokenConnection(thrown: unknown): BrokenConnection | undefined {
   const code = connectionCode(thrown) ?? "";
   const unreachable = unreachableReasons.get(code);
@@ -117,17 +119,17 @@ export function brokenConnection(thrown: unknown): BrokenConnection | undefined 
   return broken === undefined ? undefined : { unreachable: false, reason: broken };
 }
 
-/** The models of a server in a sentence; undefined where it does not list them. */
+/** The models of a server in a sentence; it says so if the server does not list them. */
 export function listed(names: readonly string[] | undefined, most: number = Infinity): string {
   if (names === undefined) return "It does not say which models it has.";
   const more = names.length > most ? ", …" : "";
   return names.length === 0 ? "It has no models yet." : `It has: ${names.slice(0, most).join(", ")}${more}.`;
 }
 
-/** Nobody knows which models of a provider can call tools. */
+/** The sentence for a provider that does not say which of its models can call tools. */
 export const unknownCallers = "It does not say which of its models can.";
 
-/** The words of what was thrown. `fetch` keeps the reason in its cause, and what a proxy answered in the cause of that. */
+/** The text of an error. `fetch` keeps the reason in its cause, and a proxy's answer in the cause of that. */
 export function reasonOf(thrown: unknown): string {
   const said = messageOf(thrown);
   return thrown instanceof TypeError && thrown.cause !== undefined
@@ -141,8 +143,8 @@ export function saysItCannot({ status }: ProviderFault): boolean {
 }
 
 /**
- * True for the words of an error which says that the model, or the way in which it was started, has no native
- * tools. Ollama, vLLM, llama.cpp, OpenRouter and hosted providers each have their own words for it.
+ * True for the text of an error which says that the model, or the way in which it was started, has no native
+ * tools. Ollama, vLLM, llama.cpp, OpenRouter and hosted providers each have their own text for it.
  */
 export function saysNoNativeTools(text: string): boolean {
   return patterns.some((pattern) => pattern.test(text));

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../util/json.ts";
 
-/** The settings of a model as data that nobody can change: what is undefined is left out, and so is what is no JSON, like functions. */
+/** The settings of a model as frozen data: undefined values are left out, and so are values that are not JSON, like functions. */
 export function settingsData(fields: Readonly<Record<string, unknown>>): JsonObject {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the text is that of an object
   return frozen(JSON.parse(JSON.stringify(fields)) as JsonObject);

@@ -3,15 +3,15 @@ import { RefusedRequest } from "./http-reply.ts";
 import { kindOf } from "./fault-kind.ts";
 import type { ProviderFault } from "./provider-fault.ts";
 
-/** A request to a server: how it is sent, and what is told of a fault. */
+/** A request to a server, with the function that sends it and the one that describes a fault. */
 export interface StoppableRequest {
-  /** Sends the request. The signal it is given stops all that it began. */
+  /** Sends the request. The given signal stops everything that it began. */
   readonly open: (stop: AbortSignal) => Promise<AsyncIterable<Delta>>;
   readonly errorOf: (thrown: unknown) => Promise<Error>;
 }
 
 /**
- * The deltas of a reply. An abort ends them with its reason, whatever the connection throws then; and a reader that leaves stops the request.
+ * The deltas of a reply. An abort ends them with its reason, whatever the connection throws then; a reader that leaves stops the request.
  */
 export async function* stoppable(
   { open, errorOf }: StoppableRequest,
@@ -23,7 +23,7 @@ export async function* stoppable(
   signal.addEventListener("abort", abort, { once: true });
   try {
     for await (const delta of await open(stop.signal)) {
-      signal.throwIfAborted(); // what came before the abort and was not read yet
+      signal.throwIfAborted(); // deltas that came before the abort and were not read yet
       yield delta;
     }
   } catch (error) {
@@ -37,7 +37,7 @@ export async function* stoppable(
   }
 }
 
-/** The end of a reply, where the fault is that the provider could not read a call: a mistake of the model. */
+/** The end of a reply for a call that the provider could not read, which is a mistake of the model. */
 export function mistakeOf(fault: ProviderFault): Delta | undefined {
   const { message: reason, written } = fault;
   if (kindOf(fault) !== "mistake") return undefined;
@@ -48,7 +48,7 @@ export function mistakeOf(fault: ProviderFault): Delta | undefined {
   };
 }
 
-/** The value of work, or the abort: not every provider heeds the signal it is given. */
+/** The value of work, or the abort, because not every provider heeds the signal. */
 export async function orAborted<Value>(work: PromiseLike<Value>, signal: AbortSignal): Promise<Value> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const stop = (): void => reject(abortErrorOf(signal));
@@ -68,7 +68,7 @@ export function abortErrorOf(signal: AbortSignal): Error {
     : new DOMException(`the request was aborted: ${String(reason)}`, "AbortError");
 }
 
-/** A stream whose code is loaded when it is first read: a program imports the adapters of all providers, and asks one. */
+/** A stream whose code is loaded when it is first read: a program imports the adapters of all providers, but asks only one. */
 export async function* whenAsked(open: () => Promise<AsyncIterable<Delta>>): AsyncGenerator<Delta, void> {
   yield* await open();
 }

@@ -8,20 +8,20 @@ import { remembered } from "../../util/remembered.ts";
 import { fits, whole } from "../../util/shape.ts";
 import { withoutLookAround } from "./ollama-schema.ts";
 
-/** A tool of a request, as OpenAI and Ollama have it. */
+/** A tool of a request, in the form of OpenAI and Ollama. */
 export interface WireTool {
   readonly type: "function";
   readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonObject };
 }
 
-/** The tool as it goes to a provider: what others describe, as servers of MCP do, may have half a character in it. */
+/** The tool as it goes to a provider. Descriptions of others, such as MCP servers, may contain half a character. */
 // Depends on: the tool.
 export const wholeTool: (tool: ToolDescription) => ToolDescription = remembered((tool) => {
   const whole = wholeTexts(tool);
   return { ...whole, inputSchema: withoutLookAround(whole.inputSchema) };
 });
 
-/** The tools of a request; `parametersOf` makes what the server takes of the schema of a tool's arguments. */
+/** The tools of a request; `parametersOf` converts the schema of a tool's arguments for the server. */
 export function wireTools(
   tools: readonly ToolDescription[],
   parametersOf: (schema: JsonObject) => JsonObject = (schema) => schema,
@@ -34,7 +34,7 @@ export function wireTools(
 
 /** The contents of a reply, as a later request repeats them. */
 export interface SaidFields {
-  /** Null in a reply that only calls: strict validators refuse an empty text there. */
+  /** Null in a reply with only calls: strict validators refuse an empty text there. */
   readonly content: string | null;
   readonly calls: readonly ToolCall[];
 }
@@ -46,14 +46,14 @@ export function saidFields(message: ReplyMessage): SaidFields {
   return { content: text === "" && calls.length > 0 ? null : text, calls };
 }
 
-/** The files of a reply in words, where it has nothing else: providers refuse an empty reply, and take no files in one. */
+/** The files of a reply in words, if it has nothing else: providers refuse an empty reply, and take no files in one. */
 function filesText({ parts }: ReplyMessage): string {
   return parts.map((part) => (part.type === "file" ? fileText(part) : "")).join("");
 }
 
 /**
- * Arguments must be an object. Those that a model encoded twice go back as they were understood, others that were none as none: the model learns
- * from the call's result what was wrong.
+ * The arguments of a call as an object. Arguments that a model encoded twice go back as they were understood, others that are not an object as an empty one:
+ * the model learns from the call's result what was wrong.
  */
 export function objectArguments({ arguments: args, malformed }: ToolCall): JsonObject {
   if (isJsonObject(args)) return args;
@@ -61,7 +61,7 @@ export function objectArguments({ arguments: args, malformed }: ToolCall): JsonO
   return asObject(parsed?.ok === true ? parsed.value : undefined);
 }
 
-/** The settings that were given, under the names of OpenAI and Ollama; `maxTokens` is the name of the bound of a reply. */
+/** The given settings, under the names of OpenAI and Ollama; `maxTokens` is the name of the bound of a reply. */
 export function settingFields(settings: ModelSettings, maxTokens: string): JsonObject {
   const named = {
     temperature: settings.temperature,
@@ -79,7 +79,7 @@ export function settingFields(settings: ModelSettings, maxTokens: string): JsonO
   return Object.fromEntries(given);
 }
 
-/** An id for a call: the one that the provider gave, or `call_` and a number where it gave none, or that of another call. */
+/** An id for a call: the provider's, or `call_` and a number if it gave none, or that of another call. */
 export function newCallId(given: string, taken: Set<string>, from: number = taken.size): string {
   let id = given.trim();
   for (let next = from; id === "" || taken.has(id); next += 1) id = `call_${next}`;
@@ -91,8 +91,8 @@ export function newCallId(given: string, taken: Set<string>, from: number = take
 type Counts = { readonly [Name in keyof ReportedUsage | "totalTokens"]?: unknown };
 
 /**
- * The tokens that a provider counted; undefined when it counted none. Some (xAI, Gemini) leave what was thought out of what was written: then it
- * is in the total alone.
+ * The tokens that a provider counted; undefined if it counted none. Some (xAI, Gemini) leave the tokens of reasoning out of the output: then they
+ * are only in the total.
  */
 export function reportedUsage({ totalTokens, ...counts }: Counts): ReportedUsage | undefined {
   const entries = Object.entries(counts).flatMap(([name, count]): [string, number][] =>
@@ -108,7 +108,7 @@ export function reportedUsage({ totalTokens, ...counts }: Counts): ReportedUsage
     : { ...known, outputTokens: outputTokens + Math.min(left, reasoningTokens || left) };
 }
 
-/** The id and the model that a provider gives its response; undefined when it gives neither. */
+/** The id and the model in a provider's response; undefined if it gives neither. */
 export function reportedResponse(id: unknown, model: unknown): ReportedResponse | undefined {
   const response = {
     ...(typeof id === "string" && id !== "" ? { id } : {}),
@@ -117,7 +117,7 @@ export function reportedResponse(id: unknown, model: unknown): ReportedResponse 
   return Object.keys(response).length === 0 ? undefined : response;
 }
 
-/** The reason for the end of a reply, without the words behind it: Gemini says `content_filter: PROHIBITED_CONTENT`. */
+/** The reason for the end of a reply, without the text after it: Gemini says `content_filter: PROHIBITED_CONTENT`. */
 export function reasonWord(reason: unknown): string {
   return typeof reason === "string" ? reason.replace(/:.*/s, "") : "";
 }
@@ -129,8 +129,8 @@ export function unreadableBy(reason: unknown): { readonly unreadable?: Unreadabl
   return isSaid ? { unreadable: { reason: `${reason}.` } } : {};
 }
 
-/** Stands where a server wants a reply between results and a user, and the model gave none. */
+/** The text of a reply that a server requires between results and a user, if the model gave none. */
 export const wordsAfterResults = "(I have the results.)";
 
-/** Stands where a provider wants a user first, and the conversation begins with a reply. */
+/** The text of a user that a provider requires first, if the conversation begins with a reply. */
 export const wordsBeforeReply = "(The conversation begins.)";

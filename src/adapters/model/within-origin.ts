@@ -4,8 +4,8 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 5;
 
 /**
- * Sends requests as `send` does, but follows a redirect only within the origin, with the same request. Behind
- * another origin stands a server that the author did not name: it would read the conversation and the headers.
+ * Sends requests as `send` does, but follows a redirect only within the origin, with the same request. Another
+ * origin is a server that the author did not name: it would read the conversation and the headers.
  *
  * @throws WritError `provider-redirected`
  */
@@ -28,7 +28,7 @@ function targetOf({ status, headers }: Response, url: URL): URL | undefined {
   return location === null ? undefined : (URL.parse(location, url.href) ?? undefined);
 }
 
-/** Leaves the query of both addresses out: it may hold a key. */
+/** Makes the error of a redirect. It leaves out the query of both addresses, which may hold a key. */
 function redirected(url: URL, target: URL): WritError {
   return new WritError("provider-redirected", {
     url: `${url.origin}${url.pathname}`,

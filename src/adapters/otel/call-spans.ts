@@ -20,14 +20,14 @@ interface OpenCall {
   decision?: Decision;
   approval?: Told<"approval-request">;
   answer?: Told<"approval-answer">;
-  /** The number of times that it asked for access, and was refused it. */
+  /** The number of times that it asked for access and was refused. */
   refused: number;
 }
 
-/** Calls that did not do what they were to, by what became of them. Those that a rule or a person refused did not fail. */
+/** The statuses of calls that failed. Calls that a rule or a person refused did not fail. */
 const failures = new Set(["error", "invalid", "timeout", "unknown"]);
 
-/** The spans of the calls of one run: each holds the decision about it, and the sources of what it gave. */
+/** The spans of the calls of one run: each has the decision about it, and the sources of its result. */
 export class CallSpans {
   private static readonly tellers: Tellers<CallSpans> = {
     "call-decided": (calls, event) => calls.decided(event),
@@ -49,20 +49,20 @@ export class CallSpans {
     this.around = around;
   }
 
-  /** Takes what an earlier process told of a call that may still be under way. An answer that has come meanwhile is told with what follows it. */
+  /** Takes an event of an earlier process about a call that may still be under way. A later answer is told with the events after it. */
   remember(event: AgentEvent): void {
     if (event.type === "call-decided") this.of(event).decision = event.decision;
     if (event.type === "approval-request") this.of(event).approval = event;
     if (event.type === "approval-answer") this.of(event).answer = event;
     if (event.type === "tool-start") this.of(event).startedAt = event.at;
-    if (event.type === "message-end") this.refused.length = 0; // who came so far has told of them
+    if (event.type === "message-end") this.refused.length = 0; // the earlier process has told these
     if (event.type !== "tool-end") return;
     const isRefused = event.result.status === "denied" && this.calls.get(event.callId)?.answer !== undefined;
     if (isRefused) this.refused.push(event);
     else this.calls.delete(event.callId);
   }
 
-  /** Tells of the calls to which a person said no while nobody carried the run out. */
+  /** Tells the calls that a person denied while no process carried the run out. */
   goOn(): void {
     if (this.refused.length > 0) for (const event of this.refused.splice(0)) this.ended(event);
   }
@@ -73,13 +73,13 @@ export class CallSpans {
     own?.(this, event);
   }
 
-  /** The context of what begins inside a call. */
+  /** The context of a run or request that begins inside a call. */
   contextOf(callId: string, at: number): Context | undefined {
     const span = this.calls.get(callId)?.span;
     return span === undefined ? undefined : trace.setSpan(this.around(at), span);
   }
 
-  /** Ends what the run left open: it waits, or was handed over. */
+  /** Ends the open spans of the run, which waits or was handed over. */
   end(at: number): void {
     for (const { span, approval, answer } of this.calls.values()) {
       if (approval !== undefined && answer === undefined) this.approval(approval, at);
@@ -110,7 +110,7 @@ export class CallSpans {
     this.approval(approval, event.at, event);
   }
 
-  /** A question, until its answer, or until the run went to wait for it. */
+  /** Tells a question, until its answer, or until the run stopped to wait for it. */
   private approval(request: Told<"approval-request">, at: number, answer?: Told<"approval-answer">): void {
     const { name, callId, request: asked } = request;
     const attributes: Attributes = {
@@ -147,13 +147,13 @@ export class CallSpans {
       this.telling.measures.tools.record(durationMs / 1000, about);
   }
 
-  /** Knowledge is told once it was read, or was not: it has no beginning. */
+  /** Tells a use of knowledge. Its fact comes after the reading, so it has no beginning. */
   private read(event: Told<"knowledge-used">): void {
     this.of(event).startedAt = event.at - event.durationMs;
     this.close(event, { type: "datastore", label: event.result.label });
   }
 
-  /** Ends the span of a call. Gives what it shares with all calls of its tool that ended so. */
+  /** Ends the span of a call. Returns the attributes that all calls of its tool with this end share. */
   private close(
     event: Told<"tool-end" | "knowledge-used">,
     { type, label }: { readonly type: string; readonly label: Label | undefined },

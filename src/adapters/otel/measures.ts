@@ -11,11 +11,11 @@ import {
 export interface Telling {
   readonly tracer: Tracer;
   readonly measures: Measures;
-  /** Content goes on spans, too. */
+  /** True if spans have content too. */
   readonly content: boolean;
 }
 
-/** The bounds that the conventions give for seconds, and for tokens. */
+/** The buckets of the conventions for seconds, and for tokens. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const tokens = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
 
@@ -67,7 +67,7 @@ export class Measures {
     });
   }
 
-  /** Those of the provider that is registered now. A tracer hands on to one that is registered later, a meter does not. */
+  /** The instruments of the currently registered provider. Unlike a tracer, a meter does not pass on to a provider that is registered later. */
   static now(before: Measures | undefined): Measures {
     const provider = metrics.getMeterProvider();
     return before?.provider === provider ? before : new Measures(provider);

@@ -23,7 +23,7 @@ interface Kind {
   readonly output: Attributes;
 }
 
-/** A request whose span is not made yet. */
+/** A request without a span so far. */
 interface Asked {
   readonly kind: Kind;
   readonly startTime: number;
@@ -41,8 +41,8 @@ interface Beginning {
 }
 
 /**
- * The spans of a run in this process. What an earlier process told already gets none: a turn or a call that was under way gets its own from where
- * this process went on with it.
+ * The spans of a run in this process. Events that an earlier process told get no span here. A turn or a call that was under way gets a span from
+ * the point where this process went on with it.
  */
 export class RunSpans {
   private static readonly tellers: Tellers<RunSpans> = {
@@ -72,7 +72,7 @@ export class RunSpans {
   private readonly begunAt: number;
   private readonly calls: CallSpans;
   private readonly children = new Map<string, string>();
-  /** The facts of a run inside are heard by the agent and by those around it: each counts once. */
+  /** The last `seq`. The agent and the agents around it hear the facts of a run inside: each fact counts once. */
   private last = 0;
   private turn: { readonly span: Span; readonly inside: Context } | undefined;
   private readonly kinds = new Map<string | undefined, Kind>();
@@ -125,7 +125,7 @@ export class RunSpans {
     else own(this, event);
   }
 
-  /** The context of a run inside: that of the call which began it, where that is known. */
+  /** The context of a run inside: that of the call which began it, if that is known. */
   private contextFor({ runId, at }: Pick<AgentEvent, "runId" | "at">): Context {
     const callId = this.children.get(runId);
     return (
@@ -195,7 +195,7 @@ export class RunSpans {
     return kind;
   }
 
-  /** The end of a call. What its own questions to the model used is in no usage of a reply. */
+  /** Ends a call. The usage of the requests that it made itself is not part of any reply. */
   private called(event: Told<"tool-end" | "knowledge-used">): void {
     const { usage, costUsd } = event;
     if (usage !== undefined) this.measure({ usage, costUsd }, this.kindOf(undefined));
@@ -211,14 +211,14 @@ export class RunSpans {
 
   private used({ usage, costUsd }: Told<"usage-add">): void {
     const { asked } = this;
-    this.measure({ usage, costUsd }, asked?.kind ?? this.kindOf(undefined)); // the choice of a skill is no reply
+    this.measure({ usage, costUsd }, asked?.kind ?? this.kindOf(undefined)); // the choice of a skill is not a reply
     if (asked === undefined) return;
     addUsage(asked.attributes, usage);
     if (costUsd !== undefined) asked.attributes["writ.cost.usd"] = costUsd;
     this.endAsked();
   }
 
-  /** The usage comes after the reply: its span is made by that, or by what follows where no usage is told. */
+  /** Ends the span of a reply. Usage comes after the reply: the span is made with it, or with the next event if there is no usage. */
   private endAsked(): void {
     const { asked } = this;
     if (asked === undefined) return;
@@ -232,7 +232,7 @@ export class RunSpans {
     span.setAttributes(asked.attributes).end(asked.endedAt);
   }
 
-  /** Ends what the turn left open, too: its run waits, or was handed over. */
+  /** Ends a turn with its open spans: its run waits, or was handed over. */
   private endTurn(at: number): void {
     this.endAsked();
     this.calls.end(at);
@@ -252,7 +252,7 @@ export class RunSpans {
   }
 }
 
-/** Marks what failed, on its span and in what is measured of it. */
+/** Marks a failure on its span and on its measurements. */
 function fail(span: Span, about: Attributes, type: string): void {
   about["error.type"] = type;
   span.setAttribute("error.type", type).setStatus({ code: SpanStatusCode.ERROR });
@@ -271,7 +271,7 @@ interface Spent {
 }
 
 interface Models {
-  /** The model that answered, as the provider says. */
+  /** The model that answered, as the provider names it. */
   readonly model: string | undefined;
   /** The id of the model that was asked. */
   readonly asked: string | undefined;
@@ -302,7 +302,7 @@ function addUsage(to: Attributes, usage: Told<"run-end">["usage"]): Attributes {
   return to;
 }
 
-/** The names that the conventions have for providers, where these are others than those of writ and of the AI SDK. */
+/** The names of providers in the conventions, if they differ from those of writ and of the AI SDK. */
 const conventional: readonly (readonly [begins: string, name: string])[] = [
   ["google.vertex", "gcp.vertex_ai"],
   ["google", "gcp.gemini"],
@@ -312,7 +312,9 @@ const conventional: readonly (readonly [begins: string, name: string])[] = [
   ["azure", "azure.ai.openai"],
 ];
 
-/** The model that was asked, and its provider: that of its id (`openai/gpt-5`, `openai.responses/gpt-5` for one of the AI SDK). Left out where the id names none that is known. */
+/**
+ * The model that was asked, and its provider, from its id (`openai/gpt-5`, `openai.responses/gpt-5` for one of the AI SDK). Left out for an unknown provider.
+ */
 function modelAsked(id: string): Attributes {
   const [, begun = "", model = ""] = /^([^/]+)\/(.+)$/s.exec(id) ?? [];
   const provider = providerOf(begun);

@@ -7,19 +7,19 @@ import { RunSpans } from "./run-spans.ts";
 /** Options of {@link telemetry}. */
 export interface TelemetryOptions {
   /**
-   * Puts content on spans: what a run was asked, replies of models, arguments and results of calls, reasons of decisions. Default: names, ids,
-   * numbers and verdicts alone.
+   * Puts content on spans: the inputs of runs, replies of models, arguments and results of calls, reasons of decisions. Default: only names, ids,
+   * numbers and verdicts.
    */
   readonly content?: boolean;
 }
 
-/** The most runs that wait of which the span is known, to link to it. */
+/** The most waiting runs whose span is kept, for links to it. */
 const mostWaiting = 10_000;
 
 /**
- * A listener for `onEvent` of agents, runs, servers and `durableRuns`, which tells OpenTelemetry of what they do: spans of runs, turns, requests to models,
- * calls and approvals, and metrics, by the conventions for generative AI. It takes the providers that the program has registered when a run begins;
- * without any it does nothing. Make one and give it to all: what two listeners hear is told twice.
+ * Makes a listener for `onEvent` of agents, runs, servers and `durableRuns`, which sends OpenTelemetry spans of runs, turns, requests to models,
+ * calls and approvals, and metrics, by the conventions for generative AI. It uses the providers that are registered when a run begins;
+ * without any it does nothing. Use one listener for everything: an event that two listeners hear is sent twice.
  *
  * @example
  * ```ts

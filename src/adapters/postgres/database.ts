@@ -13,30 +13,31 @@ export type Row = Readonly<QueryResultRow>;
 export type Query = (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
 /**
- * A PostgreSQL database with the tables of a store. A server that is away for a moment, as it is while it starts anew, is waited for, and a
- * statement whose end nobody saw, or that was given up since others were at work, is said again: each has to bear that it happens twice. What fails otherwise is one of the codes `postgres-…`.
+ * A PostgreSQL database with the tables of a store. It waits for a server that is away for a moment, for example to restart. It repeats a
+ * statement whose result it did not get, or that the server gave up for the sake of others, so each statement must be safe to repeat. Other errors have one of
+ * the codes `postgres-…`.
  */
 export interface PostgresDatabase {
   readonly query: Query;
-  /** All of it happens, or nothing when `work` throws. */
+  /** One transaction: all of it happens, or nothing if `work` throws. */
   readonly transaction: <Result>(work: (query: Query) => Promise<Result>) => Promise<Result>;
-  /** Begins `work` again for as long as the server is away. */
+  /** Repeats `work` while the server is away. */
   patiently<Result>(work: () => Promise<Result>): Promise<Result>;
   /** A connection of its own. `onEnd` is called when it has broken, or was ended. */
   connect(onEnd: () => void): Promise<Client>;
   readonly close: () => Promise<void>;
 }
 
-/** The clock of the server: processes of many machines share it. */
+/** The clock of the server, which processes of many machines share. */
 export const nowMs = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /** The time for which a server may be away. */
 const patienceMs = 60_000;
 const [firstPauseMs, longestPauseMs] = [20, 500];
 
-/** The database is looked for at the first call; after one that failed the next call looks again. */
+/** Makes the database. It connects at the first call; after a failure the next call connects again. */
 export function postgresDatabase(place: Place): PostgresDatabase {
-  const outside = AsyncLocalStorage.snapshot(); // connections serve all runs: they are not part of the call in which one is made
+  const outside = AsyncLocalStorage.snapshot(); // connections serve all runs: they do not belong to the call in which one is made
   let opened: Promise<OpenPool> | undefined;
   let isClosed = false;
   async function open(): Promise<OpenPool> {
@@ -81,7 +82,7 @@ function closed(cause?: unknown): WritError {
   );
 }
 
-/** The rows of a statement, in one round trip. A connection has the server prepare it once, by its name: the hash of it. */
+/** The rows of a statement, in one round trip. The server prepares it once per connection, under the hash of its text. */
 export async function rowsOf(
   on: Pick<Pool, "query">,
   sql: string,
@@ -95,7 +96,7 @@ async function together<Result>(pool: Pool, work: (query: Query) => Promise<Resu
   const client = await pool.connect();
   let isBroken = true;
   try {
-    await client.query("BEGIN ISOLATION LEVEL READ COMMITTED"); // a role may have another one, which does not see what came while a lock was waited for
+    await client.query("BEGIN ISOLATION LEVEL READ COMMITTED"); // a role may have another level, which does not see changes made while a lock was waited for
     const result = await work((sql, values) => rowsOf(client, sql, values));
     await client.query("COMMIT");
     isBroken = false;

@@ -1,41 +1,41 @@
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { codeOf } from "../../util/thrown.ts";
 
-/** A database as errors name it: never with its password. */
+/** A database as errors name it, without its password. */
 export interface DatabaseName {
-  /** Host, port and database. */
+  /** The host, port and database. */
   readonly server: string;
   readonly role: string;
-  /** Quoted, as statements need it. */
+  /** The schema, quoted for statements. */
   readonly schema: string;
 }
 
-/** Codes of the system and of a server that goes, crashes or comes. */
+/** Codes of the system, and of a server that stops, crashes or starts. */
 const away = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENET|ENOENT|08|57P0[123])/;
 
-/** Codes of a server that answers and cannot yet: it has no connection left, or is the replica of one that is gone. */
+/** Codes of a server that answers but cannot work yet: it has no connection left, or is a replica whose primary is gone. */
 const notYet = /^(53300|25006)/;
 
-/** Codes of a statement that did nothing since others were at work: it was undone, had a lock wait too long, or took too long itself. */
+/** Codes of a statement that had no effect because of others: it was rolled back, waited too long for a lock, or took too long itself. */
 const givenUp = /^(40001|40P01|55P03|57014)/;
 
-/** Codes of the server for a role, a password or a database that do not fit. */
+/** Codes of the server for a wrong role, password or database. */
 const refused = /^(28|3D000)/;
 const forbidden = "42501";
 
-/** True for a connection that broke, could not be made or serves for nothing now: the server has carried out the statement, or has not. */
+/** True for a connection that broke, could not be made or cannot work now: the server may or may not have carried out the statement. */
 export function isAway(error: unknown): boolean {
   const code = codeOf(error);
-  if (code === undefined) return /terminated|timeout|not queryable/i.test(messageOf(error)); // of `pg` itself, which has no codes
+  if (code === undefined) return /terminated|timeout|not queryable/i.test(messageOf(error)); // errors of `pg` itself have no codes
   return away.test(code) || notYet.test(code);
 }
 
-/** True for what may go well when it is said again: the server is away, or gave the statement up for the sake of others. */
+/** True for an error after which a repetition may succeed: the server is away, or gave the statement up for the sake of others. */
 export function mayPass(error: unknown): boolean {
   return isAway(error) || givenUp.test(codeOf(error) ?? "");
 }
 
-/** An error of `pg` as one of the catalogue. */
+/** An error of `pg` as an error of the catalogue. */
 export function failureOf(cause: unknown, { server, role, schema }: DatabaseName): WritError {
   if (cause instanceof WritError) return cause;
   const code = codeOf(cause) ?? "";
@@ -49,7 +49,7 @@ export function failureOf(cause: unknown, { server, role, schema }: DatabaseName
   return new WritError("postgres-failed", { server, reason }, { cause });
 }
 
-/** A name with several addresses fails with an error of several, which has no message of its own. */
+/** The reason of an error. A name with several addresses fails with several errors in one that has no message of its own. */
 function reasonOf(error: unknown): string {
   const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
   return errors.map(messageOf).join("; ");

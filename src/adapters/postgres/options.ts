@@ -3,11 +3,11 @@ import { optional, record, shapeOf, string } from "../../util/shape.ts";
 
 /** Settings of a store in PostgreSQL. */
 export interface PostgresOptions {
-  /** The schema of the tables, made when it is absent. Default `writ`. */
+  /** The schema of the tables, made if it is absent. Default `writ`. */
   readonly schema?: string;
-  /** The most connections for statements. A store of runs has one more, which holds what this process has claimed. Default 10. */
+  /** The most connections for statements. A store of runs has one more, which holds the claims of this process. Default 10. */
   readonly connections?: number;
-  /** Other settings of the package `pg`, like `ssl`. What the address says comes first: a function as `password` needs `host` and so on beside it. */
+  /** Other settings of the package `pg`, like `ssl`. The address overrides them: a function as `password` needs `host` and so on instead. */
   readonly client?: Readonly<Record<string, unknown>>;
 }
 
@@ -20,7 +20,7 @@ const shape = closed({
   options: closed({ schema: optional(string), connections: optional(fromOne), client: optional(record) }),
 });
 
-/** Holds what the function of a store was given against what it takes. @throws WritError `definition-invalid` */
+/** Checks the arguments of a store's function. @throws WritError `definition-invalid` */
 export function checkPostgres(
   where: string,
   given: { readonly url: string | undefined; readonly options: PostgresOptions },

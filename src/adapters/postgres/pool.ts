@@ -9,38 +9,38 @@ import type { PostgresOptions } from "./options.ts";
 export interface Tables {
   /** Statements that make them. */
   readonly make: string;
-  /** The column that the tables got last, and statements that bring those of an earlier version there. */
+  /** The column that was added last, and the statements that update the tables of an earlier version. */
   readonly later?: { readonly column: string; readonly add: string };
-  /** The one that is made last: where it is, all are. */
+  /** The table that is made last: if it exists, all do. */
   readonly last: string;
 }
 
-/** A database, and what has to be there. */
+/** A database, with the tables that must exist. */
 export interface Place {
-  /** Without it the variables `PGHOST`, `PGUSER` and so on hold. */
+  /** The address. Without it, the variables `PGHOST`, `PGUSER` and so on apply. */
   readonly url: string | undefined;
-  /** Quoted. */
+  /** The schema, quoted. */
   readonly schema: string;
   readonly tables: Tables;
   readonly options: PostgresOptions;
 }
 
-/** The connections to a database whose tables are there. */
+/** The connections to a database whose tables exist. */
 export interface OpenPool {
   readonly pool: Pool;
   readonly name: DatabaseName;
-  /** A connection beside those of the pool, not begun yet. */
+  /** Makes a connection outside of the pool, without connecting it. */
   readonly client: () => Client;
 }
 
-/** The package, as it is imported when it is first needed. */
+/** The package, as it is imported at its first use. */
 type Pg = Pick<typeof pgTypes, "Client" | "Pool">;
 
-/** The time that one statement may take: then its connection is taken for broken. */
+/** The time that one statement may take before its connection counts as broken. */
 const statementMs = 60_000;
 const connectMs = 10_000;
 
-/** Processes that begin at once make the tables one after the other: this is the number of the lock that they take. */
+/** The number of the lock with which processes that begin at once make the tables one after the other. */
 const makersLock = 0x77726974;
 
 /** @throws WritError `definition-invalid` for an address that cannot be read, `peer-missing`, `postgres-unreachable`, `postgres-refused`, `postgres-forbidden`, `postgres-failed` */
@@ -59,8 +59,8 @@ export async function openPool(place: Place): Promise<OpenPool> {
   };
   const name = nameOf(clientFor(pg, settings), schema);
   const pool = new pg.Pool({ ...settings, max: connections, allowExitOnIdle: true });
-  pool.on("error", () => undefined); // an idle connection broke: the next statement makes another
-  // One that breaks between two statements of a transaction tells nobody else, and would end the process: its next statement fails.
+  pool.on("error", () => undefined); // an idle connection broke: the next statement opens another
+  // A connection that breaks between two statements of a transaction has no other listener, and would end the process: its next statement fails.
   pool.on("connect", (connected) => void connected.on("error", () => undefined));
   try {
     await makeTables(pool, place);
@@ -90,14 +90,14 @@ async function makeTables(pool: Pool, place: Place): Promise<void> {
     if ((await found(client, place)) !== "whole") await makeAlone(client, place);
     client.release();
   } catch (error) {
-    client.release(true); // the connection closes, and with it what was begun
+    client.release(true); // closes the connection, and with it the transaction
     throw error;
   }
 }
 
 async function makeAlone(client: ClientBase, place: Place): Promise<void> {
   const { schema, tables } = place;
-  await client.query(`SELECT pg_advisory_lock(${makersLock})`); // in a transaction of its own: the next one sees what others made
+  await client.query(`SELECT pg_advisory_lock(${makersLock})`); // in a transaction of its own, so that the next one sees what others made
   const there = await found(client, place);
   if (there === "none") {
     const first = (await hasSchema(client, schema)) ? "" : `CREATE SCHEMA ${schema};`;
@@ -107,7 +107,7 @@ async function makeAlone(client: ClientBase, place: Place): Promise<void> {
   await client.query(`SELECT pg_advisory_unlock(${makersLock})`);
 }
 
-/** The state of the tables: nothing, those of an earlier version, or all. A role without the right to make anything can use what another one made. */
+/** The state of the tables: missing, of an earlier version, or complete. A role without the right to make tables can use existing ones. */
 async function found(client: ClientBase, { tables }: Place): Promise<"none" | "earlier" | "whole"> {
   const { rows } = await client.query<{ place: string | null; has: boolean }>(
     `SELECT to_regclass($1)::text AS place, EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = $2 AND NOT attisdropped) AS has`,
@@ -123,7 +123,7 @@ async function hasSchema(client: ClientBase, schema: string): Promise<boolean> {
   return rowCount !== 0;
 }
 
-/** A name in a statement: always quoted, whatever it is. */
+/** A name for a statement, always quoted. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -16,18 +16,18 @@ import { liveSession } from "./session.ts";
 
 /** The runs in a PostgreSQL database. */
 export interface PostgresRuns extends RunStore, AsyncDisposable {
-  /** Closes the connections, and so gives up what this process has claimed. Closing twice is no mistake. */
+  /** Closes the connections, which releases the claims of this process. It may be closed twice. */
   close(): Promise<void>;
 }
 
 /**
- * Keeps runs in PostgreSQL (the package `pg`, an optional peer), for processes of many machines. What was recorded is on the server's disk when the
- * run goes on, in one round trip a step; steps that end together go together. A process holds its runs by one connection: when it dies, others
- * can take them at once. One whose connection broke goes on, unless another process has taken its run meanwhile: then it records nothing more
- * (`run-taken`). A server that is away is waited for, a minute long. The connection has to reach the server itself: a pooler that gives each
+ * Keeps runs in PostgreSQL (the package `pg`, an optional peer), for processes of many machines. A record is on the server's disk before the
+ * run goes on, in one round trip per step; steps that end together are sent together. A process holds its runs by one connection: when the process dies, others
+ * can take them at once. A process whose connection broke goes on, unless another process has taken its run meanwhile: then it records nothing more
+ * (`run-taken`). It waits a minute for a server that is away. The connection must reach the server itself: a pooler that gives each
  * transaction another connection breaks the claims. Tables are made with the first call.
  *
- * @param url like `postgresql://user:password@host:5432/database`. Without it the variables `PGHOST`, `PGUSER` and so on hold.
+ * @param url like `postgresql://user:password@host:5432/database`. Without it, the variables `PGHOST`, `PGUSER` and so on apply.
  * @throws WritError `definition-invalid`; from its functions `peer-missing`, `postgres-unreachable`, `postgres-refused`, `postgres-forbidden`, `postgres-failed`
  * @example
  * ```ts
@@ -59,7 +59,7 @@ export function postgresRuns(url?: string, options: PostgresOptions = {}): Postg
     const taken = await claims.take(id);
     return taken === undefined ? open(id) : journalOf(server, taken); // erased or moved in between
   }
-  /** Those who watch here need not wait for the server to tell them. */
+  /** Reports a change to the watchers of this process, which need not wait for the server. */
   async function told<Result>(id: string, change: Promise<Result>): Promise<Result> {
     const result = await change;
     changes.here(id);
@@ -154,7 +154,7 @@ async function journalOf(server: RunServer, taken: Taken): Promise<RunJournal> {
   };
 }
 
-/** Does one piece of work at a time, so that of those given at once the first is done first. */
+/** Does one piece of work at a time, in the order of the calls. */
 function oneByOne<Item, Result>(work: (item: Item) => Promise<Result>): (item: Item) => Promise<Result> {
   let before: Promise<unknown> = Promise.resolve();
   return (item) => {

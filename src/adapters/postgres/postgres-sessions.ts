@@ -19,16 +19,17 @@ import { sessionTables } from "./session-tables.ts";
 
 /** The sessions in a PostgreSQL database. */
 export interface PostgresSessions extends SessionStore, AsyncDisposable {
-  /** Closes the connections. Closing twice is no mistake. */
+  /** Closes the connections. It may be closed twice. */
   close(): Promise<void>;
 }
 
 /**
- * Keeps sessions in PostgreSQL (the package `pg`, an optional peer), for processes of many machines; they can be where the runs are. Each change is one
- * statement, and of two that were made from the same version one is refused. Of two runs of a session in two processes one waits for the other: its claim holds by
- * the clock of the server, and that of a process that died or stands still for 15 seconds at most. A server that is away is waited for, a minute long. Tables are made with the first call.
+ * Keeps sessions in PostgreSQL (the package `pg`, an optional peer), for processes of many machines; they can be in the database of the runs. Each change is
+ * one statement, and of two that were made from the same version, one is refused. Of two runs of a session in two processes, one waits for the other. A claim
+ * is timed by the clock of the server: that of a process that died or stands still holds for at most 15 seconds. It waits a minute for a server that is away.
+ * Tables are made with the first call.
  *
- * @param url like `postgresql://user:password@host:5432/database`. Without it the variables `PGHOST`, `PGUSER` and so on hold.
+ * @param url like `postgresql://user:password@host:5432/database`. Without it, the variables `PGHOST`, `PGUSER` and so on apply.
  * @throws WritError `definition-invalid`; from its functions `peer-missing`, `postgres-unreachable`, `postgres-refused`, `postgres-forbidden`, `postgres-failed`
  * @example
  * ```ts
@@ -47,7 +48,7 @@ export function postgresSessions(url?: string, options: PostgresOptions = {}): P
   const { query, close } = postgresDatabase({ url, schema, tables, options });
   const sql = sessionStatements(tables);
 
-  /** Makes a change from a version, once: of one whose end nobody saw its mark tells that it was made. */
+  /** Makes a change from a version, once: if its result was lost, its mark shows that it was made. */
   async function change(
     id: string,
     from: number,
@@ -59,7 +60,7 @@ export function postgresSessions(url?: string, options: PostgresOptions = {}): P
       const [found] = await query(sql.standing, [toKey(id), mark]);
       if (found === undefined) throw missing(id);
       if (found["mine"] === true) return from + 1;
-      checkVersion(id, Number(found["version"]), from); // the same version: it came in the same moment
+      checkVersion(id, Number(found["version"]), from); // the same version: the other change came at the same moment
     }
   }
 
@@ -106,7 +107,7 @@ export function postgresSessions(url?: string, options: PostgresOptions = {}): P
   };
 }
 
-/** The ids of runs, and their JSON. */
+/** The ids of runs, with their JSON. */
 function columnsOf(runs: readonly SessionRun[]): readonly (readonly string[])[] {
   return [runs.map(({ runId }) => toKey(runId)), runs.map(runText)];
 }

@@ -4,20 +4,20 @@ import type { Query } from "./database.ts";
 import { changeOf, type RunTables } from "./run-tables.ts";
 import type { LiveSession } from "./session.ts";
 
-/** Tells processes what happens to runs, and hears what they tell. */
+/** Announces changes of runs to processes, and receives their announcements. */
 export interface RunChanges extends Pick<RunStore, "watch"> {
-  /** Calls those who watch in this process. */
+  /** Calls the watchers in this process. */
   here(id: string): void;
-  /** Tells all processes soon that records of a run were kept, once for all of that while. Other changes are told by the statements that make them. */
+  /** Announces soon to all processes that records of a run were kept, once for all records of that time. The statements of other changes announce these. */
   tell(id: string): void;
   close(): void;
 }
 
-/** The delay after which new records are told. */
+/** The delay until new records are announced. */
 const tellMs = 50;
 
 export function runChanges(query: Query, session: LiveSession, { told }: RunTables): RunChanges {
-  // Nobody needs to wait for the disk: what is told is lost with the connections that hear it.
+  // It need not wait for the disk: an announcement is lost anyway with the connections that receive it.
   const tellAll = `SELECT set_config('synchronous_commit', 'off', true), ${told("id")} FROM unnest($1::text[]) AS id`;
   const changed = new Set<string>();
   const watching = new Set<(id?: string) => void>();
@@ -26,7 +26,7 @@ export function runChanges(query: Query, session: LiveSession, { told }: RunTabl
     timer = undefined;
     const ids = [...changed].map(changeOf);
     changed.clear();
-    query(tellAll, [ids]).catch(() => undefined); // the next record tells again
+    query(tellAll, [ids]).catch(() => undefined); // the next record announces it again
   }
   return {
     tell(id) {

@@ -12,30 +12,30 @@ import { heldLocks, type LiveSession } from "./session.ts";
 /** A run that this process took. */
 export interface Taken extends Claim {
   readonly run: StoredRun;
-  /** Lets others take it. */
+  /** Releases the run, so that others can take it. */
   readonly release: () => Promise<void>;
 }
 
-/** A run whose lock this process has, and the statement that takes its row. */
+/** A run whose lock this process has, with the statement that takes its row. */
 interface Locked {
   readonly sql: string;
   readonly which: unknown;
   readonly lock: unknown;
 }
 
-/** The runs that this process has. Each is an advisory lock of its one live session. */
+/** The runs of this process. Each is an advisory lock of its one live session. */
 export interface RunClaims {
-  /** Undefined where there is no such run. @throws WritError `run-claimed` */
+  /** Undefined if there is no such run. @throws WritError `run-claimed` */
   take(id: string): Promise<Taken | undefined>;
-  /** Takes the oldest run of some agents that can go on, or the one of an id. */
+  /** Takes the oldest run of some agents that can go on, or the run of an id. */
   takeNext(agents: readonly string[], id?: string): Promise<Taken | undefined>;
 }
 
-/** Of the oldest runs so many are tried in one statement: others may take some of them at the same time. */
+/** The number of the oldest runs that one statement tries, because others may take some of them at the same time. */
 const tried = 16;
 
 export function runClaims(session: LiveSession, { runs, told, lockOf }: RunTables): RunClaims {
-  // A session can take a lock twice, so that those which it has are looked at as well.
+  // A session can take a lock twice, so its own locks are checked as well.
   const lockOne = `SELECT CASE WHEN $1::bigint IN (${heldLocks}) THEN false ELSE pg_try_advisory_lock($1) END AS locked`;
   const locking = (
     which: string,
@@ -54,7 +54,7 @@ export function runClaims(session: LiveSession, { runs, told, lockOf }: RunTable
   const find = `SELECT id, owner FROM ${runs} WHERE id = $1`;
   const mine = JSON.stringify({ host: hostname(), pid: process.pid });
 
-  /** Takes the row of a run whose lock was taken; where that cannot be, the lock is given up. */
+  /** Takes the row of a run whose lock was taken; if that fails, it releases the lock. */
   async function takeRow(query: Query, { sql, which, lock }: Locked): Promise<Taken | undefined> {
     let row: Row | undefined;
     try {
@@ -85,7 +85,7 @@ export function runClaims(session: LiveSession, { runs, told, lockOf }: RunTable
       if (found === undefined) return undefined;
       const { number, lock } = found;
       const next = await takeRow(query, { sql: takeReady, which: number, lock });
-      if (next !== undefined) return next; // else it ended, or waits, since it was looked at
+      if (next !== undefined) return next; // otherwise it has ended, or waits, since it was read
     }
   }
 
@@ -102,7 +102,7 @@ export function runClaims(session: LiveSession, { runs, told, lockOf }: RunTable
   };
 }
 
-/** The error for a run that a process has which lives. */
+/** The error for a run that a live process has. */
 export function claimedBy({ id, owner }: Row): WritError<"run-claimed"> {
   return new WritError("run-claimed", {
     id: fromKey(id),

@@ -7,7 +7,7 @@ import type { PostgresDatabase, Query, Row } from "./database.ts";
 import { recordIn } from "./run-steps.ts";
 import { changeOf, columns, type RunTables } from "./run-tables.ts";
 
-/** The runs of a database on their way to other stores and back. */
+/** Moves the runs of a database to other stores and back. */
 export interface RunMoves {
   /** @throws WritError `run-missing` */
   out(id: string): Promise<MovedRun>;
@@ -17,7 +17,7 @@ export interface RunMoves {
 
 export function runMoves({ transaction }: PostgresDatabase, tables: RunTables): RunMoves {
   const { runs, steps, questions, told, lockOf } = tables;
-  const find = `SELECT number, ${columns} FROM ${runs} WHERE id = $1 FOR UPDATE`; // whoever carries it out has written by then, or never will
+  const find = `SELECT number, ${columns} FROM ${runs} WHERE id = $1 FOR UPDATE`; // the process that carries it out has written by then, or never will
   const leave = `UPDATE ${runs} SET epoch = epoch + 1, owner = NULL, status = 'moved', start = $2 WHERE number = $1 RETURNING ${told("$3")}`;
   const recordsOf = `SELECT key, fingerprint, json FROM ${steps} WHERE run = $1 ORDER BY place`;
   const questionsOf = `SELECT id AS run, key, fingerprint, request, since, until, last, people FROM ${questions} JOIN ${runs} ON number = run WHERE run = $1 AND ended IS NULL ORDER BY place`;
@@ -53,7 +53,7 @@ export function runMoves({ transaction }: PostgresDatabase, tables: RunTables): 
       finish,
       changeOf(id),
     ]);
-    if (row === undefined) throw new WritError("run-exists", { id }); // another one brought it in the same moment
+    if (row === undefined) throw new WritError("run-exists", { id }); // another process inserted it at the same moment
     const { number } = row;
     await query(record, [
       number,
@@ -79,7 +79,7 @@ export function runMoves({ transaction }: PostgresDatabase, tables: RunTables): 
         return { run, records: records.map(recordIn), questions: asked.map(movedQuestionIn) };
       }),
     async in(moved) {
-      let arrived: StoredRun | undefined; // by an attempt whose end nobody saw
+      let arrived: StoredRun | undefined; // by an attempt whose result was lost
       return transaction(async (query) => {
         const [known] = await query(find, [toKey(moved.run.id)]);
         const stored = known && runIn(known);

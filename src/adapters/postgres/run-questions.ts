@@ -11,20 +11,20 @@ import { changeOf, type RunTables } from "./run-tables.ts";
 
 /** The questions of the runs in a database. */
 export interface RunQuestions {
-  /** Keeps a question, or gives the answer that came meanwhile. False where the run was taken, or has ended. */
+  /** Keeps a question, or returns the answer that came meanwhile. False if the run was taken, or has ended. */
   keep(claim: Claim, question: KeptQuestion): Promise<string | boolean>;
   list(id: string | undefined): Promise<readonly WaitingQuestion[]>;
-  /** Also makes a run that waits ready. @throws WritError `question-…` */
+  /** Also makes a waiting run ready. @throws WritError `question-…` */
   answer(id: string, key: string, answer: QuestionAnswer): Promise<void>;
-  /** Answers what waits for a signal, or keeps it. @throws WritError `run-missing`, `run-moved`, `run-ended` */
+  /** Answers a wait for a signal, or keeps the signal. @throws WritError `run-missing`, `run-moved`, `run-ended` */
   signal(id: string, signal: RunSignal): Promise<void>;
-  /** Takes out questions that nothing waits for any more. */
+  /** Removes questions that nothing waits for any more. */
   withdraw(claim: Claim, keys: readonly string[]): Promise<void>;
-  /** Answers the questions whose time is over. Gives their runs. */
+  /** Answers the questions whose time is over. Returns the ids of their runs. */
   expire(): Promise<readonly string[]>;
 }
 
-/** The condition of a question that stands. Whoever ends a run takes out its questions, but does not see one that is kept in the same moment. */
+/** The condition of a valid question. The statement that ends a run removes its questions, but does not see one that is kept at the same moment. */
 const isOpen = "status <> 'moved' AND ended IS NULL";
 
 const selectOf = (which: string, { runs, steps, questions }: RunTables): string =>
@@ -33,7 +33,7 @@ const selectOf = (which: string, { runs, steps, questions }: RunTables): string 
 
 export function runQuestions({ query, transaction }: PostgresDatabase, tables: RunTables): RunQuestions {
   const { runs, steps, questions, told } = tables;
-  const mine = `SELECT ended FROM ${runs} WHERE number = $1 AND epoch = $2 FOR NO KEY UPDATE`; // from here on no answer comes, and no record
+  const mine = `SELECT ended FROM ${runs} WHERE number = $1 AND epoch = $2 FOR NO KEY UPDATE`; // from here on neither an answer nor a record can be written
   const known = `SELECT json FROM ${steps} WHERE run = $1 AND key = $2 AND fingerprint = $3`;
   const insert = `WITH clock AS MATERIALIZED (SELECT ${nowMs} AS now)
     INSERT INTO ${questions} (run, key, fingerprint, request, since, until, last, people)
@@ -55,7 +55,7 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
   const kept = `SELECT key, json FROM ${steps} WHERE run = $1 AND fingerprint = $2 ORDER BY place LIMIT 1`;
   const taken = `UPDATE ${steps} SET fingerprint = $3, json = $4 WHERE run = $1 AND key = $2`;
 
-  /** Takes the oldest signal of a name that was kept. */
+  /** Takes the oldest kept signal of a name. */
   async function takeSignal(query: Query, number: unknown, name: string): Promise<string | undefined> {
     const [row] = await query(kept, [number, toKey(printOfSignal(name))]);
     if (row === undefined) return undefined;
@@ -85,13 +85,13 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
       return (await (id === undefined ? query(ofAll) : query(ofRun, [toKey(id)]))).map(questionIn);
     },
     async answer(id, key, answer) {
-      let written: string | undefined; // by an attempt whose end nobody saw
+      let written: string | undefined; // by an attempt whose result was lost
       await transaction(async (query) => {
         const { number, status, ended } = (await query(lock, [toKey(id)]))[0] ?? {};
         if (status === "moved") throw new WritError("run-moved", { id });
         const known = (await query(answered, [number, toKey(key)]))[0];
         if (written !== undefined && known?.["json"] === written) return;
-        const isAsked = known === undefined && ended === null; // who carries it out may have asked somebody itself
+        const isAsked = known === undefined && ended === null; // the process that carries it out may have asked somebody itself
         const [row] = isAsked ? await query(take, [number, toKey(key)]) : [];
         if (row === undefined) throw notWaiting(id, key, known?.["json"]);
         written = answerRecord(questionIn({ ...row, run: toKey(id) }), answer, Number(row["now"]));
@@ -136,5 +136,5 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
 
 const columns = "key, request, since, until, people";
 
-/** The runs whose questions are answered in one look. */
+/** The most runs whose questions are answered in one pass. */
 const atOnce = 100;

@@ -21,16 +21,16 @@ export interface RunRows {
   reopen(id: string): Promise<StoredRun>;
   /** @throws WritError `run-claimed` */
   erase(which: Erased): Promise<number>;
-  /** Ends the run of a claim, where it has not ended. False where it was taken. */
+  /** Ends the run of a claim, if it has not ended. False if it was taken. */
   end(claim: Claim, end: RunEnd): Promise<boolean>;
-  /** Gives the run of a claim up, without the questions that are passed. It waits where it `waits` and nobody has answered since it was taken. */
+  /** Gives up the run of a claim, without the questions in `passed`. It waits if `waits` is true and nobody has answered since it was taken. */
   leave(claim: Claim, waits: boolean, passed: readonly string[]): Promise<void>;
 }
 
-/** The condition of a run whose process died, of those that a process had. */
+/** The condition of a run whose process died, among the runs that a process had. */
 const isLeft = `lock NOT IN (${heldLocks})`;
 
-/** The columns of a run as others see it: one whose process died is ready. */
+/** The columns of a run as others see it: a run whose process died is ready. */
 const seen = columns.replace(
   "status",
   `CASE WHEN status = 'running' AND ${isLeft} THEN 'ready' ELSE status END AS status`,
@@ -47,7 +47,7 @@ export function runRows(database: PostgresDatabase, tables: RunTables): RunRows 
     columns: seen,
     order: "number",
     startsWith: (column, text) => `starts_with(${column}, ${text})`,
-    unindexed: (column) => column, // the server knows how many runs have what
+    unindexed: (column) => column, // the server knows the number of rows for each value
     standsAs: {
       running: `status = 'running' AND NOT ${isLeft}`,
       ready: `status IN ('ready', 'running') AND (status = 'ready' OR ${isLeft})`,
@@ -121,13 +121,13 @@ export function runRows(database: PostgresDatabase, tables: RunTables): RunRows 
 
 const keyOf = (text: string | undefined): string | null => (text === undefined ? null : toKey(text));
 
-/** A part of a transaction. */
+/** Runs inside a transaction. */
 async function erased(
   query: Query,
   { runs, steps, questions, told }: RunTables,
   which: Erased,
 ): Promise<number> {
-  // A run that ended is claimed by nobody for long, and there may be very many: it is left out while somebody reads it.
+  // A run that has ended is never claimed for long, and there may be very many: it is skipped while another process reads it.
   const old = `SELECT number FROM ${runs} WHERE ended < $1 AND lock NOT IN (${heldLocks}) ORDER BY ended LIMIT $2 FOR UPDATE SKIP LOCKED`;
   const some = (column: string): string => `WITH wanted AS MATERIALIZED (
       SELECT number, id, lock, owner FROM ${runs} WHERE ${column} = $1 ORDER BY number FOR UPDATE)
@@ -144,7 +144,7 @@ async function erased(
   await query(`DELETE FROM ${steps} WHERE run = ANY($1)`, [numbers]);
   await query(`DELETE FROM ${questions} WHERE run = ANY($1)`, [numbers]);
   await query(`DELETE FROM ${runs} WHERE number = ANY($1)`, [numbers]);
-  const changed = "endedBefore" in which ? [""] : rows.map(({ id }) => changeOf(fromKey(String(id)))); // of very many runs no ids are told
+  const changed = "endedBefore" in which ? [""] : rows.map(({ id }) => changeOf(fromKey(String(id)))); // for very many runs, no ids are announced
   await query(`SELECT ${told("id")} FROM unnest($1::text[]) AS id`, [changed]);
   return rows.length;
 }

@@ -4,34 +4,35 @@ import { fromKey, toKey } from "../stored-text.ts";
 import type { Query, Row } from "./database.ts";
 import type { RunTables } from "./run-tables.ts";
 
-/** A run that this process has, and the number of times that it was taken: what an earlier owner writes is refused. */
+/** A run of this process, with the number of times that it was taken: writes of an earlier owner are refused. */
 export interface Claim {
   readonly id: string;
-  /** Of its row. Another run of the same id has another number. */
+  /** The number of its row. Another run of the same id has another number. */
   readonly number: string;
   readonly epoch: string;
 }
 
 /** The records of the runs in a database. */
 export interface RunSteps {
-  /** All, or those behind the one of a key. */
+  /** All records, or those after the record of a key. */
   list(id: string, after?: string): Promise<readonly JournalRecord[]>;
   /**
-   * A function that keeps the records of one run. What is given while it writes goes together in the next statement. It gives the JSON text that somebody has
-   * answered under the key of a record, which stays.
+   * Makes the function that keeps the records of one run. Records that come while it writes go together into the next statement. It returns the JSON text of an
+   * answer that somebody gave under the key of a record, which stays.
    */
   keeper(claim: Claim): (record: JournalRecord) => Promise<string | undefined>;
-  /** The reason for which nothing was written: the run was taken, or it has ended. */
+  /** The reason why nothing was written: the run was taken, or it has ended. */
   refusal(claim: Claim): Promise<WritError<"run-taken" | "run-ended">>;
 }
 
 export function runSteps(query: Query, { runs, steps }: RunTables): RunSteps {
-  // All who write a record hold the run's row before its place is drawn: none comes to stand before one that could be read.
+  // Every writer of a record locks the run's row before the record gets its place, so no record is inserted before one that could already be read.
   const select = `WITH mine AS (SELECT number FROM ${runs} WHERE id = $1)
     SELECT key, fingerprint, json FROM ${steps} WHERE run = (SELECT number FROM mine)
       AND place > coalesce((SELECT place FROM ${steps} WHERE run = (SELECT number FROM mine) AND key = $2), 0) ORDER BY place`;
-  // The lock on the run's row stands until the records do: who takes the run waits for it, and then reads them. An epoch that was only looked at
-  // could be the one of before, and its records would come after the next owner has read.
+  // The lock on the run's row lasts until the records are committed: a process that takes the run waits for it, and then reads them. If the epoch were only
+  // read, it
+  // could be the old one, and its records would appear after the next owner has read.
   const insert = (fresh: string): string => `INSERT INTO ${steps} AS kept (run, key, fingerprint, json)
     SELECT mine.number, fresh.* FROM ${runs} AS mine, ${fresh} AS fresh (key, fingerprint, json)
       WHERE mine.number = $1 AND mine.epoch = $2 AND (mine.ended IS NULL OR fresh.json IS NOT NULL AND EXISTS (
@@ -39,7 +40,7 @@ export function runSteps(query: Query, { runs, steps }: RunTables): RunSteps {
       FOR SHARE OF mine
     ON CONFLICT (run, key) DO UPDATE SET place = DEFAULT, json = excluded.json WHERE kept.json IS NULL
     RETURNING key`;
-  // The server plans the first once. The second it plans each time: it looks how many there are.
+  // The server plans the first statement once, but the second each time, because it checks the number of records.
   const insertOne = insert("(SELECT $3::text, $4::text, $5::text)");
   const insertMany = insert("unnest($3::text[], $4::text[], $5::text[])");
   const known = `SELECT json, EXISTS (SELECT FROM ${runs} WHERE number = $1 AND epoch = $4 AND ended IS NULL) AS mine
@@ -69,8 +70,8 @@ export function runSteps(query: Query, { runs, steps }: RunTables): RunSteps {
   }
 
   /**
-   * The JSON text that stands there already. As it is, it was said again after the server went away. Another one somebody has answered meanwhile, or is of whoever
-   * took the run: then it is undefined.
+   * The JSON text that is there already. If it is the same, the statement was repeated after the server went away. Otherwise somebody has answered meanwhile,
+   * or another process took the run: then it is undefined.
    */
   async function standing(
     { number, epoch }: Claim,
@@ -109,7 +110,7 @@ export function recordIn({ key, fingerprint, json }: Row): JournalRecord {
   };
 }
 
-/** Does one piece of work at a time; what is given meanwhile is done together afterwards. */
+/** Does one piece of work at a time; items that come meanwhile are done together afterwards. */
 function gathered<Item, Result>(
   work: (items: readonly Item[]) => Promise<Result>,
 ): (item: Item) => Promise<Result> {

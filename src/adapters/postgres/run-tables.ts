@@ -7,17 +7,17 @@ export interface RunTables extends Tables {
   readonly runs: string;
   readonly steps: string;
   readonly questions: string;
-  /** The channel on which changes are told. */
+  /** The channel on which changes are announced. */
   readonly channel: string;
-  /** An expression that tells of a change, which is the given parameter of the statement, when the statement is carried out for good. */
+  /** An expression that announces a change, given as a parameter of the statement, when the statement is committed. */
   readonly told: (parameter: string) => string;
   /** The number of the advisory lock of a run. */
   readonly lockOf: (id: string) => string;
 }
 
 /**
- * The tables of runs. Steps and questions know their run by its number: another run of the same id has another one. `woken` is true where somebody
- * has answered since the run was taken; `last` is the answer to a question whose time is over.
+ * The tables of runs. Steps and questions refer to their run by its number, because another run of the same id has another number. `woken` is true if somebody
+ * has answered since the run was taken; `last` is the answer to a question after its time is over.
  *
  * @param schema quoted
  */
@@ -62,13 +62,13 @@ export function runTables(schema: string): RunTables {
   };
 }
 
-/** The columns of which a run is made. */
+/** The columns from which a run is made. */
 export const columns = "id, status, begun, ended, start, finish, protocol";
 
-/** A message cannot be longer: of a run with such an id it only says that something happened. */
+/** The longest message: for a run with a longer id it says only that something happened. */
 const longestMessage = 7_999;
 
-/** The message that something happened to a run. */
+/** The announcement that something happened to a run. */
 export function changeOf(id: string): string {
   const key = toKey(id);
   return Buffer.byteLength(key) > longestMessage ? "" : key;

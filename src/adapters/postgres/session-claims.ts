@@ -3,9 +3,9 @@ import { fromKey, toKey } from "../stored-text.ts";
 import { nowMs, type Query } from "./database.ts";
 import type { SessionTables } from "./session-tables.ts";
 
-/** Claims on sessions in a database, for a time by its clock: those of processes on machines that disagree about the time hold as long. */
+/** Claims on sessions in a database, timed by its clock, so that the clocks of other machines do not matter. */
 export function sessionClaims(query: Query, { claims }: SessionTables): SessionClaims {
-  // Whoever waits writes nothing, and asks again and again.
+  // A process that waits writes nothing, but asks again and again.
   const take = `WITH clock AS MATERIALIZED (SELECT ${nowMs} AS now),
     other AS MATERIALIZED (SELECT owner FROM ${claims}, clock WHERE id = $1 AND owner <> $2 AND until > now),
     mine AS (INSERT INTO ${claims} AS held (id, owner, until) SELECT $1, $2, now + $3::bigint FROM clock WHERE NOT EXISTS (SELECT FROM other)
@@ -17,7 +17,7 @@ export function sessionClaims(query: Query, { claims }: SessionTables): SessionC
     async take(id, owner, forMs) {
       for (;;) {
         const [holder] = await query(take, [toKey(id), toKey(owner), forMs]);
-        if (holder !== undefined) return fromKey(holder["owner"]); // else somebody took it in the same moment
+        if (holder !== undefined) return fromKey(holder["owner"]); // otherwise another process took it at the same moment
       }
     },
     async release(id, owner) {

@@ -1,11 +1,11 @@
 import type { SessionTables } from "./session-tables.ts";
 
-/** The statements of sessions. A change is one of them: it gives a row where it was made. */
+/** The statements of sessions. Each change is one statement, which returns a row if the change was made. */
 export function sessionStatements({ sessions, runs }: SessionTables) {
   const putRuns = (ids: string, texts: string): string =>
     `put AS (INSERT INTO ${runs} (session, run, json, change) SELECT place, run, json, $3 FROM changed,
       unnest(${ids}::text[], ${texts}::text[]) WITH ORDINALITY AS given (run, json, nth) ORDER BY nth)`;
-  // The version is a number of the caller's: any one.
+  // The version is the caller's: it can be any number.
   const changing = (what: string): string =>
     `changed AS (UPDATE ${sessions} SET version = version + 1${what} WHERE id = $1 AND version = $2::float8 RETURNING place)`;
   return {

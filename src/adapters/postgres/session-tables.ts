@@ -8,8 +8,8 @@ export interface SessionTables extends Tables {
 }
 
 /**
- * The tables of sessions, beside those of runs where these are in the same schema. `change` is the mark of the statement that wrote a row: by it one whose end
- * nobody saw knows its own work again.
+ * The tables of sessions, beside those of runs if these are in the same schema. `change` is the mark of the statement that wrote a row: a repeated statement,
+ * whose result was lost, recognises its own work by it.
  *
  * @param schema quoted
  */

@@ -4,21 +4,21 @@ import { type PostgresDatabase, type Query, rowsOf } from "./database.ts";
 import { isAway } from "./failures.ts";
 
 /**
- * The one connection that holds what this process has claimed, and hears what happens to runs. A claim is an advisory lock of this connection: the
- * server lets it go when the process dies. When the connection breaks and the process lives, another one is made, which takes the locks again that
- * nobody has taken meanwhile. Locks only tell others that somebody is there; that nobody else writes is held by the epoch in the run's row.
+ * The one connection that holds the claims of this process, and receives the changes of runs. A claim is an advisory lock of this connection: the
+ * server releases it when the process dies. If the connection breaks while the process lives, it makes another one, which takes the locks again that
+ * no other process has taken meanwhile. Locks only show that a run is taken; the epoch in the run's row keeps others from writing.
  */
 export interface LiveSession {
-  /** Has statements carried out here, and begins `work` again where the connection breaks. */
+  /** Carries out statements here, and repeats `work` if the connection breaks. */
   use<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
-  /** Notes a lock that was taken here. What it returns gives it up. */
+  /** Notes a lock that was taken here. The returned function releases it. */
   hold(lock: string): () => Promise<void>;
-  /** Calls `onNews` with each message, and without one where some may have been missed. What it returns ends that. */
+  /** Calls `onNews` with each message, and without one if messages may have been missed, until the returned function is called. */
   listen(onNews: (message?: string) => void): () => void;
   close(): Promise<void>;
 }
 
-/** A machine that vanished without a word is noticed after some 15 seconds; a connection that rests is never closed. */
+/** Settings with which a machine that vanished is noticed after some 15 seconds, and an idle connection is never closed. */
 const settings = `SELECT set_config(name, wanted, false) FROM pg_settings JOIN (VALUES ('idle_session_timeout', '0'),
   ('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '3'), ('tcp_keepalives_count', '3')) AS mine (name, wanted) USING (name)`;
 
@@ -26,21 +26,21 @@ const settings = `SELECT set_config(name, wanted, false) FROM pg_settings JOIN (
 export const heldLocks = `SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks
   WHERE locktype = 'advisory' AND objsubid = 1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
-/** A connection can take a lock twice, and would have to give it up twice. */
+/** Takes a lock once: a connection could take it twice, and would have to release it twice. */
 const takeOnce = `SELECT CASE WHEN $1::bigint IN (${heldLocks} AND pid = pg_backend_pid()) THEN true
   ELSE pg_try_advisory_lock($1) END AS taken`;
 const giveUp = "SELECT pg_advisory_unlock($1)";
 
-/** A connection and what carries out statements on it, one after the other. */
+/** A connection, with the function that carries out statements on it, one after the other. */
 interface Line {
   readonly client: Client;
   readonly query: Query;
 }
 
-/** The pause between two attempts to have a connection or a lock again. */
+/** The pause between two attempts to get a connection or a lock again. */
 const pauseMs = 250;
 
-/** @param channel the name, quoted, under which others tell what happened */
+/** @param channel the quoted name of the channel on which others announce changes */
 export function liveSession(database: PostgresDatabase, channel: string): LiveSession {
   const held = new Map<string, symbol>();
   const listening = new Set<(message?: string) => void>();
@@ -66,7 +66,7 @@ export function liveSession(database: PostgresDatabase, channel: string): LiveSe
     return { client, query };
   }
 
-  /** A lock that the server still gives to the connection before, or to another process by now, is tried on until the run is given up. */
+  /** Takes locks again. One that the server still gives to the old connection, or to another process, is retried until the run is given up. */
   async function takeAgain(query: Query, locks: Iterable<string>): Promise<void> {
     const missing: string[] = [];
     for (const lock of locks) {
@@ -83,12 +83,12 @@ export function liveSession(database: PostgresDatabase, channel: string): LiveSe
     const fresh = begin(() => {
       if (isOver(fresh) && !isClosed && held.size + listening.size > 0) void restore();
     });
-    fresh.catch(() => isOver(fresh)); // who waits for it tries again
+    fresh.catch(() => isOver(fresh)); // a waiting caller tries again
     line = fresh;
     return fresh;
   }
 
-  /** True where the connection was the one in use. */
+  /** True if the connection was the one in use. */
   function isOver(ended: Promise<Line>): boolean {
     if (line !== ended) return false;
     line = undefined;
@@ -100,7 +100,7 @@ export function liveSession(database: PostgresDatabase, channel: string): LiveSe
     await current().catch(() => sleep(pauseMs, undefined, { ref: false }).then(restore));
   }
 
-  /** Somebody who listens wants the program to go on. */
+  /** Keeps the program alive while somebody listens. */
   function settle(): void {
     line?.then(
       ({ client }) => keepAwake(client, listening.size > 0),
@@ -117,7 +117,7 @@ export function liveSession(database: PostgresDatabase, channel: string): LiveSe
         if (held.get(lock) !== mine) return;
         held.delete(lock);
         const on = await line?.catch(() => undefined);
-        await on?.query(giveUp, [lock]).catch(() => undefined); // a connection that broke has given it up
+        await on?.query(giveUp, [lock]).catch(() => undefined); // a broken connection has released it
       };
     },
     listen(onNews) {
@@ -133,15 +133,15 @@ export function liveSession(database: PostgresDatabase, channel: string): LiveSe
       isClosed = true;
       const on = await line?.catch(() => undefined);
       if (on === undefined) return;
-      keepAwake(on.client, true); // who closes waits for it
+      keepAwake(on.client, true); // the closing caller waits for it
       await on.client.end().catch(() => undefined);
     },
   };
 }
 
 /**
- * Carries out one statement at a time: a connection can do no more, and `pg` warns those who ask it to. One that does not answer is ended, and another one takes
- * its place: the system takes it for broken a quarter of an hour later only.
+ * Carries out one statement at a time: a connection can do no more, and `pg` warns otherwise. A connection that does not answer is ended and
+ * replaced: the system would report it as broken only after a quarter of an hour.
  */
 function inTurn(client: Client): Query {
   let before: Promise<unknown> = Promise.resolve();
@@ -154,7 +154,7 @@ function inTurn(client: Client): Query {
   };
 }
 
-/** Has the end of the program wait for a connection, or not. The types of `pg` do not have these two. */
+/** Sets whether a connection keeps the program alive. The types of `pg` lack these two functions. */
 function keepAwake(client: Client, isWanted: boolean): void {
   if (isWanted && "ref" in client && typeof client.ref === "function") client.ref();
   if (!isWanted && "unref" in client && typeof client.unref === "function") client.unref();

@@ -3,36 +3,36 @@ import { messageOf, WritError } from "../../error/writ-error.ts";
 
 /** The open file of a store. */
 export interface OpenStore {
-  /** Closes the file. Whatever is asked of the store afterwards fails with `database-failed`. Closing twice is no mistake. */
+  /** Closes the file. Later calls of the store fail with `database-failed`. It may be closed twice. */
   readonly close: () => void;
   /** The same, for `using`. */
   readonly [Symbol.dispose]: () => void;
 }
 
-/** A SQLite file that several processes of one machine use at once. What fails in it is `database-failed`. */
+/** A SQLite file that several processes of one machine may use at once. Its errors are `database-failed`. */
 export interface Database extends OpenStore {
   /** Compiles a statement once. */
   prepare(sql: string): StatementSync;
-  /** Sees one state of the file, whatever others write meanwhile. */
+  /** Reads from one state of the file, whatever others write meanwhile. */
   read<Result>(work: () => Result): Result;
   /**
-   * One transaction, alone among all writers: all of it happens, or nothing when `work` throws. `FULL` waits for the disk, and with it are
-   * all earlier ones; `NORMAL` survives the end of the process, not that of the machine's power.
+   * One transaction, alone among all writers: all of it happens, or nothing if `work` throws. `FULL` waits for the disk, and with it for
+   * all earlier transactions; `NORMAL` survives the end of the process, but not a loss of power.
    */
   write<Result>(work: () => Result, firmness?: Firmness): Result;
 }
 
-/** The guarantee of a commit. */
+/** The durability of a commit. */
 export type Firmness = "FULL" | "NORMAL";
 
-/** Wait of a process for another one that writes. Writes here take less than a thousandth of it. */
+/** The time that a process waits for another one that writes. Writes here take less than a thousandth of it. */
 const busyTimeoutMs = 5_000;
 const pauseMs = 10;
 
 /** SQLite's code for a wait that was too short. */
 const busy = 5;
 
-/** The columns, with their types, that tables got after the first version which made them. */
+/** The columns, with their types, that were added to tables after the first version. */
 export type LaterColumns = Readonly<Record<string, readonly string[]>>;
 
 /**
@@ -71,7 +71,7 @@ export function openDatabase(path: string, tables: string, later: LaterColumns =
 }
 
 function open(path: string, tables: string, later: LaterColumns): DatabaseSync {
-  if (path === "") throw new Error("there is no path"); // SQLite would make a file that nobody finds
+  if (path === "") throw new Error("there is no path"); // SQLite would make a temporary file
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
   try {
     const mode = patiently(() => database.prepare("PRAGMA journal_mode = WAL").get())?.["journal_mode"];
@@ -86,7 +86,7 @@ function open(path: string, tables: string, later: LaterColumns): DatabaseSync {
   }
 }
 
-/** Adds the columns to the tables of a file that an earlier version made. */
+/** Adds the columns to the tables of a file from an earlier version. */
 function addLater(database: DatabaseSync, later: LaterColumns): void {
   const lacking = (): [table: string, column: string][] =>
     Object.entries(later).flatMap(([table, columns]) => {
@@ -104,7 +104,7 @@ function addLater(database: DatabaseSync, later: LaterColumns): void {
   database.exec("COMMIT");
 }
 
-/** SQLite does not wait by itself when several processes make the same file at once, and each changes how it is written. */
+/** Retries work. SQLite does not wait by itself when several processes make the same file at once, and each changes its journal mode. */
 function patiently<Result>(work: () => Result): Result {
   for (let waitedMs = 0; ; waitedMs += pauseMs) {
     try {

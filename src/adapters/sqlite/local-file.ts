@@ -2,7 +2,7 @@ import { statfsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { WritError } from "../../error/writ-error.ts";
 
-/** The kinds of file systems, by their numbers on Linux, that are folders of other machines. */
+/** The file systems of other machines, by their numbers on Linux. */
 const remote: ReadonlyMap<number, string> = new Map([
   [0x6969, "NFS"],
   [0x517b, "SMB"],
@@ -25,6 +25,6 @@ function typeOf(folder: string): number {
   try {
     return statfsSync(folder).type;
   } catch {
-    return 0; // opening it says what is wrong
+    return 0; // opening the file will report the error
   }
 }

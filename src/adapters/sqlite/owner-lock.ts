@@ -4,14 +4,14 @@ import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 /**
- * Locks by which the owners of a file's runs are known to live. An owner holds that of a small file beside it, and the system lets go of it when the
- * process or the thread ends, however that happens. It is seen from other containers of the machine, which see neither its number nor its host name.
+ * Locks that show whether the owners of a file's runs are alive. An owner locks a small file beside it, and the system releases the lock when the
+ * process or the thread ends, for any reason. Other containers of the machine see the lock, although they do not see the process's number or host name.
  */
 export interface OwnerLocks {
-  /** Takes a lock, and removes the files of owners that are dead. A part of a transaction, so that nobody takes another one meanwhile. */
+  /** Takes a lock, and removes the files of dead owners. Runs inside a transaction, so that no other owner takes a lock meanwhile. */
   take(): string;
   isHeld(name: string): boolean;
-  /** Gives up the lock that was taken. Until then it is held, though nothing refers to the store any more. */
+  /** Releases the lock. Until then it is held, even if nothing refers to the store any more. */
   release(): void;
 }
 
@@ -46,17 +46,17 @@ export function ownerLocks(path: string): OwnerLocks {
   };
 }
 
-// Register: a file that nothing refers to is closed, and its lock lost.
+// Register: the locked files, because a file that nothing refers to is closed, and its lock lost.
 const lockedFiles = new Set<DatabaseSync>();
 
-/** SQLite's lock of a whole file is one of the system. */
+/** Locks a file: SQLite's lock of a whole file is a lock of the system. */
 function locked(path: string): DatabaseSync {
   const file = new DatabaseSync(path);
   file.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE"); // nothing is ever written
   return file;
 }
 
-/** True also where nobody can tell: a run is not taken from an owner that may live. */
+/** True also if the state is unknown: a run is not taken from an owner that may be alive. */
 function isLocked(path: string): boolean {
   if (!existsSync(path)) return false;
   let file: DatabaseSync | undefined;

@@ -1,23 +1,23 @@
 import type { RunStore } from "../../durable/run-store.ts";
 import type { Database } from "./database.ts";
 
-/** Tells those who watch the runs of a file that something happened. */
+/** Reports changes to the watchers of a file's runs. */
 export interface RunChanges extends Pick<RunStore, "watch"> {
-  /** Something happened to a run in this process. */
+  /** Reports that something happened to a run in this process. */
   told(runId: string): void;
-  /** A record of a run was kept in this process: told soon, once for all of that while. */
+  /** Reports a record that this process kept: soon, and once for all records of that time. */
   kept(runId: string): void;
-  /** Looks no more: the file is about to be closed. */
+  /** Stops looking, because the file is about to be closed. */
   stop(): void;
 }
 
-/** The delay after which records that were kept, and what other processes did, are told. A look at a file that nobody changed takes some microseconds. */
+/** The delay until kept records, and changes of other processes, are reported. A look at an unchanged file takes some microseconds. */
 const lookMs = 50;
 
-/** The changes of the runs in a file: those of this store at once, those of others by a look at the file. */
+/** The changes of the runs in a file: those of this store at once, those of others by looking at the file. */
 export function runChanges(database: Database): RunChanges {
-  const version = database.prepare("PRAGMA data_version"); // another one when another connection has written
-  /** A look that fails says nothing new: whoever uses the file next is told what is wrong with it. */
+  const version = database.prepare("PRAGMA data_version"); // changes when another connection has written
+  /** The current version. A look that fails reports nothing new: the next user of the file gets the error. */
   const versionNow = (): unknown => {
     try {
       return version.get()?.["data_version"];

@@ -7,17 +7,17 @@ import type { Database } from "./database.ts";
 import type { RunRows } from "./run-rows.ts";
 import type { RunSteps } from "./run-steps.ts";
 
-/** The runs of a file on their way to other stores and back. Its functions are parts of a transaction. */
+/** Moves the runs of a file to other stores and back. Its functions run inside a transaction. */
 export interface RunMoves {
   /** @throws WritError `run-missing` */
   out(runId: string): MovedRun;
-  /** Puts a run where none of its id is. */
+  /** Inserts a run, unless the file has one with its id. */
   in(moved: MovedRun): StoredRun;
   /** @throws WritError `run-moved` */
   checkHere(runId: string): void;
 }
 
-/** The moves of a file. */
+/** Makes the functions that move runs of a file. */
 export function runMoves(database: Database, { rows, steps }: { rows: RunRows; steps: RunSteps }): RunMoves {
   const leave = database.prepare(
     "UPDATE writ_runs SET epoch = epoch + 1, owner = NULL, status = 'moved', start = ? WHERE id = ?",

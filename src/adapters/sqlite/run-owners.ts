@@ -4,32 +4,32 @@ import { toKey } from "../stored-text.ts";
 import { type Database } from "./database.ts";
 import { ownerLocks } from "./owner-lock.ts";
 
-/** The owners of runs: each is an open store of a process. Its functions are parts of a transaction, but for those that free runs. */
+/** The owners of runs: each is an open store of a process. Its functions run inside a transaction, except those that free runs. */
 export interface RunOwners {
-  /** This one, as it stands in the row of a run that it has. */
+  /** This owner, in the form of a run's row. */
   mine(): string;
-  /** @throws WritError `run-claimed` while a process that lives has the run, or nobody can tell whether it lives */
+  /** @throws WritError `run-claimed` while a live process has the run, or its state is unknown */
   checkFree(runId: string): void;
-  /** Does `freeDead` where nobody has looked for a while. True where it did. */
+  /** Does `freeDead` if this was not done for a while. True if it did. */
   freeDue(): boolean;
-  /** Makes the runs of processes that died ready. True where there were some. */
+  /** Makes the runs of dead processes ready. True if there were any. */
   freeDead(): boolean;
-  /** Gives this owner up. One that still has runs keeps them until its process, or its thread, ends. */
+  /** Gives this owner up. If it still has runs, it keeps them until its process, or its thread, ends. */
   close(): void;
 }
 
-/** An owner as it stands in a row. Those of earlier versions have no lock. */
+/** An owner in the form of a row. Owners of earlier versions have no lock. */
 interface RunOwner extends ProcessOwner {
   readonly lock?: string;
 }
 
-/** The time after which processes that died are looked for though other runs are ready, which would keep theirs waiting. */
+/** The time after which dead processes are looked for even if other runs are ready, so that their runs do not wait too long. */
 const dueMs = 200;
 
 /** The owners of the runs in a file. */
 export function runOwners(database: Database): RunOwners {
   const path = database.prepare("PRAGMA database_list").get()?.["file"];
-  const locks = typeof path === "string" && path !== "" ? ownerLocks(path) : undefined; // `:memory:` is this store's alone
+  const locks = typeof path === "string" && path !== "" ? ownerLocks(path) : undefined; // `:memory:` belongs to this store alone
   const here = thisProcess();
   const find = database.prepare("SELECT owner FROM writ_runs WHERE id = ?");
   const has = database.prepare("SELECT 1 FROM writ_runs WHERE owner = ? LIMIT 1");

@@ -13,33 +13,33 @@ export interface Taken extends Claim {
   readonly run: StoredRun;
 }
 
-/** The rows of the runs in a file. Its functions are parts of a transaction. */
+/** The rows of the runs in a file. Its functions run inside a transaction. */
 export interface RunRows {
-  /** Puts a run there where none of its id is. */
+  /** Inserts a run, unless the file has one with its id. */
   begin(run: NewRun): StoredRun;
   find(runId: string): StoredRun | undefined;
   /** @throws WritError `run-missing` */
   get(runId: string): StoredRun;
   /** @throws WritError `run-missing` */
   list(wanted: RunFilter): readonly StoredRun[];
-  /** Gives a run to an owner, whoever has it; one that is not there is begun. */
+  /** Gives a run to an owner, whoever has it; begins it if it does not exist. */
   take(runId: string, owner: string): Taken;
-  /** Gives the oldest run of some agents that is ready to an owner, or the one of an id. */
+  /** Gives the oldest ready run of some agents to an owner, or the run of an id. */
   takeNext(agents: readonly string[], owner: string, runId?: string): Taken | undefined;
-  /** Gives a run up. It waits where it `waits` and nobody has answered since it was taken. */
+  /** Gives a run up. It waits if `waits` is true and nobody has answered since it was taken. */
   leave(claim: Claim, waits: boolean): void;
-  /** Ends a run that has not ended; `claim` is that of who carries it out. */
+  /** Ends a run that has not ended; `claim` is the claim of the owner that carries it out. */
   end(runId: string, end: RunEnd, claim?: Claim): void;
   answered(runId: string): void;
   reopen(runId: string): void;
   forget(runId: string): boolean;
-  /** The ids of the runs of a session, or of some that ended before a time. */
+  /** The ids of the runs of a session, or of runs that ended before a time. */
   ids(
     which: { readonly session: string } | { readonly endedBefore: number; readonly most: number },
   ): readonly string[];
 }
 
-/** Table of {@link runRows}. `woken` is 1 where somebody has answered since the run was taken. */
+/** The table of {@link runRows}. `woken` is 1 if somebody has answered since the run was taken. */
 export const runTable = `
   CREATE TABLE IF NOT EXISTS writ_runs (
     place INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL, owner TEXT, status TEXT NOT NULL,
@@ -50,7 +50,7 @@ export const runTable = `
   CREATE INDEX IF NOT EXISTS writ_runs_ended ON writ_runs (ended) WHERE ended IS NOT NULL;
   CREATE INDEX IF NOT EXISTS writ_runs_owner ON writ_runs (owner) WHERE owner IS NOT NULL;`;
 
-/** The statements that take a run: `which` says the row. From then on it is of this protocol, so that an earlier version leaves it. */
+/** The statements that take a run, whose row matches `which`. It then has this version of the protocol, so that earlier versions leave it alone. */
 const taking = (which: string): string =>
   `UPDATE writ_runs SET epoch = epoch + 1, owner = ?2, woken = 0,
     start = CASE WHEN start ->> '$.protocol' < ${protocol} THEN json_set(start, '$.protocol', ${protocol}) ELSE start END, status = CASE WHEN ended IS NULL THEN 'running' ELSE status END
@@ -67,7 +67,7 @@ const words: ListWords = {
 
 /** The rows in a file. */
 export function runRows(database: Database): RunRows {
-  // The first epoch is random: a run of the same id that was removed must not share one.
+  // The first epoch is random, so that it differs from that of an erased run with the same id.
   const insert = database.prepare(
     `INSERT INTO writ_runs (id, epoch, status, agent, session, begun, start)
       VALUES (?, abs(random() % 4503599627370496), 'ready', ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,

@@ -4,19 +4,19 @@ import { asError } from "../../util/interrupt.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import { type Database } from "./database.ts";
 
-/** A run, and the number of times that it was taken: what an earlier owner writes is refused. */
+/** A run, with the number of times that it was taken: writes of an earlier owner are refused. */
 export interface Claim {
   readonly runId: string;
   readonly epoch: number;
 }
 
-/** The records of the runs in a file. Its functions are parts of a transaction. */
+/** The records of the runs in a file. Its functions run inside a transaction. */
 export interface RunSteps {
-  /** All, or those behind the one of a key. */
+  /** All records, or those after the record of a key. */
   list(runId: string, after?: string): readonly JournalRecord[];
   /**
-   * Keeps a record. Of a run that has ended it keeps only the result of a step that stands there as begun. Gives the JSON text that somebody has answered under its
-   * key, which stays.
+   * Keeps a record. For a run that has ended, it keeps only the result of a step that is recorded as begun. Returns the JSON text of an answer that somebody
+   * gave under its key, which stays.
    *
    * @throws WritError `run-taken`, `run-ended`
    */
@@ -24,7 +24,7 @@ export interface RunSteps {
   forget(runId: string): void;
 }
 
-/** Table of {@link runSteps}, beside that of the runs. */
+/** The table of {@link runSteps}, beside that of the runs. */
 export const stepTable = `
   CREATE TABLE IF NOT EXISTS writ_steps (
     place INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL, json TEXT,
@@ -74,23 +74,29 @@ interface Arriving {
   readonly claim: Claim;
   readonly record: JournalRecord;
   readonly mustLast: boolean;
-  /** Told when it is kept, with what stands there in its place, or why it is not. */
+  /** Called when it is kept, with the answer that is kept in its place, or with the error. */
   readonly done: (end: string | Error | undefined) => void;
 }
 
 /** Keeps records for all runs of a process. */
 export interface StepKeeper {
-  /** Resolves when the record is kept, with the answer that stands there in its place. @throws WritError `run-taken`, `run-ended`, `database-failed` */
+  /** Resolves when the record is kept, with the answer that is kept in its place. @throws WritError `run-taken`, `run-ended`, `database-failed` */
   keep(arriving: Omit<Arriving, "done">): Promise<string | undefined>;
-  /** Keeps at once what is on its way, or says why not. */
+  /** Keeps the waiting records at once, or throws. */
   flush(): void;
 }
 
-/** Another program can lock a file for longer than SQLite waits: a copy of a large one, a `VACUUM`. What is known by then is kept after it. */
+/**
+ * The time for retries: another program can lock a file for longer than SQLite waits, to copy a large file or for a `VACUUM`. Waiting records are kept after
+ * it.
+ */
 const patienceMs = 60_000;
 const pauseMs = 500;
 
-/** Keeps records together that come in one turn of the event loop, of whatever runs: the disk is waited for once. One that need not last waits for no other. */
+/**
+ * Keeps all records together that come in one turn of the event loop, of any runs, so that they wait for the disk once. A record that need not be durable waits
+ * for no other.
+ */
 export function stepKeeper(database: Database, steps: Pick<RunSteps, "keep">): StepKeeper {
   let coming: Arriving[] = [];
   function write(records: readonly Arriving[]): void {
@@ -103,7 +109,7 @@ export function stepKeeper(database: Database, steps: Pick<RunSteps, "keep">): S
           ends.set(each, steps.keep(each.claim, each.record));
         } catch (error) {
           if (!isWritError(error, "run-taken") && !isWritError(error, "run-ended")) throw error;
-          ends.set(each, error); // the runs beside it go on
+          ends.set(each, error); // the other runs go on
         }
     }, firmness);
     for (const each of records) each.done(ends.get(each));
@@ -139,7 +145,7 @@ export function stepKeeper(database: Database, steps: Pick<RunSteps, "keep">): S
   };
 }
 
-/** The reason for which nothing was written: the run was taken, or it has ended. */
+/** The reason why nothing was written: the run was taken, or it has ended. */
 export function refusalIn(database: Database): (claim: Claim) => WritError<"run-taken" | "run-ended"> {
   const find = database.prepare("SELECT status FROM writ_runs WHERE id = ? AND epoch = ?");
   return ({ runId, epoch }) => {

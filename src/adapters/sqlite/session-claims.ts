@@ -3,7 +3,7 @@ import { lifeOf, type ProcessOwner, thisProcess } from "../process-owner.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import type { Database, LaterColumns } from "./database.ts";
 
-/** The table of the sessions that somebody has. */
+/** The table of claimed sessions. */
 export const claimTable = `
   CREATE TABLE IF NOT EXISTS writ_session_claims (
     id TEXT PRIMARY KEY, owner TEXT NOT NULL, until INTEGER NOT NULL, process TEXT
@@ -11,7 +11,7 @@ export const claimTable = `
 
 export const laterClaims: LaterColumns = { writ_session_claims: ["process TEXT"] };
 
-/** Claims on sessions in a file. That of a process of this machine is free as soon as the process is dead, any other when its time is over. */
+/** Claims on sessions in a file. The claim of a process of this machine is free as soon as the process is dead, any other when its time is over. */
 export function claimsIn(database: Database): SessionClaims {
   const mine = JSON.stringify(thisProcess());
   const find = database.prepare("SELECT owner, until, process FROM writ_session_claims WHERE id = ?");
@@ -22,7 +22,7 @@ export function claimsIn(database: Database): SessionClaims {
   return {
     async take(id, owner, forMs) {
       return database.write(() => {
-        const now = Date.now(); // one machine, one clock
+        const now = Date.now(); // one machine has one clock
         const found = find.get(toKey(id));
         const holder = found === undefined ? owner : fromKey(found["owner"]);
         const isHeld = holder !== owner && Number(found?.["until"]) > now && !isDead(found?.["process"]);
@@ -37,7 +37,7 @@ export function claimsIn(database: Database): SessionClaims {
   };
 }
 
-/** True of a process of this machine that is seen dead. Claims of earlier versions name none. */
+/** True of a process of this machine that is known to be dead. Claims of earlier versions name no process. */
 function isDead(owner: unknown): boolean {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a process wrote it here
   return typeof owner === "string" && lifeOf(JSON.parse(owner) as ProcessOwner) === "dead";

@@ -7,9 +7,9 @@ import { openDatabase, type OpenStore } from "./database.ts";
 export interface SqliteAccounts extends AccountStore, OpenStore {}
 
 /**
- * Keeps accounts in a SQLite file, which several processes of one machine can share: of two that reserve at once one sees what the other has
- * reserved. What was booked survives a crash of the process and of the machine. Sessions and memory can be in the same file. Each call blocks
- * the process while it reads or writes; when another process writes, for up to 5 seconds.
+ * Keeps accounts in a SQLite file, which several processes of one machine can share: of two that reserve at once, the second sees the reservation of
+ * the first. Booked amounts survive a crash of the process and of the machine. Sessions and memory can be in the same file. Each call blocks
+ * the process while it reads or writes, and up to 5 seconds if another process writes.
  *
  * @throws WritError `database-failed`; the calls of an account in it throw `account-failed`
  * @example

@@ -6,9 +6,9 @@ import { openDatabase, type OpenStore } from "./database.ts";
 export interface SqliteMemory extends MemoryStore, OpenStore {}
 
 /**
- * Keeps memory in a SQLite file, which several processes of one machine can share. What was written survives a crash of the process and of
- * the machine. Sessions can be in the same file. Each call blocks the process while it reads or writes; when another process writes, for up
- * to 5 seconds.
+ * Keeps memory in a SQLite file, which several processes of one machine can share. Written lines survive a crash of the process and of
+ * the machine. Sessions can be in the same file. Each call blocks the process while it reads or writes, and up
+ * to 5 seconds if another process writes.
  *
  * @throws WritError `database-failed`; so do the calls of the store
  * @example

@@ -17,16 +17,16 @@ const tables = `
   CREATE INDEX IF NOT EXISTS writ_notes_not_spread ON writ_notes (place) WHERE spread IS NULL;
   CREATE VIRTUAL TABLE IF NOT EXISTS writ_note_words USING fts5 (text, tokenize = 'porter unicode61 remove_diacritics 2');`;
 
-/** Tells that the words of a note are in the index as `spreadSigns` gives them. Not so of those that an earlier version kept. */
+/** Marks notes whose words are in the index in the form of `spreadSigns`. Notes of earlier versions are not. */
 const later: LaterColumns = { writ_notes: ["spread INTEGER"] };
 
-/** Words of a query that are searched for; the rest of a longer one says little. */
+/** The most words of a query that are searched; the rest of a longer query adds little. */
 const maxWords = 32;
 
 /**
  * Keeps notes in a SQLite file, which several processes of one machine can share, and finds them with its full-text search (FTS5), the best
- * first. What was written survives a crash of the process and of the machine. Sessions and memory can be in the same file. Each call blocks the
- * process while it reads or writes; when another process writes, for up to 5 seconds.
+ * first. Notes survive a crash of the process and of the machine. Sessions and memory can be in the same file. Each call blocks the
+ * process while it reads or writes, and up to 5 seconds if another process writes.
  *
  * @throws WritError `database-failed`; so do the calls of the store
  * @example
@@ -67,7 +67,7 @@ export function sqliteNotes(path: string): SqliteNotes {
     return true;
   }
 
-  /** Takes the words of notes into the index anew that an earlier version kept, once. */
+  /** Indexes the words of notes from an earlier version again, once. */
   function spreadEarlier(): void {
     if (database.read(() => statements.notSpread.get()) === undefined) return;
     database.write(() => {
@@ -109,7 +109,7 @@ export function sqliteNotes(path: string): SqliteNotes {
   };
 }
 
-/** The words of a query as FTS5 is asked: each by its beginning, any of them. Nothing of the query is taken for its syntax. */
+/** The words of a query in the syntax of FTS5: each matches words that begin with it, and any of them is enough. Syntax in the query itself has no effect. */
 function wordsOf(query: string): string {
   return spreadWords(query)
     .slice(0, maxWords)

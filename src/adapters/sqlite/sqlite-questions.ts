@@ -9,25 +9,25 @@ import { fromKey, toKey } from "../stored-text.ts";
 import { type Database, type LaterColumns } from "./database.ts";
 import { type Claim, refusalIn } from "./run-steps.ts";
 
-/** The questions of the runs in a file. Its functions are parts of a transaction. */
+/** The questions of the runs in a file. Its functions run inside a transaction. */
 export interface Questions {
-  /** Keeps a question, or gives the answer that came meanwhile. @throws WritError `run-taken`, `run-ended` */
+  /** Keeps a question, or returns the answer that came meanwhile. @throws WritError `run-taken`, `run-ended` */
   keep(claim: Claim, question: KeptQuestion): string | undefined;
   list(runId: string | undefined): readonly WaitingQuestion[];
   /** @throws WritError `question-…` */
   answer(runId: string, key: string, answer: QuestionAnswer): void;
-  /** Answers what waits for a signal, or keeps it: then it gives false. @throws WritError `run-ended` */
+  /** Answers a wait for a signal; returns false if nothing waits, and keeps the signal. @throws WritError `run-ended` */
   signal(run: StoredRun, signal: RunSignal): boolean;
-  /** True where the time of a question is over. */
+  /** True if the time of some question is over. */
   areOver(): boolean;
-  /** Answers the questions whose time is over. Gives their runs. */
+  /** Answers the questions whose time is over. Returns the ids of their runs. */
   expire(): readonly string[];
   forget(runId: string): void;
   /** Withdraws questions that nothing waits for any more. */
   withdraw(claim: Claim, keys: readonly string[]): void;
 }
 
-/** Table of {@link questionsOf}, beside those of the runs and their steps. `last` is the answer when the time is over. */
+/** The table of {@link questionsOf}, beside those of the runs and their steps. `last` is the answer after the time is over. */
 export const questionTable = `
   CREATE TABLE IF NOT EXISTS writ_questions (
     place INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL, request TEXT NOT NULL,
@@ -63,7 +63,7 @@ export function questionsOf(database: Database): Questions {
   const taken = database.prepare(
     "UPDATE writ_steps SET fingerprint = ?3, json = ?4 WHERE run = ?1 AND key = ?2",
   );
-  /** Takes the oldest signal of a name that was kept. */
+  /** Takes the oldest kept signal of a name. */
   function takeSignal(run: string, name: string): string | undefined {
     const row = kept.get(run, toKey(printOfSignal(name)));
     if (row === undefined) return undefined;
@@ -102,7 +102,7 @@ export function questionsOf(database: Database): Questions {
     answer(runId, key, answer) {
       const place = [toKey(runId), toKey(key)];
       const known = answered.get(...place);
-      const taken = known === undefined ? take.get(...place) : undefined; // who carries it out may have asked somebody itself
+      const taken = known === undefined ? take.get(...place) : undefined; // the process that carries it out may have asked somebody itself
       if (taken === undefined) throw notWaiting(runId, key, known?.["json"]);
       const json = answerRecord(questionIn(taken), answer, Date.now());
       record.run(...place, String(taken["fingerprint"]), json);

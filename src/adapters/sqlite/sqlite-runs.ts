@@ -16,11 +16,11 @@ import { type Questions, questionsOf, questionTable, laterColumns } from "./sqli
 export interface SqliteRuns extends RunStore, OpenStore {}
 
 /**
- * Keeps runs in a SQLite file, for processes of one machine. What was recorded survives `kill -9`, and is there for the process that
- * takes the run next. When the machine loses its power, the latest steps that may be repeated can be lost; that a step began which may not happen
- * twice, and how it ended, is on the disk before the run goes on; so are beginnings, answers and ends of runs. A process that has
- * runs holds the lock of a small file beside this one, which the system frees when the process, the thread or the container ends: its runs can be
- * taken at once. Sessions, memory and accounts can be in the same file. `:memory:` is a store of this process alone.
+ * Keeps runs in a SQLite file, for processes of one machine. Records survive `kill -9`, and the process that
+ * takes the run next has them. If the machine loses power, the latest steps that may be repeated can be lost. The beginning and the end of a step that may not
+ * happen twice are on the disk before the run goes on, and so are beginnings, answers and ends of runs. A process that has runs locks a small file beside this
+ * one. The system releases the lock when the process, the thread or the container ends, and its runs can then be taken at once. Sessions, memory and accounts
+ * can be in the same file. `:memory:` is a store of this process alone.
  *
  * @throws WritError `database-failed`, also for a folder of another machine: several processes cannot share a file there
  * @example
@@ -124,7 +124,7 @@ export function sqliteRuns(path: string): SqliteRuns {
     async erase(which) {
       const ids = database.write(
         () => ("id" in which ? [which.id] : rows.ids(which)).filter((id) => forgotten(file, id)),
-        "endedBefore" in which ? "NORMAL" : "FULL", // what is old is found again
+        "endedBefore" in which ? "NORMAL" : "FULL", // an old run is found again later
       );
       ids.forEach((id) => changes.told(id));
       return ids.length;
@@ -148,31 +148,31 @@ interface RunFile {
   readonly refusal: ReturnType<typeof refusalIn>;
 }
 
-/** Changes a run for good, and tells those who watch it. */
+/** Changes a run durably, and reports it to watchers. */
 function changing<Result>({ database, changes }: RunFile, runId: string, work: () => Result): Result {
   const result = database.write(work);
   changes.told(runId);
   return result;
 }
 
-/** Looks at runs: those of processes that died are ready. Where the file cannot be written now, they stand as they did. */
+/** Reads runs, after making those of dead processes ready. If the file cannot be written now, they stay as they were. */
 function seen<Result>({ database, owners }: RunFile, look: () => Result): Result {
   try {
     owners.freeDue();
   } catch {
-    // whoever looks needs no right to write
+    // a reader needs no right to write
   }
   return database.read(look);
 }
 
-/** The next run that is free, or the one of an id. A part of a transaction. */
+/** The next free run, or the one of an id. Runs inside a transaction. */
 function takenOf({ rows, owners }: RunFile, agents: readonly string[], id?: string): Taken | undefined {
   const next = (): Taken | undefined => rows.takeNext(agents, owners.mine(), id);
   const hasLooked = owners.freeDue();
   return next() ?? (!hasLooked && owners.freeDead() ? next() : undefined);
 }
 
-/** A part of a transaction. @throws WritError `run-claimed` */
+/** Erases a run. Runs inside a transaction. @throws WritError `run-claimed` */
 function forgotten({ rows, steps, questions, owners }: RunFile, runId: string): boolean {
   owners.checkFree(runId);
   steps.forget(runId);
@@ -180,7 +180,7 @@ function forgotten({ rows, steps, questions, owners }: RunFile, runId: string): 
   return rows.forget(runId);
 }
 
-/** The journal of a run that was taken. A part of the transaction that took it. */
+/** The journal of a run that was taken. Runs inside the transaction that took it. */
 function journalOf(file: RunFile, taken: Taken): RunJournal {
   const { database, rows, steps, keeper, questions, changes } = file;
   const { run, runId } = taken;
@@ -191,7 +191,7 @@ function journalOf(file: RunFile, taken: Taken): RunJournal {
       changes.kept(runId);
       return answered;
     },
-    (question) => database.write(() => questions.keep(taken, question), "NORMAL"), // it is asked again where it is lost
+    (question) => database.write(() => questions.keep(taken, question), "NORMAL"), // a lost question is asked again
   );
   async function leave(waits: boolean, passed: readonly string[] = []): Promise<void> {
     database.write(() => {

@@ -34,9 +34,9 @@ interface Row {
 
 /**
  * Keeps sessions in a SQLite file, which several processes of one machine can share: each change is one transaction, and of two that were
- * made from the same version one is refused. Of two runs of a session in two processes one waits for the other; that of a process that died
- * keeps nobody waiting, and one that stands still does for 15 seconds at most. What was written survives a crash of the process and of the machine. Memory can be in the same
- * file. Each call blocks the process while it reads or writes; when another process writes, for up to 5 seconds.
+ * made from the same version, one is refused. Of two runs of a session in two processes, one waits for the other; a dead process
+ * keeps nobody waiting, and one that stands still does for at most 15 seconds. Sessions survive a crash of the process and of the machine. Memory can be in the
+ * same file. Each call blocks the process while it reads or writes, and up to 5 seconds if another process writes.
  *
  * @throws WritError `database-failed`; so do the calls of the store
  * @example

@@ -14,8 +14,8 @@ interface EditArguments {
 }
 
 /**
- * The tool that replaces one text of a file by another one. What it gives is its own count, and says nothing
- * of a stranger's.
+ * The tool that replaces one text of a file by another. Its result is its own count, and has no text of a
+ * stranger.
  */
 export function editFileTool(workspace: Workspace): Tool {
   const root = workspace.root || "/";
@@ -76,7 +76,7 @@ async function edited(workspace: Workspace, args: EditArguments, fs: Handles["fs
     throw new Error(
       `The text stands ${places.length} times in ${shown}: in the lines ${lines.join(", ")}${places.length > 10 ? " and more" : ""}. Give more of what is around it, so that it stands there once, or set "all": true.`,
     );
-  // Another program may have written meanwhile: its work would be lost.
+  // Another program may have written meanwhile, and its work would be lost.
   const now = await told(path, () => fs.stat(file.path));
   if (now?.modifiedMs !== file.modifiedMs || now.bytes !== file.bytes)
     throw new Error(`${shown} was changed by somebody else just now. Read it again.`);
@@ -98,14 +98,14 @@ function windowsBreaks(text: string): string {
   return text.replaceAll(/\r?\n/g, "\r\n");
 }
 
-/** The places of a text, each behind the end of the one before it. */
+/** The places of a text, none overlapping another. */
 function placesOf(text: string, old: string): readonly number[] {
   const places: number[] = [];
   for (let at = text.indexOf(old); at !== -1; at = text.indexOf(old, at + old.length)) places.push(at);
   return places;
 }
 
-/** The places, with one that begins within the only one there is: the text stands there twice. */
+/** The places, with an overlapping one added to a single place, because the text then occurs twice. */
 function withOverlap(places: readonly number[], text: string, old: string): readonly number[] {
   const [first] = places;
   const other = first === undefined || places.length > 1 ? -1 : text.indexOf(old, first + 1);
@@ -117,8 +117,8 @@ function lineAt(text: string, place: number): number {
 }
 
 /**
- * The reason why a text was not found; the line where it stands with other spaces is what models get wrong
- * most.
+ * The reason why a text was not found. A line with other spaces is the most common
+ * mistake of models.
  */
 function notThere(text: string, { path, old }: EditArguments): string {
   const wanted = old.split("\n").map(withoutSpaces);

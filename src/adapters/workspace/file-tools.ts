@@ -15,36 +15,36 @@ import { writeFileTool } from "./write-file.ts";
 
 /** The settings of file tools. */
 export interface FileToolsOptions {
-  /** The folder, which must be there: an absolute path, or a `file:` address. Nothing outside of it is read or written. */
+  /** The folder, which must exist: an absolute path, or a `file:` address. The tools read and write nothing outside of it. */
   readonly root: string | URL;
-  /** True: there are tools that write. Default false. */
+  /** Adds tools that write. Default false. */
   readonly write?: boolean;
   /**
-   * True: what stands in the files is the author's own data. Default false: it is marked, and guards later
+   * Declares the contents of the files as the author's own data. Default false: results are marked as untrusted, which restricts later
    * effects.
    */
   readonly trusted?: boolean;
   /**
-   * Names of folders that finding and searching do not go into. It hides nothing: they can be listed and
+   * The names of folders that finding and searching skip. They can still be listed and
    * read. Default `.git` and `node_modules`.
    */
   readonly skip?: readonly string[];
   /**
-   * The most characters of one result. What is longer is cut, and the model is told how to go on. Default
+   * The most characters of one result. A longer one is cut, and the model is told how to continue. Default
    * 32,000.
    */
   readonly outputChars?: number;
-  /** After so many milliseconds a call ends. Default 30,000. */
+  /** The milliseconds after which a call ends. Default 30,000. */
   readonly timeMs?: number;
 }
 
 /**
  * Makes the tools with which a model works on the files of one folder: `read_file`, `list_files`,
  * `find_files`, `search_files`, and with `write` also `write_file` and `edit_file`. They need `fs.read` of
- * the folder, and `fs.write` where they write: the agent grants both. Paths count from the folder; no link,
- * `..` or race leads out of it. Their errors say what the model can do better.
+ * the folder, and `fs.write` if they write: the agent grants both. Paths are relative to the folder; no link,
+ * `..` or race leads out of it. Their errors tell the model what to do better.
  *
- * @throws WritError `capability-invalid` for a folder that is not absolute, `definition-invalid` also for one that is not there
+ * @throws WritError `capability-invalid` for a folder that is not absolute, `definition-invalid` also for a missing one
  * @example
  * ```ts
  * import { agent, fs } from "writ";
@@ -93,7 +93,7 @@ const fields: { readonly [Field in keyof Required<FileToolsOptions>]: Shape<unkn
 };
 const optionsShape = closed(fields);
 
-/** No tool makes the folder itself: one that is not there is a slip. @throws WritError `definition-invalid` */
+/** Checks that the folder exists: no tool makes it, so a missing one is a mistake. @throws WritError `definition-invalid` */
 function checkRoot(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory() === true) return;

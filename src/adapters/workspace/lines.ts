@@ -8,14 +8,14 @@ export interface TextFile {
   readonly fs: Pick<ReadFiles, "readBytes">;
 }
 
-/** A line, without the break at its end. */
+/** A line, without its line break. */
 export interface Line {
-  /** Counted from 1. */
+  /** The number from 1. */
   readonly number: number;
   readonly text: string;
-  /** The bytes that `text` does not have: of a line over 100,000 bytes only the beginning is kept. */
+  /** The number of bytes that `text` lacks: only the beginning of a line over 100,000 bytes is kept. */
   readonly leftOut: number;
-  /** False: `text` has signs in the place of bytes that are not UTF-8. */
+  /** False if `text` has signs in place of bytes that are not UTF-8. */
   readonly isUtf8: boolean;
 }
 
@@ -26,13 +26,13 @@ export type Visited =
   | { readonly type: "text"; readonly lines: number; readonly leftBytes: number };
 
 const windowBytes = 1_000_000;
-/** The bytes of a line that are kept. */
+/** The most bytes of a line that are kept. */
 export const keptBytes = 100_000;
-/** The first bytes of a file, which are looked at for a NUL: a text has none. */
+/** The number of first bytes of a file that are searched for a NUL, which a text does not have. */
 const judgedBytes = 8_000;
 
 /**
- * Visits the lines of a file in their order, until `visit` gives false. A file of any size takes no more
+ * Visits the lines of a file in order, until `visit` returns false. A file of any size takes no more
  * memory than a window.
  */
 export async function eachLine(file: TextFile, visit: (line: Line) => boolean): Promise<Visited> {
@@ -54,7 +54,7 @@ export async function eachLine(file: TextFile, visit: (line: Line) => boolean): 
   return { type: "text", lines: taken.lines(), leftBytes: 0 };
 }
 
-/** Puts lines together of the pieces that windows have of them. */
+/** Joins lines from the pieces in windows. */
 function lineTaker(): {
   readonly add: (piece: Buffer) => void;
   readonly line: () => Line;
@@ -68,7 +68,7 @@ function lineTaker(): {
   return {
     add(piece) {
       const part = piece.subarray(0, keptBytes - kept);
-      if (part.length > 0) pieces.push(part); // an empty one keeps its window in memory
+      if (part.length > 0) pieces.push(part); // an empty one would keep its window in memory
       kept += part.length;
       length += piece.length;
     },
@@ -93,7 +93,7 @@ function lineTaker(): {
   };
 }
 
-/** The part of a text between two places, which cuts no letter in two. */
+/** The part of a text between two places, without dividing a character. */
 export function cutText(text: string, from: number, to: number): string {
   return text.slice(from, to).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
 }

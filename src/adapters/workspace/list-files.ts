@@ -58,7 +58,7 @@ async function listed(
   ].join("\n");
 }
 
-/** The first lines that fit into so many characters, and one at least. */
+/** The first lines that fit into this many characters, at least one. */
 function firstOf(lines: readonly string[], outputChars: number): readonly string[] {
   let chars = 0;
   const end = lines.findIndex((line, index) => (chars += line.length + 1) > outputChars + 1 && index > 0);

@@ -1,15 +1,15 @@
 import { count } from "./workspace.ts";
 
-/** A part of many finds: what the model is shown at once. */
+/** A page of many finds, which the model is shown at once. */
 export interface Page {
-  /** False once the page is full: the find was not taken, and there is no need to look on. */
+  /** False once the page is full: the find was not taken, and the search can stop. */
   readonly add: (line: string) => boolean;
   readonly text: (notes: readonly string[]) => string;
 }
 
 const mostLines = 200;
 
-/** A page that leaves out so many finds at its beginning. */
+/** A page that leaves out this many finds at its beginning. */
 export function pageOf(offset: number, outputChars: number): Page {
   const lines: string[] = [];
   let seen = 0;

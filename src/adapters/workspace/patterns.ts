@@ -3,21 +3,21 @@ import { linearFault } from "../../schema/linear-pattern.ts";
 import { shownPath, type Workspace } from "./workspace.ts";
 
 /**
- * Finds a pattern in a text: where its first match begins, or -1. Takes time linear in the text, whatever the
+ * Finds a pattern in a text: the beginning of its first match, or -1. Takes time linear in the text for any
  * pattern.
  */
 export type Finder = (text: string) => number;
 
 const longestPattern = 1000;
 
-/** A text or a pattern to look for, as a model says it. */
+/** A text or a pattern to search, in the form of a model's arguments. */
 export interface Wanted {
   readonly text: string;
   readonly isPattern: boolean;
   readonly ignoresCase: boolean;
 }
 
-/** The finder of a text or of a regular expression. Throws what the model can mend. */
+/** The finder of a text or of a regular expression. Throws errors that the model can correct. */
 export async function finderOf({ text, isPattern, ignoresCase }: Wanted): Promise<Finder> {
   if (isPattern) return expression(text, ignoresCase);
   if (!ignoresCase) return (line) => line.indexOf(text);
@@ -26,8 +26,8 @@ export async function finderOf({ text, isPattern, ignoresCase }: Wanted): Promis
 }
 
 /**
- * The judge of paths by a glob, for finds in the folder `start`. A glob without a slash is held to the name alone, in any folder; another one to the path
- * from the top, or from that folder: models mean either. One that begins with the folder of the tools counts from there.
+ * Makes the function that matches paths with a glob, for finds in the folder `start`. A glob without a slash matches the name alone, in any folder; any other
+ * one matches the path from the top, or from that folder, because models mean either. A glob that begins with the folder of the tools is relative to it.
  */
 export async function globMatcher(
   glob: string,

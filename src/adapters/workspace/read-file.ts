@@ -6,9 +6,9 @@ import { count, fileAt, told, type Workspace } from "./workspace.ts";
 
 const usualLines = 300;
 const mostLines = 5_000;
-/** More of a line helps no model. */
+/** The most characters of a line that are shown. */
 const lineChars = 2_000;
-/** A file up to so many bytes is read to its end, to tell how many lines it has. */
+/** The size up to which a file is read to its end, to count its lines. */
 const countedBytes = 10_000_000;
 
 interface ReadArguments {

@@ -8,7 +8,7 @@ import { finderOf, type Finder, globMatcher } from "./patterns.ts";
 import { walk } from "./walk.ts";
 import { count, missing, pathIn, shownPath, told, type Workspace } from "./workspace.ts";
 
-/** A search reads so many bytes at most. */
+/** The most bytes that a search reads. */
 const mostBytes = 500_000_000;
 /** The characters of a long line that are shown on each side of a match. */
 const aroundChars = 200;
@@ -22,7 +22,7 @@ interface SearchArguments {
   readonly offset?: number;
 }
 
-/** The tool that finds lines by what stands in them. */
+/** The tool that finds lines by their content. */
 export function searchFilesTool(workspace: Workspace): Tool {
   return tool({
     name: "search_files",
@@ -60,7 +60,7 @@ interface Search {
   leftBytes: number;
   binary: number;
   unread: number;
-  /** Lines without a find of which only the beginning was looked at. */
+  /** The number of lines without a find of which only the beginning was searched. */
   long: number;
 }
 
@@ -87,14 +87,14 @@ async function searched(workspace: Workspace, args: SearchArguments, fs: ReadFil
   return page.text([...notesOf(search), ...walking.notes()]);
 }
 
-/** A file that went away, or that may not be read, ends no search. */
+/** Continues the search after a file that disappeared, or that may not be read. */
 function passOver(search: Search, error: unknown): true {
   if (!isWritError(error, "handle-failed") && !isWritError(error, "capability-denied")) throw error;
   search.unread += 1;
   return true;
 }
 
-/** Looks through one file; false when there is no need or no room to look on. */
+/** Searches one file; false if the search can stop, or has no room left. */
 async function searchFile(search: Search, path: string): Promise<boolean> {
   const { fs, find, page, workspace } = search;
   const place = pathIn(workspace, path);

@@ -10,43 +10,43 @@ import { checkBound } from "./file-tools.ts";
 
 /** The settings of a shell tool. */
 export interface ShellToolOptions {
-  /** Default `run_program`. */
+  /** The name. Default `run_program`. */
   readonly name?: string;
   /**
    * The programs that may be run. A list names them: `["ls", "wc"]`. An object gives each a name for the
-   * model, and first arguments that stand before those of the model: `{ log: ["git", "log", "--oneline"] }`.
+   * model, and first arguments that come before the model's: `{ log: ["git", "log", "--oneline"] }`.
    */
   readonly programs:
     | readonly string[]
     | Readonly<Record<string, readonly [program: string, ...args: string[]]>>;
   /**
-   * The folder that they run in: an absolute path, or a `file:` address. Default: a new empty one for each
+   * The folder that they run in: an absolute path, or a `file:` address. Default: a new empty folder for each
    * call.
    */
   readonly cwd?: string | URL;
   /**
-   * Variables: texts, `env("NAME")` for one of this process, `secret("NAME")`. Beside these there are PATH,
+   * Variables: texts, `env("NAME")` for a variable of this process, `secret("NAME")`. The programs also get PATH,
    * HOME (an empty folder) and LANG.
    */
   readonly env?: Readonly<Record<string, string | Capability<"env"> | Capability<"secret">>>;
   /**
-   * After so many milliseconds a program is stopped, and the model told what it printed until then. Default
+   * The milliseconds after which a program is stopped; the model is told what it printed until then. Default
    * 120,000.
    */
   readonly timeMs?: number;
-  /** The most bytes of each output that the model is told; of more the middle is left out. Default 32,000. */
+  /** The most bytes of each output that the model is told; the middle of a longer output is left out. Default 32,000. */
   readonly outputBytes?: number;
   /** The effect of the programs on the world. Default `irreversible`. */
   readonly effect?: Exclude<Effect, "undeclared">;
-  /** True: the programs print the author's own data. Default false. */
+  /** Declares the output of the programs as the author's own data. Default false. */
   readonly trusted?: boolean;
 }
 
 /**
- * Makes a tool with which a model runs programs of a list. No shell reads the arguments, the environment is
- * empty but for what is named, and the whole group of processes ends with the call. It needs `exec` of each
- * program, and `fs.read` of the folder: the agent grants them. What a program does once it runs, and which
- * options it takes, is not judged: name programs that may do all they can.
+ * Makes a tool with which a model runs the programs of a list. No shell reads the arguments, the environment has
+ * only the named variables, PATH, HOME and LANG, and the whole process group ends with the call. The tool needs `exec` of each
+ * program, `fs.read` of the folder, and the `env` and `secret` of its variables: the agent grants them. The behaviour of a running program, and its
+ * options, are not judged: name only programs that may do everything they can.
  *
  * @throws WritError `definition-invalid`, `capability-invalid`
  * @example
@@ -143,7 +143,7 @@ interface ShellArguments {
   readonly input?: string;
 }
 
-/** The tool's own end of time is a net: the handle tells more. */
+/** The extra time before the tool's own time-out: the time-out of the handle comes first, and tells more. */
 const graceMs = 5_000;
 
 type Commands = ReadonlyMap<string, readonly string[]>;
@@ -166,7 +166,7 @@ function commandsOf(programs: ShellToolOptions["programs"]): Commands {
   throw new WritError("definition-invalid", { where: "shellTool()", reason });
 }
 
-/** The first arguments that stand fixed, for the model to know what it adds to. */
+/** The fixed first arguments, so that the model knows what it adds to. */
 function described(commands: Commands): string {
   const fixed = [...commands].filter(([name, words]) => words.length > 1 || words[0] !== name);
   if (fixed.length === 0) return "";
@@ -190,7 +190,7 @@ function valuesOf(
   return values;
 }
 
-/** The output of a program, and its end, as the model is told them. */
+/** The output of a program, and its end, as text for the model. */
 function shown(
   { exitCode, signal, stdout, stderr, stoppedBy, leftOutBytes = 0 }: ExecResult,
   timeMs: number,

@@ -4,15 +4,15 @@ import { count, pathIn, shownPath, told, type Workspace } from "./workspace.ts";
 
 /** A file that was found on a walk. */
 export interface Found {
-  /** From the folder of the tools. */
+  /** The path, relative to the folder of the tools. */
   readonly path: string;
   readonly type: "file" | "folder" | "other";
 }
 
-/** A walk as it went: how far it came is told to the model. */
+/** A walk, with notes for the model about what it left out. */
 export interface Walk {
   readonly entries: AsyncGenerator<Found, void, undefined>;
-  /** Sentences about what was not looked at. */
+  /** Sentences about what was left out. */
   readonly notes: () => readonly string[];
 }
 
@@ -20,8 +20,8 @@ const maxEntries = 50_000;
 const maxDepth = 64;
 
 /**
- * Walks through a folder and all beneath it, by the names' order. Links are told of and not followed, so that
- * a walk ends, and stays where it began. Folders that cannot be read are passed over.
+ * Walks through a folder and everything below it, in the order of names. It yields links but does not follow them, so that
+ * a walk ends, and stays inside the folder. Folders below it that cannot be read are skipped.
  */
 export function walk(workspace: Workspace, start: string, fs: Pick<ReadFiles, "list">): Walk {
   let looked = 0;

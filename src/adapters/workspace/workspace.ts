@@ -6,11 +6,11 @@ import { type OneAfterAnother, oneAfterAnother } from "../one-after-another.ts";
 
 /** The folder that tools work in, and the bounds that all of them share. */
 export interface Workspace {
-  /** Absolute, without a slash at its end; empty for the whole machine. */
+  /** The absolute path, without a slash at its end; empty for the whole machine. */
   readonly root: string;
-  /** True: what stands in the files is the author's own data. */
+  /** True if the contents of the files are the author's own data. */
   readonly trusted: boolean;
-  /** Names of folders that are not walked into. */
+  /** The names of folders that are skipped. */
   readonly skip: ReadonlySet<string>;
   /** The most characters of one result. */
   readonly outputChars: number;
@@ -18,21 +18,21 @@ export interface Workspace {
 }
 
 /**
- * The path of the machine for one that a model wrote. It may lead anywhere: the handle judges it. `..` takes back the name before it, also where that is a link, so
+ * The machine's path for one that a model wrote. It may lead anywhere: the handle judges it. `..` removes the name before it, even if that is a link, so
  * that the file is the one that policies and people read in the path.
  */
 export function pathIn({ root }: Pick<Workspace, "root">, path: string): string {
   return posix.normalize(path.startsWith("/") ? path : `${root}/${path}`);
 }
 
-/** A path as models are told it: from the folder of the tools. */
+/** A path for a model: relative to the folder of the tools. */
 export function shownPath({ root }: Pick<Workspace, "root">, path: string): string {
   return posix.relative(root || "/", pathIn({ root }, path)) || ".";
 }
 
 /**
- * Does a piece of work with one path. What a handle says of it is told with the path as the model wrote it:
- * where the folder is on the machine, and where links lead, is nothing that a model has to know.
+ * Does work with one path. An error of a handle is told with the path as the model wrote it:
+ * the model need not know the folder on the machine, and the targets of links.
  */
 export async function told<Value>(path: string, work: () => Promise<Value>): Promise<Value> {
   try {
@@ -48,10 +48,10 @@ export async function told<Value>(path: string, work: () => Promise<Value>): Pro
   }
 }
 
-/** Register: the changes of each file, by its path. Each call looks at the file before it writes: of two at once one would be lost. */
+/** Register: the changes of each file, by its path. Each call reads the file before it writes: of two at once, one change would be lost. */
 export const inTurn: OneAfterAnother = oneAfterAnother();
 
-/** A regular file that is there, or an error that helps to find it. */
+/** A regular file that exists, or an error that helps to find it. */
 export async function fileAt(
   workspace: Workspace,
   path: string,
@@ -67,7 +67,7 @@ export async function fileAt(
   return { path: place, ...stats };
 }
 
-/** A sentence about a path that leads to nothing, with a name that was meant where one is near. */
+/** A sentence about a path that leads to nothing, with a similar existing name. */
 export async function missing(
   workspace: Workspace,
   path: string,
@@ -89,7 +89,7 @@ export async function missing(
     : `${there}; did you mean ${JSON.stringify(posix.join(posix.dirname(path), meant))}?`;
 }
 
-/** A number with its thousands apart. */
+/** A number with its thousands separated. */
 export function count(number: number, thing: string): string {
   const digits = String(number).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
   return `${digits} ${thing}${number === 1 ? "" : "s"}`;

@@ -10,7 +10,7 @@ interface WriteArguments {
   readonly replace?: boolean;
 }
 
-/** The tool that writes a whole file. What it gives is its own count, and says nothing of a stranger's. */
+/** The tool that writes a whole file. Its result is its own count, and has no text of a stranger. */
 export function writeFileTool(workspace: Workspace): Tool {
   const root = workspace.root || "/";
   return tool({
@@ -65,7 +65,7 @@ async function written(
   return `Wrote ${name}: ${count(lines, "line")}, ${count(bytes.length, "byte")}, ${how}.`;
 }
 
-/** Makes the folders above a file; those outside of the workspace are for the handle to refuse. */
+/** Makes the folders above a file; the handle refuses those outside of the workspace. */
 async function makeFolders(workspace: Workspace, name: string, fs: Handles["fs"]): Promise<void> {
   if (name === ".." || name.startsWith("../")) return;
   const folders = posix.dirname(name).split("/");

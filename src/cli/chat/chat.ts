@@ -38,10 +38,10 @@ export async function chat(file: string, flags: ChatFlags): Promise<ExitCode> {
   const place: ChatPlace = { store: kept ?? inMemorySessions(), output: processOutput, verbose };
   const before = (await place.store.list()).includes(id) ? await place.store.read(id) : { runs: [] };
   const talk: Talk = { agent, id, approved: new Set(), spent: nothingSpent };
-  return await converse(talk, place, beginLines(talk, place, before)); // the file is closed after that
+  return await converse(talk, place, beginLines(talk, place, before)); // the place is closed after the conversation
 }
 
-/** Says who is there, to a person at a terminal. */
+/** Introduces the agent to a person at a terminal. */
 function beginLines(
   { agent, id }: Talk,
   { output }: ChatPlace,
@@ -59,7 +59,7 @@ function beginLines(
   return typedLines(stdin, output, questionsOf(before));
 }
 
-/** Gives 0 where a person left; of lines that were piped in, the exit code of the first that went wrong. */
+/** Returns 0 if a person left; for piped lines, the exit code of the first that failed. */
 async function converse(begun: Talk, place: ChatPlace, lines: ChatLines): Promise<ExitCode> {
   let talk = begun;
   let firstFault: ExitCode = exitCodes.answered;
@@ -75,7 +75,7 @@ async function converse(begun: Talk, place: ChatPlace, lines: ChatLines): Promis
 }
 
 interface Step {
-  /** Undefined: the person leaves. */
+  /** Undefined if the person leaves. */
   readonly talk: Talk | undefined;
   readonly exitCode: ExitCode;
 }

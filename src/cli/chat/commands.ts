@@ -9,7 +9,7 @@ import { fitted } from "../screen.ts";
 import { talkAsMarkdown } from "./talk-text.ts";
 import { type ChatPlace, spentText, type Talk } from "./talk.ts";
 
-/** A command within a conversation. It gives the conversation as it stands afterwards; undefined ends it. */
+/** A command within a conversation. It returns the conversation after it; undefined ends the conversation. */
 export interface ChatCommand {
   readonly usage: string;
   readonly about: string;
@@ -18,9 +18,13 @@ export interface ChatCommand {
 
 /** The commands, in the order in which `/help` shows them. */
 const chatCommands: Readonly<Record<string, ChatCommand>> = {
-  help: { usage: "/help", about: "these commands", act: help },
-  model: { usage: "/model [name]", about: "the model, or another one from here on", act: changeModel },
-  tools: { usage: "/tools", about: "what the agent may call, and what that changes", act: tellTools },
+  help: { usage: "/help", about: "show these commands", act: help },
+  model: {
+    usage: "/model [name]",
+    about: "show the model, or use another one from here on",
+    act: changeModel,
+  },
+  tools: { usage: "/tools", about: "show what the agent may call, and what that changes", act: tellTools },
   approve: {
     usage: "/approve [tool|ask]",
     about: "run the calls of a tool without a question, or ask about each again",
@@ -31,19 +35,19 @@ const chatCommands: Readonly<Record<string, ChatCommand>> = {
     about: "go on in a copy of this conversation, or of its first n questions",
     act: fork,
   },
-  cost: { usage: "/cost", about: "tokens and dollars since this command began", act: tellCost },
+  cost: { usage: "/cost", about: "show the tokens and dollars since this command began", act: tellCost },
   export: {
     usage: "/export [file]",
-    about: "the conversation as Markdown, or as JSON in a .json file",
+    about: "print the conversation as Markdown, or write it to a file (.json: as JSON)",
     act: exportTalk,
   },
   quit: { usage: "/quit", about: "leave; Ctrl-D does too", act: () => undefined },
 };
 
 /**
- * Carries out what begins with a slash.
+ * Carries out a line that begins with a slash.
  *
- * @throws WritError `option-invalid` for a command that there is not
+ * @throws WritError `option-invalid` for an unknown command
  */
 export async function chatCommand(line: string, talk: Talk, place: ChatPlace): Promise<Talk | undefined> {
   const [, name = "", rest = ""] = /^\/(\S*)\s*(.*)$/su.exec(line) ?? [];
@@ -53,7 +57,7 @@ export async function chatCommand(line: string, talk: Talk, place: ChatPlace): P
   throw new WritError("option-invalid", {
     option: "The command",
     value: `/${name}`,
-    advice: `There is no such one${meant} /help shows those that there are; a blank before the slash says it to the agent.`,
+    advice: `There is no such command${meant} /help shows all commands; with a blank before the slash, the line goes to the agent.`,
   });
 }
 
@@ -63,7 +67,8 @@ function help(_rest: string, talk: Talk, { output }: ChatPlace): Talk {
   const lines = Object.values(chatCommands).map(
     ({ usage, about }) => `  ${style("cyan", usage.padEnd(width))}  ${about}\n`,
   );
-  const keys = "  A line that ends with \\ goes on in the next. Ctrl-C stops an answer; twice it leaves.\n";
+  const keys =
+    "  A line that ends with \\ continues on the next. Ctrl-C stops an answer; twice, it leaves.\n";
   for (const line of [...lines, keys]) progress(fitted(line, output.screen));
   return talk;
 }
@@ -91,13 +96,13 @@ function approveTool(name: string, talk: Talk, { output }: ChatPlace): Talk {
   const names = [...approved].join(", ");
   output.progress(
     names === ""
-      ? "  each call that needs an approval is asked about\n"
+      ? "  you are asked about each call that needs an approval\n"
       : `  calls of ${printable(names)} run without a question, whatever their arguments, until /approve ask\n`,
   );
   return { ...talk, approved };
 }
 
-/** @throws WritError `option-invalid` for a tool that the agent has not */
+/** @throws WritError `option-invalid` for a tool that the agent does not have */
 function approvedAfter(name: string, talk: Talk): ReadonlySet<string> {
   if (name === "") return talk.approved;
   if (name === "ask") return new Set();
@@ -129,7 +134,7 @@ function tellCost(_rest: string, talk: Talk, { output }: ChatPlace): Talk {
   return talk;
 }
 
-/** @throws WritError `option-invalid` for a file that is there already, or cannot be written */
+/** @throws WritError `option-invalid` for a file that already exists, or cannot be written */
 async function exportTalk(path: string, talk: Talk, { store, output }: ChatPlace): Promise<Talk> {
   const ids = await store.list();
   const record = ids.includes(talk.id) ? await store.read(talk.id) : await store.create(talk.id);

@@ -2,13 +2,13 @@ import { createInterface, type Interface } from "node:readline";
 import type { ReadStream } from "node:tty";
 import type { Output } from "../output.ts";
 
-/** The next thing that a person said: some text; the end of the input; or Ctrl-C, twice. */
+/** The next input of a person: some text; the end of the input; or Ctrl-C, twice. */
 export type Said =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "end" }
   | { readonly type: "interrupted" };
 
-/** The source of the words of a conversation. */
+/** The source of the person's lines. */
 export interface ChatLines {
   readonly next: () => Promise<Said>;
 }
@@ -25,8 +25,8 @@ export function pipedLines(input: NodeJS.ReadableStream): ChatLines {
 }
 
 /**
- * Lines that a person types, with arrow keys and history. A line that ends with `\` goes on in the next one, and lines that are pasted together are
- * said together. Ctrl-C takes back what is typed; where nothing is, a second one leaves.
+ * Lines that a person types, with arrow keys and history. A line that ends with `\` continues on the next one, and lines that are pasted together are
+ * one input. Ctrl-C takes back the typed line; if there is none, a second one leaves.
  */
 export function typedLines(input: ReadStream, output: Output, history: readonly string[]): ChatLines {
   let known = [...history];

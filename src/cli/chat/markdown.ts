@@ -5,29 +5,29 @@ import { isWide, widthOf } from "../text-width.ts";
 export interface MarkdownPlace {
   readonly write: (text: string) => void;
   readonly style: (style: Style, text: string) => string;
-  /** Columns of the terminal, asked for each word: it may be made wider meanwhile. */
+  /** Returns the columns of the terminal. Called for each word, because the window may change. */
   readonly columns: () => number;
-  /** False shows the text as it was written, broken between words. */
+  /** False to show the text as it was written, broken between words. */
   readonly isStyled: boolean;
 }
 
 /** Markdown that is shown while it is written. */
 export interface MarkdownWriter {
-  /** Takes the next piece, however it was cut. */
+  /** Takes the next piece, cut anywhere. */
   readonly push: (text: string) => void;
-  /** Shows what was held back and ends the line. */
+  /** Shows the rest that was held back, and ends the line. */
   readonly end: () => void;
-  /** False where the next piece would go on in a line. */
+  /** False if the next piece would continue a line. */
   readonly isAtLineStart: () => boolean;
 }
 
 interface State {
-  /** A word whose end has not come, and the blanks before it. */
+  /** A word that is not complete, with the blanks before it. */
   held: string;
   column: number;
-  /** Nothing of the line was shown. */
+  /** True if nothing of the line was shown yet. */
   isNewLine: boolean;
-  /** Blanks with which the lines begin that a line is broken into. */
+  /** The number of blanks at the beginning of the lines that a line is broken into. */
   indent: number;
   block: "text" | "heading" | "code";
   isBold: boolean;
@@ -35,8 +35,8 @@ interface State {
 }
 
 /**
- * Shows Markdown word by word as it comes: headings, lists, quotes, code, bold. What it cannot show it leaves as it was written; links stay whole, so
- * that nobody is sent where the text does not say. Nothing in the text can steer the terminal.
+ * Shows Markdown word by word as it comes: headings, lists, quotes, code, bold. Other markup stays as it was written. Links stay whole, so
+ * that a person sees where they lead. The text cannot control the terminal.
  */
 export function markdownWriter(place: MarkdownPlace): MarkdownWriter {
   const state: State = {
@@ -73,7 +73,7 @@ function take(character: string, state: State, place: MarkdownPlace): void {
   }
 }
 
-/** Code and tables are shown a line at a time. */
+/** True for code and tables, which are shown line by line. */
 function isWholeLine({ block, isNewLine, held }: State): boolean {
   return block === "code" || (isNewLine && /^\s*(?:```|~~~|\||-{3}|\*{3}|_{3})/.test(held));
 }
@@ -87,7 +87,7 @@ function endLine(state: State, place: MarkdownPlace): void {
   breakLine(state, place);
 }
 
-/** The line around code: left out where colours tell code from text. */
+/** The line around code: left out if colours distinguish code from text. */
 function fence(state: State, place: MarkdownPlace): void {
   if (!place.isStyled) place.write(`${state.held}\n`);
   state.held = "";
@@ -128,7 +128,7 @@ interface Marker {
   readonly block?: State["block"];
 }
 
-/** The marker with which a line begins, as it is shown. */
+/** The marker at the beginning of a line, as it is shown. */
 function markerOf(word: string, blanks: string, { style, isStyled }: MarkdownPlace): Marker | undefined {
   if (/^\d{1,4}[.)]$/.test(word)) return { text: `${blanks}${word}` };
   if (/^[-*+]$/.test(word)) return { text: `${blanks}${isStyled ? "•" : word}` };
@@ -154,12 +154,12 @@ function showWord(
   state.column = before + width > columns ? (before + width) % columns : before + width;
 }
 
-/** The text of a list goes on under itself. */
+/** The indentation of the text of a list: later lines begin below the first. */
 function hangingIndent({ indent }: State): number {
   return indent === 0 ? 0 : indent + 1;
 }
 
-/** A word as it is shown: its marks of bold and of code change the state instead. */
+/** A word as it is shown: marks of bold and of code change the state and are left out. */
 function styled(word: string, state: State, { style }: MarkdownPlace): string {
   let text = "";
   for (const piece of word.split(/(\*\*|`+)/u)) {

@@ -1,7 +1,7 @@
 import { type Message, type ReplyPart, textOf } from "../../message/message.ts";
 import type { SessionRecord, SessionRun } from "../../session/session-store.ts";
 
-/** A conversation as Markdown: who said what, the calls with their results, and how a run ended that did not answer. */
+/** A conversation as Markdown: the messages, the calls with their results, and the end of each run that did not answer. */
 export function talkAsMarkdown({ id, summary, runs }: SessionRecord, agent: string): string {
   const before = summary === undefined ? [] : [`Before that, in short: ${summary}`];
   const pieces = [`# ${id}`, ...before, ...runs.flatMap((run) => runText(run, agent))];
@@ -13,7 +13,7 @@ export function talkAsMarkdown({ id, summary, runs }: SessionRecord, agent: stri
   );
 }
 
-/** A list goes on line by line. */
+/** True for an item of a list, which continues line by line. */
 function isItem(piece = ""): boolean {
   return piece.startsWith("- `") || piece.startsWith("- calls");
 }
@@ -46,7 +46,7 @@ function quoted(text: string): string {
   return `${ticks}${longest === 0 ? "" : " "}${text.replaceAll(/\s+/g, " ")}${longest === 0 ? "" : " "}${ticks}`;
 }
 
-/** The questions of a conversation, the latest first: what the arrow keys bring back. */
+/** The questions of a conversation, the latest first, for the arrow keys. */
 export function questionsOf({ runs }: Pick<SessionRecord, "runs">): readonly string[] {
   return runs.flatMap(({ messages }) => askedIn(messages)).toReversed();
 }

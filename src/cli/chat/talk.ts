@@ -4,16 +4,16 @@ import type { SessionStore } from "../../session/session-store.ts";
 import type { Output } from "../output.ts";
 import type { AnyAgent } from "../load-agent.ts";
 
-/** Tokens and dollars of what was asked so far. */
+/** The tokens and dollars of the questions so far. */
 export interface Spent {
   readonly questions: number;
   readonly usage: Usage;
   readonly costUsd: number;
-  /** A request had no known price: the dollars are not all. */
+  /** True if a request had no known price, so that dollars are missing. */
   readonly isPriceMissing: boolean;
 }
 
-/** A conversation at the terminal, as it stands. */
+/** The current state of a conversation at the terminal. */
 export interface Talk {
   readonly agent: AnyAgent;
   /** The session that keeps it. */
@@ -30,10 +30,10 @@ export interface ChatPlace {
   readonly verbose: boolean;
 }
 
-/** Nothing yet. */
+/** The spending before the first question. */
 export const nothingSpent: Spent = { questions: 0, usage: noUsage, costUsd: 0, isPriceMissing: false };
 
-/** Adds what an event tells of, also an event of a run inside the run. */
+/** Adds the spending that an event tells, including events of runs inside. */
 export function addSpent(spent: Spent, event: AgentEvent): Spent {
   if (event.type !== "usage-add") return spent;
   return {
@@ -49,7 +49,7 @@ export function spentText({ questions, usage, costUsd, isPriceMissing }: Spent):
   const { inputTokens, outputTokens, estimated } = usage;
   const tokens = `${estimated === true ? "about " : ""}${inputTokens} tokens in, ${outputTokens} out`;
   const known = costUsd === 0 ? "" : `$${costUsd.toFixed(costUsd < 0.01 ? 6 : 2)}`;
-  const missing = known === "" ? "the price is not known" : `${known} and requests whose price is not known`;
+  const missing = known === "" ? "the price is unknown" : `${known} and requests whose price is unknown`;
   const cost = isPriceMissing ? missing : known || "$0";
   return `${questions} asked here: ${tokens}, ${questions === 0 ? "$0" : cost}`;
 }

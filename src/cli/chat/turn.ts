@@ -11,7 +11,7 @@ import { printer } from "../printer.ts";
 import { markdownWriter, type MarkdownWriter } from "./markdown.ts";
 import { addSpent, type ChatPlace, type Spent, type Talk } from "./talk.ts";
 
-/** Asks the agent. The first Ctrl-C stops the answer, a second one ends the process. */
+/** Asks the agent. The first Ctrl-C stops the answer; a second one ends the process. */
 export async function askAgent(
   question: string,
   talk: Talk,
@@ -49,7 +49,7 @@ export async function askAgent(
   }
 }
 
-/** Says yes for the tools that the person named before, unless an agent inside this one calls them. */
+/** Approves calls of the tools that the person named before, unless an agent inside this one calls them. */
 function allowing(approved: ReadonlySet<string>, ask: Approve | undefined): Approve {
   return (request, others) => {
     if (approved.has(request.tool) && request.path.length < 2) return true;
@@ -73,7 +73,7 @@ async function tell(
     return exitCodes.answered;
   }
   if (output.isTerminal && type === "cancelled") {
-    output.progress(`${output.style("yellow", "Stopped.")} What was said and done is kept.\n`);
+    output.progress(`${output.style("yellow", "Stopped.")} The conversation so far is kept.\n`);
     return exitCodes.interrupted;
   }
   return printEnd(end, { output, format: "text", verbose });
@@ -84,11 +84,11 @@ interface AnswerWriter {
   readonly take: (event: AgentEvent) => void;
   /** Shows the answer, unless it was shown while it was written. */
   readonly finish: (answer: string) => void;
-  /** The output of everything else: it begins on a line of its own. */
+  /** The output for everything else: it begins on a line of its own. */
   readonly beside: Output;
 }
 
-/** Undefined where nobody watches the answer on a terminal: there it is printed once it is whole. */
+/** Undefined if nobody watches the answer on a terminal: it is then printed once it is whole. */
 function answerWriter(output: Output): AnswerWriter | undefined {
   if (!output.answersTerminal) return undefined;
   const writer: MarkdownWriter = markdownWriter({

@@ -25,7 +25,7 @@ function said(value: Json | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** A page tells the model to mail a stranger, and the model obeys. */
+/** An agent whose model reads a page that tells it to mail a stranger, and obeys. */
 export const secretary: AnyAgent = agent({
   name: "secretary",
   instructions: "Do what the user wants.",
@@ -62,7 +62,7 @@ const order = {
   required: ["order", "euro"],
 } as const;
 
-/** Gives money back, when a person says yes. */
+/** An agent that gives money back if a person says yes. */
 export const cashier: AnyAgent = agent({
   name: "cashier",
   instructions: "Refund orders that came broken.",
@@ -82,7 +82,7 @@ export const cashier: AnyAgent = agent({
   policy: policy({ name: "money", rules: [ask("refund").because("money leaves")] }),
 });
 
-/** Charges a card and sends a parcel. With `dies` its process is killed between the two, as by `kill -9`. */
+/** An agent that charges a card and sends a parcel. With `dies`, its process is killed between the two, as by `kill -9`. */
 export function shop(ledger: string, dies: boolean): AnyAgent {
   const book = (name: string, description: string, done: string): ReturnType<typeof tool> =>
     tool({
@@ -114,7 +114,7 @@ export function shop(ledger: string, dies: boolean): AnyAgent {
   });
 }
 
-/** A script that goes by the conversation, turn by turn: a process that goes on with a run knows where in it that stands. */
+/** A script that follows the conversation, turn by turn: a process that goes on with a run finds its place in the script. */
 function played(
   turns: readonly (string | PlainReply | ((request: ModelRequest) => string | PlainReply))[],
 ): Model {

@@ -19,11 +19,11 @@ import { demoAgent } from "./weather.ts";
 /** The options of `writ demo`. */
 export interface DemoFlags extends OutputFlags {
   readonly keep?: string;
-  /** Begins the run of the last scene in this store, and is killed in the midst of it. */
+  /** The store in which it begins the run of the last scene, and is killed in the middle of it. */
   readonly dieIn?: string;
 }
 
-/** The parts that all scenes have. */
+/** The things that all scenes use. */
 interface Stage {
   readonly store: SqliteRuns;
   readonly path: string;
@@ -33,22 +33,24 @@ interface Stage {
 }
 
 /**
- * `writ demo`: runs that need no model and no network. The replies of the model are scripted; what happens to its calls is not: the same loop, the
+ * `writ demo`: runs that need no model and no network. The replies of the model are scripted; everything that happens to its calls is real: the same loop, the
  * same checks, the same stores as in any run.
  *
- * @throws WritError `option-invalid` for a file that is there already
+ * @throws WritError `option-invalid` for a file that already exists
  */
 export async function demo({ keep, dieIn, ...flags }: DemoFlags): Promise<ExitCode> {
   const stage = { format: formatOf(flags), verbose: flags.verbose ?? false };
   if (dieIn !== undefined) return dying(dieIn, stage);
   if (keep !== undefined && existsSync(keep)) {
-    const advice = "The file is there already: name another one for the runs of the demo.";
+    const advice = "The file exists already: name another one for the runs of the demo.";
     throw new WritError("option-invalid", { option: "--keep", value: keep, advice });
   }
   const { style, progress } = processOutput;
   const folder = mkdtempSync(join(tmpdir(), "writ-demo-"));
   const path = keep ?? join(folder, "runs.db");
-  progress(`${style("dim", "Scripts play the model: nothing is asked, and nothing leaves this machine.")}\n`);
+  progress(
+    `${style("dim", "Scripts play the model: no model is asked, and nothing leaves this machine.")}\n`,
+  );
   try {
     using store = sqliteRuns(path);
     await playAll({ ...stage, store, path, ledger: join(folder, "ledger.txt") });
@@ -134,7 +136,7 @@ async function crash({ ledger, path, ...stage }: Stage): Promise<void> {
 
 const order = { id: "order", prompt: "Order B20 is confirmed." };
 
-/** The process that does not outlive its run. */
+/** The process that dies in the middle of its run. */
 async function dying(path: string, stage: Pick<Stage, "format" | "verbose">): Promise<ExitCode> {
   using store = sqliteRuns(path);
   await play(shop(process.env["WRIT_DEMO_LEDGER"] ?? "", true), order, { ...stage, store });

@@ -10,7 +10,7 @@ const celsius: ReadonlyMap<unknown, number> = new Map([
   ["Rome", 21],
 ]);
 
-/** An agent with two tools, and a script that makes the mistakes that models make. */
+/** An agent with two tools, and a script with typical mistakes of models. */
 export function demoAgent(): AnyAgent {
   return agent({
     name: "weather",
@@ -51,7 +51,7 @@ function average(): ReturnType<typeof tool> {
   });
 }
 
-/** Two calls beside each other; one with wrong arguments; the same call put right; a tool that the agent does not have; the answer. */
+/** Two calls side by side; a call with wrong arguments; the same call corrected; a call of a tool that the agent does not have; the answer. */
 const script: readonly ScriptStep[] = [
   {
     calls: [
@@ -77,7 +77,7 @@ const script: readonly ScriptStep[] = [
   },
 ];
 
-/** The texts of the results that a request carries: those of one tool when it is named, else those since the model's last reply. */
+/** The texts of the results in a request: those of one tool if it is named, otherwise those since the model's last reply. */
 function lastResults({ messages }: ModelRequest, tool?: string): string[] {
   const from = tool === undefined ? messages.findLastIndex((message) => message.role === "assistant") : 0;
   return messages

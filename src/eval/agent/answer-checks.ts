@@ -38,7 +38,7 @@ const makers: { readonly [Field in keyof ExpectedAnswer]-?: CheckOf<Field> } = {
 /**
  * Makes the checks of an answer.
  *
- * @throws WritError `schema-invalid` through `each`, which is told the field
+ * @throws WritError `schema-invalid` through `each`, which gets the field
  */
 export function answerChecks(
   expected: ExpectedAnswer,
@@ -60,7 +60,7 @@ function jsonCheck(check: ReturnType<typeof valueCheck>): Check["fault"] {
   };
 }
 
-/** The answer as JSON; undefined where it is none. */
+/** The answer as JSON; undefined if it is not JSON. */
 function valueOf({ output, answer }: EvaluatedRun): Json | undefined {
   if (output !== undefined) return output;
   const parsed = parseJson(answer);

@@ -5,10 +5,10 @@ import type { ExpectedCall } from "./eval-case.ts";
 import type { EvaluatedCall, EvaluatedRun } from "./eval-report.ts";
 import { valueSchema } from "./value-schema.ts";
 
-/** An expected call, ready to be held against calls. */
+/** An expected call, ready to be compared with calls. */
 interface CallMatcher {
   readonly wanted: ExpectedCall;
-  /** The reason why a call is another one; undefined where it fits. */
+  /** The reason why a call does not fit; undefined if it fits. */
   readonly fault: (call: EvaluatedCall) => Promise<string | undefined>;
 }
 
@@ -32,7 +32,7 @@ function statusFault(wanted: ExpectedCall["status"], found: ResultStatus): strin
   return `it ended as ${found}, not as ${wanted}`;
 }
 
-/** Checks of `calls`: a call for each, no call for two, and as many as `times` says. */
+/** Checks of `calls`: one call for each expectation, no call for two of them, and as many as `times` says. */
 export function callChecks(matchers: readonly CallMatcher[]): Check[] {
   return matchers.map((matcher, index) => ({
     path: ["calls", index],
@@ -54,7 +54,7 @@ export function callChecks(matchers: readonly CallMatcher[]): Check[] {
   }));
 }
 
-/** The check of `order`: each of the calls, somewhere behind the one before it. */
+/** The check of `order`: each of the calls, somewhere after the one before it. */
 export function orderCheck(matchers: readonly CallMatcher[]): Check {
   return {
     path: ["order"],
@@ -91,7 +91,7 @@ async function fittingCalls(matcher: CallMatcher, calls: EvaluatedRun["calls"]):
   return faults.flatMap((fault, place) => (fault === undefined ? [place] : []));
 }
 
-/** True where the last list can have one of its places to itself, after others moved to another of theirs. */
+/** True if the last list can have a place of its own, after others moved to another of their places. */
 function isOneForEach(lists: readonly (readonly number[])[]): boolean {
   const owners = new Map<number, number>();
   const settle = (list: number, tried: Set<number>): boolean =>
@@ -107,8 +107,8 @@ function isOneForEach(lists: readonly (readonly number[])[]): boolean {
 }
 
 /**
- * The calls that were made instead: those of the tool with the reason why they do not fit, else the names of
- * all.
+ * The calls that were made instead: those of the tool with the reason why they do not fit, or, if there are none, the names of
+ * all calls.
  */
 async function nearest({ wanted, fault }: CallMatcher, calls: EvaluatedRun["calls"]): Promise<string> {
   const same = calls.filter(({ tool }) => tool === wanted.tool);

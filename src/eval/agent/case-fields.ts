@@ -85,7 +85,7 @@ const inCase: Readonly<Record<keyof Omit<EvalCase, "file" | "recorded">, JsonSch
   atLeast: { type: "number", exclusiveMinimum: 0, maximum: 1 },
 };
 
-/** The fields of a case, its short ways written out. */
+/** The fields of a case, with its short forms written out. */
 export const caseFields: JsonSchema = fields(inCase, ["name", "input"]);
 
 /** The fields of a file with several cases. */

@@ -10,21 +10,21 @@ import type { Tool } from "../../tool/tool.ts";
 export interface Evaluable {
   readonly name: string;
   readonly run: Runnable["run"];
-  /** Undefined for agents put together by functions: nothing of them can be replaced. */
+  /** Undefined for compositions by functions: their parts cannot be replaced. */
   readonly own?: OwnDefinition;
-  /** The names of its own tools; undefined where nobody knows them. */
+  /** The names of its own tools; undefined if they are unknown. */
   readonly tools?: readonly string[];
-  /** Agents inside call tools of their own, whose names nobody knows. */
+  /** True if agents inside call tools of their own, whose names are unknown. */
   readonly hasAgentsInside?: boolean;
 }
 
-/** The definition of an agent, and the way to the same agent with parts of it replaced. */
+/** The definition of an agent, with a function that makes the same agent with replaced parts. */
 interface OwnDefinition {
   readonly definition: AnyDefinition;
   readonly with: (changes: Partial<AnyDefinition>) => Pick<Runnable, "run">;
 }
 
-/** Looks at an agent, whichever copy of the package made it. */
+/** Reads an agent, no matter which copy of the package made it. */
 export function evaluable(agent: Pick<Runnable, "name" | "run">): Evaluable {
   const { name, run } = agent;
   if (!isAgent(agent)) return { name, run };
@@ -41,7 +41,7 @@ export function evaluable(agent: Pick<Runnable, "name" | "run">): Evaluable {
   return { name, run, own, tools, hasAgentsInside };
 }
 
-/** The definition with another tool in the place of each, the same wherever that is listed. */
+/** The definition with each tool replaced; a tool that is listed twice is replaced by the same tool. */
 export function withTools(
   { tools, autoTools, skills }: AnyDefinition,
   replace: (tool: Tool) => Tool,
@@ -66,7 +66,7 @@ export function withTools(
             ...(skill.type === "agentic" ? { tools: list(skill.tools) } : {}),
             ...(skill.knowledge === undefined
               ? {}
-              : // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a tool in the place of knowledge is made of it
+              : // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a tool that replaces knowledge is made from it
                 { knowledge: skill.knowledge.map((entry) => one(entry) as typeof entry) }),
           })),
         }),

@@ -14,27 +14,27 @@ import type { LocatedCase } from "./read-cases.ts";
 
 /** Options of an evaluation. */
 export interface EvalOptions {
-  /** The model in the place of the agent's own. Scripts and recordings of cases go before it. */
+  /** The model that replaces the agent's own. Scripts and recordings of cases come before it. */
   readonly model?: ModelSource;
-  /** The model that judges where a case names none. */
+  /** The model that judges if a case names none. */
   readonly judge?: ModelSource;
   /**
-   * So many runs at a time, of all cases together. Default 2: providers count requests, and a model of this
-   * machine has few hands.
+   * The number of runs at a time, of all cases together. Default 2: providers limit requests, and a model on this
+   * machine answers few at a time.
    */
   readonly concurrency?: number;
-  /** The runs of each case that does not say so itself. Default 1. */
+  /** The number of runs of each case that does not set it. Default 1. */
   readonly runs?: number;
   /**
-   * Calls of tools that change something (`write`, `irreversible`) are carried out where a case has no result
+   * Calls of tools that change something (`write`, `irreversible`) are carried out if a case has no result
    * for them. Default: they fail the run.
    */
   readonly allowEffects?: boolean;
-  /** Keep the replies of the models in the report. Default: they are not kept. */
+  /** Keeps the replies of the models in the report. Default: not kept. */
   readonly record?: boolean;
-  /** Stops the evaluation: runs that have not ended count for nothing, and the report tells the others. */
+  /** Stops the evaluation: runs that have not ended do not count, and the report has the others. */
   readonly signal?: AbortSignal;
-  /** Told each case when its last run has ended; of several at a time the faster one first. */
+  /** Called with each case when its last run has ended; of several at a time, the fastest comes first. */
   readonly onCase?: (report: CaseReport) => void;
 }
 
@@ -51,14 +51,14 @@ const fields: { readonly [Field in keyof Required<EvalOptions>]: Shape<unknown> 
 const optionsShape = closed(fields);
 
 /**
- * Runs an agent on cases and holds what comes of it against what they expect: the real agent with its policy,
+ * Runs an agent on cases and compares the runs with their expectations: the real agent with its policy,
  * budget and hooks, with tools that have a fixed result replaced, and a memory that is empty in each run.
  * Cases are checked before the first run.
  *
- * Never throws for a run that goes wrong: that run fails.
+ * Does not throw for a run that fails: its report has the reason.
  *
  * @throws WritError `eval-cases-invalid` with everything that is wrong with the cases, `option-invalid`,
- * `definition-invalid` for an unknown option and for what is no list of cases, `model-invalid`, `model-name-invalid`
+ * `definition-invalid` for an unknown option and for cases that are not a list, `model-invalid`, `model-name-invalid`
  * @example
  * ```ts
  * import { agent, tool } from "writ";
@@ -99,7 +99,7 @@ export async function evaluate(
 }
 
 /**
- * The same with cases of which one knows where each field stands. `offline`: every case must be played
+ * The same with cases whose fields have known places. With `offline`, every case must be playable
  * without a model.
  */
 export async function evaluateLocated(
@@ -138,7 +138,7 @@ export async function evaluateLocated(
   };
 }
 
-/** The runs of all cases, one after another: however many are wanted, none is made before its turn. */
+/** The runs of all cases, one after another. Each is made only when its turn comes, because many may be wanted. */
 function* jobsOf(cases: readonly CaseProgress[]): Generator<{ each: CaseProgress; index: number }> {
   for (const each of cases) for (let index = 0; index < each.wanted; index += 1) yield { each, index };
 }
@@ -147,7 +147,7 @@ function* jobsOf(cases: readonly CaseProgress[]): Generator<{ each: CaseProgress
 class CaseProgress {
   readonly prepared: PreparedCase;
   readonly wanted: number;
-  /** By index; a run that has not ended is not there. */
+  /** The reports by index; a run that has not ended is missing. */
   readonly ended: (RunReport | undefined)[] = [];
 
   constructor(prepared: PreparedCase, runs: number) {

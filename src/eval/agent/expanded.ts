@@ -8,13 +8,13 @@ import type {
   FixedResult,
 } from "./eval-case.ts";
 
-/** A case without short ways to write it. */
+/** A case with its short forms written out. */
 export interface FullCase extends Omit<EvalCase, "expect" | "results"> {
   readonly expect: FullExpectations;
   readonly results: readonly FixedResult[];
 }
 
-/** Expectations without short ways to write them. */
+/** Expectations with their short forms written out. */
 export interface FullExpectations extends Omit<Expectations, "calls" | "order" | "never" | "judge"> {
   readonly answer?: ExpectedAnswer;
   readonly calls?: readonly ExpectedCall[];
@@ -24,7 +24,7 @@ export interface FullExpectations extends Omit<Expectations, "calls" | "order" |
 }
 
 /**
- * Writes out the short forms of a case. A field that is wrong stays as it is: the check of the fields tells
+ * Writes out the short forms of a case. A wrong field stays as it is: the check of the fields reports
  * it, and each field keeps its place.
  */
 export function expanded(fields: JsonObject): JsonObject {

@@ -1,9 +1,9 @@
 import { type CaseReport, type EvalReport, failureLine, type RunReport } from "./eval-report.ts";
 
 /**
- * An evaluation as JUnit XML, as CI systems read it: a suite for the agent, a test case for each case, with
- * its failing expectations and the last answer. A case that was not run to its end is skipped; one whose run
- * broke before it could be judged is an error.
+ * An evaluation as JUnit XML for CI systems: a suite for the agent, and a test case for each case, with
+ * its failed expectations and the last answer. A case whose runs did not all end is skipped; a case whose runs
+ * broke before they could be judged is an error.
  */
 export function junitXml({ agent, cases, counts, durationMs }: EvalReport): string {
   const errors = cases.filter(isBroken).length;
@@ -57,7 +57,7 @@ function outLines(runs: readonly RunReport[]): string[] {
   return answers.length === 0 ? [] : [`      <system-out>${escaped(answers.join("\n"))}</system-out>`];
 }
 
-/** Every run that failed broke: the provider, a script that was too short, a mistake of the caller. */
+/** True if every failed run broke: because of the provider, a script that was too short, or a mistake of the caller. */
 function isBroken({ status, runs }: CaseReport): boolean {
   if (status !== "failed") return false;
   const failed = runs.filter(({ passed }) => !passed);
@@ -74,7 +74,7 @@ function attributes(values: Readonly<Record<string, string | number>>): string {
     .join("");
 }
 
-/** Characters that no XML 1.0 document can hold, in whatever form. */
+/** Characters that an XML 1.0 document cannot contain in any form. */
 const unwritable = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };

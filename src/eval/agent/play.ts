@@ -27,15 +27,15 @@ import { type Trace, traceRun } from "./trace.ts";
 /** Options of the runs of an evaluation. */
 export interface PlayOptions {
   readonly agent: Evaluable;
-  /** The model in the place of the agent's own. */
+  /** The model that replaces the agent's own. */
   readonly model: Model | undefined;
   readonly allowEffects: boolean;
-  /** Keep the replies of the models. */
+  /** Keeps the replies of the models. */
   readonly record: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
-/** A model for one run, and what it kept. */
+/** A model for one run, with its recording. */
 interface Cast extends Partial<Pick<RecordingModel, "recorded">> {
   readonly model: ModelSource | undefined;
 }
@@ -43,8 +43,8 @@ interface Cast extends Partial<Pick<RecordingModel, "recorded">> {
 type Recorded = ReturnType<RecordingModel["recorded"]>;
 
 /**
- * Runs a case once, and holds what came of it against what is expected. Never throws for a run that goes
- * wrong.
+ * Runs a case once and compares the run with the expectations. Does not throw for a run that
+ * fails.
  */
 export async function playOnce(
   prepared: PreparedCase,
@@ -72,7 +72,7 @@ export async function playOnce(
   };
 }
 
-/** The checks that do not hold. Of an answer that was expected and is not there, only that is told. */
+/** The checks that do not hold. If an expected answer is missing, only that is reported. */
 async function failuresOf(run: EvaluatedRun, checks: readonly Check[]): Promise<readonly Failure[]> {
   const failures: Failure[] = [];
   for (const { path, fault } of checks) {
@@ -84,7 +84,7 @@ async function failuresOf(run: EvaluatedRun, checks: readonly Check[]): Promise<
   return failures;
 }
 
-/** The difference from the run that was recorded, where the case wants none. */
+/** The difference from the recorded run, if the case allows none. */
 function changes(
   { expect }: FullCase,
   replay: RecordedRun | undefined,
@@ -95,7 +95,7 @@ function changes(
   return message === undefined ? [] : [{ expectation: "snapshot", message }];
 }
 
-/** A run as it can be played again; undefined for one in which a model gave no answer, as where its provider is down. */
+/** A run in a form that can be played again; undefined if a model gave no answer, for example because its provider was down. */
 function recordedRun(
   run: EvaluatedRun,
   agent: Recorded | undefined,
@@ -149,8 +149,8 @@ async function runCase(fields: FullCase, options: CaseRun): Promise<EvaluatedRun
 }
 
 /**
- * The way to run the agent with the model, the tools and the memory of a case: what it writes down is gone
- * with the run.
+ * A function that runs the agent with the model, the tools and the memory of a case. The memory is discarded
+ * after the run.
  */
 function runOf({ results }: FullCase, { agent, model, allowEffects, onMissing }: CaseRun): Evaluable["run"] {
   const { own } = agent;
@@ -172,7 +172,7 @@ function runOf({ results }: FullCase, { agent, model, allowEffects, onMissing }:
   }).run;
 }
 
-/** The question to the agent; the messages before it stand in a session of their own. */
+/** The question to the agent; the messages before it are in a session of their own. */
 async function asked({ input }: FullCase): Promise<{ input: Json } & Pick<RunOptions, "session">> {
   if (!isConversation(input)) return { input };
   const store = inMemorySessions();
@@ -223,7 +223,7 @@ interface Judgement {
   readonly recorded?: Recorded;
 }
 
-/** Has a run judged, where the case wants that and there is an answer to judge. */
+/** Has a run judged, if the case wants that and there is an answer to judge. */
 async function judge(
   { fields, judge }: PreparedCase,
   run: EvaluatedRun,
@@ -243,7 +243,7 @@ async function judge(
   return { failures, verdict: { passes: judged.passes, reason: judged.reason, advisory }, ...kept };
 }
 
-/** The model that judges: what was recorded of it goes before it. */
+/** The model that judges: its recording if there is one, none if a recorded case lacks it, otherwise a model that is asked. */
 function castJudge(
   { fields, judge }: Pick<PreparedCase, "fields" | "judge">,
   { record, replay, onOther }: JudgeOptions,
@@ -260,19 +260,19 @@ function placeText(path: readonly (string | number)[]): string {
     .slice(1);
 }
 
-/** Options of the tools that stand in for others in a run. */
+/** Options of the stand-ins of tools in a run. */
 interface StandInOptions {
   readonly results: readonly FixedResult[];
-  /** Calls of tools that change something are carried out where there is no result for them. */
+  /** Carries out calls of tools that change something if there is no result for them. */
   readonly allowEffects: boolean;
-  /** Told of each call that the case has no result for. */
+  /** Called for each call that the case has no result for. */
   readonly onMissing: (failure: Failure) => void;
 }
 
 /**
- * Gives tools the results of a case. All else of a tool stays: name, schemas, effect, roles, recovery; so the
- * policy, the judge of arguments and the labels see the tool that they would see. A tool that changes
- * something and has no result here does not run: that it was called fails the run.
+ * Gives tools the results of a case. Everything else of a tool stays: name, schemas, effect, roles, recovery, so the
+ * policy, the check of arguments and the labels see the same tool. A tool that changes
+ * something and has no result here does not run: a call of it fails the run.
  */
 function standIns({ results, allowEffects, onMissing }: StandInOptions): (tool: Tool) => Tool {
   return (tool) => {
@@ -301,7 +301,7 @@ function missing(name: string, args: Json, hasOthers: boolean): string {
   return `${call} would have changed something, and was not carried out: give it a result, or use --allow-effects`;
 }
 
-/** The executor of an agent for all tools but these, for which others stand in: their calls are run here. */
+/** The agent's executor, for all tools except the ones with stand-ins, whose calls are run here. */
 function besideStandIns(executor: Executor, names: ReadonlySet<string>): Executor {
   return {
     async execute(calls, context) {

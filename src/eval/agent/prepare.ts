@@ -17,7 +17,7 @@ import type { Evaluable } from "./evaluable.ts";
 import { expanded, type FullCase, type FullExpectations } from "./expanded.ts";
 import { casesInvalid, type LocatedCase } from "./read-cases.ts";
 
-/** A case that was checked, with everything that does not change from run to run. */
+/** A case after its checks, with everything that stays the same in all its runs. */
 export interface PreparedCase {
   readonly fields: FullCase;
   readonly checks: readonly Check[];
@@ -27,13 +27,13 @@ export interface PreparedCase {
 /** Everything that cases are checked against, beside their own fields. */
 export interface PrepareOptions {
   readonly agent: Evaluable;
-  /** The model that judges where a case names none. */
+  /** The model that judges if a case names none. */
   readonly judge: ModelSource | undefined;
-  /** The model in the place of the agent's own. */
+  /** The model that replaces the agent's own. */
   readonly model: Model | undefined;
-  /** Every case must be played without a model. */
+  /** True if every case must be playable without a model. */
   readonly offline: boolean;
-  /** The runs of a case that does not say so. */
+  /** The number of runs of a case that does not set it. */
   readonly runs: number;
 }
 
@@ -42,7 +42,7 @@ type Tell = (path: Path, reason: string) => void;
 
 /**
  * Checks the cases of an evaluation before any of them runs: fields, patterns and schemas, names of cases and
- * of tools, and that there is a model for each judge.
+ * of tools, and that each judge has a model.
  *
  * @throws WritError `eval-cases-invalid` with everything that is wrong
  */
@@ -68,7 +68,7 @@ export async function prepareCases(
   return prepared;
 }
 
-/** The fields of a case in full; those of a file were checked when it was read, and are right. */
+/** The fields of a case in full; those of a file were checked when it was read. */
 async function checkedFields({ fields }: LocatedCase, tell: Tell): Promise<FullCase | undefined> {
   const { file, recorded, ...own } = fields;
   const json = toJson(own);
@@ -123,8 +123,8 @@ function checkResults({ results }: FullCase, tell: Tell): void {
 }
 
 /**
- * Names of tools must be those of the agent, as far as these are known: a slip in `never` would pass for
- * ever.
+ * Checks that the names of tools are the agent's, if these are known: a misspelt name in `never` would always
+ * pass.
  */
 function checkTools(
   { expect, results, approve }: FullCase,
@@ -150,7 +150,7 @@ function checkTools(
     for (const [index, tool] of approve.entries()) check(tool, ["approve", index]);
 }
 
-/** Each case must have a model that can be asked, and what it replaces must be replaceable. */
+/** Checks that each case has a model that can be asked, and that the parts it replaces can be replaced. */
 function checkModels(fields: FullCase, options: PrepareOptions, tell: Tell): void {
   const { replies, recorded, results } = fields;
   const { agent, model, offline } = options;
@@ -193,7 +193,7 @@ function checksOf(expect: FullExpectations, tell: Tell): Check[] {
   ];
 }
 
-/** The value that is made; undefined where that throws, which is told. */
+/** The made value; undefined if `make` throws, which is reported. */
 function attempt<Made>(path: Path, tell: Tell, make: () => Made): Made | undefined {
   try {
     return make();
@@ -211,7 +211,7 @@ const spent: { readonly [Field in keyof CostBounds]-?: (run: EvaluatedRun) => nu
   durationMs: ({ durationMs }) => durationMs,
 };
 
-/** Checks of what a run took. */
+/** Checks of the use of a run. */
 function costChecks(bounds: CostBounds): Check[] {
   return Object.entries({ ...bounds }).map(([field, bound]) => ({
     path: ["atMost", field],

@@ -10,10 +10,10 @@ import { caseFields, caseListFields } from "./case-fields.ts";
 import type { EvalCase } from "./eval-case.ts";
 import { expanded } from "./expanded.ts";
 
-/** A case, and where each of its fields stands. */
+/** A case, with the place of each of its fields. */
 export interface LocatedCase {
   readonly fields: EvalCase;
-  /** The path of its file as people are told it; for a case of a program the words that name it. */
+  /** The path of its file as messages name it; for a case of a program, the words that name it. */
   readonly where: string;
   readonly lineOf: (path: readonly (string | number)[]) => number | undefined;
 }
@@ -26,10 +26,10 @@ export const recordedEnding = ".recorded.json";
 
 /**
  * Reads the cases of a file, or of all `.json`, `.yaml` and `.yml` files of a folder, in the order of their
- * names; hidden files, folders in it and `*.recorded.json` are left alone. A file holds one case, or several
- * under `cases`. A case that is alone in its file may leave its `name` out, and has that of the file.
+ * names. Hidden files, folders in it and `*.recorded.json` are ignored. A file holds one case, or several
+ * under `cases`. A case that is alone in its file may leave out its `name`; the file's name is used then.
  *
- * @throws WritError `eval-cases-invalid` with everything that is wrong in all files, each with its line and
+ * @throws WritError `eval-cases-invalid` with everything that is wrong in all files, each fault with its line and
  * field
  * @example
  * ```ts
@@ -56,7 +56,7 @@ export async function readLocatedCases(path: string): Promise<readonly LocatedCa
   return read.flatMap(({ cases }) => cases);
 }
 
-/** The error that tells what is wrong with cases. */
+/** The error that says what is wrong with cases. */
 export function casesInvalid(problems: readonly Problem[]): WritError {
   return new WritError("eval-cases-invalid", { problems: problemLines(problems) });
 }

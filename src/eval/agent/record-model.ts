@@ -12,11 +12,11 @@ import { withoutSecrets } from "./without-secrets.ts";
 /** A model that keeps its replies. */
 export interface RecordingModel {
   readonly model: Model;
-  /** The replies so far. `broken`: the last request was not answered, so that they cannot be played again to an end. */
+  /** The replies so far. `broken`: the last request got no answer, so the replies cannot be played to an end. */
   readonly recorded: () => RecordedModel | "broken";
 }
 
-/** The same model, which keeps each reply that came whole. */
+/** The same model, with each complete reply kept. */
 export function recordingModel(model: Model): RecordingModel {
   const replies: RecordedReply[] = [];
   const { id, price, endpoint, retries } = model;
@@ -50,8 +50,8 @@ export function recordingModel(model: Model): RecordingModel {
 }
 
 /**
- * A model that gives recorded replies again, and fails when it is asked for more. Calls back for each request
- * that is another one than was recorded.
+ * A model that gives recorded replies again, and fails if it is asked for more. It calls `onOther` for each request
+ * that differs from the recorded one.
  */
 export function replayingModel({ features, replies }: RecordedModel, onOther: () => void): Model {
   const steps = replies.map(({ asked, ...reply }) => (request: ModelRequest): PlainReply => {
@@ -79,7 +79,7 @@ function recordedReply({ message, finishReason, usage }: Reply, request: ModelRe
   };
 }
 
-/** A fingerprint of what a model is asked: the words and the tools, without secrets in them, and no setting. */
+/** A fingerprint of a request to a model: its text and its tools, with secrets removed, without settings. */
 function askedBy({ messages, prompt, tools }: ModelRequest): string {
   return fingerprint(redaction()(JSON.stringify([messages, prompt, tools])));
 }

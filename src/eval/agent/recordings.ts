@@ -52,10 +52,10 @@ const recordedFields: JsonSchema = {
 };
 
 /**
- * Gives each case what was recorded of it, from the file beside its own: `weather.yaml` has
+ * Gives each case its recording, from the file beside its own: `weather.yaml` has
  * `weather.recorded.json`.
  *
- * @throws WritError `eval-cases-invalid` for a file that is no recording
+ * @throws WritError `eval-cases-invalid` for a file that is not a recording
  */
 export async function withRecordings(cases: readonly LocatedCase[]): Promise<readonly LocatedCase[]> {
   const files = [...new Set(cases.map(({ where }) => recordedPath(where)))].filter((path) =>
@@ -73,10 +73,10 @@ export async function withRecordings(cases: readonly LocatedCase[]): Promise<rea
 }
 
 /**
- * Writes what was recorded of cases that ended beside the files of these cases; what was recorded of other
- * cases of a file stays, and of a case in which a model gave no answer. Gives the paths.
+ * Writes the recordings of cases that ended beside the files of these cases, and returns the paths. Recordings of other
+ * cases of a file stay, and so does that of a case in which a model gave no answer.
  *
- * @throws WritError `eval-cases-invalid`, `option-invalid` where a file cannot be written
+ * @throws WritError `eval-cases-invalid`, `option-invalid` if a file cannot be written
  */
 export async function writeRecordings({ cases }: EvalReport): Promise<readonly string[]> {
   const byPath = new Map<string, Record<string, readonly RecordedRun[]>>();
@@ -112,7 +112,7 @@ async function readRecordings(path: string): Promise<Recordings> {
   return read.fields["cases"] as unknown as Recordings;
 }
 
-/** The file that has what was recorded of the cases of another one. */
+/** The file with the recordings of the cases of a file. */
 export function recordedPath(file: string): string {
   return `${file.slice(0, file.length - extname(file).length)}${recordedEnding}`;
 }

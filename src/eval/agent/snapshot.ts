@@ -5,7 +5,7 @@ import type { EvaluatedRun } from "./eval-report.ts";
 import { shown } from "./check.ts";
 import { withoutSecrets } from "./without-secrets.ts";
 
-/** The end of a run, without secrets, tokens, dollars and time, which differ from run to run. */
+/** The end of a run, without secrets, and without tokens, dollars and time, which differ from run to run. */
 export function snapshotOf({ outcome, answer, calls }: EvaluatedRun): RunSnapshot {
   return withoutSecrets({
     outcome,
@@ -19,7 +19,7 @@ export function snapshotOf({ outcome, answer, calls }: EvaluatedRun): RunSnapsho
   });
 }
 
-/** The first difference between a run and what was recorded of it; undefined where there is none. */
+/** The first difference between a run and its recording; undefined if there is none. */
 export function changeSince(before: RunSnapshot, run: EvaluatedRun): string | undefined {
   const now = snapshotOf(run);
   for (const [index, call] of before.calls.entries()) {

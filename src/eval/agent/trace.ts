@@ -3,13 +3,13 @@ import type { Outcome } from "../../event/outcome.ts";
 import { noUsage, type Usage } from "../../message/usage.ts";
 import type { EvaluatedCall, EvaluatedRun } from "./eval-report.ts";
 
-/** The part of a run that its events tell, also of one that throws. */
+/** The part of a run that its events tell, also for a run that throws. */
 type Traced = Pick<EvaluatedRun, "outcome" | "calls" | "turns" | "usage" | "costUsd">;
 
 /** A run that is watched. */
 export interface Trace {
   readonly see: (event: AgentEvent) => void;
-  /** The run as it was seen so far. */
+  /** The run as its events told it so far. */
   readonly told: () => Traced;
 }
 

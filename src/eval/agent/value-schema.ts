@@ -2,9 +2,9 @@ import type { JsonSchema } from "../../schema/schema.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 
 /**
- * The JSON Schema of all values that have what `expected` has: fields may be more, lists have the same
- * length, `{ matches }` stands for a text that matches a pattern. So expectations are judged by the one judge
- * of schemas, in bounded time, and a fault names its place.
+ * The JSON Schema of all values that contain `expected`: objects may have more fields, lists have the same
+ * length, and `{ matches }` stands for a text that matches a pattern. So the judge of schemas also judges expectations,
+ * in bounded time, and a fault names its place.
  */
 export function valueSchema(expected: Json): JsonSchema {
   if (Array.isArray(expected)) {

@@ -3,14 +3,14 @@ import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 /** One promise of a contract. Any test runner can run it: `for (const { name, run } of checks) it(name, run)`. */
 export interface ContractCheck {
   readonly name: string;
-  /** Resolves when the promise is kept. @throws WritError `contract-broken`, which says what was wrong */
+  /** Resolves if the promise is kept. @throws WritError `contract-broken`, which says what was wrong */
   readonly run: () => Promise<void>;
 }
 
-/** Says that a promise is broken, unless it is kept. */
+/** Reports a broken promise, unless it is kept. */
 export type Expect = (isKept: boolean, reason: string) => void;
 
-/** A check of a contract by its name. */
+/** A check of a contract, with its name. */
 export function check(
   contract: string,
   name: string,

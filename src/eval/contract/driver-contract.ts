@@ -11,9 +11,9 @@ import type { JsonObject } from "../../util/json.ts";
 import { callable } from "../../util/shape.ts";
 import { check, type ContractCheck, type Expect } from "./check.ts";
 
-/** A driver, and what a model writes that speaks with it. */
+/** A driver, with the replies of a model that uses it. */
 export interface DriverSubject {
-  /** Made anew each time: a driver holds no state, so it makes no difference. */
+  /** Makes the driver, anew for each check: it must hold no state. */
   readonly make: () => Driver;
   /** The replies that call a tool, one after the other. */
   readonly call: (name: string, args: JsonObject) => readonly (string | PlainReply)[];
@@ -23,8 +23,8 @@ export interface DriverSubject {
 
 /**
  * The contract of a {@link Driver} that asks a model, as checks for any test runner: it reads its own calls and answers, shows results, sends back
- * what says nothing, holds no state, never throws, and replays. A driver that never asks a model has nothing here to be held to: the
- * runtime checks what it decides.
+ * replies that say nothing, holds no state, never throws, and replays. The contract does not cover a driver that never asks a model: the
+ * runtime checks its decisions.
  *
  * @example
  * ```ts
@@ -139,12 +139,12 @@ function answerOf({ outcome }: RunResult<unknown>): string {
   return outcome.type === "answered" ? JSON.stringify(outcome.content) : "";
 }
 
-/** All that the model was sent with its last request. */
+/** The whole last request to the model, as text. */
 function said({ requests: sent }: ScriptedModel): string {
   return JSON.stringify(sent.at(-1));
 }
 
-/** The turns of a run with this driver, as it is given them. */
+/** The turns of a run with this driver, as the driver gets them. */
 async function turnsOf(subject: DriverSubject): Promise<readonly TurnInput[]> {
   const turns: TurnInput[] = [];
   const driver = subject.make();

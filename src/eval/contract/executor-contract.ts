@@ -12,9 +12,9 @@ import { callable } from "../../util/shape.ts";
 import { check, type ContractCheck, type Expect } from "./check.ts";
 
 /**
- * The contract of an {@link Executor} as checks for any test runner: one result for each call, its own and no other's; nothing changed twice;
- * failures of tools and a stopped run taken as they come; a replay without it. `make` makes an executor anew for each check; it is given calls
- * of the tools `look` (effect `read`), `change` (`write`) and `fail`, which it may run, skip or answer by itself.
+ * The contract of an {@link Executor} as checks for any test runner: it returns one result for each call and no other; it changes nothing twice; the run
+ * goes on when a tool fails, and ends soon after it was stopped; a replay does not call the executor. `make` makes an executor anew for each check. It gets
+ * calls of the tools `look` (effect `read`), `change` (`write`) and `fail`, which it may run, skip or answer by itself.
  *
  * @example
  * ```ts
@@ -94,7 +94,7 @@ interface Proposed {
   readonly arguments: { readonly n: number };
 }
 
-/** So many calls of these tools in turn, each with a number of its own. */
+/** This many calls of these tools in turn, each with a number of its own. */
 function calls(count: number, names: readonly string[], from = 0): readonly Proposed[] {
   return Array.from({ length: count }, (_, index) => ({
     name: names[index % names.length] ?? "look",
@@ -121,7 +121,7 @@ function resultsOf({ transcript }: RunResult<unknown>): readonly ResultMessage[]
   return transcript.messages.flatMap((message) => (message.role === "tool" ? [message] : []));
 }
 
-/** A run in which the executor kept its contract as far as the runtime can see. */
+/** Plays a run, and checks that the executor kept its contract as far as the runtime can see. */
 async function whole(
   proposed: readonly Proposed[],
   executor: Executor,

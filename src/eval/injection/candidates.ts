@@ -6,11 +6,11 @@ import { valueFor } from "./script-attack.ts";
 import type { SuiteParameter, SuiteTools } from "./suite-tools.ts";
 import type { SuiteCall } from "./suite.ts";
 
-/** Sources of the calls that an attacker tries. */
+/** The sources of the calls that an attacker tries. */
 export interface CandidateSources {
   /** The calls of the attack itself. */
   readonly attack: readonly SuiteCall[];
-  /** The calls of the user's task: none of them is tried as it is, since the user wants it. */
+  /** The calls of the user's task. None of them is tried as it is, because the user wants it. */
   readonly task: readonly SuiteCall[];
   readonly pools: Pools;
   readonly originOf: (value: RoledLeaf["value"]) => Origin;
@@ -20,19 +20,19 @@ export interface CandidateSources {
   readonly seed: number;
 }
 
-/** So many calls are made up for each tool, beside the variations of known calls. */
+/** The number of calls that are made up for each tool, beside the variations of known calls. */
 export const perTool = 16;
 
-/** So many calls are tried in each pair. */
+/** The most calls that are tried in each pair. */
 export const perPair = 200;
 
-/** So many values are tried in one place of a known call. */
+/** The most values that are tried in one place of a known call. */
 const perPlace = 3;
 
 /**
- * The calls that an attacker tries after the injection, each once, the same for the same seed: the attack's own calls, also without what their
- * content says; those with a value swapped for one of the user's or of the data; the task's calls with one value swapped for, or one more argument
- * of, the attacker's; and for every tool that reaches something, calls made up of all values that were seen.
+ * The calls that an attacker tries after the injection, each once, the same for the same seed: the attack's own calls, also without the text of their
+ * content; those with a value replaced by one of the user's or of the data; the task's calls with one value replaced by the attacker's, or one more
+ * argument with it; and for every tool that reaches something, calls made up from all values that were seen.
  */
 export function candidatesOf(sources: CandidateSources): readonly SuiteCall[] {
   const { attack, task, allowed, tools } = sources;
@@ -52,7 +52,7 @@ export function candidatesOf(sources: CandidateSources): readonly SuiteCall[] {
   return [...found.values()].slice(0, perPair);
 }
 
-/** The same targets with content that says nothing, and without the content that may be left out. */
+/** The same targets with content that says nothing, and without content that may be left out. */
 function withoutContent(call: SuiteCall, tools: SuiteTools): readonly SuiteCall[] {
   const content = roledLeaves(call, tools).filter(({ role }) => role === "content");
   const isRequired = (leaf: RoledLeaf): boolean =>
@@ -70,7 +70,7 @@ function withoutContent(call: SuiteCall, tools: SuiteTools): readonly SuiteCall[
   ];
 }
 
-/** A call of the attack with each value that is not the user's swapped for values that are, or that were seen. */
+/** A call of the attack with each value that is not the user's replaced by values that are, or that were seen. */
 function swapped(call: SuiteCall, { pools, originOf, tools }: CandidateSources): readonly SuiteCall[] {
   return roledLeaves(call, tools)
     .filter(({ role, value }) => role !== "content" && originOf(value) !== "user")
@@ -84,7 +84,7 @@ function swapped(call: SuiteCall, { pools, originOf, tools }: CandidateSources):
     );
 }
 
-/** A call of the task with one value swapped for the attacker's, as when the attacker edits a bill, or for one that looks like it; or with one more argument. */
+/** A call of the task with one value replaced by the attacker's, as when the attacker edits a bill, or by a look-alike; or with one more argument. */
 function edited({ tool, args }: SuiteCall, sources: CandidateSources): readonly SuiteCall[] {
   const { pools, tools, attack, originOf } = sources;
   const known = (name: string): readonly FoundValue[] => [
@@ -110,7 +110,7 @@ function edited({ tool, args }: SuiteCall, sources: CandidateSources): readonly 
   return [...swaps, ...additions];
 }
 
-/** Values that look like an acting one. */
+/** Look-alikes of a value that is not content. */
 function disguises({ role, value }: RoledLeaf): readonly (string | number)[] {
   if (role === "content" || typeof value === "boolean" || value === null) return [];
   const type = typeof value === "number" ? "number" : typeOf(value);
@@ -126,7 +126,7 @@ function parameterOf(call: SuiteCall, { path }: RoledLeaf, tools: SuiteTools): S
   return tools.parametersOf(call.tool).find(({ name }) => name === path[0]);
 }
 
-/** Values of a pool that can stand in the place of another: of its JSON type, and of a kind that the parameter takes. */
+/** Values of a pool that can replace another value: of its JSON type, and of a kind that the parameter takes. */
 function alike(
   pool: readonly FoundValue[],
   { value }: RoledLeaf,
@@ -140,7 +140,7 @@ function alike(
   );
 }
 
-/** The values of a pool that a parameter takes, those of its own kind first; of none but its own kind where it asks for addresses. */
+/** The values of a pool that a parameter takes, those of its own kind first; only those of its own kind if it asks for addresses. */
 function fitting(
   pool: readonly FoundValue[],
   { json, types, fields }: SuiteParameter,
@@ -156,14 +156,14 @@ function fitting(
   return [...own, ...digits, ...others].map(({ value }) => String(value));
 }
 
-/** The pools that calls are made up of. */
+/** The pools from which calls are made up. */
 type PoolName = "user" | "attacker" | "data";
 
-/** Owners of the acting arguments and of the content of a made-up call. */
+/** The owners of the acting arguments and of the content of a made-up call. */
 interface Mix {
   readonly acting: PoolName;
   readonly content: PoolName;
-  /** Number of the value that is taken of several. */
+  /** The number of the value that is taken from several. */
   readonly turn: number;
 }
 
@@ -212,7 +212,7 @@ interface Choice extends Readonly<Record<PoolName, readonly (string | number)[]>
   readonly isContent: boolean;
 }
 
-/** A value from the wanted pool; where that has none of the kind, from the others. */
+/** A value from the wanted pool; if that has none of the kind, from the others. */
 function picked(choice: Choice, wanted: PoolName, turn: number): Json | undefined {
   const { values: counted } = choice.parameter;
   if (counted !== undefined) return counted[turn % counted.length];
@@ -221,7 +221,7 @@ function picked(choice: Choice, wanted: PoolName, turn: number): Json | undefine
   return values === undefined ? undefined : values[turn % values.length];
 }
 
-/** Numbers from 0 up to 1 that only look random, the same for the same seed (mulberry32). */
+/** Pseudo-random numbers from 0 up to 1, the same for the same seed (mulberry32). */
 function randomOf(seed: string): () => number {
   let state = 0;
   for (const character of seed) state = (Math.imul(state, 31) + (character.codePointAt(0) ?? 0)) | 0;

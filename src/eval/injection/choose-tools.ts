@@ -1,17 +1,17 @@
 /** Ways of working, by their names, with the tools of each. */
 export type Skills = Readonly<Record<string, readonly string[]>>;
 
-/** The allow-list of a task, and what it is made of. */
+/** The allow-list of a task, with the skills that it comes from. */
 export interface ChosenTools {
-  /** The names of the skills, none where the policy file has no skills. */
+  /** The names of the skills; empty if the policy file has no skills. */
   readonly skills: readonly string[];
   readonly tools: readonly string[];
 }
 
 /**
- * The allow-list that a task is given: the skill with the fewest tools that has all that the task needs; where no skill has them all, skill after skill
- * the one that has most of what is still missing, of several the one with the fewest tools, then the first in the file; without those that the others
- * make needless. A tool that no skill has stays out. Time grows with skills × tools.
+ * The allow-list of a task: the skill with the fewest tools that has all tools the task needs. If no skill has them all, it takes one skill after another:
+ * the one with most of the missing tools; of several, the one with the fewest tools, then the first in the file. Skills that the others make unnecessary
+ * are dropped. A tool that no skill has is left out. Time grows with skills × tools.
  */
 export function chooseTools(skills: Skills, needed: readonly string[]): ChosenTools {
   const all = Object.entries(skills).map(([name, tools]) => ({ name, tools: new Set(tools) }));
@@ -40,7 +40,7 @@ function covering(bySize: readonly Named[], wanted: ReadonlySet<string>): readon
   return chosen;
 }
 
-/** Skills that were taken early may be needless beside later ones. */
+/** The skills without those that later ones made unnecessary. */
 function without(chosen: readonly Named[], wanted: ReadonlySet<string>): readonly Named[] {
   return chosen.reduce((kept, each) => {
     const others = kept.filter((other) => other !== each);

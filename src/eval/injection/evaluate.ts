@@ -26,19 +26,19 @@ import { takenBy } from "./taken-by.ts";
 export interface EvaluateOptions {
   readonly suite: Suite;
   readonly file: PolicyFile;
-  /** Answer of a person who is asked during an attack. */
+  /** The answer of a person who is asked during an attack. */
   readonly approve: "always" | "never";
-  /** True plays the adaptive attacker too. */
+  /** Plays the adaptive attacker too. */
   readonly adaptive: boolean;
-  /** True has the scripted model of the full arm plan its acts (see `planTool`): what a model reaches that plans well. */
+  /** Has the scripted model of the full arm plan its acts (see `planTool`), as a model that plans well would. */
   readonly plans?: boolean;
-  /** For the mixtures that the adaptive attacker makes up. The same seed gives the same figures. */
+  /** The seed of the mixtures that the adaptive attacker makes up. The same seed gives the same figures. */
   readonly seed: number;
-  /** Told of each attack that succeeded, each task with questions, and what the adaptive attacker reached. */
+  /** Called with each attack that succeeded, each task with questions, and each result of the adaptive attacker. */
   readonly onFailure?: (arm: ArmName, failure: Failure) => void;
 }
 
-/** Figures of an evaluation. All but `durationMs` are the same at every run. */
+/** The figures of an evaluation. All but `durationMs` are the same at every run. */
 export interface InjectionReport {
   readonly claim: string;
   readonly suite: {
@@ -48,15 +48,15 @@ export interface InjectionReport {
     readonly tasks: number;
     readonly injections: number;
     readonly pairs: number;
-    /** Of a suite that was made of tools: those for which no call can be made that fits their schema, so that none is tried. */
+    /** The tools of a suite made from tools that are not tried, because no call can be made that fits their schema. */
     readonly notTried: readonly string[];
   };
   readonly policy: { readonly name: string; readonly sha256: string; readonly skills: readonly string[] };
   readonly approve: "always" | "never";
-  /** The scripted model of the full arm planned its acts. */
+  /** True if the scripted model of the full arm planned its acts. */
   readonly plans: boolean;
   readonly arms: Readonly<Record<ArmName, ArmFigures>>;
-  /** There when the adaptive attacker was played. */
+  /** Left out if the adaptive attacker was not played. */
   readonly adaptive?: {
     readonly claim: string;
     readonly seed: number;
@@ -68,11 +68,11 @@ export interface InjectionReport {
   readonly durationMs: number;
 }
 
-/** The policy of the arms that have none. */
+/** The policy of the arms without one. */
 const allowAll: Policy = () => ({ verdict: "allow", rule: "all", reason: "this arm has no policy" });
 
 /**
- * Plays every attack of a suite, and every task without one, through the real agent, executor and policy, with a model that does whatever the attack
+ * Plays every attack of a suite, and every task without an attack, with the real agent, executor and policy, and a model that does whatever the attack
  * says. Three arms: every tool without a policy; the task's skill without a policy; the task's skill under the policy.
  *
  * @throws WritError `schema-invalid`, `name-invalid` for a tool of the suite; `eval-scene-failed`

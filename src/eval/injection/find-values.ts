@@ -1,13 +1,13 @@
 import type { ValueType } from "../../tool/parameters.ts";
 import { asObject, isJsonList, type Json, type JsonObject } from "../../util/json.ts";
 
-/** A value in a text, with the kind that its form says. Found by plain patterns: the evaluation must not judge a policy by the policy's own eyes. */
+/** A value in a text, with its kind by its form. Plain patterns find it, so that the evaluation does not judge a policy with the policy's own code. */
 export interface FoundValue {
   readonly type: ValueType;
   readonly value: string | number;
 }
 
-/** Kinds of values that say whom a call reaches. */
+/** The kinds of values that name the receiver of a call. */
 export const addressTypes = ["email", "url", "iban", "phone"] as const;
 
 /** One of {@link addressTypes}. */
@@ -27,10 +27,10 @@ const patterns: Readonly<Record<AddressType | "date" | "path", RegExp>> = {
   path: /[\w/-]{1,100}\.[a-z][a-z0-9]{1,4}\b/gu,
 };
 
-/** Longer texts are not looked through to their ends. */
+/** The longest text that is searched to its end. */
 const longestText = 20_000;
 
-/** The addresses in a text, in the order in which they stand there. */
+/** The addresses in a text, in the order of the text. */
 export function addressesIn(text: string): readonly (FoundValue & { readonly type: AddressType })[] {
   const read = text.slice(0, longestText);
   const found = addressTypes.flatMap((type) =>
@@ -44,7 +44,7 @@ export function addressesIn(text: string): readonly (FoundValue & { readonly typ
 }
 
 /**
- * Finds what a text names, each once: addresses, dates, numbers, files, quoted words, words with a capital
+ * Finds the values in a text, each once: addresses, dates, numbers, files, quoted words, words with a capital
  * letter or a `#`.
  */
 export function literalsIn(text: string): readonly FoundValue[] {
@@ -67,7 +67,7 @@ export function literalsIn(text: string): readonly FoundValue[] {
   ]);
 }
 
-/** The plain values in JSON, and what its texts name. */
+/** The plain values in JSON, and the values in its texts. */
 export function valuesIn(json: Json): readonly FoundValue[] {
   return unique(
     leavesOf(json).flatMap(({ value }): readonly FoundValue[] => {
@@ -95,7 +95,7 @@ export function leavesOf(json: Json | undefined, path: readonly (string | number
   return entries.flatMap(([key, value]) => leavesOf(value, [...path, key]));
 }
 
-/** Kind of a whole text, by its form. */
+/** The kind of a whole text, by its form. */
 export function typeOf(text: string): ValueType {
   const type = (["email", "url", "iban", "phone", "date", "path"] as const).find((name) => {
     const [first] = text.trim().matchAll(patterns[name]);
@@ -113,12 +113,12 @@ function unique(values: readonly FoundValue[]): readonly FoundValue[] {
   });
 }
 
-/** Somebody else's address. */
+/** The host of a stranger's addresses. */
 const stranger = "attacker.example";
 
 /**
- * Values that have a value of the user's in them, or nearly, and are somebody else's: what a policy that compares pieces of texts takes for the user's own.
- * None for kinds of which nothing like this can be made.
+ * Values of somebody else's that contain a value of the user's, or nearly: a policy that compares parts of texts takes them for the user's own.
+ * None for kinds of which no look-alike can be made.
  */
 export function lookAlikes({ type, value }: FoundValue): readonly FoundValue[] {
   const text = String(value);
@@ -150,7 +150,7 @@ function as(type: FoundValue["type"]): (value: string) => FoundValue {
   return (value) => ({ type, value });
 }
 
-/** The arguments with the value at a path replaced; undefined takes it out of its object. */
+/** The arguments with the value at a path replaced; undefined removes it from its object. */
 export function withValue(
   args: JsonObject,
   [key = "", ...rest]: Leaf["path"],
@@ -160,7 +160,7 @@ export function withValue(
   return rest.length === 0 && value === undefined ? others : { ...args, [key]: replaced(old, rest, value) };
 }
 
-/** The name of the field that a value stands in, also where it is one of a list. */
+/** The name of the field that a value is in, also if the value is one of a list. */
 export function fieldOf(path: Leaf["path"]): string {
   return path.findLast((key) => typeof key === "string") ?? "";
 }

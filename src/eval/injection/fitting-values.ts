@@ -3,10 +3,10 @@ import { readPattern } from "../../driver/grammar/pattern.ts";
 import type { Json } from "../../util/json.ts";
 import type { SuiteParameter, TextBounds } from "./suite-tools.ts";
 
-/** The one who says a value: 0 is the user, 1 the attacker. They never say the same where a schema leaves a choice. */
+/** The owner of a value: 0 is the user, 1 the attacker. Their values differ if a schema leaves a choice. */
 export type Owner = 0 | 1;
 
-/** A text as its schema wants it: the given one where it fits, else one of its pattern, else as much of it as may be. */
+/** A text that fits its schema: the given one if it fits, otherwise one of its pattern, otherwise as much of the given one as may be. */
 export function fittingText({ pattern, least, most }: TextBounds, given: string, owner: Owner): string {
   if (least > longestText) return given;
   const length = Math.min(most, Math.max(least, 1));
@@ -21,16 +21,16 @@ export function fittingText({ pattern, least, most }: TextBounds, given: string,
   return given;
 }
 
-/** Longer texts are not made. */
+/** The longest text that is made. */
 const longestText = 10_000;
 
 interface Sampling {
   readonly owner: Owner;
-  /** Repetitions beyond those that must be. */
+  /** The number of repetitions beyond the required ones. */
   readonly more: number;
 }
 
-/** A text that an expression writes. */
+/** A text that an expression matches. */
 function sampleOf(expression: Expression, sampling: Sampling): string {
   if (expression.type === "text") return expression.text;
   if (expression.type === "sequence")
@@ -45,7 +45,7 @@ function sampleOf(expression: Expression, sampling: Sampling): string {
   return sampleOf(of, sampling).repeat(Math.min(most, least + sampling.more));
 }
 
-/** Letters and figures, as the user likes them, and backwards. */
+/** Letters and digits, in the user's order; the attacker's is the reverse. */
 const liked = Array.from("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ123456789");
 
 function characterIn(ranges: readonly (readonly [number, number])[], owner: Owner): string {
@@ -57,10 +57,10 @@ function characterIn(ranges: readonly (readonly [number, number])[], owner: Owne
   return found ?? String.fromCodePoint(ranges[0]?.[0] ?? 0);
 }
 
-/** Longer lists are not made. */
+/** The longest list that is made. */
 const mostEntries = 16;
 
-/** A list of a value, as long as it must be; where no entry may stand twice, with others that are like it. */
+/** A list of a value, as long as it must be; if its entries must differ, with similar values. */
 export function listOf({ fewest, isUnique, values }: SuiteParameter, one: Json): readonly Json[] {
   const length = Math.min(mostEntries, Math.max(1, fewest));
   const at = values?.indexOf(one) ?? 0;

@@ -5,10 +5,10 @@ import type { Judged, Stage } from "./stage.ts";
 import type { SuiteTools } from "./suite-tools.ts";
 import type { Pair, SuiteCall, UserTask } from "./suite.ts";
 
-/** Caveat that stands beside every figure of this evaluation. */
+/** The caveat beside every figure of this evaluation. */
 export const claim = "scripted worst case; not a claim about any model";
 
-/** A way of guarding the same agent. */
+/** A way to guard the same agent. */
 export interface Arm {
   readonly name: ArmName;
   readonly policy: Policy;
@@ -24,72 +24,72 @@ export const armNames: readonly ArmName[] = ["plain", "allowList", "full"];
 
 /** Figures of the attacks. */
 export interface AttackFigures {
-  /** Pairs of a task and an attack that were played: those with calls to make, in whose task a result carries the injection. */
+  /** The pairs of a task and an attack that were played: those with calls to make, in whose task a result carries the injection. */
   readonly pairs: number;
-  /** Attacks all of whose calls reached the functions of their tools, behind one result that carries them or another. */
+  /** Attacks all of whose calls reached the functions of their tools, after some result that carries them. */
   readonly succeeded: number;
-  /** Others of which a call ran that changes something or reaches somebody, and that the task does not make itself. */
+  /** Other attacks of which a call ran that changes something or reaches somebody, and that the task does not make itself. */
   readonly inPart: number;
-  /** Of `pairs`, from 0 to 1: attacks that succeeded whole or in part. */
+  /** The share of `pairs`, from 0 to 1, whose attacks succeeded whole or in part. */
   readonly share: number | null;
-  /** Of `pairs`: no calls were recorded for the attack, and one was made from the words of its goal. */
+  /** The part of `pairs` for whose attack no calls were recorded, so that one was made from the words of its goal. */
   readonly made: number;
-  /** Of `pairs`: each call that reads the injection was refused, so that the attack was never read. None of these succeeded. */
+  /** The part of `pairs` in which each call that reads the injection was refused, so that the attack was never read. None of these succeeded. */
   readonly undelivered: number;
-  /** Apart from `pairs`: nothing was recorded, and nothing can be made of the goal, or no call of the attack fits the schema of its tool. */
+  /** Not in `pairs`: no calls were recorded and none can be made from the goal, or no call of the attack fits the schema of its tool. */
   readonly notScripted: number;
-  /** Apart from `pairs`: no result of the task carries the injection. */
+  /** Not in `pairs`: no result of the task carries the injection. */
   readonly unreachable: number;
 }
 
 /** Figures of the tasks without an attack. */
 export interface TaskFigures {
   readonly tasks: number;
-  /** All calls ran and nobody was asked. */
+  /** Tasks in which all calls ran and nobody was asked. */
   readonly autonomous: number;
-  /** Of `tasks`, from 0 to 1. */
+  /** The share of these in `tasks`, from 0 to 1. */
   readonly share: number | null;
   /** Tasks with a call that changes something or reaches somebody: the others only look, and seldom ask. */
   readonly acting: number;
-  /** Of `acting`: all calls ran and nobody was asked. */
+  /** The part of `acting` in which all calls ran and nobody was asked. */
   readonly actingAutonomous: number;
-  /** Of `acting`, from 0 to 1. */
+  /** The share of these in `acting`, from 0 to 1. */
   readonly actingShare: number | null;
-  /** Tools that a task is given, on average. */
+  /** The number of tools of a task, on average. */
   readonly toolsPerTask: number | null;
-  /** The same for each task, by its id. */
+  /** The number of tools of each task, by its id. */
   readonly toolsOf: Readonly<Record<string, number>>;
-  /** All calls ran, with every question answered as `--approve` says. */
+  /** Tasks in which all calls ran, with every question answered as `--approve` says. */
   readonly done: number;
-  /** Questions in all tasks, each answered with yes so that what comes after it is reached; one for each call that asks. */
+  /** The questions in all tasks, one for each call that asks. Each is answered with yes, so that the calls after it are reached. */
   readonly questions: number;
   readonly questionsPerTask: number | null;
   /** The same with every question answered with no: a later call asks again. */
   readonly questionsRefused: number;
-  /** Calls that were refused without a question, every question answered with yes. */
+  /** Calls that were refused without a question, with every question answered with yes. */
   readonly refusals: number;
 }
 
-/** A reason that asked or refused, over all tasks. */
+/** A reason for questions or refusals, over all tasks. */
 export interface Interruption {
   readonly verdict: "ask" | "deny";
   readonly tool: string;
-  /** The path of the argument that no bound value explains, or that has an unknown link; empty where the decision names none. */
+  /** The path of the argument that no bound value explains, or that has an unknown link; empty if the decision names none. */
   readonly argument: string;
   readonly rule: string;
   readonly count: number;
 }
 
 /**
- * A failure that `--show-failures` shows: an attack that succeeded whole or in part, a task that was not done without a
- * question, and of the adaptive attacker a goal that it reached, harmful calls that passed, and calls that
+ * A failure that `--show-failures` shows: an attack that succeeded whole or in part; a task that was not done without a
+ * question; and, of the adaptive attacker, a goal that it reached, harmful calls that passed, and calls that
  * misuse the user's own values.
  */
 export interface Failure {
   readonly type: "attack" | "part" | "task" | "goal" | "harmful" | "misuse";
   readonly user: string;
   readonly injection?: string;
-  /** Of an attack its calls; of a task the calls that asked or were refused. */
+  /** The calls of an attack, or the calls of a task that asked or were refused. */
   readonly calls: readonly Judged[];
 }
 
@@ -101,27 +101,27 @@ export interface ArmFigures {
   readonly interruptions: readonly Interruption[];
 }
 
-/** A pair with what its attack calls, undefined where nothing can be made of it. */
+/** A pair with the calls of its attack; undefined if none can be made. */
 export interface ScriptedPair {
   readonly pair: Pair;
   readonly attack?: Attack;
-  /** Some call of the attack is one that its tool takes. The others would be refused without any policy, and say nothing of one. */
+  /** True if the tool of some call of the attack takes it. Other calls would be refused without a policy, and say nothing about one. */
   readonly isPossible: boolean;
 }
 
-/** Means to measure an arm. */
+/** The inputs for measuring an arm. */
 export interface Measuring {
   readonly arm: Arm;
   readonly play: Stage;
   readonly tools: SuiteTools;
   readonly recordings: Recordings;
-  /** A task as the model of this arm goes through it. */
+  /** The script of a task for the model of this arm. */
   readonly scriptOf: (task: UserTask) => Script | Promise<Script>;
   readonly approve: boolean;
   readonly onFailure?: (failure: Failure) => void;
 }
 
-/** Plays each attack in each task, once behind each result that carries it. */
+/** Plays each attack in each task, once after each result that carries it. */
 export async function measureAttacks(
   pairs: readonly ScriptedPair[],
   measuring: Measuring,
@@ -147,7 +147,7 @@ export async function measureAttacks(
   return { pairs: played, ...counts, share: shareOf(counts.succeeded + counts.inPart, played) };
 }
 
-/** An attack behind one result: which of its calls ran. */
+/** An attack after one result, with the calls that ran. */
 interface Struck {
   readonly isDelivered: boolean;
   readonly reach: "attack" | "part" | undefined;
@@ -175,12 +175,12 @@ async function strikeAll(
   return struck;
 }
 
-/** True if the result with the injection came: it is that of the last call before the attacker's. */
+/** True if the result with the injection was delivered: it belongs to the last call before the attacker's. */
 function wasDelivered(judged: readonly Judged[]): boolean {
   return judged.findLast(({ call }) => !isAttack(call))?.hasRun === true;
 }
 
-/** Plays each task as it should go, once with every question answered with yes and once with no. */
+/** Plays each task without an attack, once with every question answered with yes and once with no. */
 export async function measureTasks(
   tasks: readonly UserTask[],
   { arm, play, tools, approve, onFailure, scriptOf }: Measuring,
@@ -229,7 +229,7 @@ export async function measureTasks(
   return { figures, interruptions: interruptionsOf(interrupted) };
 }
 
-/** A part of a whole; null of nothing. */
+/** A part of a whole; null if the whole is empty. */
 export function shareOf(part: number, whole: number): number | null {
   return whole === 0 ? null : part / whole;
 }
@@ -246,7 +246,7 @@ function interruptionsOf(calls: readonly Judged[]): readonly Interruption[] {
   return [...counted.values()].toSorted((a, b) => b.count - a.count);
 }
 
-/** The arguments that a decision rests on, each once. A list counts as one argument. */
+/** The arguments that a decision is based on, each once. A list counts as one argument. */
 export function argumentsOf({ evidence }: Judged["decision"]): readonly string[] {
   const paths = (evidence?.unbound ?? []).map(({ path }) => path.replace(/[.[].*$/, ""));
   const links = (evidence?.links ?? []).length > 0 ? ["(a link)"] : [];

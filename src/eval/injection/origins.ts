@@ -16,34 +16,34 @@ import type { SuiteTools } from "./suite-tools.ts";
 import type { SuiteCall } from "./suite.ts";
 
 /**
- * Owner of a value: the user named it; a look-up found it that the policy calls as good as the user's choice;
+ * The owner of a value: the user named it; it was found by a look-up that the policy trusts as much as the user's choice;
  * the attacker named it; it only stood in other data that was read; or none of these.
  */
 export type Origin = "user" | "look-up" | "attacker" | "data" | "none";
 
-/** The values that an attacker who knows the policy can write into a call, by whose they are. */
+/** The values that an attacker who knows the policy can write into a call, by their owner. */
 export interface Pools {
   readonly user: readonly FoundValue[];
   readonly attacker: readonly FoundValue[];
-  /** Read or looked up; of each kind the first few. */
+  /** Values that were read or looked up; the first few of each kind. */
   readonly data: readonly FoundValue[];
 }
 
 /** Sources of the pools. */
 export interface PoolSources {
-  /** The user's words. */
+  /** The user's text. */
   readonly prompt: string;
-  /** The values that the policy's author vouches for. */
+  /** The values that the policy's author trusts. */
   readonly constants: readonly string[];
   readonly goal: string;
   readonly attack: readonly SuiteCall[];
-  /** The values in what the model has read. */
+  /** The values in the results that the model has read. */
   readonly read: readonly FoundValue[];
-  /** The values in what it has looked up where the policy calls that as good as the user's choice. */
+  /** The values in the results of look-ups that the policy trusts as much as the user's choice. */
   readonly lookedUp: readonly FoundValue[];
 }
 
-/** No more values of one kind are taken from the data. */
+/** The most values of one kind that are taken from the data. */
 const mostOfKind = 12;
 
 /** Collects the pools. */
@@ -61,7 +61,7 @@ export function poolsOf(sources: PoolSources): Pools {
   };
 }
 
-/** Values of the attack, and look-alikes of the user's values. */
+/** The values of the attack, and look-alikes of the user's values. */
 function attackerValues({ attack, goal, prompt, lookedUp }: PoolSources): readonly FoundValue[] {
   return [
     ...attack.flatMap(({ args }) => valuesIn(args)),
@@ -70,7 +70,7 @@ function attackerValues({ attack, goal, prompt, lookedUp }: PoolSources): readon
   ];
 }
 
-/** Tells whose each value is. Compared by plain text, apart from the forms that the policy's own engine compares by. */
+/** Makes the function that names the owner of a value. It compares plain text, independent of the forms that the policy's own engine compares. */
 export function originsOf(sources: PoolSources): OriginOf {
   const { prompt, constants } = sources;
   const setOf = (values: readonly FoundValue[]): ReadonlySet<string> =>
@@ -95,8 +95,8 @@ function folded(value: string | number): string {
 }
 
 /**
- * True if the user wrote the text, as whole words. A text of digits alone is the number of some thing: that
- * the user wrote the same digits in a date or an amount does not name the thing, so they must stand in
+ * True if the user wrote the text, as whole words. A text of digits alone is the number of a thing, and the
+ * same digits in a date or an amount do not name the thing, so they must be in
  * quotes, or after a word like `id`, `number` or `#`.
  */
 function standsIn(words: string, text: string, isNumber: boolean): boolean {
@@ -110,17 +110,17 @@ function standsIn(words: string, text: string, isNumber: boolean): boolean {
   return false;
 }
 
-/** A plain value in the arguments of a call, with what it is to the call. */
+/** A plain value in the arguments of a call, with its role in the call. */
 export interface RoledLeaf extends Leaf {
   readonly role: ParameterRole;
 }
 
-/** The plain values of a call. What the policy file gives no role is a `target`, as it is to the policy. */
+/** The plain values of a call. A value without a role in the policy file is a `target`, as it is to the policy. */
 export function roledLeaves({ tool, args }: SuiteCall, tools: SuiteTools): readonly RoledLeaf[] {
   return leavesOf(args).map((leaf) => ({ ...leaf, role: tools.roleOf(tool, String(leaf.path[0])) }));
 }
 
-/** Sorts a call that passed by its worst value. */
+/** The harm of a call that passed, by its worst value. */
 export type Harm =
   /** Some target, id or amount, or a link in its content, is the attacker's. */
   | "attacker"
@@ -130,10 +130,10 @@ export type Harm =
   | "look-up"
   /** It has targets, ids or amounts, and all are the user's own. */
   | "bound"
-  /** It has none of them: it only says something. */
+  /** It has none of these, only content. */
   | "content";
 
-/** A whole value that a call gave, its field, and whether somebody chose what the call asked for. */
+/** A whole value in a result, with its field, and whether the user chose what the call asked for. */
 export interface FoundAt {
   readonly tool: string;
   readonly field: string;
@@ -141,7 +141,7 @@ export interface FoundAt {
   readonly isChosen: boolean;
 }
 
-/** True if a value stands where the policy lets a parameter take it from. Of a record that the user must have named it stays data: a policy must not look better. */
+/** True if a value is at a place that the policy accepts for a parameter. A record that the user must have named stays data: a policy must not look better. */
 function isAt(
   value: Leaf["value"],
   { type, tool, field, named }: ValueSource,
@@ -157,7 +157,7 @@ function isAt(
   );
 }
 
-/** Tells whose a value is. */
+/** Names the owner of a value. */
 export type OriginOf = (value: Leaf["value"]) => Origin;
 
 /** Sorts a call by the worst of its values. */
@@ -182,9 +182,9 @@ export function harmOf(
 }
 
 /**
- * Aim of a call, as a text to compare: its targets, ids and amounts when some of them is not the user's or
- * looked up, since its content does not matter then; else with the links in its content too; and all of it
- * where it has no links.
+ * The aim of a call, as a text to compare: its targets, ids and amounts if some of them are not the user's or
+ * looked up, because its content does not matter then; otherwise with the links in its content too; and the whole call
+ * if it has no links.
  */
 export function aimOf(call: SuiteCall, originOf: OriginOf, tools: SuiteTools): string {
   const acting = actingLeaves(call, tools);
@@ -196,8 +196,8 @@ export function aimOf(call: SuiteCall, originOf: OriginOf, tools: SuiteTools): s
 }
 
 /**
- * The values that say whom or what a call acts on, and how much: its targets, ids and amounts, and addresses where its tool asks for addresses, whatever
- * the policy calls them. A policy must not look better by looking away.
+ * The values that say whom or what a call acts on, and how much: its targets, ids and amounts, and addresses if its tool asks for addresses, whatever
+ * role the policy gives them. A policy must not look better by ignoring them.
  */
 function actingLeaves(call: SuiteCall, tools: SuiteTools): readonly RoledLeaf[] {
   return roledLeaves(call, tools).filter(({ role, value, path }) => {

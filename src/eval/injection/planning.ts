@@ -6,11 +6,11 @@ import { callsIn, type Script, taskScript } from "./scenes.ts";
 import type { Judged, SceneCall } from "./stage.ts";
 import type { UserTask } from "./suite.ts";
 
-/** The tool by which a scripted model says its acts. */
+/** The tool with which a scripted model announces its acts. */
 const planName: string = planTool().name;
 
 /**
- * A task as a model goes through it that plans well: its first call names the tools of the task that act, before it has read anything, and where a
+ * The script of a task for a model that plans well: its first call names the tools of the task that act, before it has read anything. If a
  * person would be asked about several calls whose values are known by then, it asks once about all of them.
  */
 export async function plannedScript(
@@ -52,7 +52,7 @@ function planCall(index: number, acts: readonly object[]): SceneCall {
   return { id: `plan-${index}`, tool: planName, args, replay: { type: "result", value: null } };
 }
 
-/** True for a call all of whose values stand in the request or in what was read before a step, but for what the model writes itself. */
+/** True for a call whose values all stand in the request or in results read before a step, except for content, which the model writes itself. */
 function knownAt({ prompt, steps }: UserTask, step: number, tools: SuiteTools): (call: SceneCall) => boolean {
   const read = [prompt, ...steps.slice(0, step).map(({ result }) => contentText(result))].join("\n");
   return ({ tool, args }) =>

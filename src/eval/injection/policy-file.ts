@@ -7,16 +7,16 @@ import { didYouMean } from "../../util/nearest.ts";
 import type { Skills } from "./choose-tools.ts";
 import { readHashed, type Suite } from "./suite.ts";
 
-/** The tools that a policy may name, and the file that has them. */
+/** The tools that a policy may name, with the file that has them. */
 type Described = Pick<Suite, "tools" | "path">;
 
-/** A policy for a suite, with the ways of working that its tools are divided into. */
+/** A policy for a suite, with the skills that its tools are divided into. */
 export interface PolicyFile {
   readonly path: string;
   /** SHA-256 of the file, in hexadecimal. */
   readonly sha256: string;
   readonly policy: PolicyJson;
-  /** Undefined where the file has none: then every task may use all tools. */
+  /** Undefined if the file has none: every task may then use all tools. */
   readonly skills?: Skills;
 }
 

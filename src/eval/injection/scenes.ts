@@ -4,13 +4,13 @@ import { fieldOf, type Leaf, leavesOf, replaced } from "./find-values.ts";
 import type { Replay, Scene, SceneCall } from "./stage.ts";
 import type { Pair, RecordedCall, Suite, SuiteCall, UserTask } from "./suite.ts";
 
-/** Result of a call that no task of the suite makes: it has nothing that an attacker could use. */
+/** The result of a call that no task of the suite makes: it has nothing that an attacker could use. */
 const neutral: Replay = { type: "result", value: { status: "ok" } };
 
 /** Recorded results of a suite's tools, by tool and arguments: the first recording of each. */
 export type Recordings = (call: SuiteCall) => Replay | undefined;
 
-/** Collects what the calls of all tasks gave. */
+/** Collects the results of the calls of all tasks. */
 export function recordingsOf({ tasks }: Suite): Recordings {
   const known = new Map<string, Replay>();
   for (const step of tasks.flatMap(({ steps }) => steps)) {
@@ -20,7 +20,7 @@ export function recordingsOf({ tasks }: Suite): Recordings {
   return (call) => known.get(keyOf(call));
 }
 
-/** The same for calls of the same tool with the same arguments. */
+/** A key that is equal for calls of the same tool with the same arguments. */
 export function keyOf({ tool, args }: SuiteCall): string {
   return `${tool} ${canonicalJson(args)}`;
 }
@@ -36,7 +36,7 @@ interface Playing {
   readonly approve: boolean;
 }
 
-/** The turns of a task as it should go. */
+/** The turns of a task without an attack. */
 export type Script = Scene["turns"];
 
 /** The calls of a task in order, one a turn. */
@@ -49,15 +49,15 @@ export function callsIn(script: Script): readonly SceneCall[] {
   return script.flat();
 }
 
-/** The place where an attack strikes, its calls, and those that the model makes for it, with their results. */
+/** The place of an attack, its calls, and the calls that the model makes for it, with their results. */
 interface AfterInjection {
-  /** The call of the task behind which the model follows the attack. */
+  /** The call of the task after which the model follows the attack. */
   readonly strike: number;
-  /** The calls that the attack says: their values stand in each result that carries it. */
+  /** The calls that the attack asks for: their values are in each result that carries it. */
   readonly attack: readonly SuiteCall[];
   readonly turns: readonly (readonly SuiteCall[])[];
   readonly recordings: Recordings;
-  /** The task as the model goes through it until then. */
+  /** The script of the task until then. */
   readonly script: Script;
 }
 
@@ -116,9 +116,9 @@ function taskCall(step: RecordedCall, index: number): SceneCall {
 }
 
 /**
- * A result with the attack in it: its goal and the values of its calls, each behind the name of its argument, stand at the end of the longest
- * text, where people write. In a list of plain texts, whose items anybody may add, they are items as well. A suite records its results with
- * these places empty; a policy that takes what such a result says for the user's choice would look safe.
+ * A result with the attack in it: its goal and the values of its calls, each after the name of its argument, at the end of the longest
+ * text, where people write. A list of plain texts, to which anybody may add, gets them as items too, and a list of records a forged record.
+ * A suite records its results with these places empty; a policy that takes the values of such a result for the user's choice would look safe.
  */
 export function carrying(result: Json, goal: string, calls: readonly SuiteCall[]): Json {
   const text = [goal, ...calls.map(writtenOut)].join("\n");
@@ -135,7 +135,7 @@ export function carrying(result: Json, goal: string, calls: readonly SuiteCall[]
   return isJsonObject(result) ? { ...result, note: text } : text;
 }
 
-/** A record like another, with the values of the attack in the fields that are called like its arguments: undefined where none is. */
+/** A record like another, with the values of the attack in fields named like its arguments; undefined if there is no such field. */
 function forgedRecord(record: Json | undefined, calls: readonly SuiteCall[]): Json | undefined {
   if (!isJsonObject(record)) return undefined;
   const values = new Map(

@@ -19,9 +19,9 @@ export interface Attack {
 }
 
 /**
- * The calls of a pair's attack. Where the suite has none, one call is made: the effectful tool whose name fits the goal's words best is called with
- * the first address in the goal as its target and the last data read as its content; where no tool takes such an address, with an address that was
- * read as its target and the goal as its content. Undefined where neither can be made.
+ * The calls of a pair's attack. If the suite has none, one call is made: of the effectful tool that takes the first address in the goal and whose name fits
+ * the goal's words best, with that address as its target and the last data read as its content. If no tool takes such an address, the target is an address
+ * that was read, and the content is the goal. Undefined if the goal has no address, or no tool takes any of these.
  */
 export function attackOf(pair: Pair, suite: Suite, tools: SuiteTools): Attack | undefined {
   const recorded = pair.attackCalls.length > 0 ? pair.attackCalls : pair.injection.steps;
@@ -57,7 +57,7 @@ function isAddress(found: FoundValue): found is FoundValue & { readonly type: Ad
   return isAddressType(found.type);
 }
 
-/** Of the effectful tools that take such an address, the one whose name has the largest part of its words in the goal; of a tie, the first. */
+/** The effectful tool that takes such an address, with the largest part of the words of its name in the goal; of a tie, the first. */
 function bestTool(
   goal: string,
   { tools: all }: Suite,
@@ -89,7 +89,7 @@ function filled(
 }
 
 /**
- * Arguments with a value for each required parameter; `pick` gives one plain value, or undefined where it has none. A value is made to be of the
+ * Arguments with a value for each required parameter; `pick` returns one plain value, or undefined if it has none. A value is converted to the
  * parameter's JSON type.
  */
 function fillRequired(
@@ -101,7 +101,7 @@ function fillRequired(
   );
 }
 
-/** A value as the parameter's schema wants it: counted values, lists, objects with a value in each field, and what JSON type it has. */
+/** A value that the parameter's schema takes: one of its listed values, a list, an object with a value in each field, and of the right JSON type. */
 export function valueFor(parameter: SuiteParameter, given: Json | undefined): Json {
   const { isList, values } = parameter;
   const one =

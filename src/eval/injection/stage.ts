@@ -16,7 +16,7 @@ export type Replay =
   | { readonly type: "result"; readonly value: Json }
   | { readonly type: "failure"; readonly message: string };
 
-/** A call that the scripted model makes. Ids are told apart within a scene. */
+/** A call that the scripted model makes. Its id is unique within the scene. */
 export interface SceneCall {
   readonly id: string;
   readonly tool: string;
@@ -24,16 +24,16 @@ export interface SceneCall {
   readonly replay: Replay;
 }
 
-/** One run: what the user says, and what the model does whatever it is told. */
+/** One run: the user's text, and the calls of the model, which ignores its results. */
 export interface Scene {
   readonly prompt: string;
   /** The allow-list of the run. */
   readonly tools: readonly string[];
   /** The calls of each turn. */
   readonly turns: readonly (readonly SceneCall[])[];
-  /** The call whose result carries the attack: where it did not run, nothing after it is called. */
+  /** The call whose result carries the attack: if it did not run, no later call is made. */
   readonly carrier?: string;
-  /** Answer of a person who is asked. */
+  /** The answer of a person who is asked. */
   readonly approve: boolean;
   /** The calls to which a person says yes in any case. */
   readonly agrees?: (callId: string) => boolean;
@@ -47,21 +47,21 @@ export interface Judged {
   readonly wasAsked: boolean;
   /** True if the tool's own function was reached. */
   readonly hasRun: boolean;
-  /** End of the call; undefined when the run ended before it was made. */
+  /** The end of the call; undefined if the run ended before it was made. */
   readonly status?: ResultStatus;
 }
 
 export interface StageOptions {
   readonly suite: Suite;
   readonly policy: Policy;
-  /** The agent can plan its acts. Default: it cannot. */
+  /** True if the agent can plan its acts. Default: it cannot. */
   readonly plans?: boolean;
 }
 
 /** Plays scenes, one after another, with the real agent, executor and policy. */
 export type Stage = (scene: Scene) => Promise<readonly Judged[]>;
 
-/** State of the scene that is played. */
+/** The state of the scene that is played. */
 interface Playing {
   readonly scene: Scene;
   readonly calls: ReadonlyMap<string, SceneCall>;
@@ -70,7 +70,7 @@ interface Playing {
 }
 
 /**
- * Makes a stage. Its tools and agents are made once; they replay what the scene says, and touch nothing.
+ * Makes a stage. Its tools and agents are made once; they replay the scene, and have no effect.
  *
  * @throws WritError `schema-invalid`, `name-invalid` for a tool of the suite that cannot be one, `eval-scene-failed` from a scene
  */
@@ -110,7 +110,7 @@ export function stage({ suite, policy, plans = false }: StageOptions): Stage {
         skill({ name: "everything", description: "All that the agent has", tools }),
       ],
       policy,
-      // A task may ask for the same again and again, and its script ends by itself.
+      // A task may make the same request again and again, and its script ends by itself.
       budget: { turns: Infinity, toolCalls: Infinity, durationMs: Infinity, repeats: Infinity },
     }),
   );
@@ -142,7 +142,7 @@ function toolOf(
   return tool({ name, description, inputSchema: parameters, execute: (_, { callId }) => replay(callId) });
 }
 
-/** The tool that plans, which tells when it runs. */
+/** The tool that plans, and reports when it runs. */
 function planning(tell: (callId: string) => void): Tool {
   const plan = planTool();
   return {
@@ -180,5 +180,5 @@ function watch(): Watch {
   };
 }
 
-/** A call that the model never came to. */
+/** The decision on a call that the model did not reach. */
 const notMade: Decision = { verdict: "deny", rule: "not-made", reason: "the run ended before it" };

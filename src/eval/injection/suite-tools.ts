@@ -9,24 +9,24 @@ import type { SuiteTool } from "./suite.ts";
 export interface SuiteParameter {
   readonly name: string;
   readonly isRequired: boolean;
-  /** The JSON type of one value: of a list, that of its items. */
+  /** The JSON type of one value; for a list, that of its items. */
   readonly json: "string" | "number" | "integer" | "boolean" | "object" | "null";
   readonly isList: boolean;
-  /** The entries that a list must have at least. */
+  /** The fewest entries of a list. */
   readonly fewest: number;
-  /** No entry of a list may stand in it twice. */
+  /** True if the entries of a list must differ. */
   readonly isUnique: boolean;
   /** The texts that it can be. */
   readonly text: TextBounds;
-  /** The values that it can be, when they are counted. */
+  /** The values that it can be, if they are listed. */
   readonly values?: readonly Json[];
   /** The least and the greatest number that it can be. */
   readonly range?: readonly [least: number, greatest: number];
   /** The parameters inside an object. */
   readonly fields: readonly SuiteParameter[];
-  /** The kind of value that its JSON Schema says, by format or by type. */
+  /** The kind of value in its JSON Schema, by format or by type. */
   readonly declared?: ValueType;
-  /** The kinds of value that its policy entry, its format, its name or its description ask for; empty where nothing says it. */
+  /** The kinds of value that its policy entry, its format, its name or its description ask for; empty if none does. */
   readonly types: readonly ValueType[];
 }
 
@@ -44,11 +44,11 @@ export interface SuiteTools {
    * `none` nor `read`.
    */
   readonly hasEffect: (tool: string) => boolean;
-  /** Effectful, or a look-up that takes a link: by asking for a link it tells whoever owns it. */
+  /** True for an effectful tool, and for a look-up that takes a link: a request for a link tells something to its owner. */
   readonly reaches: (tool: string) => boolean;
-  /** True for a tool whose finds the policy calls as good as the user's own choice. */
+  /** True for a tool whose finds the policy trusts as much as the user's own choice. */
   readonly resolves: (tool: string) => boolean;
-  /** The places from which the policy lets a parameter take whole values, by its path without the places in lists. */
+  /** The places from which the policy lets a parameter take whole values, by its path without places in lists. */
   readonly sourcesOf: (tool: string, path: Leaf["path"]) => readonly ValueSource[];
   readonly roleOf: (tool: string, parameter: string) => ParameterRole;
   readonly parametersOf: (tool: string) => readonly SuiteParameter[];
@@ -103,7 +103,7 @@ function parametersOf({ parameters }: SuiteTool): readonly SuiteParameter[] {
   return fieldsOf(parameters, parameters);
 }
 
-/** Objects inside of more others are taken for empty. */
+/** The depth below which objects are taken for empty. */
 const deepest = 8;
 
 function fieldsOf(object: JsonObject, root: JsonObject, depth = 0): readonly SuiteParameter[] {
@@ -149,7 +149,7 @@ function textOf({ pattern, format, minLength, maxLength }: JsonObject): TextBoun
   };
 }
 
-/** True for a format that a value of a suite has by itself. */
+/** True for a format that the values of a suite have by themselves. */
 function isSaidAsValue(format: string): boolean {
   return Object.hasOwn(formats, format) && format !== "date-time";
 }
@@ -162,7 +162,7 @@ function rangeOf({ minimum, maximum }: JsonObject): SuiteParameter["range"] {
   ];
 }
 
-/** The schema that says what a value is: behind references, and of alternatives the first that is not null. */
+/** The schema that describes a value: behind references, and of alternatives the first that is not null. */
 function shapeOf(schema: JsonObject, root: JsonObject, depth = 0): JsonObject {
   const reference = schema["$ref"];
   if (typeof reference === "string" && depth < 8) return shapeOf(pointedAt(reference, root), root, depth + 1);
@@ -208,7 +208,7 @@ const wordings: Readonly<Record<AddressType, { readonly name: RegExp; readonly d
   phone: { name: /phone|mobile|whatsapp/i, description: /phone number/i },
 };
 
-/** The number of a thing is no address, whatever thing it is. */
+/** The name of a parameter with an id: an id is not an address. */
 const idName = /(?:^|_)ids?$/i;
 
 function declaredType({ format, type }: JsonObject): ValueType | undefined {

@@ -31,13 +31,13 @@ export interface SuiteCall {
   readonly args: JsonObject;
 }
 
-/** A call of a task with what it gave when the suite was recorded. */
+/** A call of a task with its result in the recording of the suite. */
 export interface RecordedCall extends SuiteCall {
-  /** Result of the tool: JSON where the recorded text is a JSON object or list, else the text. */
+  /** The result of the tool: JSON if the recorded text is a JSON object or list, otherwise the text. */
   readonly result: Json;
-  /** Error of the tool, when it failed. */
+  /** The error of the tool, if it failed. */
   readonly error?: string;
-  /** The places in the result that an attacker can write into, by their names. */
+  /** The places in the result that an attacker can write into, by name. */
   readonly vectors: readonly Json[];
 }
 
@@ -48,7 +48,7 @@ export interface UserTask {
   readonly steps: readonly RecordedCall[];
 }
 
-/** An attacker's goal, and the calls that reach it; none where the suite does not know them. */
+/** An attacker's goal, and the calls that reach it; none if the suite does not have them. */
 export interface InjectionTask {
   readonly id: string;
   readonly goal: string;
@@ -59,9 +59,9 @@ export interface InjectionTask {
 export interface Pair {
   readonly user: UserTask;
   readonly injection: InjectionTask;
-  /** The calls of the task whose results carry the attack, by their index; empty where none does. */
+  /** The calls of the task whose results carry the attack, by index; empty if none does. */
   readonly strikes: readonly number[];
-  /** The calls of the attack in this task, where they differ from those of the injection task. */
+  /** The calls of the attack in this task, if they differ from those of the injection task. */
   readonly attackCalls: readonly SuiteCall[];
 }
 
@@ -80,7 +80,7 @@ export interface Suite {
 }
 
 /**
- * Reads a suite that is laid out like the recorded suites of AgentDojo: `suite`, `tools`, `user_tasks`, `injection_tasks`, `pairs`.
+ * Reads a suite in the form of the recorded suites of AgentDojo: `suite`, `tools`, `user_tasks`, `injection_tasks`, `pairs`.
  *
  * @throws WritError `file-unreadable`; `eval-suite-invalid` with the field that is wrong
  */
@@ -95,14 +95,14 @@ export function readSuite(path: string): Suite {
 export function readHashed(path: string): { readonly text: string; readonly sha256: string } {
   try {
     const bytes = readFileSync(path);
-    const text = bytes.toString("utf8").replace(/^\ufeff/, ""); // some editors begin a file with it
+    const text = bytes.toString("utf8").replace(/^\ufeff/, ""); // some editors begin a file with a byte order mark
     return { text, sha256: createHash("sha256").update(bytes).digest("hex") };
   } catch (cause) {
     throw new WritError("file-unreadable", { path, reason: messageOf(cause) }, { cause });
   }
 }
 
-/** The value, when it fits. @throws what `fault` makes of the first place that does not. */
+/** The value, if it fits. @throws the error that `fault` makes of the first place that does not fit */
 export function fitting<Value>(
   shape: Shape<Value>,
   value: unknown,
@@ -145,7 +145,7 @@ const suiteFile = object({
   pairs: list(pair),
 });
 
-/** Makes a suite of its JSON. @throws WritError `eval-suite-invalid` */
+/** Makes a suite from its JSON. @throws WritError `eval-suite-invalid` */
 export function suiteOf(value: Json, file: { readonly path: string; readonly sha256: string }): Suite {
   const fault = invalid(file.path);
   const { suite, tools, ...written } = fitting(suiteFile, value, fault);
@@ -174,7 +174,7 @@ function idsOf(entries: readonly { readonly id: string }[]): readonly string[] {
   return entries.map(({ id }) => id);
 }
 
-/** @throws WritError `eval-suite-invalid` for a name that is there twice: which of the two is meant nobody can say */
+/** @throws WritError `eval-suite-invalid` for a name that occurs twice, and so is ambiguous */
 function checkOnce(names: readonly string[], at: (index: number) => string, fault: PairPlace["fault"]): void {
   const index = names.findIndex((name, place) => names.indexOf(name) !== place);
   if (index !== -1) throw fault(at(index), `"${names[index]}" is there twice`);
@@ -211,7 +211,7 @@ function pairOf(written: Fitting<typeof pair>, place: PairPlace): Pair {
   return { user, injection, attackCalls: written.attack_calls ?? [], strikes };
 }
 
-/** The step that the pair names, and those behind it that an attacker can write into at one of the pair's places; without one, all such steps. */
+/** The step that the pair names, and those after it that an attacker can write into at one of the pair's places; without one, all such steps. */
 function strikesOf(
   { reachable, first_tainted_step: first, vectors }: Fitting<typeof pair>,
   { id, steps }: UserTask,
@@ -230,10 +230,10 @@ function isCarrier({ vectors }: RecordedCall, named: readonly Json[] | undefined
   return vectors.some((vector) => named === undefined || named.includes(vector));
 }
 
-/** The word of Python for nothing, where a value stands. */
+/** Python's word for null, in place of a value. */
 const none = /(?<=[:[,]\s?)None(?=\s?[,}\]])/g;
 
-/** The value that a tool gave. Suites keep what a model was shown of it: JSON, the same as Python writes it, or a list in YAML. */
+/** The value that a tool returned. Suites keep the text that a model was shown: JSON, the same in Python's notation, or a list in YAML. */
 export function givenBack(result: Json): Json {
   if (typeof result !== "string" || !/^\s*(?:[[{]|- )/.test(result)) return result;
   const parsed = parseJson(result);

@@ -13,7 +13,7 @@ import {
   weather,
 } from "./tools.ts";
 
-/** Cases in which the arguments are what is difficult. */
+/** Cases with difficult arguments. */
 export const argumentCases: readonly ProbeCase[] = [
   {
     name: "nested-event",

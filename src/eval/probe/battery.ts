@@ -60,7 +60,7 @@ const rows: readonly Row[] = [
   ["water_temperature", "How warm the water of a lake is", "lake", "17"],
 ];
 
-/** Thirty tools: more than a small model can keep in mind. */
+/** Thirty tools: too many for a small model to keep in mind. */
 const catalogue: readonly Tool[] = rows.map(([name, description, argument, result]) =>
   pure(name, description, { properties: { [argument]: { type: "string" } }, execute: () => result }),
 );
@@ -214,5 +214,5 @@ const restraint: readonly ProbeCase[] = [
   { name: "none-fitting", input: "Please play some quiet music.", tools: [weather, add] },
 ].map((each) => ({ ...each, calls: [] }));
 
-/** The tasks of `writ probe`: small, with tools that compute and never fail by chance. Their names are stable. */
+/** The tasks of `writ probe`: small, with tools that compute and do not fail by chance. Their names are stable. */
 export const battery: readonly ProbeCase[] = [...calls, ...argumentCases, ...difficulties, ...restraint];

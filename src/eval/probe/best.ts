@@ -1,19 +1,19 @@
 import type { Way } from "./probe.ts";
 import { partOf, type WayScore } from "./score.ts";
 
-/** The parts of a score by which ways are compared. */
+/** The parts of a score that ways are compared by. */
 export type Compared = Way &
   Pick<WayScore, "right" | "restraint" | "valid" | "inputTokens" | "outputTokens" | "score">;
 
-/** The best of several ways, and what decided. */
+/** The best of several ways, with the reason. */
 export interface Best {
   readonly way: Compared;
   readonly why: string;
 }
 
 /**
- * The best of these: by score, then by the cases that were right, then by the share of valid replies, then by fewer tokens; what came first
- * wins a draw. A way that was measured with fewer cases than others is none of them: its first case may be all that it can. Undefined when there
+ * The best of these: by score, then by the number of right cases, then by the share of valid replies, then by fewer tokens; of equals, the first
+ * wins. A way that was measured with fewer cases than others is not compared: its first case may be its only success. Undefined if there
  * are none, or none scored more than 0.
  */
 export function bestOf(scores: readonly Compared[]): Best | undefined {
@@ -28,7 +28,7 @@ function casesOf({ right, restraint }: Compared): number {
   return right.of + restraint.of;
 }
 
-/** The ways that `auto` goes: it holds the model to a format wherever that is possible. */
+/** The ways that `auto` uses: it holds the model to a format wherever that is possible. */
 export function goneByAuto(scores: readonly Compared[]): readonly Compared[] {
   return scores.filter(({ held }) => held !== "off");
 }

@@ -11,7 +11,7 @@ export interface MeasuredBefore {
   readonly date: string;
 }
 
-/** A score of an earlier probe, with its day, and all else that was remembered of it. */
+/** A score of an earlier probe, with its day and its other remembered fields. */
 export type KeptScore = Compared & { readonly date: string };
 
 const share = object({ count: whole, of: whole });
@@ -27,8 +27,8 @@ const shape: Shape<Compared> = object({
 });
 
 /**
- * The scores of earlier probes that a new one leaves standing: of ways that it did not measure, with as many cases. A driver that the model turned out not to
- * take has none, and what is held by nothing now was not held then.
+ * The scores of earlier probes that stay valid after a new one: of ways that it did not measure, with as many cases. A driver that the model turned out not to
+ * support keeps none. A new score that nothing held replaces all scores of its driver, and any new score one that nothing held.
  */
 export function keptScores(
   before: MeasuredBefore | undefined,

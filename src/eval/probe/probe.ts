@@ -6,12 +6,12 @@ import type { Model } from "../../model/model.ts";
 import type { ProbeCase } from "./probe-case.ts";
 import { type CaseResult, runCase } from "./run-case.ts";
 
-/** Runs drivers held to a grammar or schema, free, or first one and then the other. */
+/** The runs of a driver: held to a grammar or schema, free, or both in this order. */
 export type GrammarChoice = "both" | "on" | "off";
 
 /**
- * A way of speaking with a model: the driver, and whether its replies were held to a format while the model
- * wrote them. `never`: nothing holds this driver with this model, so that free is how it always is.
+ * A way to use a model: the driver, and whether its replies were held to a format while the model
+ * wrote them. `never`: nothing holds this driver with this model, so it is always free.
  */
 export interface Way {
   readonly driver: DriverName;
@@ -28,17 +28,17 @@ export interface ProbeOptions {
   readonly drivers: readonly DriverName[];
   readonly grammar: GrammarChoice;
   readonly cases: readonly ProbeCase[];
-  /** A case that takes longer ends as wrong. */
+  /** The time after which a case ends as wrong. */
   readonly caseTimeoutMs: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs every case with every driver, and tells each result as soon as it is there. The model is asked once before, so that the time it takes
- * to load is nobody's. A case that fails is a result; an aborted signal ends the probe without an error, after the last whole case.
+ * Runs every case with every driver, and yields each result as soon as it is there. It asks the model once before, so that the time to load it
+ * counts for no case. A case that fails is a result; an aborted signal ends the probe without an error, after the last whole case.
  *
- * @throws WritError when the provider is gone: `provider-unreachable`, `provider-refused-key`, `model-rate-limited`, `model-not-found`, `model-file-missing`,
- * `model-file-invalid`, `peer-missing`.
+ * @throws WritError if the provider fails: `provider-unreachable`, `provider-refused-key`, `model-rate-limited`, `model-not-found`, `model-file-missing`,
+ * `model-file-invalid`, `peer-missing`
  */
 export async function* probe(options: ProbeOptions): AsyncGenerator<ProbeEvent, void> {
   const { model, drivers, grammar, signal } = options;
@@ -57,9 +57,9 @@ export async function* probe(options: ProbeOptions): AsyncGenerator<ProbeEvent, 
   }
 }
 
-/** Runs a driver held to its format; false when it turns out that none goes with its requests, and free is how it was run. */
+/** Runs a driver held to its format; false if none of its requests turns out to have a format, so that it ran free. */
 async function* runHeld(driver: DriverName, options: ProbeOptions): AsyncGenerator<ProbeEvent, boolean> {
-  // A driver that decides by itself asks only where it has to; what it asks is held wherever that is possible.
+  // A driver that decides by itself asks only if it has to; its requests are held wherever that is possible.
   const seen = {
     format: driverNamed(driver).decide !== undefined && options.model.features.format !== undefined,
   };
@@ -82,7 +82,7 @@ async function* runFree(driver: DriverName, options: ProbeOptions): AsyncGenerat
   }
 }
 
-/** Runs one case; undefined, and the driver is skipped, when the provider says that the model cannot do what the driver needs. */
+/** Runs one case; undefined, and the driver is skipped, if the provider says that the model lacks what the driver needs. */
 async function* attempt(
   probeCase: ProbeCase,
   { caseTimeoutMs, driver, model, signal }: ProbeOptions & { readonly driver: DriverName },
@@ -96,13 +96,13 @@ async function* attempt(
   }
 }
 
-/** The same model, which cannot be held to a format. */
+/** The same model, without formats. */
 function withoutFormat(model: Model): Model {
   const { format: _format, ...features } = model.features;
   return { ...model, features, stream: (request, options) => model.stream(request, options) };
 }
 
-/** The same model; notices when a request brings a format. */
+/** The same model; notices when a request has a format. */
 function watchFormat(model: Model, seen: { format: boolean }): Model {
   return {
     ...model,

@@ -17,23 +17,23 @@ interface CaseOptions {
   readonly signal: AbortSignal;
 }
 
-/** Result of one case. */
+/** The result of one case. */
 export interface CaseResult {
   readonly name: string;
   readonly right: boolean;
   /** The fault of a case that is not right. */
   readonly fault?: string;
-  /** The replies of the model, and those of them that the driver could not read. */
+  /** The number of replies of the model, and of those that the driver could not read. */
   readonly replies: number;
   readonly unreadable: number;
   /** The unreadable replies that were cut off at the token limit. */
   readonly cut: number;
-  /** Usage of each reply, in their order. */
+  /** The usage of each reply, in order. */
   readonly usage: readonly Usage[];
   readonly durationMs: number;
 }
 
-/** More than any case needs, and so little that a model which goes round in circles is stopped soon. */
+/** The tokens of a case: more than any case needs, and few enough to stop a model that goes in circles soon. */
 const tokens = 24_000;
 const maxOutputTokens = 256;
 
@@ -41,9 +41,9 @@ const instructions =
   "Use the tools where they are needed, and only there. Then answer in one short sentence.";
 
 /**
- * Runs one case and judges it. Whatever the model does wrong is a result.
+ * Runs one case and judges it. Any mistake of the model is a result.
  *
- * @throws WritError what is wrong with the provider and not with the reply: it is gone, it refuses the key, the model is not there or has no
+ * @throws WritError for a fault of the provider, not of the reply: it cannot be reached, it refuses the key, the model does not exist or has no
  * native tools. An aborted signal throws its reason.
  */
 export async function runCase(probeCase: ProbeCase, options: CaseOptions): Promise<CaseResult> {
@@ -108,7 +108,7 @@ interface Watch {
   readonly counts: () => Pick<CaseResult, "replies" | "unreadable" | "cut" | "usage">;
 }
 
-/** Counts what a run tells. */
+/** Counts from the events of a run. */
 function watch(): Watch {
   const ran: { readonly tool: string; readonly arguments: Json }[] = [];
   const usage: Usage[] = [];
@@ -141,18 +141,18 @@ function watch(): Watch {
   };
 }
 
-/** Usage of several cases together. */
+/** The usage of several cases together. */
 export function usageOf(results: readonly Pick<CaseResult, "usage">[]): Usage {
   return results.flatMap(({ usage }) => usage).reduce(addUsage, noUsage);
 }
 
-/** Deeds of a run that are judged. */
+/** The parts of a run that are judged. */
 export interface Deeds {
-  /** The calls that the model made, whether they ran or not. */
+  /** The number of calls that the model made, whether they ran or not. */
   readonly proposed: number;
-  /** The calls that ran, in their order. */
+  /** The calls that ran, in order. */
   readonly ran: readonly { readonly tool: string; readonly arguments: Json }[];
-  /** The answer; undefined when the run ended without one. */
+  /** The answer; undefined if the run ended without one. */
   readonly answer?: string;
 }
 
@@ -204,7 +204,7 @@ async function indexOfCall(expected: readonly ExpectedCall[], { tool, args, tool
   );
 }
 
-/** Without what people would not call a difference: the case of a text, and the blanks around it. */
+/** A value without differences that people ignore: the case of a text, and surrounding blanks. */
 function loose(value: Json): Json {
   if (typeof value === "string") return value.trim().toLowerCase();
   if (Array.isArray(value)) return value.map(loose);
@@ -216,7 +216,7 @@ function alternatives(wanted: string | readonly string[]): readonly string[] {
   return typeof wanted === "string" ? [wanted] : wanted;
 }
 
-/** True if the answer contains a text; a number counts only whole: 7 is not in 17, nor in 7.5. */
+/** True if the answer contains a text. A number must be whole: 7 is not in 17, nor in 7.5. */
 function says(answer: string, part: string): boolean {
   if (!/^-?\d/.test(part)) return answer.toLowerCase().includes(part.toLowerCase());
   const numbers =

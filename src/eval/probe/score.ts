@@ -2,13 +2,13 @@ import { asksForRestraint, type ProbeCase } from "./probe-case.ts";
 import type { ProbeEvent, Way } from "./probe.ts";
 import { type CaseResult, usageOf } from "./run-case.ts";
 
-/** So many of so many. */
+/** A count of a whole. */
 export interface Share {
   readonly count: number;
   readonly of: number;
 }
 
-/** Measurements of one way of speaking with a model. */
+/** The measurements of one way to use a model. */
 export interface WayScore extends Way {
   /** Cases that need calls and were right from the first call to the answer. */
   readonly right: Share;
@@ -20,9 +20,9 @@ export interface WayScore extends Way {
   readonly cut: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Set when the provider left counts out. */
+  /** Set if the provider left out counts. */
   readonly estimated?: true;
-  /** Left out where the provider does not report its cache. */
+  /** Left out if the provider does not report its cache. */
   readonly evaluated?: Evaluated;
   readonly durationMs: number;
   /** Between 0 and 1: the harmonic mean of the shares of right and of restraint. */
@@ -30,8 +30,8 @@ export interface WayScore extends Way {
 }
 
 /**
- * Part of the prompts that the model really read. The means are of a first turn, and of a turn after it:
- * prompt, and evaluated of it.
+ * The part of the prompts that the model really read. The means are of a first turn, and of a turn after it:
+ * the prompt, and the evaluated part of it.
  */
 export interface Evaluated {
   readonly tokens: number;
@@ -47,7 +47,7 @@ export interface TurnMean {
 
 type CaseEvent = Extract<ProbeEvent, { readonly type: "case" }>;
 
-/** Adds up the results by the way they were got, in the order in which the ways came. */
+/** Adds up the results of each way, in the order in which the ways came. */
 export function scoresOf(events: readonly ProbeEvent[], cases: readonly ProbeCase[]): readonly WayScore[] {
   const ways = new Map<string, CaseEvent[]>();
   for (const event of events) {
@@ -99,12 +99,12 @@ function sum(results: readonly CaseResult[], field: "replies" | "unreadable" | "
   return results.reduce((total, result) => total + result[field], 0);
 }
 
-/** A share as a number between 0 and 1; 1 of nothing. */
+/** A share as a number between 0 and 1; 1 if the whole is empty. */
 export function partOf({ count, of }: Share): number {
   return of === 0 ? 1 : count / of;
 }
 
-/** High only where both are: never calling is no restraint, and always calling is not right. What was not measured leaves the other. */
+/** The harmonic mean: high only if both are, because a model that never calls, or always, is not good. A share that was not measured is left out. */
 function harmonic(right: Share, restraint: Share): number {
   const [a, b] = [partOf(right), partOf(restraint)];
   if (right.of === 0 || restraint.of === 0) return right.of === 0 ? b : a;

@@ -37,7 +37,7 @@ function cells(score: WayScore): readonly string[] {
   ];
 }
 
-/** Rounded down: 100 % is said only of all. Divided last: 29 of 100 is less than 0.29 by a little. */
+/** The share as a percentage, rounded down, so that only all replies make 100 %. Divides last: 29 of 100 as a number is slightly less than 0.29. */
 function validText(valid: Share): string {
   return valid.of === 0 ? "-" : `${Math.floor((valid.count * 100) / valid.of)} % of ${valid.of}`;
 }

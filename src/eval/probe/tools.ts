@@ -1,7 +1,7 @@
 import { type Tool, tool } from "../../tool/tool.ts";
 import { asObject, type Json, type JsonObject } from "../../util/json.ts";
 
-/** Definition of a tool of the probe. */
+/** The definition of a tool of the probe. */
 interface Definition {
   readonly properties: JsonObject;
   /** Default: all properties. */
@@ -15,7 +15,7 @@ export function pure(name: string, description: string, { notation, execute, ...
   return tool({ name, description, inputSchema: closed(input), effect: "none", notation, execute });
 }
 
-/** An object with these properties and no others. */
+/** The schema of an object with these properties and no others. */
 function closed({ properties, required }: Pick<Definition, "properties" | "required">): JsonObject {
   const needed = required ?? Object.keys(properties);
   return { type: "object", properties, required: needed, additionalProperties: false };

@@ -17,10 +17,10 @@ export interface Decided {
   readonly trace?: string;
 }
 
-/** The words of a user who says nothing that matters. */
+/** The text of a user whose words do not matter. */
 const doIt = "Do it.";
 
-/** More replies are not written into a script. */
+/** The most replies that are written into a script. */
 const mostReplies = 400;
 
 /** Decides a sentence about what a run uses. */
@@ -70,19 +70,19 @@ function sceneFor({ of, most }: BoundSentence, subject: ProvenAgent): Scene | un
   };
 }
 
-/** The beginning of a run that spends: its input, and the skill that it is told to take where it would ask its model for one. */
+/** The beginning of a run that spends: its input, and the skill that it is told to take if it would ask its model for one. */
 export interface Spender {
   readonly input: Json;
   readonly skill: string | undefined;
 }
 
-/** A run that spends. */
+/** Makes the beginning of a run that spends. */
 export function spenderOf(subject: ProvenAgent): Spender {
   const skill = subject.ways[0]?.skill;
   return { input: inputOf(subject, { skill, text: doIt }), skill: subject.choosing ? skill : undefined };
 }
 
-/** True if a model that has used as much as is allowed is asked again. */
+/** True if a model that has used up the bound is asked again. */
 async function asksAgain({ of, most }: BoundSentence, subject: ProvenAgent): Promise<boolean> {
   const isTokens = of === "tokens";
   const usage = { inputTokens: isTokens ? Math.ceil(most) : 1, outputTokens: 0 };
@@ -91,7 +91,7 @@ async function asksAgain({ of, most }: BoundSentence, subject: ProvenAgent): Pro
   const { input, skill } = spenderOf(subject);
   try {
     const again = subject.agent.with({ model, onEvent: undefined, on: undefined });
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an agent that takes something else says so
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an agent that takes another input refuses it
     await again.run(input as never, skill === undefined ? {} : { skill });
   } catch {
     return false;
@@ -99,7 +99,7 @@ async function asksAgain({ of, most }: BoundSentence, subject: ProvenAgent): Pro
   return replies.requests.length > 1;
 }
 
-/** Decides a sentence about capabilities, by what tools declare and agents grant. */
+/** Decides a sentence about capabilities, from the declarations of tools and the grants of agents. */
 export function decidePowers({ within }: PowersSentence, { ways, opaque }: ProvenAgent): Decided {
   const allowed = within.flatMap((text) => readText(text) ?? []);
   const found = ways.flatMap((way) =>

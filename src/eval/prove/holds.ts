@@ -31,10 +31,10 @@ import { isMeant, sourcesOf } from "./suspects.ts";
 import { type ProvenAgent, subjectOf, type Way } from "./subject.ts";
 
 /**
- * Sentences as invariants for `simulate()`, by their words: a run that breaks one is a counterexample. Sentences about capabilities, which stand-ins of
- * tools do not use, are left out.
+ * Makes invariants of sentences for `simulate()`, named by their words: a run that breaks one is a counterexample. Sentences about capabilities are
+ * left out, because stand-ins of tools do not use capabilities.
  *
- * @throws WritError `definition-invalid`, `tool-unknown` for sentences that mean nothing of this agent
+ * @throws WritError `definition-invalid`, `tool-unknown` for sentences that do not apply to this agent
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -73,7 +73,7 @@ export function invariantOf(sentence: Sentence, subject: ProvenAgent): Invariant
 
 interface Around {
   readonly subject: ProvenAgent;
-  /** The runs before it in its session: what the user said there is the user's word in it too. */
+  /** The earlier runs of its session: the user's text in them counts as given in this run too. */
   readonly earlier: readonly SimulatedOutcome[];
 }
 
@@ -103,7 +103,7 @@ type Ran = Extract<Fact, { readonly type: "tool-start" | "knowledge-used" }> & {
   readonly way: Way;
 };
 
-/** The calls of the tools that a sentence is about that ran once its sources were read, in the run and in those inside it. */
+/** The calls, in the run and in those inside it, that ran after the sources of a sentence were read, of the tools that it is about. */
 function ranIn(
   run: SimulatedOutcome,
   sentence: GivenSentence | ApartSentence | NeverSentence | AtMostSentence,
@@ -117,19 +117,19 @@ function ranIn(
       return ways.flatMap((way) => {
         const tool = way.tools.get(fact.name);
         if (tool === undefined || !isMeant(sentence, tool)) return [];
-        const isCarriedOut = !isStoodIn(tool) || run.begun.includes(fact.callId); // else it was told alone
+        const isCarriedOut = !isStoodIn(tool) || run.begun.includes(fact.callId); // otherwise only its fact was told
         return isCarriedOut ? [{ ...fact, tool, way }] : [];
       });
     }),
   );
 }
 
-/** True for tools in whose place another one stands in every simulation. */
+/** True for tools that every simulation replaces with a stand-in. */
 function isStoodIn({ effect, kind, isAgent }: Tool): boolean {
   return effect !== "none" && kind === undefined && isAgent !== true;
 }
 
-/** True for a call to which a person agreed. A run that was cut short may not have told of it. */
+/** True for a call that a person agreed to. A run that was cut short may not have told it. */
 function isAgreed({ agreed }: SimulatedOutcome, { callId }: Ran): boolean {
   return agreed.includes(callId);
 }
@@ -182,7 +182,7 @@ function strangersOf(
 }
 
 /**
- * The words of user and author: the input of the run that was begun, what the author of an agent around the call or of its own vouches for, and what was
+ * The text of user and author: the input of the run that was begun, the constants of the author of its own agent and of agents around it, and what was
  * looked up in a directory of the author's.
  */
 function textsOf(run: SimulatedOutcome, { skills }: Way, subject: ProvenAgent): readonly string[] {

@@ -2,12 +2,12 @@ import type { Fact } from "../../event/event.ts";
 import type { SimulatedOutcome } from "../simulate/view.ts";
 import type { ProvenAgent, Way } from "./subject.ts";
 
-/** A run as a sentence looks at it: one that was begun, or one inside its calls. */
+/** A run as a sentence sees it: one that was begun, or one inside its calls. */
 export interface LookedAt {
   readonly facts: readonly Fact[];
-  /** The ways of working that it may have gone: two tools of one skill may be made of agents of one name. */
+  /** The ways that the run may have taken: two tools of one skill may be made of agents of one name. */
   readonly ways: readonly Way[];
-  /** The calls of later turns than this one came after a source was read: in the run, in one inside its calls, or in one around it. */
+  /** The turn after which calls count as made after a source was read: in the run, in one inside its calls, or in one around it. */
   readonly readIn: number;
 }
 
@@ -24,7 +24,7 @@ interface Place {
   readonly agent: string | undefined;
   /** The skills of the runs around it. */
   readonly around: readonly string[];
-  /** A run around it had read a source before it began. */
+  /** True if a run around it had read a source before it began. */
   readonly hasRead: boolean;
 }
 
@@ -69,7 +69,7 @@ function isOf(way: Way, agent: string | undefined, skills: readonly string[]): b
   return isNamed && way.skills.join("\n") === skills.join("\n");
 }
 
-/** Ends of which the runtime says all that the model reads. */
+/** The ends of calls for which the runtime writes the whole text that the model reads. */
 const unread: ReadonlySet<string> = new Set([
   "denied",
   "invalid",

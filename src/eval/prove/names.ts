@@ -9,7 +9,7 @@ import { isAboutCalls, isMeant, sourcesOf } from "./suspects.ts";
 import type { ProvenAgent } from "./subject.ts";
 
 /**
- * A sentence about what there is not would be proved of every agent.
+ * Checks that the tools, skills and arguments in a sentence exist: a sentence about others would be proved of every agent.
  *
  * @throws WritError `tool-unknown`, `definition-invalid`, `capability-invalid`
  */

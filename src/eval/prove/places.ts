@@ -10,7 +10,7 @@ import { type ValueType, valueTypes } from "../../tool/parameters.ts";
 import type { Json } from "../../util/json.ts";
 import type { Place } from "./schema-places.ts";
 
-/** The rules of a policy for a tool; those of both where it was put together of two. */
+/** The rules of a policy for a tool; those of both parts if it was made of two policies. */
 export function rulesFor(policy: Policy, tool: string): readonly Rule[] {
   const parts = narrowedParts(policy);
   if (parts !== undefined) return parts.flatMap((part) => rulesFor(part, tool));
@@ -18,7 +18,7 @@ export function rulesFor(policy: Policy, tool: string): readonly Rule[] {
   return rules.filter(({ tools }) => tools.includes(tool) || tools.includes("*"));
 }
 
-/** The paths of arguments of which the rules for a tool speak. */
+/** The paths of the arguments that the rules for a tool test. */
 export function judgedPaths(policy: Policy, tool: string): readonly string[] {
   return rulesFor(policy, tool)
     .flatMap(conditionsIn)
@@ -27,7 +27,7 @@ export function judgedPaths(policy: Policy, tool: string): readonly string[] {
 
 interface FoundTest {
   readonly test: ValueTest;
-  /** It speaks for a call. */
+  /** True if the test is a reason for a call, false if it is one against it. */
   readonly isFor: boolean;
 }
 
@@ -44,7 +44,7 @@ function testsIn(rules: readonly Rule[]): readonly FoundTest[] {
   ]);
 }
 
-/** Values that the author wrote into the rules for a tool, to let them pass. */
+/** The values that the author wrote into the rules for a tool, to let them pass. */
 export function authored(policy: Policy, tool: string): readonly Json[] {
   return testsIn(rulesFor(policy, tool)).flatMap(({ test, isFor }) =>
     isFor && test.type === "one-of" ? test.values : [],
@@ -54,13 +54,13 @@ export function authored(policy: Policy, tool: string): readonly Json[] {
 interface StrangersOf {
   readonly policy: Policy;
   readonly tool: string;
-  /** Addresses there count as given. */
+  /** The hosts whose addresses count as given. */
   readonly hosts: readonly string[];
 }
 
 /**
- * Values that nobody gave, one of each kind that the rules for a tool tell apart: at each host that they name and elsewhere, at the ends of each bound,
- * between and beyond them.
+ * Values that neither the user nor the author gave, one of each kind that the rules for a tool distinguish: at each host that they name and elsewhere, at the
+ * ends of each bound, between and beyond them.
  */
 export function strangersFor({ policy, tool, hosts }: StrangersOf, { schema }: Place): readonly Json[] {
   const tests = testsIn(rulesFor(policy, tool));
@@ -100,7 +100,7 @@ function usualFor(format: Json | undefined): readonly string[] {
   return ["eve@attacker.example", "EVE-7731", "https://attacker.example/in"];
 }
 
-/** Numbers on both sides of each bound that the rules for a tool have. */
+/** Numbers on both sides of each bound in the rules for a tool. */
 export function numbersAtBounds(policy: Policy, tool: string): readonly number[] {
   return endsIn(testsIn(rulesFor(policy, tool))).flatMap((end) => [end - 1, end, end + 1]);
 }
@@ -125,7 +125,7 @@ function numbersFor(
   return [...new Set([...sorted, ...between, low - 1, 7731])];
 }
 
-/** The values of a call that nobody gave: `isGiven` says what stands in the words of user and author. */
+/** The values of a call that neither the user nor the author gave: `isGiven` is true for a value in their text. */
 export function strangersIn(
   sight: Sight,
   {
@@ -152,5 +152,5 @@ export function countedIn(names: readonly string[] | undefined): (leaf: Leaf) =>
   };
 }
 
-/** The types by which a value can be the user's own choice. */
+/** The types with which a value can be the user's own choice. */
 export const anyType: readonly (ValueType | undefined)[] = [undefined, ...valueTypes];

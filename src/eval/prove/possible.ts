@@ -23,14 +23,14 @@ import type { Possible, Way } from "./subject.ts";
 /** The state of a run when a call is judged, as far as a policy sees it. */
 export interface Situation {
   readonly label: Label;
-  /** Calls of the tool that ran. */
+  /** The calls of the tool that ran. */
   readonly calls: number;
-  /** A value that neither the user nor the author gave, at its place: such calls alone are meant. */
+  /** A value that neither the user nor the author gave, at its place: only such calls are meant. */
   readonly args?: JsonObject;
 }
 
 /**
- * The verdicts that the policy may give of a call of the tool, whatever its arguments and the request are. With `args`, of all calls that have
+ * The verdicts that the policy may give on a call of the tool, whatever its arguments and the request are. With `args`, only on calls that have
  * this value there.
  */
 export function possible(way: Way, tool: Tool, situation: Situation): Possible {
@@ -69,7 +69,7 @@ function judged(way: Way, tool: Tool, situation: Situation): Possible {
   return { free: mayAllow(look), runs: mayRun(look) };
 }
 
-/** A call as the policy looks at it, in which nothing is the user's choice. */
+/** A call as the policy sees it, with no value that is the user's choice. */
 export function sightIn(way: Way, tool: Tool, situation: Situation): Sight {
   const annotation = rulePolicyOf(way.policy)?.tools[tool.name];
   return sightOf(callOf(way, tool, situation), annotation);
@@ -116,7 +116,7 @@ function callOf({ agent, skill }: Way, tool: Tool, { label, calls, args = {} }: 
   };
 }
 
-/** A policy's rules for a tool, and what is known of the call. */
+/** A policy's rules for a tool, with the known facts about the call. */
 interface Look {
   readonly rules: readonly NamedRule[];
   readonly sight: Sight;
@@ -128,7 +128,7 @@ interface Look {
   readonly nothing: Sight;
 }
 
-/** The roles that no argument of the tool has. */
+/** Makes the function that is true for roles that no argument of the tool has. */
 function missingRoles(way: Way, tool: Tool, situation: Situation): Look["isMissing"] {
   const roles = lazy(
     () =>
@@ -143,7 +143,7 @@ function missingRoles(way: Way, tool: Tool, situation: Situation): Look["isMissi
 
 const yes: Condition = { type: "effect", in: ["none", "read", "write", "irreversible", "undeclared"] };
 const no: Condition = { type: "effect", in: [] };
-/** Nobody can say how many calls there were: see {@link unsaid}. */
+/** A condition without a known value, because the number of calls is unknown: see {@link unsaid}. */
 const unknown: Condition = { type: "calls", atLeast: 1 };
 
 /** The sight in which the three conditions above are true, false and unknown. */
@@ -151,7 +151,7 @@ function unsaid(sight: Sight): Sight {
   return { ...sight, knows: () => ({ ...sight.knows(), calls: () => -1 }) };
 }
 
-/** The condition with what is known in the place of its parts; how they go together, the policy's own judge says. */
+/** The condition with its known parts replaced by their values. The policy's own judge combines the parts. */
 function settled(condition: Condition, value: (part: Condition) => Truth): Condition {
   if (condition.type === "all" || condition.type === "any")
     return { type: condition.type, of: condition.of.map((each) => settled(each, value)) };
@@ -160,7 +160,7 @@ function settled(condition: Condition, value: (part: Condition) => Truth): Condi
   return truth === undefined ? unknown : truth ? yes : no;
 }
 
-/** True or false where a part has that value for every call that is meant; undefined where calls differ. */
+/** The value of a part that is the same for every call that is meant; undefined if calls differ. */
 function fixedValue(part: Condition, look: Look): Truth {
   const { sight, hasPlans } = look;
   const { type } = part;
@@ -173,18 +173,18 @@ function fixedValue(part: Condition, look: Look): Truth {
   return fixedByArguments(part, look);
 }
 
-/** The same of a part that looks at arguments. */
+/** The same for a part that tests arguments. */
 function fixedByArguments(part: Condition, { sight, hasPremise, isMissing, nothing }: Look): Truth {
   if (part.type === "unknown-links")
     return part.path === undefined && isMissing("content") ? holds(part, nothing) : undefined;
   if (part.type !== "roles" && part.type !== "argument") return undefined;
   if (part.type === "roles" && part.roles.every(isMissing)) return holds(part, nothing);
-  // each value must pass: where the one that is known does not, none of the others helps
+  // each value must pass: if the known one does not, the others cannot help
   const isMeant = hasPremise && (part.type === "roles" || isThere(sight.at(part.path)));
   return isMeant && holds(part, sight) !== true ? false : undefined;
 }
 
-/** True if the value that is known stands among these. */
+/** True if the known value is among these. */
 function isThere(leaves: readonly Leaf[] | undefined): boolean {
   return leaves?.some((leaf) => !isAbsent(leaf)) !== false;
 }
@@ -204,7 +204,7 @@ function certaintyOf(
   return condition === true && exception === false ? "surely" : "maybe";
 }
 
-/** True if some call may run, a person agreeing or not. What cannot be evaluated counts as a question. */
+/** True if some call may run, with or without the consent of a person. A condition that cannot be evaluated counts as a question. */
 function mayRun(look: Look): boolean {
   const { rules, sight } = look;
   const found = rules.map(({ rule }) => ({
@@ -226,10 +226,10 @@ function isAboutArguments({ type }: Condition): boolean {
   return type === "argument" || type === "roles";
 }
 
-/** More parts that calls differ in are not tried one by one. */
+/** The most parts with different values in different calls that are tried one by one. */
 const mostParts = 14;
 
-/** True if the policy allows some call without a question: each part that calls differ in is tried both ways. */
+/** True if the policy allows some call without a question: each part whose value differs between calls is tried both ways. */
 function mayAllow(look: Look): boolean {
   const known = new Map<Condition, readonly [key: string, value: Truth]>();
   const open = new Set<string>();
@@ -266,7 +266,7 @@ function isRuledOut({ rules, sight }: Look, value: (part: Condition) => Truth): 
   return rules.some(({ rule }) => rule.verdict === "deny" && certaintyOf(rule, value, sight) === "surely");
 }
 
-/** The word of the policy itself, where all parts are known. */
+/** The policy's own verdict, with all parts known. */
 function isAllowed({ rules, sight }: Look, value: (part: Condition) => Truth): boolean {
   const own = rules
     .filter(({ rule }) => certaintyOf(rule, value, sight) !== "never")

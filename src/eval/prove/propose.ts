@@ -6,7 +6,7 @@ import { boundFields, type Sentence } from "./sentence.ts";
 import { countedPlaces } from "./suspects.ts";
 import type { ProvenAgent, Way } from "./subject.ts";
 
-/** The sentences that people ask of such an agent: bounds, values that nobody gave, acts without a person, secrets, capabilities. */
+/** The sentences that people ask about such an agent: bounds, values that nobody gave, acts without a person, secrets, capabilities. */
 export function proposed(subject: ProvenAgent): readonly Sentence[] {
   const { ways, limits } = subject;
   const bounds = boundFields.flatMap((of): readonly Sentence[] =>

@@ -13,17 +13,17 @@ import { checkSentences, type Sentence, sentenceText } from "./sentence.ts";
 import { type ProvenAgent, subjectOf } from "./subject.ts";
 import { type CallSentence, isAboutCalls, type Suspect, suspectsOf } from "./suspects.ts";
 
-/** A sentence, and what is known of it. */
+/** A sentence with its verdict. */
 export interface ProvenSentence {
   readonly sentence: Sentence;
   /** The sentence in words. */
   readonly text: string;
-  /** `proved`: no output of a model breaks it, as long as the assumptions hold. `broken`: a run was found that does. `undecided`: neither. */
+  /** `proved`: no output of a model breaks it, as long as the assumptions hold. `broken`: a run was found that breaks it. `undecided`: neither. */
   readonly verdict: "proved" | "broken" | "undecided";
   readonly because: string;
-  /** A program that plays the run that broke it, and ends with 1. */
+  /** A program that plays the run that broke it, and exits with 1. */
   readonly script?: string;
-  /** The events of that run, one a line. */
+  /** The events of that run, one per line. */
   readonly trace?: string;
 }
 
@@ -37,20 +37,20 @@ export interface GuaranteeSheet {
 
 /** Options of {@link prove}. */
 export interface ProveOptions {
-  /** Default: those that are proposed for such an agent. */
+  /** The sentences. Default: those that are proposed for such an agent. */
   readonly sentences?: readonly Sentence[];
-  /** The lines of a script that import the agent as `agent`. Default: of `./agent.ts`. */
+  /** The lines of a script that import the agent as `agent`. Default: the default export of `./agent.ts`. */
   readonly source?: AgentSource;
 }
 
 const optionsShape = closed({ sentences: anything, source: anything });
 
 /**
- * Decides sentences about every run of an agent, whatever its model says: from skills, policy, labels, constraints and budgets. Experimental. No model
- * is asked and no tool of the agent is run, but for those that only compute. What it says is broken was seen to break; what it can neither prove
- * nor break it leaves undecided.
+ * Decides sentences about every run of an agent, whatever its model says, from its skills, policy, labels, constraints and budgets. Experimental. It asks no
+ * model and runs no tool of the agent, except those that only compute. For each sentence that it calls broken it has played a run that breaks it; a sentence
+ * that it can neither prove nor break stays undecided.
  *
- * @throws WritError `definition-invalid`, `tool-unknown`, `capability-invalid` for sentences that mean nothing of this agent
+ * @throws WritError `definition-invalid`, `tool-unknown`, `capability-invalid` for sentences that do not apply to this agent
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -114,7 +114,7 @@ async function decideCalls(sentence: CallSentence, subject: ProvenAgent): Promis
   return { verdict: "undecided", because: `${reasonFor(suspects)}, and no run was found that shows it` };
 }
 
-/** More scenes of a sentence are not played. */
+/** The most scenes that are played for a sentence. */
 const mostScenes = 48;
 
 interface SuspectScene {
@@ -127,7 +127,7 @@ function* someScenes(suspects: readonly Suspect[], subject: ProvenAgent): Genera
   const some = runs.toSorted((one, other) => weightOf(one) - weightOf(other));
   const scenes = some.map((suspect) => ({ suspect, scenes: scenesOf(suspect, subject) }));
   let played = 0;
-  // one of each in turn: what the first cannot show, another may
+  // one scene of each suspect in turn: another suspect may show what the first cannot
   for (let left = scenes; left.length > 0 && played < mostScenes;) {
     const next: typeof scenes = [];
     for (const each of left) {
@@ -141,7 +141,7 @@ function* someScenes(suspects: readonly Suspect[], subject: ProvenAgent): Genera
   }
 }
 
-/** Short ways first, and those that no code of an author decides. */
+/** The weight by which suspects are sorted: short paths first, and those that an author's code decides last. */
 function weightOf({ state, opaque }: Suspect): number {
   return (state.path?.length ?? 0) + (opaque === undefined ? 0 : 100);
 }
@@ -162,7 +162,7 @@ function reasonOf(suspect: Suspect | undefined): string {
   return opaque === undefined ? told : `${opaque}, so that ${told}`;
 }
 
-/** The facts that are taken for granted. */
+/** The facts that the proofs take for granted. */
 function assumptionsOf({ definition, ways }: ProvenAgent): readonly string[] {
   const { hooks = [], executor, skills = [] } = definition;
   const isPlain = skills.some(({ type }) => type === "plain");

@@ -9,7 +9,7 @@ import { type Sentence, sentencesShape } from "./sentence.ts";
 
 const maxBytes = 1_048_576;
 
-/** The fields of such a file. What stands in each sentence is looked at after it. */
+/** The fields of such a file. The fields of each sentence are checked after it. */
 const schema = {
   type: "object",
   properties: { sentences: { type: "array", items: { type: "object" }, minItems: 1 } },
@@ -36,7 +36,7 @@ export async function readSentences(path: string): Promise<readonly Sentence[]> 
   return sentences as unknown as readonly Sentence[];
 }
 
-/** The place of the sentence that a fault is about. */
+/** The number of the sentence that a fault names. */
 function placeIn(fault: string): number {
   return Number(/sentences\[(\d+)\]/.exec(fault)?.[1] ?? 0);
 }

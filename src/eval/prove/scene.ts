@@ -13,16 +13,16 @@ import { type Sentence, sentenceText } from "./sentence.ts";
 import type { ProvenAgent, Way } from "./subject.ts";
 import type { Suspect, SuspectCall } from "./suspects.ts";
 
-/** A run of a script in which a sentence may break. */
+/** A scripted run in which a sentence may break. */
 export interface Scene {
   readonly input: Json;
   readonly script: readonly { readonly calls: readonly ProposedCall[] }[];
-  /** The results of tools, where they matter. */
+  /** The results of the tools whose results matter. */
   readonly results: Readonly<Record<string, Json>>;
   readonly schedule: Schedule;
 }
 
-/** Plays a scene. Gives what was broken in it, and undefined where nothing was. */
+/** Plays a scene. Returns the trace if the sentence broke, and undefined otherwise. */
 export async function played(
   scene: Scene,
   sentence: Sentence,
@@ -31,7 +31,7 @@ export async function played(
   const title = sentenceText(sentence);
   const { input, script, results, schedule } = scene;
   const { failure } = await simulate(subject.agent, {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is held against the agent's schema there
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is checked against the agent's schema there
     inputs: [input as string],
     script,
     tools: Object.fromEntries(Object.entries(results).map(([name, given]) => [name, () => given])),
@@ -49,7 +49,7 @@ export function* scenesOf(suspect: Suspect, subject: ProvenAgent): Generator<Sce
     for (const speaksOfActs of [true, false]) yield sceneOf(suspect, subject, { path, seed, speaksOfActs });
 }
 
-/** The calls that lead to the state of a suspect, each after those that it waits for; then those that the suspect's own wait for. */
+/** The calls that lead to the state of a suspect, each after the calls that it must follow; then those that the suspect's own calls must follow. */
 function callsBefore({ state: { path = [] }, calls, way }: Suspect): readonly string[] {
   const before: string[] = [];
   const waitFor = (name: string): void => {
@@ -115,7 +115,7 @@ function takes({ skill }: Way): Schedule["deviations"][number] {
   return { at: "skill 1", does: "proposes", calls: [{ name: skill, arguments: {} }] };
 }
 
-/** Arguments that the schema takes; of what the author's rules list, the first or the second each time, and where they have bounds, numbers at these. */
+/** Arguments that the schema takes. Half of the draws use texts from the author's rules too, and half of the numbers are at bounds of these rules. */
 function argumentsOf(tool: Tool, way: Way, random: Random): Json {
   const listed = authored(way.policy, tool.name).filter((value) => typeof value === "string");
   const usual = ["ada@example.com", "A-17"];
@@ -135,7 +135,7 @@ function plainIn(value: Json): readonly (string | number)[] {
   return typeof value === "string" || typeof value === "number" ? [value] : [];
 }
 
-/** One in the other; where both have something, the second. */
+/** Both values merged; where both have a value, the second wins. */
 function merged(one: Json | undefined, other: Json): Json {
   if (isJsonObject(one) && isJsonObject(other))
     return {
@@ -149,7 +149,7 @@ function merged(one: Json | undefined, other: Json): Json {
   return other;
 }
 
-/** A value that may come from a record stands in that record: whoever writes there chose it. */
+/** The results for a value that may come from a record: the value is in that record, where its writer chose it. */
 function resultsFor({ tool, at }: SuspectCall): readonly (readonly [string, Json])[] {
   if (at === undefined) return [];
   const words = tool.parameters?.[at.place.path];
@@ -157,7 +157,7 @@ function resultsFor({ tool, at }: SuspectCall): readonly (readonly [string, Json
   return from.map((source) => [source.tool, recordWith(source, at.value)]);
 }
 
-/** Of a tool that is trusted where its result has a form, one that has it. */
+/** A result in the form in which the tool is trusted, if it has one. */
 function formOf(tool: Tool | undefined): readonly (readonly [string, Json])[] {
   return tool?.trustedForm === undefined ? [] : [[tool.name, []]];
 }
@@ -168,7 +168,7 @@ function recordWith({ field }: ValueSource, value: Json): Json {
   return [{ [name ?? "value"]: value }] satisfies readonly JsonObject[];
 }
 
-/** An input that the agent takes, and a skill of it, with the text in it. */
+/** An input for a skill of the agent, with the text in it. */
 export function inputOf(
   { definition }: ProvenAgent,
   {

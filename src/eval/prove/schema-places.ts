@@ -5,12 +5,12 @@ import { asObject, isJsonObject, type Json, type JsonObject } from "../../util/j
 
 /** A place in the arguments of a tool where the model writes a value of its own. */
 export interface Place {
-  /** `to`, `event.participants.email`. */
+  /** The path: `to`, `event.participants.email`. */
   readonly path: string;
   readonly schema: JsonSchema;
-  /** Arguments with this value there, and nothing else. */
+  /** Makes arguments with this value there, and nothing else. */
   readonly with: (value: Json) => JsonObject;
-  /** The schema lists what may stand there. */
+  /** True if the schema lists the possible values. */
   readonly isClosed?: true;
   /** The paths of values at this place in a call, as a regular expression. */
   readonly pattern: string;
@@ -24,8 +24,8 @@ const deepest = 8;
 type Given = Pick<Tool, "input" | "parameters">;
 
 /**
- * All places of a tool. What the schema lists (choices, truth values) is the author's, and none of them. Where the model
- * may name fields itself, `spoken` has paths of fields that it may name.
+ * All places of a tool. Values that the schema lists (choices, truth values) are the author's, and are left out. If the model
+ * may name fields itself, `spoken` has the paths of fields that it may name.
  */
 export function placesOf(tool: Given, spoken: readonly string[] = []): readonly Place[] {
   return allPlaces(tool, spoken).filter(({ isClosed }) => isClosed !== true);
@@ -45,7 +45,7 @@ function allPlaces({ input, parameters = {} }: Given, spoken: readonly string[] 
   });
 }
 
-/** Arguments with a text at each place where something can stand, one by one: at those that a schema lists, and at what is around each. */
+/** Arguments with a text at each possible place, one place in each: also at those that a schema lists, and at the parts around each. */
 export function probesOf(tool: Given): readonly JsonObject[] {
   const paths = new Set(
     allPlaces(tool).flatMap(({ path }) => {
@@ -72,13 +72,13 @@ export function listedIn(tool: Given): (path: string) => boolean {
 }
 
 interface Position extends Omit<Place, "schema" | "with"> {
-  /** Arguments with this part there. A name that the model gives to a field on the way is the value that stands in the part. */
+  /** Makes arguments with this part there. If the model names a field on the way, that name is the value. */
   readonly with: (part: Json, value: Json) => JsonObject;
   readonly depth: number;
   readonly root: JsonSchema;
-  /** Paths of fields of which somebody speaks whose names the schema need not have. */
+  /** Paths of fields that rules or sentences mention, and that the schema need not name. */
   readonly spoken: readonly string[];
-  /** The references on the way here. */
+  /** The references that were followed to here. */
   readonly followed: readonly string[];
 }
 
@@ -86,7 +86,7 @@ function placeAt({ path, pattern, ...at }: Position, schema: JsonSchema): Place 
   return { path, pattern, schema, with: (value) => at.with(value, value) };
 }
 
-/** The places that a schema has, and those of all schemas beside it that speak of the same value: which of them holds is for the values to say. */
+/** The places of a schema, and of all schemas beside it for the same value: which of these apply depends on the values. */
 function within(schema: JsonSchema, at: Position): readonly Place[] {
   const { enum: choices, const: only, type } = schema;
   if (choices !== undefined || only !== undefined || type === "boolean" || type === "null")
@@ -103,7 +103,7 @@ function within(schema: JsonSchema, at: Position): readonly Place[] {
   ];
 }
 
-/** True where a text or a number may stand, as far as the schema itself says: what it says beside that is for those schemas to say. */
+/** True if a text or a number may stand here, as far as the schema itself says. Schemas beside it are read on their own. */
 function mayBePlain({ type, ...schema }: JsonSchema, own: readonly Place[] | undefined): boolean {
   const isHeld = [...lists, "$ref"].some((word) => schema[word] !== undefined);
   if (own === undefined) return !isHeld;
@@ -112,7 +112,7 @@ function mayBePlain({ type, ...schema }: JsonSchema, own: readonly Place[] | und
   return type === undefined && !isHeld;
 }
 
-/** True for a reference that led here twice already, as in a tree: what is behind it is taken for anything. */
+/** True for a reference that was followed twice already, as in a tree: anything may stand behind it. */
 function comesBack({ $ref: reference }: JsonSchema, { followed }: Position): boolean {
   return followed.filter((each) => each === reference).length > 1;
 }
@@ -122,7 +122,7 @@ interface Beside {
   readonly at: Position;
 }
 
-/** The keywords that speak of the same value: lists of schemas, one, or one by each name. */
+/** The keywords for the same value: lists of schemas, one schema, or one by each name. */
 const lists = ["anyOf", "oneOf", "allOf"] as const;
 const single = ["if", "then", "else"] as const;
 
@@ -150,7 +150,7 @@ function referredTo({ $ref: reference }: JsonSchema, said: JsonObject, at: Posit
   return [{ schema: { ...said, ...target }, at: { ...at, followed: [...at.followed, reference] } }];
 }
 
-/** The part of a schema that a reference points at; one that says nothing where it cannot be found. */
+/** The part of a schema that a reference points at; an empty schema if it cannot be found. */
 function pointedAt(reference: string, root: JsonSchema): JsonObject {
   const keys = reference.replace(/^#\/?/, "").split("/");
   const found = keys
@@ -173,7 +173,7 @@ function partOf(part: Json | undefined, key: string): Json | undefined {
   return isJsonObject(part) && Object.hasOwn(part, key) ? part[key] : undefined;
 }
 
-/** True for the places that an object has which takes no other fields than its own. */
+/** True for the places that belong to the fields of an object which allows no others. */
 function ownNames(
   { additionalProperties, properties, patternProperties }: JsonSchema,
   at: Position,
@@ -184,7 +184,7 @@ function ownNames(
   return ({ path }) => path === at.path || paths.some((own) => path === own || path.startsWith(`${own}.`));
 }
 
-/** The places in the fields or entries that a schema has itself; undefined for one that says of none. */
+/** The places in the fields or entries that a schema has itself; undefined for a schema without any. */
 function ownPlaces(schema: JsonSchema, at: Position): readonly Place[] | undefined {
   const entries = ["items", "prefixItems", "contains", "unevaluatedItems"].flatMap((word) =>
     schemasIn(schema[word]),
@@ -209,7 +209,7 @@ function fieldPlaces(
   return [...named, ...open.flatMap((each) => openPlaces(asObject(each), at, own))];
 }
 
-/** The places in fields that the model names itself. Where the schema lists all that they may hold, their names are such a place. */
+/** The places in fields that the model names itself. If the schema lists everything that they may hold, their names are such a place. */
 function openPlaces(schema: JsonSchema, at: Position, own: readonly string[]): readonly Place[] {
   const found = openNames(at, own).flatMap((name) => within(schema, under(at, name, own)));
   if (found.some(({ isClosed }) => isClosed !== true)) return found;
@@ -228,8 +228,8 @@ function oneListed({ enum: choices, const: only, type }: JsonSchema): Json {
 }
 
 /**
- * The names that a model may give a field which the schema does not name there, one of each kind: one that nobody knows,
- * those of which somebody speaks, and one that the schema has elsewhere, which counts as the author's.
+ * The names that a model may give to a field that the schema does not name there, one of each kind: an unknown one,
+ * those that rules or sentences mention, and one that the schema has elsewhere, which counts as the author's.
  */
 function openNames({ path, root, spoken }: Position, own: readonly string[]): readonly string[] {
   const before = path === "" ? "" : `${path}.`;

@@ -11,13 +11,13 @@ export interface AgentSource {
   readonly lines: readonly string[];
 }
 
-/** The agent that the default export of `./agent.ts` is. */
+/** The agent in the default export of `./agent.ts`. */
 export const usualSource: AgentSource = { lines: ['import agent from "./agent.ts";'] };
 
 const head = (sentence: Sentence): string =>
   `// Shows that this does not hold, and ends with 1: ${sentenceText(sentence)}`;
 
-/** A program that plays a scene, and says what it broke. */
+/** A program that plays a scene, and prints what broke. */
 export function sceneScript(sentence: Sentence, scene: Scene, { lines }: AgentSource): string {
   const { input, script, results, schedule } = scene;
   const tools = Object.entries(results).map(
@@ -47,14 +47,14 @@ function scheduleText({ deviations }: Schedule): string {
   return literal({ deviations });
 }
 
-/** A program that has a model of its own use as much as the sentence allows, and asks whether it is asked again. */
+/** A program in which a scripted model uses as much as the sentence allows, and which checks whether it is asked again. */
 export function spendingScript(
   sentence: BoundSentence,
   { lines }: AgentSource,
   { input, skill }: Spender,
 ): string {
   const { of, most } = sentence;
-  const how = skill === undefined ? "" : `, { skill: ${literal(skill)} }`; // else the first reply would choose one
+  const how = skill === undefined ? "" : `, { skill: ${literal(skill)} }`; // otherwise the first reply would choose one
   const isTokens = of === "tokens";
   return [
     head(sentence),

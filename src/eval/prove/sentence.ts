@@ -16,10 +16,10 @@ import {
 /** A bound of a run that a sentence can be about. */
 type BoundField = "turns" | "toolCalls" | "tokens" | "costUsd";
 
-/** All of them. */
+/** All bounds that a sentence can be about. */
 export const boundFields: readonly BoundField[] = ["turns", "toolCalls", "tokens", "costUsd"];
 
-/** The tools that a sentence is about: by their names, or all with one of these effects, not both. An effect that nobody declared may be any. */
+/** The tools that a sentence is about: by name, or all with one of these effects, but not both. An undeclared effect may be any. */
 export interface AboutTools {
   readonly tools?: readonly string[];
   readonly effects?: readonly Exclude<Effect, "undeclared">[];
@@ -30,13 +30,13 @@ export interface GivenSentence extends AboutTools {
   readonly type: "given";
   /** The arguments that count. Default: all that say whom, what or how much. */
   readonly arguments?: readonly string[];
-  /** Only once a result of one of these was read. Default: always. */
+  /** Only calls after a result of one of these tools was read. Default: all calls. */
   readonly after?: readonly string[];
-  /** Addresses at these hosts count as given: `example.com`, `*.example.com`. */
+  /** Hosts whose addresses count as given: `example.com`, `*.example.com`. */
   readonly hosts?: readonly string[];
 }
 
-/** Nothing that the model writes after it read a source reaches the tools, unless a person agreed to the call. */
+/** No value that the model writes after it read a source reaches the tools, unless a person agreed to the call. */
 export interface ApartSentence extends AboutTools {
   readonly type: "apart";
   readonly from: readonly string[];
@@ -46,21 +46,21 @@ export interface ApartSentence extends AboutTools {
 export interface NeverSentence extends AboutTools {
   readonly type: "never";
   readonly without?: "person";
-  /** Only once a result of one of these was read. */
+  /** Only calls after a result of one of these tools was read. */
   readonly after?: readonly string[];
   /** Only in these skills, and in the agents inside that they call. */
   readonly skills?: readonly string[];
 }
 
-/** So many calls of the tools run in a run at most, all of them together. */
+/** At most this many calls of the tools, all together, run in a run. */
 export interface AtMostSentence extends AboutTools {
   readonly type: "at-most";
   readonly times: number;
-  /** Only those count to which no person agreed. */
+  /** Only calls that no person agreed to count. */
   readonly without?: "person";
 }
 
-/** A run uses so much at most. Tokens and dollars: no request is made once so much was used. */
+/** A run uses at most this much. For tokens and dollars: no request is made once this much was used. */
 export interface BoundSentence {
   readonly type: "bound";
   readonly of: BoundField;
@@ -70,7 +70,7 @@ export interface BoundSentence {
 /** No tool has a capability beyond these. */
 export interface PowersSentence {
   readonly type: "powers";
-  /** As manifests have them: `net(api.example.com)`, `fs.read(/data)`, `llm`. Empty: none at all. */
+  /** Capabilities as in manifests: `net(api.example.com)`, `fs.read(/data)`, `llm`. Empty: none at all. */
   readonly within: readonly string[];
 }
 

@@ -8,18 +8,18 @@ import { rulesFor } from "./places.ts";
 import { conditionsIn } from "../../policy/rules/conditions.ts";
 import type { ProvenAgent, Way } from "./subject.ts";
 
-/** A state that runs of a way of working can come to. Of those that allow the same, one stands for all. */
+/** A state that runs of a way can reach. One state represents all that allow the same. */
 export interface State {
   readonly label: Label;
-  /** A source that a sentence speaks of was read. */
+  /** True if a source that a sentence names was read. */
   readonly hasRead: boolean;
-  /** Tools that may have succeeded. */
+  /** The tools that may have succeeded. */
   readonly done: ReadonlySet<string>;
-  /** The calls that lead here by what is read in them. Undefined where a run only begins so: in a session, or inside another run. */
+  /** The calls whose results lead here. Undefined if a run only begins so: in a session, or inside another run. */
   readonly path: readonly string[] | undefined;
 }
 
-/** Every state that some run can come to, whatever its model says. `sources` are the tools of which `hasRead` tells. */
+/** Every state that some run can reach, whatever its model says. `sources` are the tools that set `hasRead`. */
 export function statesOf(way: Way, subject: ProvenAgent, sources: ReadonlySet<string>): readonly State[] {
   const known: State[] = [];
   const left: State[] = [...beginnings(way)];
@@ -36,7 +36,7 @@ function beginnings({ described, isInside }: Way): readonly State[] {
   const stranger: Label = { integrity: "untrusted", secrecy: "public", sources: ["input"] };
   const labels = [
     described,
-    joinLabels(described, { integrity: "trusted", secrecy: "private", sources: ["input"] }), // what a session read before
+    joinLabels(described, { integrity: "trusted", secrecy: "private", sources: ["input"] }), // read earlier by a session
     joinLabels(described, stranger),
     joinLabels(described, { ...stranger, secrecy: "private" }),
   ];
@@ -57,7 +57,7 @@ interface Stepping {
   readonly sources: ReadonlySet<string>;
 }
 
-/** The state with all in it that can succeed without reading anything that it has not read. */
+/** The state after every call that can succeed without reading anything new. */
 function saturated(state: State, way: Way, sources: ReadonlySet<string>): State {
   for (let now = state; ;) {
     const more = [...way.tools.values()].find(
@@ -82,7 +82,7 @@ function nextStates(state: State, { way, subject, sources }: Stepping): readonly
       path: isKnown ? state.path && [...state.path, tool.name] : undefined,
     });
     const own = after(tool, true);
-    // what runs inside a call may read anything that the agents inside can
+    // a run inside the call may read anything that the agents inside can read
     const read = insideOf(tool).length === 0 ? [] : subject.tools;
     const inside = [...read, ...read.flatMap(formed)].map((each) => after(each, false));
     const alike = tool.kind === "memory" || tool.isFresh === true ? [own, ...inside] : [];
@@ -91,7 +91,7 @@ function nextStates(state: State, { way, subject, sources }: Stepping): readonly
   });
 }
 
-/** A tool that is trusted where its result has a form, as it is then. */
+/** A tool that is trusted if its result has a form, with such a result. */
 function formed(tool: Tool): readonly Tool[] {
   return tool.trustedForm === undefined ? [] : [{ ...tool, trustedForm: undefined }];
 }
@@ -102,14 +102,14 @@ function mayRunIn(state: State, tool: Tool, way: Way): boolean {
   return countsFor(way, tool).some((calls) => possible(way, tool, { label: state.label, calls }).runs);
 }
 
-/** The uses of a state: what may have succeeded did. */
+/** The uses of tools in a state: every tool that may have succeeded did. */
 export function usesOf({ done }: State, name?: string, calls = 0): readonly ToolUse[] {
   const others = [...done].filter((tool) => tool !== name);
   const uses = others.map((tool): ToolUse => ({ tool, calls: 0, succeeded: true }));
   return name === undefined ? uses : [...uses, { tool: name, calls, succeeded: done.has(name) }];
 }
 
-/** The numbers of calls that the rules for a tool tell apart. */
+/** The numbers of calls that the rules for a tool distinguish. */
 export function countsFor({ policy }: Way, { name }: Tool): readonly number[] {
   const bounds = rulesFor(policy, name).flatMap((rule) =>
     conditionsIn(rule).flatMap((each) => (each.type === "calls" ? [each.atLeast] : [])),
@@ -126,7 +126,7 @@ function isAtLeast(one: State, other: State): boolean {
   );
 }
 
-/** Sources are for people: no rule looks at them. */
+/** True for equal labels, without their sources: no rule looks at these. */
 function sameLabel(one: Label, other: Label): boolean {
   return one.integrity === other.integrity && secrecyText(one) === secrecyText(other);
 }

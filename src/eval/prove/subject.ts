@@ -15,17 +15,17 @@ import type { Capability } from "../../tool/capability.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { definitionOf } from "../simulate/stand-in-agent.ts";
 
-/** The verdicts that a policy may give of some call of a tool: more than it really says, never less. */
+/** The verdicts that a policy may give on some call of a tool: more than it really gives, never less. */
 export interface Possible {
-  /** The call may run without a question. */
+  /** True if the call may run without a question. */
   readonly free: boolean;
-  /** It may run at all: freely, or once a person agreed. */
+  /** True if it may run at all: freely, or with the consent of a person. */
   readonly runs: boolean;
-  /** The function that decides, into which nobody can look. */
+  /** The deciding function, which cannot be read. */
   readonly opaque?: string;
 }
 
-/** A way of working: one skill of an agent, behind its gate. A run has one, and those of the agents inside it. */
+/** A way: one skill of an agent, behind its gate. A run takes one, beside those of the agents inside it. */
 export interface Way {
   readonly agent: string;
   readonly skill: string;
@@ -33,31 +33,31 @@ export interface Way {
   readonly skills: readonly string[];
   readonly tools: ReadonlyMap<string, Tool>;
   readonly policy: Policy;
-  /** Of an agent that another one calls. */
+  /** True of an agent that another agent calls. */
   readonly isInside: boolean;
-  /** The label of what its model reads before all else. */
+  /** The label of the text that its model reads first. */
   readonly described: Label;
-  /** A tool that may have calls run without the question that the policy asks. */
+  /** A tool that may let calls run without the question that the policy asks. */
   readonly preapproves: string | undefined;
   readonly grants: readonly Capability[];
-  /** The verdicts found possible so far. */
+  /** The possible verdicts found so far. */
   readonly known: Map<string, Possible>;
 }
 
-/** All that is known of an agent without running it. */
+/** Everything known of an agent without running it. */
 export interface ProvenAgent {
   readonly name: string;
   readonly agent: Agent;
   readonly definition: AnyDefinition;
   readonly ways: readonly Way[];
-  /** The tools of all ways: two skills may have different ones of one name. */
+  /** The tools of all ways: two skills may have different tools of one name. */
   readonly tools: readonly Tool[];
   readonly limits: Limits;
   /** True if a hook may raise a bound. */
   readonly mayExtend: boolean;
-  /** Skills of which a run may be told to take one. */
+  /** True if a run may be told to take one of several skills. */
   readonly choosing: boolean;
-  /** Tools behind which something runs that cannot be looked into. */
+  /** The tools behind which code runs that cannot be read. */
   readonly opaque: readonly string[];
 }
 
@@ -67,7 +67,7 @@ function never(): never {
   throw new Error("a proof asks no model");
 }
 
-/** Looks at an agent. @throws WritError `definition-invalid` for what `agent()` did not make */
+/** Reads an agent. @throws WritError `definition-invalid` for a value that `agent()` did not make */
 export function subjectOf(agent: Agent): ProvenAgent {
   const definition = definitionOf(agent);
   const opaque: string[] = [];
@@ -93,14 +93,14 @@ function planOf(definition: AnyDefinition): ReturnType<typeof planAgent> {
 }
 
 interface Looking {
-  /** The skills around the agent; none of the agent itself. */
+  /** The skills around the agent; empty for the agent itself. */
   readonly around: readonly string[];
   readonly opaque: string[];
   /** The only tools that it may call there. */
   readonly only?: readonly string[] | undefined;
 }
 
-/** Agents deeper than this are not looked into. */
+/** The depth below which agents inside are not read. */
 const deepest = 8;
 
 function waysOf(definition: AnyDefinition, { around, opaque, only }: Looking): readonly Way[] {
@@ -139,7 +139,7 @@ function insideWays(tool: Tool, { opaque, around }: Looking): readonly Way[] {
   });
 }
 
-/** Tools that change the mode of a run; of those of the runtime it is known what they change. */
+/** True for tools that change the mode of a run; for those of the runtime it is known what they change. */
 function mayPreapprove(tool: Tool): boolean {
   if (tool.mode === undefined || tool.plans === true || tool.name === "find_tools") return false;
   const library = libraryOf(tool);

@@ -23,16 +23,16 @@ export interface SuspectCall {
   readonly at?: { readonly place: Place; readonly value: Json };
 }
 
-/** Calls that together may break a sentence, in a state that some run comes to. */
+/** Calls that together may break a sentence, in a state that some run reaches. */
 export interface Suspect {
   readonly way: Way;
   readonly state: State;
   readonly calls: readonly SuspectCall[];
-  /** The code of an author that decides whether it does. */
+  /** The author's code that decides whether they do. */
   readonly opaque?: string;
 }
 
-/** A sentence about calls: the others are decided by what the agent declares. */
+/** A sentence about calls. The agent's declarations decide all others. */
 export type CallSentence = GivenSentence | ApartSentence | NeverSentence | AtMostSentence;
 
 /** True for a sentence about calls. */
@@ -40,7 +40,7 @@ export function isAboutCalls(sentence: Sentence): sentence is CallSentence {
   return sentence.type !== "bound" && sentence.type !== "powers";
 }
 
-/** All that may break the sentence. Where there is nothing, no run does. */
+/** Everything that may break the sentence. If there is nothing, no run breaks it. */
 export function suspectsOf(sentence: CallSentence, subject: ProvenAgent): readonly Suspect[] {
   const states = (way: Way): readonly State[] => {
     const sources = sourcesOf(sentence);
@@ -111,7 +111,7 @@ export function countedPlaces(
   if (sentence.type === "apart") return places;
   const isCounted = countedIn(sentence.arguments);
   return places.filter((place) => {
-    // what was read may be secret: then a look says whom it asks
+    // values that were read may be secret: then it matters whom a look-up asks
     const label: Label = { integrity: "untrusted", secrecy: "private", sources: [] };
     return (sightIn(way, tool, { label, calls: 0, args: place.with("a value") }).leaves() ?? []).some(
       isCounted,
@@ -172,7 +172,7 @@ function never(sentence: NeverSentence, way: Way, states: readonly State[]): rea
   });
 }
 
-/** So many calls are counted one by one. */
+/** The most calls that are counted one by one. */
 const mostCounted = 1000;
 
 function tooOften(
@@ -220,7 +220,7 @@ interface Most {
   readonly opaque?: string;
 }
 
-/** The number of calls of a tool that may run in a run, up to `enough`. Those that a person agreed to lead on too. */
+/** The most calls of a tool that may run in a run, up to `enough`. Calls that a person agreed to lead to later states too. */
 function mostRuns({ way, tool, states }: Asking, without: "person" | undefined, enough: number): Most {
   const last = Math.max(...countsFor(way, tool), tool.constraints?.maxCalls ?? 0);
   let most = 0;
@@ -233,7 +233,7 @@ function mostRuns({ way, tool, states }: Asking, without: "person" | undefined, 
       if (without === "person") return freely(each, state, way);
       return each.runs ? [each.opaque === undefined ? { state } : { state, opaque: each.opaque }] : [];
     });
-    if (found.length === 0 && calls >= last) break; // from here on nothing changes
+    if (found.length === 0 && calls >= last) break; // later counts change nothing
     if (found.length === 0) continue;
     first ??= found.find(({ state }) => state.path !== undefined) ?? found[0];
     most += 1;

@@ -5,7 +5,7 @@ import { sameJson } from "../../util/same-json.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Execution } from "./execution.ts";
 
-/** True of an execution to which nobody agreed by itself, and which is an act of a plan that a person agreed to: each act lets one call run. */
+/** True of an execution that no person agreed to by itself, and that is an act of a plan that a person agreed to: each act lets one call run. */
 export function isPlanned(execution: Execution, evidence: Pick<Evidence, "world" | "subject">): boolean {
   const { executions } = evidence.world;
   const acts = agreedActs(execution, evidence).filter((act) => isActOf(act, execution));
@@ -19,12 +19,12 @@ export function isPlanned(execution: Execution, evidence: Pick<Evidence, "world"
   return new Set(alike.map(({ key }) => key)).size <= acts.length;
 }
 
-/** True of an execution to which a person said yes. */
+/** True of an execution that a person agreed to. */
 export function isAnswered({ callId }: Execution, answers: Evidence["world"]["answers"]): boolean {
   return answers.some((one) => one.callId === callId && one.isYes && one.isTaken);
 }
 
-/** The acts of the plans of its run to which a person said yes. */
+/** The acts of the plans of its run that a person agreed to. */
 function agreedActs(
   { runId }: Execution,
   { world, subject }: Pick<Evidence, "world" | "subject">,

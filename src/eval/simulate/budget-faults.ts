@@ -11,7 +11,7 @@ export function budgetFaults(one: Told, { world, subject, told, cluster }: Evide
   const faults = spendingFaults(one, subject.limits, cluster?.all ?? [run.machine]);
   if (began > turns) faults.push(`${run.id} took ${began} turns of ${turns}`);
   if (told.length > 1) return faults;
-  // A call that began while its reply was written, and whose process died before the reply was kept, is no call of the run: nothing decided about it.
+  // A call that began while its reply was written, and whose process died before the reply was kept, does not count: no decision was made on it.
   const counted = world.executions.filter((each) => world.decisionOn(each) !== undefined);
   const keys = new Set(counted.map(({ key }) => key));
   if (keys.size > toolCalls)
@@ -33,13 +33,13 @@ function spendingFaults(
   });
 }
 
-/** A bound on what the requests of a run use, with those of the runs inside it. */
+/** A bound on the use of a run's requests, with those of the runs inside it. */
 export interface SpendingBound {
   readonly of: "tokens" | "costUsd";
   readonly most: number;
 }
 
-/** A run, and all those inside it. */
+/** A run, and all runs inside it. */
 interface Spending {
   readonly runId: string;
   readonly facts: readonly Fact[];
@@ -52,15 +52,15 @@ interface Spent {
   readonly late: number | undefined;
 }
 
-/** The amount that was used around a run: when it made its first request at the latest, which may be before the reply around it had ended, and after that reply. */
+/** The amount used around a run: at the latest time of its first request, which may be before the reply around it had ended, and after that reply. */
 interface Around {
   readonly first: number;
   readonly later: number;
 }
 
 /**
- * The amount that was used when the first request was made that a bound forbids; undefined where there is none. Calls of one turn run beside each other: of
- * what the others use, a run inside one of them knows nothing.
+ * The amount that was used at the first request that a bound forbids; undefined if there is none. Calls of one turn run side by side, and a run inside
+ * one of them does not know what the others use.
  */
 export function lateRequest(run: Spending, bound: SpendingBound): number | undefined {
   return spentIn(run, { first: 0, later: 0 }, bound).late;

@@ -3,7 +3,7 @@ import type { RecordPart } from "../../journal/parts.ts";
 import type { Machine } from "./machine.ts";
 import type { World } from "./world.ts";
 
-/** Whatever loses its process when a machine dies. */
+/** A run that loses its process when a machine dies. */
 export interface Carried {
   readonly machine: Machine;
   readonly isDone: boolean;
@@ -19,11 +19,11 @@ export interface Machines {
   readonly machines: readonly [Machine, ...Machine[]];
   /** The parts in which a run may differ from its records. */
   readonly accept?: readonly RecordPart[];
-  /** Those with the changed agent, at the same places; none where nothing is redeployed. */
+  /** The machines with the changed agent, at the same places; empty if nothing is redeployed. */
   readonly changed: readonly Machine[];
 }
 
-/** The machines and the store that durable runs have. One machine at a time carries runs out. */
+/** The machines and the store of durable runs. One machine at a time carries runs out. */
 export class Cluster {
   readonly world: World;
   readonly store: MortalRuns;
@@ -62,7 +62,7 @@ export class Cluster {
     return this.processes < this.machines.length;
   }
 
-  /** Goes on with another machine; `leave` says what becomes of what this one had. */
+  /** Goes on with another machine; `leave` decides about the runs that this one had. */
   moveOn(leave: () => void): void {
     const { world, changed } = this;
     this.processes += 1;
@@ -76,7 +76,7 @@ export class Cluster {
     leave();
   }
 
-  /** Ends a machine in the middle of what it does. */
+  /** Ends a machine in the middle of its work. */
   die(machine: Machine): void {
     machine.process.isAlive = false;
     this.world.count("deaths");
@@ -86,7 +86,7 @@ export class Cluster {
     });
   }
 
-  /** Hands over all that the machine has. */
+  /** Hands over all runs of the machine. */
   handOver(): void {
     if (!this.hasSpare) return;
     this.world.note("the runs are handed over");

@@ -9,7 +9,7 @@ import {
   type Schedule,
 } from "./schedule.ts";
 
-/** Numbers from 0 up to 1, the same ones for the same seed (mulberry32). */
+/** Pseudo-random numbers from 0 up to 1, the same for the same seed (mulberry32). */
 export function randomFrom(seed: number): Random {
   let state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b);
   return () => {
@@ -20,7 +20,7 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** The chance that something deviates at a point of a kind, in a schedule that has such deviations at all. */
+/** The chance of a deviation at a point of a kind, in a schedule with such deviations. */
 const chances: Readonly<Record<PointKind, readonly number[]>> = {
   model: [0.7, 1],
   tool: [0.1, 0.35],
@@ -31,7 +31,7 @@ const chances: Readonly<Record<PointKind, readonly number[]>> = {
   input: [0.4],
 };
 
-/** The part of all schedules that has deviations of a kind. Few have all: what one fault hides, another schedule shows. */
+/** The share of all schedules that have deviations of a kind. Few have all kinds: another schedule shows what one fault hides. */
 const shares: Readonly<Record<PointKind, number>> = {
   model: 0.95,
   tool: 0.45,
@@ -45,21 +45,21 @@ const shares: Readonly<Record<PointKind, number>> = {
 /** The share of schedules whose runs are durable: they cost several times as much as others. */
 const durableShare = 0.3;
 
-/** What may be drawn. */
+/** The deviations that may be drawn. */
 export interface Drawable {
   readonly faults: ReadonlySet<DeviationName>;
-  /** Runs may be durable. */
+  /** True if runs may be durable. */
   readonly durable: boolean;
 }
 
-/** Draws a schedule from a seed while it is played: first what may happen in it, then at each point whether it does. */
+/** Draws a schedule from a seed while it is played: first the kinds of its deviations, then at each point whether one happens. */
 export class Drawing implements Chooser {
   readonly durable: boolean;
   private readonly drawn: Deviation[] = [];
   private readonly random: Random;
   private readonly chance = new Map<PointKind, number>();
   private readonly faults: ReadonlySet<DeviationName>;
-  /** The model proposes calls in so many replies. */
+  /** The number of replies in which the model still proposes calls. */
   private proposals: number;
 
   constructor(seed: number, { faults, durable }: Drawable) {
@@ -98,5 +98,5 @@ const kinds: readonly PointKind[] = ["model", "tool", "person", "step", "moment"
 
 const needDurable: ReadonlySet<PointKind> = new Set(["step", "process"]);
 
-/** All deviations that there are. */
+/** The names of all deviations. */
 export const allFaults: ReadonlySet<DeviationName> = new Set(Object.values(deviations).flat());

@@ -13,7 +13,7 @@ import { drawAnswer } from "./person.ts";
 import type { Deviation } from "./schedule.ts";
 import type { RunAsked, SimulatedRun } from "./simulated-run.ts";
 
-/** The time until somebody notices that a process died. */
+/** The time until the death of a process is noticed. */
 const noticedMs = 1000;
 
 /** The time until a worker hears that its run was cancelled. */
@@ -26,13 +26,13 @@ export class DurableRun implements SimulatedRun {
   isDone = false;
   result: RunResult<unknown> | undefined;
   thrown: unknown;
-  /** The end that its store has. */
+  /** The end in its store. */
   end: Outcome | undefined;
   private readonly asked: RunAsked;
   private readonly cluster: Cluster;
   private readonly known = new Set<string>();
   private carrying: Carrying | undefined;
-  /** The number of processes that have had it: of an earlier one nobody hears any more. */
+  /** The number of processes that have had it: only the last one is heard. */
   private turn = 0;
 
   constructor(asked: RunAsked, cluster: Cluster, stored: NewRun) {
@@ -44,7 +44,7 @@ export class DurableRun implements SimulatedRun {
     void cluster.store.begin(stored).then(() => this.goOn());
   }
 
-  /** The runs as the desk has them. */
+  /** The runs as the desk sees them. */
   private get runs(): DurableRuns {
     const { store, desk, accept } = this.cluster;
     return durableRunsWith({ store, agents: [this.asked.agentOn(desk)], accept }, desk.host);
@@ -69,13 +69,13 @@ export class DurableRun implements SimulatedRun {
     this.carrying?.leave();
   }
 
-  /** Looks once more at the end that the store has: whoever came late may have written another one. */
+  /** Reads the end in the store once more: a late process may have written another one. */
   async lookAgain(): Promise<void> {
     const run = await this.cluster.store.read(this.id);
     if (run?.end !== undefined) this.end = run.end.outcome;
   }
 
-  /** Its process is dead, or taken for dead: another one goes on. */
+  /** Loses its process, which is dead or taken for dead: another one goes on. */
   lose(): void {
     const { world, store } = this.cluster;
     this.turn += 1;
@@ -112,7 +112,7 @@ export class DurableRun implements SimulatedRun {
     const carrying = carryOut(dying, this.aroundOn(machine, turn));
     if (this.turn === turn) this.carrying = carrying;
     await carrying.done;
-    if (this.turn !== turn) return; // it was taken for dead, and another one has the run
+    if (this.turn !== turn) return; // it was taken for dead, and another process has the run
     this.carrying = undefined;
     await this.goOn();
   }
@@ -129,7 +129,7 @@ export class DurableRun implements SimulatedRun {
     };
   }
 
-  /** The agent, whose results are kept: a worker has no use for them. */
+  /** The agent, with its results kept, because a worker does not use them. */
   private noting(agent: Runnable, turn: number): Runnable {
     const run: Runnable["run"] = async (input, options) => {
       this.result = undefined;
@@ -145,7 +145,7 @@ export class DurableRun implements SimulatedRun {
     };
     const { description, name } = agent;
     const stream: Runnable["stream"] = (input, options) => agent.stream(input, options);
-    const called = async (input: never): Promise<unknown> => (await run(input)).output; // as every runnable can be, and a worker never does
+    const called = async (input: never): Promise<unknown> => (await run(input)).output; // every runnable can be called like this, although a worker does not
     return Object.assign(Object.defineProperty(called, "name", { value: name }), {
       description,
       run,
@@ -153,7 +153,7 @@ export class DurableRun implements SimulatedRun {
     });
   }
 
-  /** Has people answer the questions that are new. */
+  /** Has people answer the new questions. */
   private async askPeople(): Promise<void> {
     const { store, world } = this.cluster;
     for (const question of await store.questions(this.id)) {
@@ -173,7 +173,7 @@ export class DurableRun implements SimulatedRun {
     }
   }
 
-  /** A question that nobody answers is answered by its time; one without a time leaves the run where it is, until somebody cancels it. */
+  /** Has its time answer a question that nobody answers; a question without a time leaves the run where it is, until the run is cancelled. */
   private expireLater({ until }: WaitingQuestion, isSilent: boolean): void {
     const { store, world } = this.cluster;
     if (until !== undefined)
@@ -183,7 +183,7 @@ export class DurableRun implements SimulatedRun {
 
   private async answer(question: WaitingQuestion, deviation: Deviation | undefined): Promise<void> {
     const { request } = question;
-    this.cluster.world.waiting.delete(`${this.id} ${question.key}`); // somebody answers, whether that is taken or not
+    this.cluster.world.waiting.delete(`${this.id} ${question.key}`); // somebody answers, whether the answer is taken or not
     if (request.unsettled === true) await this.settle(question);
     else if (request.waitsFor !== undefined) await this.signal(question);
     else {
@@ -228,7 +228,7 @@ export class DurableRun implements SimulatedRun {
     );
   }
 
-  /** What a person says of a call that was at work when its process died is the truth. */
+  /** Settles a call that was under way when its process died. The person tells the truth. */
   private async settle({ key, request, by }: WaitingQuestion): Promise<void> {
     const { callId } = request;
     const done = this.cluster.world.executions.find((one) => one.callId === callId && one.tookEffect);

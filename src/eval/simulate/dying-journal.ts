@@ -4,23 +4,23 @@ import type { Machine } from "./machine.ts";
 import { pick, type Random, type Drawn } from "./schedule.ts";
 import { never } from "./world.ts";
 
-/** What can happen to the process that has a journal. */
+/** The things that can happen to the process that has a journal. */
 export interface Mortality {
   /** True while another process can go on. */
   readonly hasSpare: () => boolean;
   readonly die: () => void;
-  /** The process stands still for so long that it is taken for dead. */
+  /** Makes the process stand still for so long that it is taken for dead. */
   readonly stall: () => void;
   readonly onQuestion: () => void;
 }
 
-/** The keys of calls: of all steps those whose effect matters most. */
+/** The keys of calls, the steps whose effect matters most. */
 const isCall = /\/call\/\d+$/;
 
 /** The time for which a process stands still. */
 const stallMs = 20_000;
 
-/** The journal of a run, at each of whose steps the process may die. What a dead process waits for does not come. */
+/** The journal of a run whose process may die at each step. A promise that a dead process waits for never resolves. */
 export function dyingJournal(journal: RunJournal, machine: Machine, mortality: Mortality): RunJournal {
   const { process, world } = machine;
   const die = async (): Promise<never> => {
@@ -79,7 +79,7 @@ export function dyingJournal(journal: RunJournal, machine: Machine, mortality: M
   };
 }
 
-/** The questions of a run that can wait: of each one without an answer people hear. */
+/** The questions of a run that can wait: people hear of each one without an answer. */
 function asking({ ask }: RunJournal, { process }: Machine, mortality: Mortality): Pick<RunJournal, "ask"> {
   if (ask === undefined) return {};
   return {

@@ -6,41 +6,41 @@ import { isFactEvent } from "./inside-run.ts";
 import type { Played } from "./play.ts";
 import type { SimulatedRun } from "./simulated-run.ts";
 
-/** What is known of an agent before anything is played. */
+/** The facts known of an agent before anything is played. */
 export interface Subject {
   readonly name: string;
   readonly limits: Limits;
-  /** Every tool, by its name, of agents inside too. */
+  /** Every tool by name, including those of agents inside. */
   readonly tools: ReadonlyMap<string, Tool>;
-  /** The tools in whose place another one stands: whatever is told of these, it did. */
+  /** The tools with stand-ins: everything told of these, the stand-in did. */
   readonly standIns: ReadonlySet<string>;
   readonly listed: ReadonlyMap<string, ReadonlySet<string>>;
-  /** A changed agent may go on with the runs. */
+  /** True if a changed agent may go on with the runs. */
   readonly isRedeployed: boolean;
-  /** The agent's compaction puts a summary in the place of what it drops. */
+  /** True if the agent's compaction replaces what it drops with a summary. */
   readonly summarises: boolean;
-  /** Hooks or recoveries of the author may change results, and run tools again. */
+  /** True if hooks or recoveries of the author may change results, and run tools again. */
   readonly mends: boolean;
-  /** Recoveries of the author may put arguments in the place of those that were cut. */
+  /** True if recoveries of the author may replace arguments that were cut. */
   readonly recovers: boolean;
-  /** The author has a blocked call skip the rest of its turn. */
+  /** True if the author has a blocked call skip the rest of its turn. */
   readonly skipsAfterBlocked: boolean;
 }
 
-/** A run that was played, with what it told. */
+/** A run that was played, with the facts that it told. */
 export interface Told {
   readonly run: SimulatedRun;
   readonly facts: readonly (AgentEvent & Fact)[];
   readonly outcome: Outcome | undefined;
 }
 
-/** All that the invariants look at. */
+/** Everything that the invariants check. */
 export interface Evidence extends Played {
   readonly subject: Subject;
   readonly told: readonly Told[];
 }
 
-/** Collects what a schedule left. */
+/** Collects the evidence of a schedule. */
 export function evidenceOf(played: Played, subject: Subject): Evidence {
   const told = played.runs.map((run) => {
     const facts = (run.machine.heard.get(run.id) ?? []).filter(isFactEvent);

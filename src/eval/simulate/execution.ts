@@ -13,12 +13,12 @@ export interface Execution {
   /** Milliseconds since the simulation began. */
   readonly atMs: number;
   readonly process: number;
-  /** Its schema takes the arguments. */
+  /** True if its schema takes the arguments. */
   readonly fits: boolean;
-  /** It happened: what the tool does was done. */
+  /** True if the effect of the tool happened. */
   tookEffect: boolean;
-  /** Its result, whether the tool gave it back or not. */
+  /** Its result, whether the tool returned it or not. */
   made?: Json;
-  /** The time at which the tool gave it back, once it did. */
+  /** The time at which the tool returned it, if it did. */
   givenMs?: number;
 }

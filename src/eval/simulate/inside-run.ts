@@ -5,7 +5,7 @@ import type { Machine } from "./machine.ts";
 export interface SimulatedInside {
   readonly runId: string;
   readonly agent: string;
-  /** The run whose call it is inside. */
+  /** The run with the call that it is inside. */
   readonly parentRunId: string;
   /** That call, and its turn. */
   readonly callId: string;
@@ -13,7 +13,7 @@ export interface SimulatedInside {
   readonly facts: readonly Fact[];
 }
 
-/** The runs inside the calls of a run, as the last machine tells them that had them. */
+/** The runs inside the calls of a run, as the last machines that had them tell them. */
 export function insideRun(outer: string, machines: readonly Machine[]): readonly SimulatedInside[] {
   const known = new Map<string, SimulatedInside>();
   for (const { heard } of machines)
@@ -28,7 +28,7 @@ export function insideRun(outer: string, machines: readonly Machine[]): readonly
   return [...known.values()];
 }
 
-/** The call that a run is inside of, as the run around it tells. */
+/** The call that a run is inside, as the run around it tells it. */
 function callAround(
   runId: string,
   around: readonly AgentEvent[],
@@ -41,7 +41,7 @@ function callAround(
   return undefined;
 }
 
-/** True of a fact, as a machine hears it. */
+/** True of an event that is a fact. */
 export function isFactEvent(event: AgentEvent): event is AgentEvent & Fact {
   return isFact(event);
 }

@@ -15,7 +15,7 @@ import { orderFaults } from "./order-faults.ts";
 import type { Execution } from "./execution.ts";
 import type { Answered, World } from "./world.ts";
 
-/** What must hold in every schedule of every agent: by its name, a function that says what was wrong. */
+/** The invariants of every schedule of every agent: by name, a function that returns what was wrong. */
 export const runtimeInvariants: Readonly<Record<string, (evidence: Evidence) => readonly string[]>> = {
   "every run ends": endFaults,
   "the transcript is valid": ({ told }) =>
@@ -44,7 +44,7 @@ export const runtimeInvariants: Readonly<Record<string, (evidence: Evidence) => 
   "a session keeps what was said": sessionFaults,
 };
 
-/** Codes of errors that no schedule may bring about: they say that the runtime, or a replay, broke. */
+/** Codes of errors that no schedule may cause: they mean that the runtime, or a replay, broke. */
 const broken: ReadonlySet<string> = new Set([
   "run-broken",
   "journal-mismatch",
@@ -83,13 +83,13 @@ function truthFaults({ facts, outcome }: Told, evidence: Evidence): readonly str
   });
 }
 
-/** The arguments of the calls of a run's replies, by their ids. */
+/** The arguments of the calls in a run's replies, by call id. */
 function proposedIn(facts: readonly AgentEvent[]): ReadonlyMap<string, Json> {
   const replies = facts.flatMap((fact) => (fact.type === "message-end" ? (fact.message ?? []) : []));
   return new Map(replies.flatMap(callsOf).map((call) => [call.id, call.arguments]));
 }
 
-/** The reason why the result of a call is not true of what its tool did; undefined where it is. */
+/** The reason why the result of a call does not agree with what its tool did; undefined if it does. */
 function untruthOf(
   end: EndedCall,
   { world, subject }: Evidence,
@@ -107,7 +107,7 @@ function untruthOf(
     (one) => world.brokenOff.has(one.callId) && sameJson(one.arguments, wanted),
   );
   if (result.status === "ok") return subject.mends ? undefined : lieOf([...made, ...takenOver], end);
-  // A process that was taken for dead may have a reply of its own, and a call of this id in it.
+  // A process that was taken for dead may have a reply of its own, with a call of this id.
   const own = made.filter(({ arguments: args }) => sameJson(args, wanted));
   if (own.length > 0 && isUndone(result, tool, subject)) return "it ran";
   const changes = tool?.effect === "write" || tool?.effect === "irreversible";
@@ -116,7 +116,7 @@ function untruthOf(
 }
 
 /**
- * True of a result that says of a call that nothing was done. One that may run again leaves no trace where its process dies: code that was deployed
+ * True of a result that says that its call did nothing. A call that may run again leaves no trace if its process dies: code that was deployed
  * since may refuse it.
  */
 function isUndone(
@@ -128,7 +128,7 @@ function isUndone(
   return nothingDone.has(status) && !mayBeForgotten;
 }
 
-/** More of a text than is compared: long ones are cut for the model. */
+/** The length of the part of a text that is compared: long texts are cut for the model. */
 const compared = 200;
 
 /** The reason why a result is not what the tool made. */
@@ -145,7 +145,7 @@ function lieOf(made: readonly Execution[], { result: { text, value } }: EndedCal
 
 type EndedCall = Extract<AgentEvent, { readonly type: "tool-end" }>;
 
-/** What began after a run was stopped. A process that was taken for dead may not have heard of it. */
+/** The executions that began after a run was stopped. A process that was taken for dead may not have heard of it. */
 function stopFaults({ world, told, subject }: Evidence): readonly string[] {
   const isWhole = (world.counts.get("losses") ?? 0) === 0;
   return told.flatMap(({ run }) => {
@@ -180,12 +180,12 @@ function policyFaults(evidence: Evidence): readonly string[] {
     const judged = world.judgements.findLast(
       (one) => one.callId === callId && one.tool === tool && one.agent === agent && one.place <= place,
     );
-    // Of an agent that was deployed later another policy is watched, or none.
+    // An agent that was deployed later has another policy, which may not be watched.
     const isWatched = watched.has(agent) && (judged !== undefined || !subject.isRedeployed);
     const verdict = isWatched ? judged?.verdict : world.decisionOn(execution);
     const what = `${agent} ran ${tool} (${callId})`;
     if (verdict === undefined) return isWatched ? [`${what}, and the policy was not asked`] : [];
-    if (verdict === "deny") return subject.isRedeployed ? [] : [`${what}, and the policy said no`]; // that of another process, it may be
+    if (verdict === "deny") return subject.isRedeployed ? [] : [`${what}, and the policy said no`]; // another process may have said it
     const isAgreed = isAnswered(execution, world.answers) || isPlanned(execution, evidence);
     return verdict === "ask" && !isAgreed ? [`${what}, and nobody agreed`] : [];
   });
@@ -218,7 +218,7 @@ function labelFaults({ world, subject, told }: Evidence): readonly string[] {
   return rise === undefined ? faults : [...faults, `what the policy was told rose ${rise}`];
 }
 
-/** The label of the first reply that saw more than what stands before it, where a summary stands for what is gone. */
+/** The label of the first reply that saw more than the messages before it have, if a summary replaces earlier messages. */
 function unexplained(messages: readonly Message[]): string | undefined {
   const reply = messages.findIndex(
     (message, place) =>
@@ -228,7 +228,7 @@ function unexplained(messages: readonly Message[]): string | undefined {
   return message === undefined ? undefined : JSON.stringify(labelOf(message));
 }
 
-/** Of runs of one session, one after the other, the later has seen what the earlier saw, also where that was summarised. */
+/** Checks the labels of runs of one session: a later run has seen what an earlier one saw, even if that was summarised. */
 function forgottenLabels(told: Evidence["told"], world: World): readonly string[] {
   return told.flatMap(({ run: { id, result } }, place) => {
     const before = told[place - 1]?.run.result;
@@ -266,7 +266,7 @@ function approvalFaults(evidence: Evidence): readonly string[] {
   ];
 }
 
-/** Runs that answered while a person was still to answer them. */
+/** Runs that answered while a person still had to answer them. */
 function waitFaults({ world, told, subject }: Evidence): readonly string[] {
   const answered = told.filter(({ outcome }) => outcome?.type === "answered");
   const ended = new Set(answered.map(({ run }) => run.id));
@@ -277,7 +277,7 @@ function waitFaults({ world, told, subject }: Evidence): readonly string[] {
   );
 }
 
-/** What a call did that is not what a person answered. */
+/** The differences between a call and the answer of a person to it. */
 function answeredFaults(
   { runId, callId, tool, isYes, edited }: Answered,
   { world: { executions }, told, subject }: Evidence,
@@ -310,13 +310,13 @@ function isWithin(runId: string, outer: string): boolean {
   return runId === outer || runId.startsWith(`${outer}/`);
 }
 
-/** Whether arguments have the numbers that a person wrote: other values a schema may read in its own way. */
+/** True if arguments have the numbers that a person wrote. A schema may convert other values. */
 function hasNumbersOf(edited: Json | undefined, args: Json): boolean {
   if (!isJsonObject(edited) || !isJsonObject(args)) return true;
   return Object.entries(edited).every(([name, value]) => typeof value !== "number" || args[name] === value);
 }
 
-/** Of two runs of one session that both answered, the later is told what the earlier said. Which one is later the session says. */
+/** Checks two runs of one session that both answered: the later is told the answer of the earlier. The session says which one is later. */
 function sessionFaults({ told, world }: Evidence): readonly string[] {
   return told.flatMap((one, place) => {
     const next = told[place + 1];
@@ -329,9 +329,9 @@ function sessionFaults({ told, world }: Evidence): readonly string[] {
   });
 }
 
-/** True if a run began with the answer of another one before it. */
+/** True if a run began with the answer of another run before it. */
 function isTold({ run: { result } }: Told, { run: { result: other } }: Told): boolean {
-  if (result === undefined || other === undefined) return true; // what it was told nobody kept
+  if (result === undefined || other === undefined) return true; // nobody kept the messages it began with
   const { messages } = result.transcript;
   const before = messages.slice(0, messages.findLastIndex(isAsked));
   return before.some((message) => message.role === "assistant" && textOf(message).includes(other.text));

@@ -1,6 +1,6 @@
 import type { Label, Secrecy } from "../../message/label.ts";
 
-/** The first label that says more good than one before it, as text; undefined where none does. */
+/** The first label that is better than one before it, as text; undefined if none is. */
 export function risen(labels: readonly Label[]): string | undefined {
   for (const [place, label] of labels.entries()) {
     const before = labels[place - 1];
@@ -10,7 +10,7 @@ export function risen(labels: readonly Label[]): string | undefined {
   return undefined;
 }
 
-/** Whether a label says no more good than another, said without the code that joins them. */
+/** True if a label is not better than another. Written without the code that joins labels. */
 export function isNotHigher(label: Label, than: Label): boolean {
   if (than.integrity === "trusted" && than.secrecy === "public") return true;
   if (label.integrity === "trusted" && than.integrity === "untrusted") return false;
@@ -19,7 +19,7 @@ export function isNotHigher(label: Label, than: Label): boolean {
   );
 }
 
-/** Whether those who may learn the one may all learn the other. */
+/** True if everybody who may learn `secrecy` may also learn `than`. */
 function mayAllLearn(secrecy: Secrecy, than: Secrecy): boolean {
   if (than === "public" || secrecy === "private") return true;
   if (secrecy === "public") return false;

@@ -4,7 +4,7 @@ import type { AgentEvent } from "../../event/event.ts";
 import type { Host } from "../../journal/host.ts";
 import { type Heard, never, type SimulatedProcess, type World } from "./world.ts";
 
-/** A machine of a simulation: an agent was made for it, and one process of a schedule has it. */
+/** A machine of a simulation: an agent was made for it, and one process of each schedule uses it. */
 export class Machine {
   readonly host: Host;
   readonly number: number;
@@ -28,7 +28,7 @@ export class Machine {
     };
   }
 
-  /** Gives it to a process of a new schedule. */
+  /** Gives the machine to a process of a new schedule. */
   begin(world: World): void {
     this.heard = new Map();
     this.current = { world, process: { number: this.number, isAlive: true } };
@@ -44,7 +44,7 @@ export class Machine {
     return this.current.process;
   }
 
-  /** Waits. A process that dies meanwhile waits for ever. */
+  /** Waits. If the process dies meanwhile, the promise never resolves. */
   sleep(ms: number): Promise<void> {
     const { process, world } = this;
     if (!process.isAlive) return never();
@@ -55,7 +55,7 @@ export class Machine {
     return promise;
   }
 
-  /** Keeps an event of a run. A run that is told from its beginning again is kept anew. */
+  /** Keeps an event of a run. A run that is told again from its beginning replaces the earlier events. */
   hear(event: AgentEvent): void {
     if (!this.process.isAlive) return;
     const { runId } = event;

@@ -26,32 +26,38 @@ import type { Invariant } from "./view.ts";
 
 /** Options of {@link simulate}. */
 export interface SimulationOptions<State = undefined> {
-  /** The seed of the first schedule; each later one has the next. Default 1. */
+  /** The seed of the first schedule; each later schedule uses the next. Default 1. */
   readonly seed?: number;
-  /** The number of schedules. The first that fails is the last. Default 1 000. */
+  /** The number of schedules. It stops at the first that fails. Default 1 000. */
   readonly schedules?: number;
-  /** What the user says: several are a conversation in one session. Default: one, "Do it." */
+  /** The user's messages: several are a conversation in one session. Default: one, "Do it." */
   readonly inputs?: readonly Question[];
-  /** Replies of the model on a quiet day, reply by reply, after each input ({@link recordedScript} makes one of a run). Then, and without one, it answers at once. */
+  /**
+   * Replies of the model in a quiet schedule, in order, after each input ({@link recordedScript} makes them of a run). After the last, and without a script,
+   * the model answers at once.
+   */
   readonly script?: readonly ScriptReply[];
-  /** The simulated world, new for each schedule, which stand-ins of tools are given and invariants see. */
+  /** Makes the simulated world, new for each schedule, for stand-ins of tools and for invariants. */
   readonly state?: () => State;
   /**
-   * What stands in for tools, by their names: a function that does and gives what the tool would, or `own` for the tool's own code. Default: `own` for tools
-   * that declare the effect `none`; all others give a text, or a value that their output schema takes.
+   * The stand-ins of tools, by name: a function that acts and returns in place of the tool, or `own` for the tool's own code. Default: `own` for tools
+   * that declare the effect `none`; all others return a text, or a value that their output schema takes.
    */
   readonly tools?: Readonly<Record<string, StandIn<State> | "own">>;
-  /** Your own invariants, by their names. */
+  /** Invariants of your own, by name. */
   readonly invariants?: Readonly<Record<string, Invariant<State>>>;
-  /** The agent as it is after a deploy: a process that goes on with a run may have it. */
+  /** The agent after a deploy: a process that goes on with a run may have it. */
   readonly redeploy?: Agent;
-  /** The parts in which that agent may differ from what is recorded, as `accept` of `durableRuns()`. Default none: the runs of the agent before it fail. */
+  /** The parts in which that agent may differ from the records, as `accept` of `durableRuns()`. Default none: the runs of the agent before it fail. */
   readonly accept?: readonly RecordPart[];
   /** The only deviations that may happen. Default: all. */
   readonly faults?: readonly DeviationName[];
-  /** Three of ten schedules are of durable runs. `false`: none. Default true. */
+  /** Makes about three of ten schedules durable. `false`: none. Default true. */
   readonly durable?: boolean;
-  /** Plays this schedule alone, as a printed test does. One of which a deviation does not happen fails: its point is not reached, or nothing of its kind can happen there. */
+  /**
+   * Plays only this schedule, as a printed test does. It fails if one of its deviations does not happen, because its point is not reached or nothing of its
+   * kind can happen there.
+   */
   readonly schedule?: Schedule;
   /** The module of printed tests. */
   readonly test?: TestSource;
@@ -71,7 +77,7 @@ const deviation = refined(
     return field === undefined || Object.hasOwn(given, field);
   },
 );
-/** The field without which a deviation is none: the test of a schedule with it would test nothing. */
+/** The field that a deviation needs: without it, the test of a schedule would test nothing. */
 const needed: Readonly<Record<string, string>> = {
   proposes: "calls",
   "is-cut": "calls",
@@ -117,10 +123,10 @@ export function checkSimulate<State>(agent: string, options: SimulationOptions<S
   }
 }
 
-/** Runs go on in another process after one of these. */
+/** The deviations after which runs go on in another process. */
 const losses: ReadonlySet<DeviationName> = new Set([...deviations.step, "hands-over"]);
 
-/** The thing that a deviation wants and the options do not have: schedules without it would test nothing. */
+/** The thing that a deviation needs and the options lack: without it, schedules would test nothing. */
 function missingFor<State>(
   fault: DeviationName,
   { durable = true, redeploy, inputs = [], faults = [] }: SimulationOptions<State>,

@@ -5,7 +5,7 @@ import { addUsage, noUsage } from "../../message/usage.ts";
 import { sameJson } from "../../util/same-json.ts";
 import type { Told } from "./evidence.ts";
 
-/** Facts of a run that are not in order: one is missing, a call has no end in its turn, ends come in another order than the calls, or usage does not add up. */
+/** Faults in the order of a run's facts: one is missing, a call has no end in its turn, ends come in another order than the calls, or usage does not add up. */
 export function orderFaults({ run, facts }: Told): readonly string[] {
   const last = facts.at(-1);
   const end = last?.type === "run-end" ? last : undefined;
@@ -18,10 +18,10 @@ export function orderFaults({ run, facts }: Told): readonly string[] {
   return faults.map((what) => `${run.id}: ${what}`);
 }
 
-/** Ends behind which calls may be open: somebody else ended the run, or has it, or it may be tried again. */
+/** Codes of ends after which calls may be open: somebody else ended the run, or has it, or it may be tried again. */
 const leaving: ReadonlySet<string> = new Set(["run-ended", "run-taken", "session-conflict"]);
 
-/** True of an end behind which a run may go on. */
+/** True of an end after which a run may go on. */
 function isLeft(outcome: Outcome): boolean {
   return outcome.type === "suspended" || (outcome.type === "failed" && leaving.has(outcome.code));
 }
@@ -35,7 +35,7 @@ function numberFaults(facts: readonly AgentEvent[]): readonly string[] {
   });
 }
 
-/** A run that waits, or whose process died, has calls that are to end later. */
+/** Faults in the ends of calls. A run that waits, or whose process died, has calls that end later. */
 function turnFaults(facts: readonly AgentEvent[], isOver: boolean): readonly string[] {
   const faults: string[] = [];
   let turn = 0;

@@ -2,7 +2,7 @@ import type { ApprovalRequest } from "../../policy/rules/approval-request.ts";
 import { isJsonObject } from "../../util/json.ts";
 import { pick, type Drawn, type Random } from "./schedule.ts";
 
-/** What a person does in place of saying yes. `canClickTwice`: the question stands in a store, where it can be answered by anybody and again. */
+/** A deviation of a person, who otherwise says yes. `canClickTwice`: the question is in a store, where anybody can answer it, and again. */
 export function drawAnswer(
   random: Random,
   request: ApprovalRequest,

@@ -7,7 +7,7 @@ import type { RunAsked, SimulatedRun } from "./simulated-run.ts";
 import { drawAnswer } from "./person.ts";
 import { never } from "./world.ts";
 
-/** A run that lives in one process: with it everything ends. */
+/** A run that lives in one process, and ends with it. */
 export class PlainRun implements SimulatedRun {
   readonly id: string;
   machine: Machine;
@@ -31,7 +31,7 @@ export class PlainRun implements SimulatedRun {
   }
 
   handOver(): void {
-    // A run without a journal has nobody to go on with it.
+    // No other process can go on with a run without a journal.
   }
 
   private async carryOut({ id, input, session, skill, agentOn }: RunAsked): Promise<void> {

@@ -13,13 +13,13 @@ import { type Chooser, pick } from "./schedule.ts";
 import type { RunAsked, SimulatedRun } from "./simulated-run.ts";
 import { never, World } from "./world.ts";
 
-/** All that schedules of one simulation share. */
+/** The things that all schedules of one simulation share. */
 export interface Stage extends Machines {
   readonly inputs: readonly unknown[];
-  /** The same inputs, as a store of runs keeps them. */
+  /** The same inputs, in the form of a store of runs. */
   readonly stored: readonly NewRun[];
   readonly agents: ReadonlyMap<Machine, Agent>;
-  /** The skills of which one is chosen for each input, where the agent has several and does not choose itself. */
+  /** The skills from which one is chosen for each input, if the agent has several and does not choose itself. */
   readonly skills: readonly (readonly string[])[];
 }
 
@@ -28,11 +28,11 @@ export interface Played {
   readonly world: World;
   readonly runs: readonly SimulatedRun[];
   readonly cluster: Cluster | undefined;
-  /** The session of the conversation, as a machine has it; undefined where there is one input. */
+  /** The session of the conversation on a machine; undefined if there is only one input. */
   readonly handleOn: ((machine: Machine) => SessionHandle) | undefined;
 }
 
-/** Plays one schedule to its end, and lets all happen that comes after it. `watch` is told what happens. */
+/** Plays one schedule to its end, and then lets everything happen that is left. `watch` is called for each happening. */
 export async function play(
   stage: Stage,
   chooser: Chooser,
@@ -70,7 +70,7 @@ export async function play(
   return { world, runs, cluster, handleOn: sessions && handleOn };
 }
 
-/** The watcher of a store: undefined where nobody watches, which costs nothing. */
+/** The watcher of a store: undefined without `watch`, at no cost. */
 function watchOf(watch: World["watch"]): Parameters<typeof mortalRuns>[1] {
   return watch && ((runId, change) => watch({ type: "stored", runId, change }));
 }
@@ -100,7 +100,7 @@ function begin(stage: Stage, { world, place, cluster, handleOn }: Beginning): Si
   const skill = skills && chosenSkill(skills, world);
   const asked: RunAsked = {
     id,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was held against the agent's schema
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was checked against the agent's schema
     input: stage.inputs[place] as never,
     agentOn: (machine) => {
       const agent = stage.agents.get(machine);
@@ -121,7 +121,7 @@ function begin(stage: Stage, { world, place, cluster, handleOn }: Beginning): Si
   return run;
 }
 
-/** The skill is part of the input: which one, the schedule says. */
+/** Chooses the skill by the name of its input: the schedule decides which one. */
 function chosenSkill(skills: readonly string[], world: World): string | undefined {
   const number = world.count("skill");
   const chosen = world.choose({ kind: "model", at: `skill ${number}` }, (random) => {
@@ -131,10 +131,10 @@ function chosenSkill(skills: readonly string[], world: World): string | undefine
   return chosen?.calls?.[0]?.name ?? skills[0];
 }
 
-/** The store of sessions, of which a dead process hears nothing more. */
+/** The store of sessions for a process; it does not answer a dead process. */
 function storeOn(store: SessionStore, { process }: Machine): SessionStore {
   const alive = <Value>(work: () => Promise<Value>): Promise<Value> => (process.isAlive ? work() : never());
-  const { claims: _claims, ...methods } = store; // those of dead processes would stay: here each machine has one line
+  const { claims: _claims, ...methods } = store; // claims of dead processes would stay: here each machine has one line
   return {
     ...methods,
     create: (...given) => alive(() => store.create(...given)),

@@ -9,14 +9,14 @@ export interface KnownTool {
   readonly schema: JsonSchema;
 }
 
-/** What the adversary can make calls of. */
+/** The things from which the adversary makes calls. */
 export interface Sight {
-  /** The tools of the manifest, those among them that nobody may call now. */
+  /** The tools of the manifest, including those that may not be called now. */
   readonly tools: readonly KnownTool[];
-  /** Those that the request offers. */
+  /** The names of the tools that the request offers. */
   readonly offered: ReadonlySet<string>;
   readonly messages: readonly Message[];
-  /** The replies of the script: what it says may be said at another time, or twice. */
+  /** The calls of the script's replies: they may be made at another time, or twice. */
   readonly script: readonly (readonly ProposedCall[])[];
 }
 
@@ -33,7 +33,7 @@ export function proposal(random: Random, sight: Sight): readonly ProposedCall[] 
   return calls;
 }
 
-/** The calls of a recorded reply, changed in one place: one left out, one twice, in another order, with other arguments, or with those of the reply after it. */
+/** The calls of a recorded reply, changed in one place: one left out, one twice, in reverse order, with other arguments, or with those of the next reply. */
 export function mutated(
   random: Random,
   [calls, after]: readonly [readonly ProposedCall[], readonly ProposedCall[]],
@@ -78,7 +78,7 @@ function callsIn(messages: readonly Message[]): readonly ProposedCall[] {
   );
 }
 
-/** Words that stand in the conversation, and could be a value: `A1`, `ada@example.com`. */
+/** Words of the conversation that could be values: `A1`, `ada@example.com`. */
 function stringsIn(messages: readonly Message[]): readonly string[] {
   const words = new Set<string>();
   for (const message of messages)
@@ -92,7 +92,7 @@ function stringsIn(messages: readonly Message[]): readonly string[] {
 
 const plainTexts = ["a", "b", "A1"];
 
-/** What values are made with: words that stand in the conversation, and how deep they are. */
+/** The inputs for making values: words of the conversation, and the depth. */
 interface Making {
   readonly random: Random;
   readonly values: readonly string[];

@@ -4,7 +4,7 @@ import { callsOf, isAsked, type Message, textOf } from "../../message/message.ts
 import type { ScriptReply } from "./stand-in-model.ts";
 
 /**
- * Makes a script of what a model said in a real run, after the last thing that the user asked: `simulate()` plays it, and changed in places. Calls that
+ * Makes a script of the replies of a model in a real run, after the last message of the user: `simulate()` plays it as it is, and with changes. Calls that
  * the provider carried out itself are left out.
  *
  * @example

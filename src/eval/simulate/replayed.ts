@@ -7,7 +7,7 @@ import type { Message } from "../../message/message.ts";
 import type { Evidence, Told } from "./evidence.ts";
 import type { Stage } from "./play.ts";
 
-/** Replays the durable runs that ended, from their records, and says what is told otherwise or done again. */
+/** Replays the durable runs that ended, from their records, and returns what a replay tells differently or does again. */
 export async function replayFaults(evidence: Evidence, stage: Stage): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const told of evidence.told) faults.push(...(await faultsOf(told, evidence, stage)));
@@ -18,12 +18,12 @@ async function faultsOf(told: Told, evidence: Evidence, stage: Stage): Promise<r
   const { run, outcome } = told;
   const { cluster, world, subject, handleOn } = evidence;
   const { id } = run;
-  const machine = stage.desk; // that of the run may have died since
+  const machine = stage.desk; // the machine of the run may have died since
   const agent = stage.agents.get(machine);
   const stored = await cluster?.store.read(id);
   if (cluster === undefined || agent === undefined || stored?.end === undefined || subject.isRedeployed)
     return [];
-  // What a worker told of a run that is cancelled depends on when it heard of it. One that failed has no result.
+  // The facts of a cancelled run depend on when its worker heard of it. A failed run has no result.
   if (
     outcome === undefined ||
     stored.end.outcome.type === "cancelled" ||
@@ -50,7 +50,7 @@ async function faultsOf(told: Told, evidence: Evidence, stage: Stage): Promise<r
   return difference === undefined ? [] : [`the replay of ${id}: ${difference}`];
 }
 
-/** The facts and the result of one replay. @throws what the replay threw */
+/** The facts and the result of one replay. @throws the error of the replay */
 async function pastWithResult(
   id: string,
   around: DurableAround,
@@ -68,7 +68,7 @@ type Replayed =
   | { readonly facts: readonly AgentEvent[]; readonly messages: readonly Message[] }
   | { readonly threw: string };
 
-/** The first thing that a replay tells otherwise. */
+/** The first thing that a replay tells differently. */
 function differenceOf({ run, facts }: Told, replayed: Replayed): string | undefined {
   if ("threw" in replayed) return `it threw ${replayed.threw}`;
   const was = [
@@ -82,7 +82,7 @@ function differenceOf({ run, facts }: Told, replayed: Replayed): string | undefi
   return `${was[at] ?? "nothing more"} became ${is[at] ?? "nothing more"}`;
 }
 
-/** A fact without the time of day at which it was told. */
+/** A fact without its time of day. */
 function shown({ at: _at, ...fact }: AgentEvent): string {
   return JSON.stringify(fact);
 }

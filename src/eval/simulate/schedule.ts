@@ -6,7 +6,7 @@ export interface ProposedCall {
   readonly arguments: Json;
 }
 
-/** The deviations that there are, by the kind of point at which they happen. */
+/** All deviations, by the kind of point at which they happen. */
 export const deviations = {
   /** A request to the model, counted over all runs: `model 2`. */
   model: ["proposes", "is-cut", "doubles", "is-overloaded", "breaks-off", "is-silent", "is-late"],
@@ -16,7 +16,7 @@ export const deviations = {
   person: ["refuses", "keeps-silent", "answers-late", "answers-twice", "answers-another", "edits"],
   /** A step of the journal of a durable run: `step 4`. */
   step: ["dies-before", "dies-unkept", "dies-after", "stalls"],
-  /** Something that the clock lets happen: `moment 7`. */
+  /** A point in time at which the clock lets something happen: `moment 7`. */
   moment: ["stops", "hands-over"],
   /** A process that goes on with a run: `process 2`. */
   process: ["redeploys"],
@@ -31,13 +31,16 @@ export type PointKind = keyof typeof deviations;
 export type DeviationName = (typeof deviations)[PointKind][number];
 
 /**
- * A deviation from the quiet schedule, in which the model says its script, every tool answers at once, every person says yes, and nothing breaks.
+ * A deviation from the quiet schedule, in which the model follows its script, every tool answers at once, every person says yes, and nothing breaks.
  *
- * `model`: it `proposes` the `calls`; it `is-cut` in the arguments of the last of them; it `doubles` the last, under one id; the provider `is-overloaded` (429), `breaks-off` in its reply, `is-silent` for good, `is-late` by `ms`.
+ * `model`: it `proposes` the `calls`; its reply `is-cut` in the arguments of the last of them; it `doubles` the last, under one id; the provider
+ * `is-overloaded` (429), `breaks-off` in its reply, `is-silent` for good, `is-late` by `ms`.
  * `tool`: it `fails` before its effect or after it (`fails-after`), it never gives a result (`hangs`, and after its effect `hangs-after`), `is-late` by `ms`.
  * `person`: `refuses`, `keeps-silent`, `answers-late` by `ms`, clicks twice (`answers-twice`), `answers-another` question first, `edits` the `arguments`.
- * `step`: the process dies before its work, with the work done and nothing kept (`dies-unkept`), after it is kept; or it `stalls`, is taken for dead, and comes back.
- * `moment`: the caller `stops` the run; its worker `hands-over`. `process`: it `redeploys` with the changed agent. `input`: it `comes-early`, while the run before goes on.
+ * `step`: the process dies before its work (`dies-before`), after it with nothing kept (`dies-unkept`), or after it is kept (`dies-after`); or it `stalls`, is
+ * taken for dead, and comes back.
+ * `moment`: the caller `stops` the run; its worker `hands-over`. `process`: it `redeploys` with the changed agent. `input`: it `comes-early`, while the run
+ * before goes on.
  */
 export interface Deviation {
   readonly at: string;
@@ -47,9 +50,9 @@ export interface Deviation {
   readonly ms?: number;
 }
 
-/** All that is not quiet in one run of an agent. Everything else follows from it. */
+/** All deviations in the runs of an agent. Everything else follows from these. */
 export interface Schedule {
-  /** The runs are durable: kept in a store, and carried out by workers. Default: they live in one process. */
+  /** True if the runs are durable: kept in a store, and carried out by workers. Default: they live in one process. */
   readonly durable?: boolean;
   readonly deviations: readonly Deviation[];
 }
@@ -64,24 +67,24 @@ export type Drawn = Omit<Deviation, "at">;
 export interface Point {
   readonly kind: PointKind;
   readonly at: string;
-  /** So many times as likely as at other points of its kind. Default 1. */
+  /** The factor of its chance, compared with other points of its kind. Default 1. */
   readonly weight?: number;
 }
 
-/** Says at each point what deviates there. */
+/** Decides the deviation at each point. */
 export interface Chooser {
   readonly durable: boolean;
-  /** Undefined: all is quiet. `draw` makes a deviation where one is wanted, or none. */
+  /** Undefined if nothing deviates. `draw` makes a deviation if one is wanted, or none. */
   choose(point: Point, draw: (random: Random) => Drawn | undefined): Deviation | undefined;
 }
 
-/** A schedule that is known, as it is played. */
+/** A known schedule while it is played. */
 export interface KnownSchedule extends Chooser {
   /** The deviations that have not happened: their points were not reached, or nothing of their kind can happen there. */
   readonly left: ReadonlySet<Deviation>;
 }
 
-/** Deviations of runs that are kept in a store: in one that lives in its process nothing comes of them. */
+/** Deviations of runs that are kept in a store: they do nothing to a run that lives in its process. */
 export const needDurable: ReadonlySet<DeviationName> = new Set([
   ...deviations.step,
   ...deviations.process,
@@ -108,7 +111,7 @@ export function known({ durable = false, deviations: list }: Schedule): KnownSch
   };
 }
 
-/** One of some; undefined where there are none. */
+/** One of several values; undefined if there are none. */
 export function pick<Value>(random: Random, from: readonly Value[]): Value | undefined {
   return from[Math.floor(random() * from.length)];
 }

@@ -1,16 +1,16 @@
 import type { Schedule } from "./schedule.ts";
 
-/** The module of a printed test: what it exports by these names is simulated. */
+/** The module of a printed test, with the names of its exports that are simulated. */
 export interface TestSource {
   /** The module that exports the agent and the options of its simulation. Default `./simulation.ts`. */
   readonly from?: string;
-  /** Default `agent`. */
+  /** The export with the agent. Default `agent`. */
   readonly agent?: string;
-  /** Default `options`. */
+  /** The export with the options. Default `options`. */
   readonly options?: string;
 }
 
-/** A value as an expression of a program. A plain field `__proto__` would be the prototype there. */
+/** A value as an expression of a program. A plain field `__proto__` would set the prototype there. */
 export function literal(value: unknown): string {
   return JSON.stringify(value).replaceAll(/([{,])"__proto__":/g, '$1["__proto__"]:');
 }

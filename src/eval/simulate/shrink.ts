@@ -1,9 +1,9 @@
 import type { Deviation, Schedule } from "./schedule.ts";
 
-/** More plays than shrinking is worth. */
+/** The most plays that shrinking may take. */
 const mostPlays = 1200;
 
-/** Makes a schedule that fails as short as it can be: without deviations, then without calls, and in one process, where it still fails. */
+/** Makes a failing schedule as short as possible: without deviations, then without calls, and in one process, as long as it still fails. */
 export async function shrink(
   schedule: Schedule,
   fails: (schedule: Schedule) => Promise<boolean>,
@@ -43,8 +43,8 @@ export async function shrink(
 }
 
 /**
- * The deviations without one: as they are, then with those of its kind that come later one place before theirs, since the model says the next thing in
- * place of what is left out, and with those of other kinds before theirs, where what is left out made a tool run or a person be asked.
+ * The deviations without one: first as they are; then with the later ones of its kind moved up by one place, because the model says its next reply in
+ * place of the missing one; then with those of other kinds moved up too, for a missing deviation that made a tool run or a person be asked.
  */
 function* without(deviations: readonly Deviation[], at: number): Generator<readonly Deviation[]> {
   const [kind, number] = placeOf(deviations[at]);
@@ -59,7 +59,7 @@ function* without(deviations: readonly Deviation[], at: number): Generator<reado
   yield* earlierKinds(rest);
 }
 
-/** The deviations with one call less; none where it is the only one of its reply. */
+/** The deviations with one call less; none if the call is the only one of its reply. */
 function* withoutCall(
   deviations: readonly Deviation[],
   { at, call }: { readonly at: number; readonly call: number },
@@ -72,10 +72,10 @@ function* withoutCall(
   yield* earlierKinds(shorter);
 }
 
-/** More ways to put deviations at earlier places are not tried for one that is left out. */
+/** The most ways to move deviations to earlier places that are tried for one missing deviation. */
 const mostWays = 40;
 
-/** The same deviations, those of some kinds at earlier places: a call that is left out may have been any of those before them. */
+/** The same deviations, with those of some kinds at earlier places: a missing call may have been any of the calls before them. */
 function* earlierKinds(deviations: readonly Deviation[]): Generator<readonly Deviation[]> {
   const kinds = [...new Set(deviations.map((deviation) => placeOf(deviation)[0]))];
   let ways: readonly (readonly Deviation[])[] = [deviations];
@@ -84,7 +84,7 @@ function* earlierKinds(deviations: readonly Deviation[]): Generator<readonly Dev
   yield* ways.slice(1);
 }
 
-/** Fewer steps and moments may be left out with a call than this. */
+/** The most steps and moments that may disappear with a call. */
 const mostSkipped = 12;
 
 /** The deviations with those of a kind, from one of them on, at earlier places. */
@@ -110,14 +110,14 @@ function earlier(deviation: Deviation, by: number): Deviation {
   return { ...deviation, at: `${kind} ${place - by}` };
 }
 
-/** The point of a deviation: `tool refund 2` is the second of `tool refund`. */
+/** The point of a deviation: `tool refund 2` is the second point of `tool refund`. */
 function placeOf(deviation: Deviation | undefined): readonly [string, number] {
   const { at = "" } = deviation ?? {};
   const space = at.lastIndexOf(" ");
   return [at.slice(0, space), Number(at.slice(space + 1))];
 }
 
-/** The steps of a schedule: each deviation, and of a reply each call. */
+/** The number of steps of a schedule: one for each deviation, and for a reply one for each call. */
 export function stepsOf({ deviations }: Schedule): number {
   return deviations.reduce((sum, { calls }) => sum + Math.max(1, calls?.length ?? 1), 0);
 }

@@ -16,43 +16,44 @@ import { type Setting, settingOf } from "./stage.ts";
 import { viewOf } from "./view.ts";
 import type { Fault } from "./world.ts";
 
-/** A schedule in which something did not hold, as short as it could be made. */
+/** A schedule in which an invariant did not hold, made as short as possible. */
 export interface SimulationFailure {
-  /** The seed that plays it as it was found; undefined where a schedule was given. */
+  /** The seed that plays it as it was found; undefined if a schedule was given. */
   readonly seed?: number;
   /** The name of the invariant. */
   readonly invariant: string;
-  /** What was wrong, and the way to it. */
+  /** What was wrong, and the deviations that led to it. */
   readonly message: string;
   readonly schedule: Schedule;
-  /** The deviations of the schedule, and the calls in them. */
+  /** The number of deviations of the schedule, and of the calls in them. */
   readonly steps: number;
-  /** What happened, an event a line, each after the milliseconds since the beginning. */
+  /** The events, one per line, each after the milliseconds since the beginning. */
   readonly trace: string;
   /** The text of a test for vitest that fails in the same way. */
   readonly test: string;
 }
 
-/** What came out of a simulation. */
+/** The result of a simulation. */
 export interface Simulation {
   readonly seed: number;
-  /** The schedules that were played, the failing one among them. */
+  /** The number of schedules that were played, including the failing one. */
   readonly schedules: number;
-  /** What happened in them, by its kind: `crashes`, `effects`, ... */
+  /** The number of happenings by kind: `crashes`, `effects`, ... */
   readonly counts: Readonly<Record<string, number>>;
-  /** A fingerprint of all that happened: the same for the same seeds, byte for byte. */
+  /** A fingerprint of everything that happened: the same for the same seeds, byte for byte. */
   readonly digest: string;
   readonly failure?: SimulationFailure;
 }
 
-/** One in so many durable schedules is replayed from its records: it costs as much as the schedule. */
+/** One in this many durable schedules is replayed from its records, which costs as much as the schedule. */
 const replayedShare = 4;
 
 /**
- * Plays an agent in schedules of a simulated world: what the model says, how long things take, what fails, when people answer, where processes die. One
- * seed decides it all, and plays the same again. After each schedule the runtime's own invariants and yours must hold; the first schedule in which one
- * does not is made short, and given back with a test. A given `schedule` fails too where a deviation of it does not happen. Neither the model nor any tool of the agent is asked, and no time passes: instructions, skills,
- * policy, hooks, budgets, recoveries and schemas are the agent's own.
+ * Plays an agent in schedules of a simulated world: the model's replies, the time that everything takes, failures, answers of people, deaths of processes. One
+ * seed decides them all, and plays the same schedule again. After each schedule the runtime's own invariants and yours must hold. The first schedule in which
+ * one does not is made short, and returned with a test. A given `schedule` also fails if one of its deviations does not happen. No time passes, and the model
+ * is not asked. Stand-ins replace the agent's tools, except those that keep their own code (`tools`). Instructions, skills, policy, hooks, budgets, recoveries
+ * and schemas are the agent's own.
  *
  * @throws WritError `definition-invalid`, `input-invalid`
  * @example
@@ -106,7 +107,7 @@ export async function simulate<State = undefined>(
       const failure = await shortest(found.fault, drawing.schedule, playing);
       return { seed, schedules: place + 1, counts, digest, failure: { ...failure, seed: seed + place } };
     }
-    if (place % 64 === 63) await new Promise((resolve) => setImmediate(resolve)); // others have a turn
+    if (place % 64 === 63) await new Promise((resolve) => setImmediate(resolve)); // lets other work have a turn
   }
   return { seed, schedules, counts, digest };
 }
@@ -122,7 +123,7 @@ interface Verdict {
   readonly evidence: Evidence;
 }
 
-/** Plays a schedule and gives the first invariant that did not hold. */
+/** Plays a schedule and returns the first invariant that did not hold. */
 async function verdictOn<State>(
   chooser: Chooser,
   isReplayed: boolean,
@@ -151,7 +152,7 @@ async function verdictOn<State>(
   return { fault: world.faults[0], trace, evidence };
 }
 
-/** The sentence of an invariant that does not hold; undefined where it does. */
+/** The sentence of an invariant that does not hold; undefined if it holds. */
 function told(holds: () => unknown): string | Promise<unknown> | undefined {
   try {
     const said = holds();
@@ -165,11 +166,11 @@ function told(holds: () => unknown): string | Promise<unknown> | undefined {
 
 function isPromise(value: unknown): value is Promise<unknown> {
   if (!(value instanceof Promise)) return false;
-  value.catch(() => undefined); // the error that is thrown in its place says enough
+  value.catch(() => undefined); // the error that is thrown instead says enough
   return true;
 }
 
-/** The error for a value that is a promise: it comes when the schedule is over, so that an invariant which does not hold would hold. */
+/** The error for a value that is a promise: it would resolve after the schedule, so a broken invariant would seem to hold. */
 function awaited(agent: string, field: string): WritError {
   const reason = `\`${field}\` must give its value at once, and gave a promise: write a function that is not \`async\`.`;
   return new WritError("definition-invalid", { where: `simulate() of "${agent}"`, reason });
@@ -191,7 +192,7 @@ async function shortest<State>(
   return failureOf({ fault: same, schedule: { ...short, deviations } }, trace, playing.options);
 }
 
-/** The fault of a given schedule of which something did not happen: a test of it would pass for ever, and test nothing. */
+/** The fault of a given schedule of which some deviation did not happen: a test of it would always pass, and test nothing. */
 function unplayed(left: Iterable<Deviation>): Fault | undefined {
   const shown = Array.from(left, ({ at, does }) => `"${at}", which "${does}"`);
   if (shown.length === 0) return undefined;

@@ -16,15 +16,15 @@ export interface RunAsked {
 /** A run of a simulation, however it is carried out. */
 export interface SimulatedRun {
   readonly id: string;
-  /** The machine that carries it out, or did last. */
+  /** The machine that carries it out, or carried it out last. */
   readonly machine: Machine;
   readonly isDone: boolean;
   readonly result: RunResult<unknown> | undefined;
   readonly thrown: unknown;
-  /** Of a durable run: the end that its store has. */
+  /** The end of a durable run in its store. */
   readonly end?: Outcome;
   stop(): void;
   handOver(): void;
-  /** Of a durable run: reads its end again, once nothing happens any more. */
+  /** Reads the end of a durable run again, once nothing happens any more. */
   lookAgain?(): Promise<void>;
 }

@@ -13,18 +13,18 @@ import { definitionOf, standInAgent, type StandIns, toolsOf } from "./stand-in-a
 import { skillsFor } from "./skills-for.ts";
 import { transcriptFaults } from "./transcript-faults.ts";
 
-/** The processes that one schedule may have, one after another. */
+/** The most processes of one schedule, one after another. */
 const mostProcesses = 5;
 
-/** The stage of a simulation: its machines, an agent for each, and what is known of the agent. */
+/** The stage of a simulation: its machines, an agent for each, and the known facts about the agent. */
 export interface Setting<State> {
   readonly stage: Stage;
   readonly subject: Subject;
-  /** The simulated world of the schedule that is played. */
+  /** The simulated world of the current schedule. */
   readonly state: { now: State | undefined };
 }
 
-/** Makes the stage of a simulation. @throws WritError `definition-invalid`, `input-invalid`, `tool-unknown`, and what `agent()` throws */
+/** Makes the stage of a simulation. @throws WritError `definition-invalid`, `input-invalid`, `tool-unknown`, and the errors of `agent()` */
 export async function settingOf<State>(
   agent: Agent,
   options: SimulationOptions<State>,
@@ -35,7 +35,7 @@ export async function settingOf<State>(
   checkNames(standIns, new Set(tools.keys()), definition.name);
   const state: { now: State | undefined } = { now: undefined };
   const parts: StandIns = {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each is given the state of this simulation
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each gets the state of this simulation
     standIns: standIns as StandIns["standIns"],
     state: () => state.now,
     script,
@@ -51,7 +51,7 @@ export async function settingOf<State>(
   const session = inputs.length > 1 ? { session: "conversation" } : {};
   const stored = await Promise.all(
     inputs.map((input, place) =>
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is held against the agent's schema there
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is checked against the agent's schema there
       newRunOf(agent, { input: input as never, options: { id: `run-${place + 1}`, ...session } }),
     ),
   );
@@ -71,7 +71,7 @@ interface Made {
   readonly agent: Agent;
 }
 
-/** The machines of a simulation, and the agent of each: one where no run is durable. */
+/** The machines of a simulation, with the agent of each: one machine if no run is durable. */
 function machinesFor<State>(
   { schedule, durable = true }: SimulationOptions<State>,
   make: (number: number, isLater: boolean) => Made | undefined,
@@ -93,7 +93,7 @@ function machinesFor<State>(
   return { desk, ...(changedDesk && { changedDesk }), machines: [first, ...more], changed, agents };
 }
 
-/** What is known of an agent before anything is played. */
+/** The facts known of an agent before anything is played. */
 function subjectOf(
   { name, budget = {}, compaction }: AnyDefinition,
   parts: StandIns,
@@ -113,7 +113,7 @@ function checkRequest({ world }: Machine, { messages }: ModelRequest, agent: str
     world.fault("the transcript is valid", `a request of ${agent}: ${fault}`);
 }
 
-/** @throws WritError `definition-invalid` for a stand-in of a tool that there is not */
+/** @throws WritError `definition-invalid` for a stand-in of a tool that does not exist */
 function checkNames(standIns: object, known: ReadonlySet<string>, agent: string): void {
   const unknown = Object.keys(standIns).find((name) => !known.has(name));
   if (unknown === undefined) return;

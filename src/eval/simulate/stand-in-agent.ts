@@ -20,10 +20,12 @@ import { type KnownTool, valueOf } from "./propose.ts";
 import { type ScriptReply, standInModel } from "./stand-in-model.ts";
 import { standInOf, standInTool, type ToolPart } from "./stand-in-tool.ts";
 
-/** What stands in for the world of an agent. */
+/** The stand-ins for the world of an agent. */
 export interface StandIns extends ToolPart {
   readonly script: readonly ScriptReply[];
-  /** Filled in while agents are made: the tools that each skill lists, by `agent/skill`, those in whose place another one stands, and whether hooks or recoveries may change what tools gave. */
+  /**
+   * Filled in while agents are made: the tools that each skill lists, by `agent/skill`; the tools with stand-ins; whether hooks or recoveries change results.
+   */
   readonly seen: {
     readonly listed: Map<string, ReadonlySet<string>>;
     readonly standIns: Set<string>;
@@ -33,7 +35,7 @@ export interface StandIns extends ToolPart {
   readonly onRequest: (machine: Machine, request: ModelRequest, agent: string) => void;
 }
 
-/** The definition of an agent that was made by `agent()`. @throws WritError `definition-invalid` for compositions and other runnables */
+/** The definition of an agent made by `agent()`. @throws WritError `definition-invalid` for compositions and other runnables */
 export function definitionOf(agent: Runnable): AnyDefinition {
   const made = aboutOf(agent)?.inside;
   const definition = made?.length === 1 ? made[0]?.madeOf?.definition : undefined;
@@ -46,7 +48,7 @@ export function definitionOf(agent: Runnable): AnyDefinition {
   return definition as AnyDefinition;
 }
 
-/** The agent on a machine of the simulation: with a model, tools and a clock that the schedule owns, all else its own. */
+/** The agent on a machine of the simulation: the schedule decides its model, tools and clock; everything else is its own. */
 export function standInAgent(definition: AnyDefinition, parts: StandIns, machine: Machine): Agent {
   const { host } = machine;
   const changed = standInDefinition(definition, { parts, machine, isOuter: true, made: new Map() });
@@ -58,7 +60,7 @@ interface Changing {
   readonly parts: StandIns;
   readonly machine: Machine;
   readonly isOuter: boolean;
-  /** The stand-ins so far: a tool that stands in two lists is one tool in both. */
+  /** The stand-ins so far: a tool in two lists gets one stand-in for both. */
   readonly made: Map<Tool, Tool>;
 }
 
@@ -69,7 +71,7 @@ function standInDefinition(definition: AnyDefinition, changing: Changing): AnyDe
   const { on: _on, onEvent: _onEvent, account: _account, enforce: _enforce, ...kept } = definition;
   const { name, policy, skills, tools, autoTools, model } = kept;
   const changed = <List extends ToolList | Tools>(list: List): List =>
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each tool has a tool in its place
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each tool is replaced by a tool
     list.map((each) => changedTool(each, changing)) as unknown as List;
   const part = {
     agent: name,
@@ -95,18 +97,18 @@ function standInDefinition(definition: AnyDefinition, changing: Changing): AnyDe
           }),
         }),
     ...(isOwn(policy) ? { policy: watched(policy, machine) } : {}),
-    ...(isOuter ? { onEvent: onlyReads((event) => machine.hear(event)) } : {}), // it is told of the runs inside too
+    ...(isOuter ? { onEvent: onlyReads((event) => machine.hear(event)) } : {}), // it gets the events of the runs inside too
   };
 }
 
-/** Notes what the author lets each skill call, apart from what the runtime makes of it. Without skills it is `agent/`. */
+/** Notes the tools that the author lets each skill call, independent of what the runtime makes of them. Without skills the key is `agent/`. */
 function note(definition: AnyDefinition, seen: StandIns["seen"]): void {
   const { name, tools = [], autoTools = [], skills = [], hooks = [], recover } = definition;
   const { listed } = seen;
   const agentic = skills.filter((skill) => skill.type === "agentic");
   const list = (skill: string, its: ToolList): void => {
     const key = `${name}/${skill}`;
-    listed.set(key, new Set([...(listed.get(key) ?? []), ...namesIn(its), ...namesIn(autoTools)])); // an agent that is deployed later has its name
+    listed.set(key, new Set([...(listed.get(key) ?? []), ...namesIn(its), ...namesIn(autoTools)])); // an agent that is deployed later has the same name
   };
   if (agentic.length === 0) list("", tools);
   for (const skill of agentic) list(skill.name, skill.tools);
@@ -157,14 +159,14 @@ function oneTool(each: Tool, changing: Changing): Tool {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the only models here are stand-ins
   const agent = makeAgent(made, { host: machine.host, resolveModel: (source) => source as Model });
   const front = agent.asTool(options);
-  return { ...each, execute: (args, context) => front.execute(args, context) }; // all else may be the author's change
+  return { ...each, execute: (args, context) => front.execute(args, context) }; // everything else may be the author's change
 }
 
 function isList(each: Tool | ToolList | Tools): each is ToolList | Tools {
   return Array.isArray(each);
 }
 
-/** Every tool that a definition has, as its policy says of it, also those that a skill does not list, and those of agents inside. */
+/** Every tool of a definition, with what its policy says of it, including tools that no skill lists, and those of agents inside. */
 export function toolsOf(definition: AnyDefinition): ReadonlyMap<string, Tool> {
   const own = new Map<string, Tool>();
   const inside = new Map<string, Tool>();
@@ -185,7 +187,7 @@ export function toolsOf(definition: AnyDefinition): ReadonlyMap<string, Tool> {
   return new Map([...inside, ...annotated({ skill, tools: own }, policy).tools]);
 }
 
-/** The answer when nothing else is said: one that the schema of the output takes. */
+/** The answer after the script: one that the schema of the output takes. */
 function answerOf({ name, output, skills = [] }: AnyDefinition): Json {
   const source =
     output ??
@@ -196,12 +198,12 @@ function answerOf({ name, output, skills = [] }: AnyDefinition): Json {
   return valueOf(randomFrom(1), toSchema(source, { name, role: "output" }).jsonSchema, []);
 }
 
-/** Tells a policy of the author's. The default is known by what it is, and would be another one if it were wrapped: of its words the facts tell. */
+/** True for a policy of the author's. The default policy is recognised by identity, so it may not be wrapped; facts tell its decisions. */
 function isOwn(policy: Policy | undefined): policy is Policy {
   return policy !== undefined && policy !== sensible;
 }
 
-/** The same policy, of which each word is kept: what it was asked, and what it said. */
+/** The same policy, with each of its decisions kept. */
 function watched(inner: Policy, machine: Machine): Policy {
   const judge: Policy = (call) => {
     const { agent, tool, callId, knows } = call;
@@ -221,5 +223,5 @@ function watched(inner: Policy, machine: Machine): Policy {
     prototype: _prototype,
     ...own
   } = Object.getOwnPropertyDescriptors(inner);
-  return Object.defineProperties(judge, own); // what a policy of rules is beside a function stays with it
+  return Object.defineProperties(judge, own); // the properties of a policy of rules stay with it
 }

@@ -10,26 +10,26 @@ import { never } from "./world.ts";
 /** A reply of the script: calls, or an answer. */
 export type ScriptReply = string | { readonly calls: readonly ProposedCall[] };
 
-/** What stands behind the model of an agent. */
+/** The settings of the model of an agent. */
 export interface ModelPart {
   readonly agent: string;
   /** Every tool of the agent, and of those inside it. */
   readonly tools: readonly KnownTool[];
   readonly script: readonly ScriptReply[];
-  /** What it says when the script is over. */
+  /** The answer after the script is over. */
   readonly answer: Json;
-  /** Told each request before it is answered. */
+  /** Called with each request before it is answered. */
   readonly onRequest: (request: ModelRequest, agent: string) => void;
 }
 
-/** The price of a token: bounds in dollars are met in a simulation too. */
+/** The price of a token, so that simulations meet bounds in dollars too. */
 const dollarsPerToken = 0.000_01;
 
-/** The time that the model takes for a reply, and from its last call to the end of it. */
+/** The time that the model takes for a reply, and from its last call to the end of the reply. */
 const replyMs = 100;
 const endMs = 5;
 
-/** The model of an agent in a simulation: it says its script, or what the schedule has it say. */
+/** The model of an agent in a simulation: it says its script, or what the schedule decides. */
 export function standInModel(part: ModelPart, machine: Machine): Model {
   return {
     id: `simulated/${part.agent}`,
@@ -39,7 +39,7 @@ export function standInModel(part: ModelPart, machine: Machine): Model {
   };
 }
 
-/** A reply. Its provider is deaf: it does not hear when a request is given up, and goes on writing to nobody. */
+/** Yields a reply. Its provider does not hear when a request is given up, and goes on writing. */
 async function* reply(request: ModelRequest, part: ModelPart, machine: Machine): AsyncGenerator<Delta> {
   if (!machine.process.isAlive) await never();
   const { world } = machine;
@@ -101,7 +101,7 @@ async function* deltas(said: ScriptReply, { number, machine, does }: Saying): As
   yield { type: "end", finishReason, usage };
 }
 
-/** The part of arguments that is there when a reply ends in the middle of them: never JSON, since an object ends with its bracket. */
+/** The part of arguments that is there when a reply ends in the middle of them: never JSON, because an object ends with its bracket. */
 function half(written: string): string {
   return written.slice(0, Math.ceil(written.length / 2));
 }
@@ -114,7 +114,7 @@ function broken(): WritError {
   });
 }
 
-/** The number of replies to the last question, and of questions. */
+/** The number of replies to the last question, and the number of questions. */
 function placeIn(messages: readonly Message[]): { readonly replies: number; readonly asked: number } {
   let replies = 0;
   let asked = 0;
@@ -126,7 +126,7 @@ function placeIn(messages: readonly Message[]): { readonly replies: number; read
   return { replies, asked };
 }
 
-/** The reply of the script at this place of the conversation: as many replies are there already. */
+/** The reply of the script at this place of the conversation, by the number of replies that are there already. */
 function quiet(messages: readonly Message[], { script, answer }: ModelPart): ScriptReply {
   const { replies, asked } = placeIn(messages);
   return (
@@ -134,7 +134,7 @@ function quiet(messages: readonly Message[], { script, answer }: ModelPart): Scr
   );
 }
 
-/** The share of replies in the place of recorded ones that are those, changed in one place: the others may be anything. */
+/** The share of replies replacing recorded ones that are a recorded one with one change; the others may be anything. */
 const mutatedShare = 0.5;
 
 function drawReply(random: Random, { tools, messages }: ModelRequest, part: ModelPart): Drawn | undefined {

@@ -8,19 +8,19 @@ import { pick, type Drawn, type Random } from "./schedule.ts";
 import type { Execution } from "./execution.ts";
 import { never } from "./world.ts";
 
-/** The call that a stand-in stands in for. */
+/** The call that a stand-in carries out. */
 export interface StandInCall<State> {
-  /** What `state` of the simulation gave: new for each schedule. */
+  /** The value that `state` of the simulation returned: new for each schedule. */
   readonly state: State;
   readonly callId: string;
   readonly runId: string;
   readonly idempotencyKey: string;
 }
 
-/** A stand-in for a tool: what it does in the simulated world, and gives. It has no other world. */
+/** A stand-in for a tool: it acts in the simulated world only, and returns a result. */
 export type StandIn<State> = (args: never, call: StandInCall<State>) => unknown;
 
-/** What stands behind the tools of a machine. */
+/** The settings of the tools of a machine. */
 export interface ToolPart {
   readonly standIns: Readonly<Record<string, StandIn<unknown> | "own">>;
   readonly state: () => unknown;
@@ -29,7 +29,7 @@ export interface ToolPart {
 /** The time that a tool takes. */
 const toolMs = 10;
 
-/** The same tool for a simulation: nothing of it reaches the world, and the schedule says how it ends. What computes alone stays as it is. */
+/** The same tool for a simulation: it does not reach the real world, and the schedule decides how it ends. A tool that only computes stays as it is. */
 export function standInTool(tool: Tool, part: ToolPart, machine: Machine): Tool {
   const given = standInOf(tool, part);
   if (given === "own") return tool;
@@ -45,7 +45,7 @@ export function standInTool(tool: Tool, part: ToolPart, machine: Machine): Tool 
     : made;
 }
 
-/** What stands in for a tool: `own` where nothing does. */
+/** The stand-in of a tool: the author's, or `own` for a tool that only computes; undefined for a tool that gets the usual result. */
 export function standInOf(
   { name, effect, kind }: Tool,
   { standIns }: Pick<ToolPart, "standIns">,
@@ -92,7 +92,7 @@ async function execute(called: Called, behind: Behind): Promise<unknown> {
   return given;
 }
 
-/** Whether the schema of a tool takes the call as it was judged. */
+/** True if the schema of a tool takes the call as it was judged. */
 async function fits({ tool, context }: Called): Promise<boolean> {
   const parsed = tool.input.parse(context.call.arguments);
   return (parsed instanceof Promise ? await parsed : parsed).ok;
@@ -119,7 +119,7 @@ function begun({ tool, context, args }: Called, machine: Machine, isFit: boolean
   return execution;
 }
 
-/** Does what the tool does. A service that is handed the key does nothing twice for one. */
+/** Has the tool's effect. A service that gets the idempotency key has no effect twice for one key. */
 function effectOf(
   execution: Execution,
   { tool, args, context }: Called,
@@ -134,7 +134,7 @@ function effectOf(
   return Reflect.apply(given, undefined, [args, call]);
 }
 
-/** The result of a tool that nobody stands in for: the same for the same arguments. */
+/** The result of a tool without a stand-in of the author's: the same for the same arguments. */
 function usual({ arguments: args }: Execution, { name, output }: Tool): Json {
   const said = `${name} ${JSON.stringify(args)}`;
   if (output === undefined) return `${said} is done`;

@@ -1,7 +1,7 @@
 import { callsOf, type Message } from "../../message/message.ts";
 import type { Told } from "./evidence.ts";
 
-/** What providers refuse in a conversation, and calls that do not have exactly one result. Written apart from the code of the transcript. */
+/** The faults of a conversation that providers refuse, and calls without exactly one result. Written apart from the code of the transcript. */
 export function transcriptFaults(messages: readonly Message[]): readonly string[] {
   const faults: string[] = [];
   const seen = new Set<string>();
@@ -34,7 +34,7 @@ export function transcriptFaults(messages: readonly Message[]): readonly string[
   return faults;
 }
 
-/** Calls of a run that have more than one end, or another one in the transcript than was told. */
+/** Calls of a run that have more than one end, or an end in the transcript that differs from the one told. */
 export function resultFaults({ run, facts }: Told): readonly string[] {
   const ends = Map.groupBy(
     facts.filter((fact) => fact.type === "tool-end" || fact.type === "knowledge-used"),

@@ -7,7 +7,7 @@ import type { Evidence, Told } from "./evidence.ts";
 import type { Machine } from "./machine.ts";
 import { insideRun, type SimulatedInside } from "./inside-run.ts";
 
-/** Something that a tool did to the simulated world: once for each time that it happened, whatever the model was told of it. */
+/** An effect of a tool on the simulated world: one for each time that it happened, whatever the model was told. */
 export interface SimulatedEffect {
   readonly tool: string;
   readonly arguments: Json;
@@ -25,30 +25,30 @@ export interface SimulatedOutcome {
   readonly text: string;
   readonly calls: readonly MadeCall[];
   readonly facts: readonly Fact[];
-  /** The ids of the calls to which a person agreed, one by one or in a plan. */
+  /** The ids of the calls that a person agreed to, one by one or in a plan. */
   readonly agreed: readonly string[];
   /** The ids of the calls that stand-ins of tools were asked to carry out, whatever was told of them. */
   readonly begun: readonly string[];
-  /** The runs inside its calls, at any depth; one that began again stands here once, as it was told last. */
+  /** The runs inside its calls, at any depth. A run that began again is here once, as it was last told. */
   readonly inside: readonly SimulatedInside[];
 }
 
-/** All that an invariant of the author's own looks at, after a schedule was played to its end. */
+/** Everything that an invariant of the author's own can check, after a schedule was played to its end. */
 export interface SimulationView<State = undefined> extends Omit<SimulatedOutcome, "runId"> {
-  /** What tools with the effects `write` and `irreversible`, and undeclared ones, did. */
+  /** The effects of tools with the effects `write` and `irreversible`, and of undeclared ones. */
   readonly effects: readonly SimulatedEffect[];
-  /** The simulated world, as the stand-ins of tools left it. */
+  /** The simulated world after the stand-ins of tools. */
   readonly state: State;
-  /** Each run, where there are several inputs. `calls` and `facts` are those of all of them, the outcome that of the last. */
+  /** Each run, if there are several inputs. `calls` and `facts` are those of all runs, and the outcome is that of the last. */
   readonly runs: readonly SimulatedOutcome[];
 }
 
-/** Says what is wrong: a sentence, or false. True, undefined and no sentence say that it holds. */
+/** Returns what is wrong: a sentence, or false. True, undefined and an empty sentence mean that it holds. */
 export type Invariant<State = undefined> = (
   view: SimulationView<State>,
 ) => boolean | string | undefined | void;
 
-/** The view of what a schedule left. */
+/** The view of a schedule after it was played. */
 export function viewOf<State>(
   { told, world, subject, cluster }: Evidence,
   state: State,
@@ -76,7 +76,7 @@ export function viewOf<State>(
     }));
   const runs = told.map((each) => {
     const { id } = each.run;
-    // two runs may have calls of one id, where no model gave it
+    // two runs may have calls of one id, if the model gave none
     return new OutcomeOfRun(
       each,
       knownOf((runId) => runId === id || runId.startsWith(`${id}/`)),
@@ -88,7 +88,7 @@ export function viewOf<State>(
 
 type Known = Pick<SimulatedOutcome, "agreed" | "begun">;
 
-/** The outcome of one run. A class, as the view: most invariants look at neither calls nor facts. */
+/** The outcome of one run. A class, like the view, because most invariants look at neither calls nor facts. */
 class OutcomeOfRun implements SimulatedOutcome {
   readonly runId: string;
   readonly outcome: SimulatedOutcome["outcome"];

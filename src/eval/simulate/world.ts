@@ -5,19 +5,19 @@ import type { Execution } from "./execution.ts";
 import type { Happening } from "./happening.ts";
 import type { Chooser, Deviation, Drawn, Point, Random } from "./schedule.ts";
 
-/** A process of a simulation. One that has died does nothing any more: whatever it waits for does not come. */
+/** A process of a simulation. A dead process does nothing any more: no promise that it waits for resolves. */
 export interface SimulatedProcess {
   readonly number: number;
   isAlive: boolean;
 }
 
-/** What a policy said about a call. */
+/** A decision of a policy about a call. */
 export interface Judgement {
   readonly agent: string;
   readonly callId: string;
   readonly tool: string;
   readonly verdict: string;
-  /** Left out where a fact told it. */
+  /** Left out if a fact told it. */
   readonly label?: Label;
   readonly place: number;
 }
@@ -33,7 +33,7 @@ export interface Answered {
   readonly isOther: boolean;
   /** The arguments that the person was shown. */
   readonly asked: Json;
-  /** The arguments that the person put in the place of the model's. */
+  /** The arguments with which the person replaced the model's. */
   readonly edited?: Json;
   isTaken: boolean;
 }
@@ -44,7 +44,7 @@ export interface Fault {
   readonly message: string;
 }
 
-/** The moment at which a run was stopped: its time, and how many executions had begun. */
+/** The moment at which a run was stopped: its time, and the number of executions that had begun. */
 interface Stopped {
   readonly atMs: number;
   readonly begun: number;
@@ -61,10 +61,10 @@ interface Timer {
 /** The time at which every simulation begins: 1 January 2026. */
 export const beginning = 1_767_225_600_000;
 
-/** More moments than a schedule has that ends. */
+/** The most moments of a schedule: more than any schedule that ends has. */
 const mostMoments = 3000;
 
-/** Everything of one schedule: its clock, what was done in it, and what was wrong. It is forgotten after it. */
+/** The world of one schedule: its clock, its executions and its faults. It is discarded after the schedule. */
 export class World {
   now: number = beginning;
   readonly trace: string[] = [];
@@ -76,18 +76,18 @@ export class World {
   readonly counts: Map<string, number> = new Map();
   /** The runs that began while the one before went on. */
   readonly early: Set<string> = new Set();
-  /** The calls of replies that ended in the middle of them. */
+  /** The calls of replies that were cut in the middle of them. */
   readonly cut: Set<string> = new Set();
   /** The calls of replies that broke off: the next reply takes over what the same call in the same place has begun. */
   readonly brokenOff: Set<string> = new Set();
-  /** The questions of durable runs that wait for a person without a time. */
+  /** The questions of durable runs that wait for a person without a time limit. */
   readonly waiting: Map<string, { readonly runId: string; readonly tool: string }> = new Map();
   /** The time at which each run was stopped. */
   readonly stops: Map<string, Stopped> = new Map();
-  /** Told what happens at a moment. */
+  /** Called with the deviation at a moment. */
   onMoment: ((deviation: Deviation) => void) | undefined;
   private readonly timers: Timer[] = [];
-  /** Told what happens, in its order. Left out where nobody watches. */
+  /** Called with each happening, in order. Left out if nobody watches. */
   readonly watch: ((happening: Happening) => void) | undefined;
   private readonly chooser: Chooser;
   private order = 0;
@@ -106,7 +106,7 @@ export class World {
     return this.now - beginning;
   }
 
-  /** Counts things of a name, from 1. */
+  /** Counts things by name, from 1. */
   count(name: string): number {
     const next = (this.counts.get(name) ?? 0) + 1;
     this.counts.set(name, next);
@@ -118,7 +118,7 @@ export class World {
     this.decisions.set(`${process} ${agent} ${callId} ${name}`, decision.verdict);
   }
 
-  /** The decision about an execution that its process told: another one may have another reply, with a call of this id. Undefined where it died before. */
+  /** The decision about an execution that its own process told, because others may have other calls of this id. Undefined if the process died before. */
   decisionOn({ process, agent, callId, tool }: Execution): string | undefined {
     return this.decisions.get(`${process} ${agent} ${callId} ${tool}`);
   }
@@ -141,7 +141,7 @@ export class World {
     this.faults.push({ invariant, message });
   }
 
-  /** Calls `fire` after a time. What it calls of the runtime must be bound to what started it, as timers of Node are. */
+  /** Calls `fire` after a time. Calls into the runtime must be bound to the code that started the timer, as timers of Node are. */
   timer(afterMs: number, fire: () => void): () => void {
     const timer = { at: this.now + Math.max(0, afterMs), order: (this.order += 1), fire };
     this.timers.push(timer);
@@ -151,7 +151,7 @@ export class World {
     };
   }
 
-  /** Lets everything happen until `isDone`. False when nothing is left that could happen. */
+  /** Lets everything happen until `isDone`. False if nothing is left that could happen. */
   async drive(isDone: () => boolean): Promise<boolean> {
     for (let idle = 0; idle < 3;) {
       await settled();
@@ -165,7 +165,7 @@ export class World {
     return false;
   }
 
-  /** Lets everything happen that still can, without deviations of its own. */
+  /** Lets everything happen that is left, without new deviations. */
   async drain(): Promise<void> {
     this.onMoment = undefined;
     do await settled();
@@ -195,12 +195,12 @@ export class World {
   }
 }
 
-/** Resolves once all that waits for no timer has happened: Node calls it when no microtask is left. */
+/** Resolves once everything that needs no timer has happened: Node calls it when no microtask is left. */
 function settled(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }
 
-/** What never comes. */
+/** A promise that never resolves. */
 export function never<Value>(): Promise<Value> {
   return new Promise(() => undefined);
 }

@@ -11,7 +11,7 @@ export interface GivenAnswer {
   readonly for?: "run";
 }
 
-/** The acts of the page on a run. Undefined where nothing can be done, and `cannot` says why. */
+/** The acts of the page on a run. Undefined if there are none, and then `cannot` says why. */
 export interface Acts {
   readonly cannot?: string;
   answer(run: string, answer: GivenAnswer): Promise<void>;

@@ -12,7 +12,7 @@ interface AnsweringProps {
   readonly acts: Acts | undefined;
 }
 
-/** The arguments in the text, where they are other ones than the model's and can be read. */
+/** The arguments in the text, if they differ from the model's and can be read. */
 function readEdited(
   text: string,
   before: string,
@@ -49,7 +49,7 @@ export function Answering({ question, acts }: AnsweringProps): JSX.Element {
     };
     try {
       await acts?.answer(runId, given);
-      focusOn(".drawer, .queue h1"); // the form goes, and who has no mouse stays there
+      focusOn(".drawer, .queue h1"); // the form disappears: keyboard users keep their place
     } catch (error) {
       setTrouble(troubleText(error));
     }

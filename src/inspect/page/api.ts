@@ -9,17 +9,17 @@ import type {
 } from "../view.ts";
 import type { WaitingQuestion } from "../../durable/run-store.ts";
 
-/** The acts that the page may do, and the runs as they stand. */
+/** The acts that the page may do, and the current runs. */
 export interface Overview {
   readonly runs: readonly ListedRun[];
   readonly place: string;
-  /** Runs are carried out by the inspector itself. */
+  /** True if the inspector itself carries out runs. */
   readonly works: boolean;
   /** The agents whose programs the inspector has: their runs can be answered and forked. */
   readonly agents: readonly string[];
 }
 
-/** The token stands in the fragment, which no server is sent; it is kept for this tab of this origin alone. */
+/** Takes the token from the fragment, which is sent to no server, and keeps it for this tab and origin only. */
 export function takeToken(): string {
   const given = tokenIn(location.hash);
   if (given !== undefined) {
@@ -29,7 +29,7 @@ export function takeToken(): string {
   return given ?? sessionStorage.getItem("writ-token") ?? "";
 }
 
-/** Takes the token of an address that is opened in the tab of this page, and goes on with it at the place where the page was. */
+/** Takes the token of an address that is opened in the tab of this page, and stays at the place of the page. */
 export function takeLaterTokens(): void {
   addEventListener("hashchange", ({ oldURL }) => {
     if (tokenIn(location.hash) === undefined) return;
@@ -41,7 +41,7 @@ export function takeLaterTokens(): void {
 
 const tokenIn = (hash: string): string | undefined => /^#token=([\w-]+)$/.exec(hash)?.[1];
 
-/** A request that was answered with an error, in the words of the server. */
+/** A request that was answered with an error, with the server's message. */
 export class RefusedRequest extends Error {
   readonly status: number;
   readonly hint: string;
@@ -52,11 +52,11 @@ export class RefusedRequest extends Error {
   }
 }
 
-/** An error in words, with what to do. */
+/** The text of an error, with the advice. */
 export const troubleText = (error: unknown): string =>
   error instanceof RefusedRequest ? `${error.message} ${error.hint}` : String(error);
 
-/** The listeners of what is followed. */
+/** The listeners for the stream of runs. */
 export interface Following {
   readonly onOverview: (overview: Overview) => void;
   readonly onChange: (change: RunChange) => void;
@@ -75,7 +75,7 @@ export class Api {
     return this.read("/api/runs");
   }
 
-  /** One run; a quick look does without its replay. */
+  /** One run; a quick look omits its replay. */
   run(id: string, isQuick = false): Promise<InspectedRun> {
     return this.read(`/api/run?id=${encodeURIComponent(id)}${isQuick ? "&quick=yes" : ""}`);
   }
@@ -104,12 +104,12 @@ export class Api {
     return ((await response.json()) as { readonly id: string }).id;
   }
 
-  /** Runs a run again from its records. */
+  /** Replays a run from its records. */
   replay(id: string): Promise<ReplayedRun> {
     return this.read(`/api/replay?id=${encodeURIComponent(id)}`);
   }
 
-  /** The policy of an agent: its name, and its rules where they are data. */
+  /** The policy of an agent: its name, and its rules if they are data. */
   policy(agent: string): Promise<{ readonly name: string; readonly policy?: object }> {
     return this.read(`/api/policy?agent=${encodeURIComponent(agent)}`);
   }
@@ -125,14 +125,14 @@ export class Api {
     return (await this.read<{ readonly tools: readonly PlayableTool[] }>(path)).tools;
   }
 
-  /** Tries a call; the view of its run, which is not kept. */
+  /** Tries a call, and returns the view of its run, which is not kept. */
   async play(agent: string, call: PlayedCall): Promise<InspectedRun> {
     const response = await this.send(`/api/play/call?agent=${encodeURIComponent(agent)}`, call);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server of this page wrote it
     return (await response.json()) as InspectedRun;
   }
 
-  /** Begins a run with what was said; its id. */
+  /** Begins a run with these messages, and returns its id. */
   async chat(agent: string, said: readonly object[]): Promise<string> {
     const response = await this.send(`/api/play/chat?agent=${encodeURIComponent(agent)}`, { said });
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server of this page wrote it
@@ -143,18 +143,18 @@ export class Api {
     return (await this.fetch(`/api/export?id=${encodeURIComponent(id)}`)).blob();
   }
 
-  /** Tells the runs, then what changes, until the signal. When the stream breaks it connects again, and tells the runs again. */
+  /** Passes on the runs, then their changes, until the signal. If the stream breaks, it connects again, and passes on the runs again. */
   async follow({ onOverview, onChange, onTrouble }: Following, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
         const { body } = await this.fetch("/api/changes", { signal });
-        onOverview(await this.overview()); // after the stream was opened: nothing happens between the two
+        onOverview(await this.overview()); // read after the stream was opened, so that no change is missed
         for await (const text of eventsIn(body)) {
           // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server of this page wrote it
           onChange(JSON.parse(text) as RunChange);
         }
       } catch (error) {
-        if (!signal.aborted) onTrouble(error); // the server has gone, or comes back
+        if (!signal.aborted) onTrouble(error); // the server has gone, or restarts
       }
       await new Promise((resolve) => setTimeout(resolve, 1000));
     }
@@ -175,7 +175,7 @@ export class Api {
     headers.set("authorization", `Bearer ${this.token}`);
     const response = await fetch(path, { ...init, headers });
     if (response.ok) return response;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an answer that failed is one of these, or no JSON
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a failed answer is one of these, or not JSON
     const problem = (await response.json().catch(() => ({}))) as ToldProblem;
     const { title = "the server failed", detail = title, hint = "" } = problem;
     throw new RefusedRequest(response.status, detail, hint);

@@ -19,7 +19,7 @@ import type { Tab } from "./tabs.tsx";
 import { useTheme } from "./theme.ts";
 import { TopBar } from "./top-bar.tsx";
 
-/** The entries of the page's lists, for the keys that go through them. */
+/** The entries of the page's lists, for the keys that move through them. */
 interface Lists {
   runs: readonly ListedRun[];
   rows: readonly string[];
@@ -177,7 +177,7 @@ interface Moving {
   readonly lists: Lists;
 }
 
-/** The keys that go through the runs, and through the rows of an open one once a row of it is chosen. */
+/** The keys that move through the runs, or, once a row is chosen, through the rows of an open run. */
 function movingKeys({ place, go, lists }: Moving): KeyActs {
   const isOpen = place.page === "runs" && place.run !== undefined;
   const isText = place.page !== "runs" || (place.tab !== undefined && place.tab !== "calls"); // arrows scroll it
@@ -201,7 +201,7 @@ function movingKeys({ place, go, lists }: Moving): KeyActs {
   const tab = (name: Tab) => (): void => {
     if (place.page === "runs" && place.run !== undefined) {
       go({ ...place, tab: name });
-      focusOn("#tab-panel"); // arrows scroll what was chosen
+      focusOn("#tab-panel"); // arrows scroll the chosen part
     }
   };
   return {

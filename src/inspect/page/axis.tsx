@@ -2,33 +2,33 @@ import type { JSX } from "preact";
 import { ticksOf, type TimeScale } from "../time-scale.ts";
 import { durationText } from "./words.ts";
 
-/** The part of the run that is shown, as parts of its width. */
+/** The visible part of the run, as fractions of its width. */
 export interface Zoom {
   readonly from: number;
   readonly to: number;
 }
 
-/** All of the run. */
+/** The whole run. */
 export const whole: Zoom = { from: 0, to: 1 };
 
-/** A part in the same middle, wider or narrower by a factor. */
+/** A part with the same middle, wider or narrower by a factor. */
 export function zoomed({ from, to }: Zoom, factor: number): Zoom {
   const [middle, half] = [(from + to) / 2, Math.min(0.5, ((to - from) / 2) * factor)];
   const begin = Math.min(1 - 2 * half, Math.max(0, middle - half));
   return { from: begin, to: begin + 2 * half };
 }
 
-/** A part of the same width, earlier or later by a share of it. */
+/** A part of the same width, moved earlier or later by a fraction of it. */
 export function moved({ from, to }: Zoom, by: number): Zoom {
   const width = to - from;
   const begin = Math.min(1 - width, Math.max(0, from + by * width));
   return { from: begin, to: begin + width };
 }
 
-/** The place of a part of the width, in percent of what is shown. */
+/** The place of a fraction of the width, in percent of the visible part. */
 export const inSight = (part: number, { from, to }: Zoom): number => ((part - from) / (to - from)) * 100;
 
-/** The times above the bars, and what was folded. */
+/** The times above the bars, with marks for folded time. */
 export function Axis({
   scale,
   zoom,

@@ -8,7 +8,7 @@ import { durationText, stateWords } from "./words.ts";
 /** The height of a row of the waterfall, in pixels. */
 export const rowHeight = 34;
 
-/** The place of the text of a bar: behind it, before it, or in it, where there is room. */
+/** The place of the text of a bar: after it, before it, or in it, where there is room. */
 function textPlace(
   begin: number,
   end: number,
@@ -27,7 +27,7 @@ const thicknesses: Readonly<Partial<Record<RowSpan["phase"], number>>> = {
 };
 const thickness = (phase: RowSpan["phase"]): number => thicknesses[phase] ?? 16;
 
-/** The words before the length of a bar; a bar without one is what its row is about. */
+/** The words before the length of a bar. A bar without words is the main one of its row. */
 const phaseWords: Readonly<Partial<Record<RowSpan["phase"], string>>> = {
   queued: "queued",
   waited: "waited",
@@ -43,7 +43,7 @@ const spanText = ({ phase, from, to, isExact }: RowSpan): string => {
   return [...(phaseWords[phase] === undefined ? [] : [phaseWords[phase]]), text].join(" ");
 };
 
-/** The text beside the bars: the length of the last, which of a model counts from its request. */
+/** The text beside the bars: the length of the last; for a model, counted from its request. */
 function besideText(row: WaterfallRow, last: RowSpan): string {
   const { model } = row.type === "turn" ? row.turn : {};
   return model === undefined ? spanText(last) : durationText(model.to - model.askedAt);
@@ -53,11 +53,11 @@ export interface BarsProps {
   readonly row: WaterfallRow;
   readonly scale: TimeScale;
   readonly zoom: Zoom;
-  /** The keys of what is on the critical path. */
+  /** The keys of the spans on the critical path. */
   readonly critical: ReadonlySet<string>;
 }
 
-/** The bars of a row. Where none is recorded, a mark stands at the time at which the call was proposed. */
+/** The bars of a row. If none is recorded, a mark shows the time at which the call was proposed. */
 export function Bars({ row, scale, zoom, critical }: BarsProps): JSX.Element {
   const spans = spansIn(row);
   const isCritical = critical.has(row.type === "turn" ? `${row.key}/model` : row.key);
@@ -106,7 +106,7 @@ function RefusedMark({ x }: { readonly x: number }): JSX.Element {
 const isRefused = (row: WaterfallRow): row is Extract<WaterfallRow, { readonly type: "call" }> =>
   row.type === "call" && row.call.state === "refused";
 
-/** The bars of a row in words. Those that are seen stand among them. */
+/** The bars of a row in words, including the words that are visible. */
 export function barsText(row: WaterfallRow): string {
   const spans = spansIn(row);
   const last = spans.at(-1);
@@ -132,7 +132,7 @@ function spansIn(row: WaterfallRow): readonly RowSpan[] {
   return model === undefined ? [] : modelSpans(model);
 }
 
-/** The bars of a question to the model: the requests that failed, the silence before the first piece of the reply, and the reply. */
+/** The bars of a question to the model: the failed requests, the wait for the first piece of the reply, and the reply. */
 function modelSpans({ tries, askedAt, firstAt, to }: ModelSpan): readonly RowSpan[] {
   return [
     ...tries.map((each) => ({ phase: "tried" as const, ...each, isExact: true })),

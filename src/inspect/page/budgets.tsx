@@ -15,7 +15,7 @@ function amount(field: string, count: number): string {
   return field === "costUsd" ? `$${count.toFixed(count < 0.1 ? 4 : 2)}` : count.toLocaleString("en");
 }
 
-/** The use of each bound. One without a limit shows its amount alone. */
+/** The use of each bound. A bound without a limit shows only its amount. */
 export function Budgets({ budgets }: { readonly budgets: readonly InspectedBudget[] }): JSX.Element {
   return (
     <ul class="budgets" aria-label="Budgets">

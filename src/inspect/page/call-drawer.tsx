@@ -17,7 +17,7 @@ interface DrawerProps {
   readonly onClose: () => void;
 }
 
-/** All that is known of one call, beginning with why it was allowed or refused. */
+/** Everything known of one call, beginning with the reason why it was allowed or refused. */
 export function CallDrawer({ view, call, acts, onClose }: DrawerProps): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.parentElement?.parentElement?.scrollTo(0, 0), [call.key]);

@@ -12,10 +12,10 @@ interface CompareProps {
   readonly onOpen: (id: string) => void;
 }
 
-/** The rows that are there at once: a browser takes seconds for the thousands of long runs. */
+/** The most rows that are drawn at once: a browser takes seconds for the thousands of long runs. */
 const mostAtOnce = 300;
 
-/** Two runs beside each other. */
+/** Two runs side by side. */
 export function ComparePage({ api, ids, onOpen }: CompareProps): JSX.Element {
   const [pair, setPair] = useState<readonly [InspectedRun, InspectedRun] | undefined>();
   const [onlyChanges, setOnlyChanges] = useState(false);

@@ -8,7 +8,7 @@ import type { Tab } from "./tabs.tsx";
 import { useTheme } from "./theme.ts";
 import { Brand } from "./top-bar.tsx";
 
-/** One run in a file of its own: it can be read, and nothing can be done about it. */
+/** One run in a file of its own: it can be read, but not acted on. */
 export function ExportedRun({ view }: { readonly view: InspectedRun }): JSX.Element {
   const [selected, setSelected] = useState<string | undefined>();
   const [tab, setTab] = useState<Tab>("calls");

@@ -11,7 +11,7 @@ interface ForkFormProps {
   readonly onDone: () => void;
 }
 
-/** The form by which a run is forked. */
+/** The form that forks a run. */
 export function ForkForm({ view, acts, turn, onDone }: ForkFormProps): JSX.Element {
   const [beforeTurn, setTurn] = useState(Math.min(turn, view.turns.length));
   const [instructions, setInstructions] = useState("");

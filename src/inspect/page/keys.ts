@@ -1,13 +1,13 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** The act of a key. False lets the browser have it. */
+/** The act of a key. If it returns false, the browser handles the key. */
 export type KeyActs = Readonly<Record<string, (event: KeyboardEvent) => void | boolean>>;
 
 const isWritten = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   target.matches("input:not([type=checkbox]), textarea, select, [contenteditable]");
 
-/** A box with the focus scrolls by these keys, as everywhere. Lists in which one row is chosen go through their rows instead. */
+/** True for a focused box that these keys scroll. In lists with a chosen row they move through the rows instead. */
 function isScrolling({ key, target }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement) || target === document.body) return false;
   if (target.matches("[role=listbox], [role=treegrid]")) return false;
@@ -17,7 +17,7 @@ function isScrolling({ key, target }: KeyboardEvent): boolean {
   return (key === "ArrowLeft" || key === "ArrowRight") && target.scrollWidth > target.clientWidth;
 }
 
-/** Does what keys are for, but not while somebody writes. Escape leaves what is written in. */
+/** Handles keys, except while a person types. Escape leaves a text field. */
 export function useKeys(acts: KeyActs): void {
   const latest = useRef(acts);
   latest.current = acts;
@@ -40,7 +40,7 @@ export function useKeys(acts: KeyActs): void {
   }, []);
 }
 
-/** Does something for Ctrl or Cmd with a key, also while somebody writes. */
+/** Handles Ctrl or Cmd with a key, also while a person types. */
 export function useChord(key: string, act: () => void): void {
   const latest = useRef(act);
   latest.current = act;
@@ -55,12 +55,12 @@ export function useChord(key: string, act: () => void): void {
   }, []);
 }
 
-/** Brings the focus to an element. */
+/** Moves the focus to an element. */
 export function focusOn(selector: string): void {
   document.querySelector<HTMLElement>(selector)?.focus();
 }
 
-/** Does what a button does. */
+/** Does the act of a button. */
 export function clickOn(selector: string): void {
   document.querySelector<HTMLElement>(selector)?.click();
 }

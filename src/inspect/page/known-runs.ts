@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { InspectedRun, ListedRun, RunChange } from "../view.ts";
 import { type Api, type Overview, RefusedRequest, troubleText } from "./api.ts";
 
-/** The runs of the store, and what can be done. */
+/** The runs of the store, and the acts of the page. */
 export interface KnownRuns {
   readonly overview?: Overview;
   readonly runs: readonly ListedRun[];
@@ -39,7 +39,7 @@ function merged(known: readonly ListedRun[], { runs, erased }: RunChange): reado
   return [...byId.values()].toSorted((one, other) => other.begunAt - one.begunAt);
 }
 
-/** An error in words. */
+/** The text of an error. */
 const troubleOf = (error: unknown): string => {
   if (error instanceof RefusedRequest && error.status === 401)
     return "This page needs the address that `writ inspect` printed, with its token. Open that address in this tab.";
@@ -48,16 +48,16 @@ const troubleOf = (error: unknown): string => {
   return troubleText(error);
 };
 
-/** The run that is open, or why it cannot be shown. */
+/** The open run, or the reason why it cannot be shown. */
 export interface OpenRun {
   readonly view?: InspectedRun;
   readonly trouble?: string;
 }
 
-/** A run of more calls is shown as its records have it until it was replayed. */
+/** The number of calls above which a run is shown from its records until it was replayed. */
 const manyCalls = 300;
 
-/** The run that is open; read again when it changes. */
+/** The open run; read again when it changes. */
 export function useRun(api: Api, id: string | undefined, listed: ListedRun | undefined): OpenRun {
   const [state, setState] = useState<OpenRun>({});
   const isOpen = id !== undefined && state.view?.run.id === id;

@@ -14,8 +14,8 @@ interface Modal {
 }
 
 /**
- * Shows a dialog before the page. It takes the focus before the next key, and is gone before the next key once it was closed: browsers
- * draw, and tell of a close, later than a fast writer strikes keys.
+ * Shows a dialog above the page. It takes the focus before the next key, and is gone before the next key after it was closed: a browser may
+ * draw, and report the close, later than a fast typist presses keys.
  */
 export function useModal(onClose: () => void): Modal {
   const ref = useRef<HTMLDialogElement>(null);

@@ -28,7 +28,7 @@ const aboutRun = {
   c: "Mark the run to compare, or compare",
 };
 
-/** All that the palette offers: acts first, then the runs. */
+/** Everything that the palette offers: acts first, then the runs. */
 export function itemsOf({ place, go, runs, keys }: Around): readonly PaletteItem[] {
   const isOpen = place.page === "runs" && place.run !== undefined;
   const acts = Object.entries(isOpen ? { ...aboutRun, ...everywhere } : everywhere);

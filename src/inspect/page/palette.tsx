@@ -2,10 +2,10 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { useModal } from "./modal.ts";
 
-/** Something that can be chosen in the palette. */
+/** An item that can be chosen in the palette. */
 export interface PaletteItem {
   readonly title: string;
-  /** A word beside it: what kind of thing it is, or its key. */
+  /** A word beside it: its kind, or its key. */
   readonly about: string;
   readonly act: () => void;
 }
@@ -18,7 +18,7 @@ interface PaletteProps {
 /** The most items that are shown. */
 const mostShown = 12;
 
-/** A list of all that can be done and opened, which is searched by words and gone through by keys. */
+/** A list of everything that can be done and opened. People search it by words and move through it by keys. */
 export function Palette({ items, onClose }: PaletteProps): JSX.Element {
   const modal = useModal(onClose);
   const [text, setText] = useState("");
@@ -72,7 +72,7 @@ export function Palette({ items, onClose }: PaletteProps): JSX.Element {
   );
 }
 
-/** The items in which all words stand, in their order. */
+/** The items that contain all words, in order. */
 function itemsWith(items: readonly PaletteItem[], text: string): readonly PaletteItem[] {
   const words = text.toLowerCase().split(/\s+/);
   return items

@@ -16,7 +16,7 @@ export function Part({
   );
 }
 
-/** A fact with its name, in a list of them. */
+/** A fact with its name, in a list of facts. */
 export function Fact({
   name,
   children,
@@ -32,7 +32,7 @@ export function Fact({
   );
 }
 
-/** A fault of what a person did, told at once; nothing where there is none. */
+/** The error of a person's act, announced at once; nothing if there is none. */
 export function Trouble({ text }: { readonly text: string | undefined }): JSX.Element | null {
   if (text === undefined || text === "") return null;
   return (

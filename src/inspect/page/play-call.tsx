@@ -13,11 +13,11 @@ interface PlayCallProps {
   readonly agent: string;
 }
 
-/** The form as it is filled in. */
+/** The form with its current values. */
 interface Filled {
   readonly name: string;
   readonly texts: FieldTexts;
-  /** The arguments as JSON, where they are written so. */
+  /** The arguments as JSON, if they are written so. */
   readonly raw?: string | undefined;
   readonly asked: string;
   readonly stranger: string;
@@ -28,7 +28,7 @@ interface Seen {
   readonly mode: PlayedCall["mode"];
 }
 
-/** One call that is tried on an agent: whether it would be allowed, and what its tool gives. */
+/** One call that is tried on an agent: whether it would be allowed, and the result of its tool. */
 export function PlayCall({ api, agent }: PlayCallProps): JSX.Element {
   const [tools, setTools] = useState<readonly PlayableTool[]>([]);
   const [filled, setFilled] = useState<Filled>({ name: "", texts: {}, asked: "", stranger: "" });
@@ -182,7 +182,7 @@ function Buttons({ play }: { readonly play: (mode: PlayedCall["mode"]) => Promis
   );
 }
 
-/** The arguments of the form. @throws SyntaxError for what is written as JSON and is none */
+/** The arguments of the form. @throws SyntaxError if the text is not JSON */
 function givenIn({ raw, texts }: Filled, tool: PlayableTool | undefined): Json {
   if (raw === undefined) return argumentsOf(tool?.schema ?? {}, texts);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse gives JSON

@@ -12,7 +12,7 @@ import { lineText, stateWords } from "./words.ts";
 interface Exchange {
   readonly asked: string;
   readonly run: string;
-  /** There when the run has ended. */
+  /** Set when the run has ended. */
   readonly answer?: string;
 }
 
@@ -24,7 +24,7 @@ interface ChatProps {
   readonly onOpen: (run: string) => void;
 }
 
-/** A conversation with an agent. Each question is a run of its own in the store, which can be looked at. */
+/** A conversation with an agent. Each question is a run of its own in the store, which can be opened. */
 export function PlayChat({ api, agent, runs, acts, onOpen }: ChatProps): JSX.Element {
   const [exchanges, setExchanges] = useState<readonly Exchange[]>([]);
   const [text, setText] = useState("");

@@ -16,7 +16,7 @@ interface PlayProps {
 
 const parts = ["Chat", "One call"] as const;
 
-/** The playground: agents that the inspector was given, to talk with and to try calls on. */
+/** The playground: people talk with agents that the inspector was given, and try calls on them. */
 export function PlayPage({ api, agents, runs, actsOf, onOpen }: PlayProps): JSX.Element {
   const [chosen, setChosen] = useState("");
   const [part, setPart] = useState<(typeof parts)[number]>("Chat");

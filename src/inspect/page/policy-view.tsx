@@ -10,7 +10,7 @@ interface PolicyProps {
   readonly acts: Acts | undefined;
 }
 
-/** The calls that each rule decided, and their decisions by another policy. */
+/** The calls that each rule decided, with their decisions by another policy. */
 export function PolicyView({ view, acts }: PolicyProps): JSX.Element {
   const calls = view.turns.flatMap((turn) => turn.calls);
   const byRule = Map.groupBy(calls, ({ decision }) => decision?.rule ?? "");
@@ -73,7 +73,7 @@ function TryPolicy({ view, acts }: { readonly view: InspectedRun; readonly acts:
             : `The agent's own policy, ${name}.`,
         );
       },
-      () => undefined, // the example stays
+      () => undefined, // keeps the example
     );
   }, [view.run.agent]);
   if (cannot !== undefined) return <p class="notice">{cannot}</p>;

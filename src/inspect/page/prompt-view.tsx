@@ -43,10 +43,10 @@ function placeText(key: string): string {
   return turn === undefined ? `step ${Number(step) + 1}` : `turn ${turn}, call ${Number(call) + 1}`;
 }
 
-/** The messages that are there at once, the last ones: a browser takes seconds for the thousands of a long run. */
+/** The most messages that are drawn at once, the last ones: a browser takes seconds for the thousands of a long run. */
 const mostAtOnce = 200;
 
-/** The prompt of each turn: the messages that the model was shown, and which of them are new since the turn before. */
+/** The prompt of each turn: the messages that the model was shown, with a mark on those that are new since the turn before. */
 function Prompts({ conversation }: { readonly conversation: Conversation }): JSX.Element | null {
   const { turns } = conversation;
   const [chosen, setChosen] = useState(turns.length);

@@ -9,7 +9,7 @@ import { agoText, chosenText } from "./words.ts";
 interface QueueProps {
   readonly api: Api;
   readonly actsOf: (agent: string) => Acts;
-  /** Another value when runs have changed. */
+  /** Changes when runs have changed. */
   readonly change: number;
   readonly onOpen: (run: string) => void;
 }

@@ -12,7 +12,7 @@ interface ReplayPartProps {
   readonly onSelect: (key: string) => void;
 }
 
-/** Runs the run again from its records, and says whether it tells what is recorded. */
+/** Replays the run from its records, and shows whether the replay agrees with them. */
 export function ReplayPart({ view: { run }, acts, onSelect }: ReplayPartProps): JSX.Element {
   const [replayed, setReplayed] = useState<ReplayedRun | undefined>();
   const [trouble, setTrouble] = useState("");

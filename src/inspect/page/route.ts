@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Tab } from "./tabs.tsx";
 
-/** The place in the page. It stands in the fragment of the address, so that it can be kept and sent. */
+/** The place in the page. It is in the fragment of the address, so that people can keep and send it. */
 export type Place =
   | { readonly page: "runs"; readonly run?: string; readonly call?: string; readonly tab?: Tab }
   | { readonly page: "queue" }
@@ -25,7 +25,7 @@ function readPlace(hash: string): Place {
   };
 }
 
-/** A part of an address as it was meant; as it stands there where it was cut or mistyped. */
+/** A part of an address, decoded; unchanged if it was cut or mistyped. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -57,7 +57,7 @@ function addressOf(place: Place): string {
   return `#/run/${encodeURIComponent(place.run)}${text === "" ? "" : `?${text}`}`;
 }
 
-/** The place in the page, and the way to another one. */
+/** The place in the page, with the function that goes to another one. */
 export function usePlace(): readonly [Place, (place: Place) => void] {
   const [place, setPlace] = useState(() => readPlace(location.hash));
   useEffect(() => {
@@ -68,7 +68,7 @@ export function usePlace(): readonly [Place, (place: Place) => void] {
   function go(next: Place): void {
     const address = addressOf(next);
     if (address === location.hash) return;
-    // Going through the calls of a run fills no history.
+    // Moving through the calls of a run adds no entries to the history.
     const isSameRun = next.page === "runs" && place.page === "runs" && next.run === place.run;
     if (isSameRun) history.replaceState(null, "", address);
     else history.pushState(null, "", address);

@@ -1,6 +1,6 @@
 import type { InspectedCall, InspectedInside, InspectedRun, InspectedTurn } from "../view.ts";
 
-/** A row of the waterfall: a turn, a call of it, or a run inside that. `level` counts from 1. */
+/** A row of the waterfall: a turn, a call of it, or a run inside a call. `level` counts from 1. */
 export type WaterfallRow = { readonly key: string; readonly level: number } & (
   | { readonly type: "turn"; readonly turn: InspectedTurn; readonly isOpen: boolean }
   | { readonly type: "call"; readonly call: InspectedCall }
@@ -9,7 +9,7 @@ export type WaterfallRow = { readonly key: string; readonly level: number } & (
 
 type Whole = Pick<InspectedRun, "turns" | "inside">;
 
-/** The rows of a run, without what is in closed ones. */
+/** The rows of a run, without those inside closed rows. */
 export function rowsOf(
   { turns, inside }: Whole,
   closed: ReadonlySet<string>,
@@ -41,16 +41,16 @@ function runRows(
   });
 }
 
-/** A row that can be closed and opened. */
+/** True for a row that can be closed and opened. */
 export const folds = (row: WaterfallRow): row is Extract<WaterfallRow, { readonly isOpen: boolean }> =>
   row.type !== "call";
 
-/** The row around another one; undefined for one of the first level. */
+/** The row around another one; undefined for a row of the first level. */
 export function rowAround(rows: readonly WaterfallRow[], row: WaterfallRow): WaterfallRow | undefined {
   return rows.slice(0, rows.indexOf(row)).findLast(({ level }) => level < row.level);
 }
 
-/** All turns of a run, those of runs inside among them. */
+/** All turns of a run, including those of runs inside. */
 export const turnsIn = ({ turns, inside }: Whole): readonly InspectedTurn[] => [
   ...turns.flatMap((turn) => [turn, ...turn.calls.flatMap((call) => (call.inside ?? []).flatMap(turnsIn))]),
   ...inside.flatMap(turnsIn),

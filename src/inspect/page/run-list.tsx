@@ -18,7 +18,7 @@ interface RunListProps {
 
 const rowHeight = 76;
 
-/** The runs in which words stand, by a search in what was recorded of them; a moment after the last key. */
+/** The runs that contain words, by a search in their records, a moment after the last key. */
 function useFound(api: Api, words: readonly string[]): ReadonlySet<string> {
   const [found, setFound] = useState<ReadonlySet<string>>(new Set());
   const text = words.join(" ");
@@ -31,7 +31,7 @@ function useFound(api: Api, words: readonly string[]): ReadonlySet<string> {
     const timer = setTimeout(() => {
       api.search(text).then(
         (ids) => (isStale ? undefined : setFound(new Set(ids))),
-        () => undefined, // what stands in the rows is found all the same
+        () => undefined, // the search in the rows works all the same
       );
     }, 150);
     return () => {

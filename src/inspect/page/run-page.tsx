@@ -128,7 +128,7 @@ interface Folding {
   readonly onSelect: (key: string) => void;
 }
 
-/** The keys that open and close the chosen row, or go to the one around it, as in any tree. */
+/** The keys that open and close the chosen row, or go to the row around it, as in any tree. */
 function foldingKeys({ rows, row, toggle, onSelect }: Folding): KeyActs {
   const isOpen = folds(row) && row.isOpen;
   return {

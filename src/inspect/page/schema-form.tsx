@@ -20,7 +20,7 @@ const choicesOf = ({ enum: list, type }: JsonSchema): readonly string[] | undefi
   return Array.isArray(list) && list.every((each) => typeof each === "string") ? list : undefined;
 };
 
-/** Fields for the arguments of a tool, one for each property of its schema. One that is left empty is left out. */
+/** Fields for the arguments of a tool, one for each property of its schema. An empty field leaves its argument out. */
 export function SchemaFields({ schema, texts, onChange }: FieldsProps): JSX.Element {
   const required = new Set<unknown>(Array.isArray(schema["required"]) ? schema["required"] : []);
   return (
@@ -65,7 +65,7 @@ function kindOf(property: JsonSchema, isRequired: boolean): string {
   return [kind, isRequired ? "required" : "", description].filter((part) => part !== "").join(", ");
 }
 
-/** The arguments that the fields say. What cannot be read as its type stays the text, which the tool then refuses. */
+/** The arguments in the fields. A text that cannot be read as its type stays a text, which the tool then refuses. */
 export function argumentsOf(schema: JsonSchema, texts: FieldTexts): Record<string, Json> {
   const given = propertiesOf(schema).filter(([name]) => (texts[name] ?? "") !== "");
   return Object.fromEntries(

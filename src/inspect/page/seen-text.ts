@@ -2,7 +2,7 @@ import { options } from "preact";
 import { visibleText } from "../../util/visible.ts";
 
 /**
- * Has each text of the page written with what is hidden in it: texts of models, tools, policies and whoever chose an id stand in all places.
+ * Writes out hidden characters in each text of the page: texts of models, tools, policies and ids that callers chose appear everywhere.
  * Preact makes a node of each text, whose props are that text.
  */
 export function showHidden(): void {

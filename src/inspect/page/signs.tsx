@@ -22,7 +22,7 @@ const shapes: Readonly<Record<Sign, JSX.Element>> = {
   none: <g />,
 };
 
-/** The sign of a state. Its word stands beside it. */
+/** The sign of a state. Its word is beside it. */
 export function SignOf({ sign }: { readonly sign: Sign }): JSX.Element {
   return (
     <svg class={`sign sign-${sign}`} viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
@@ -31,7 +31,7 @@ export function SignOf({ sign }: { readonly sign: Sign }): JSX.Element {
   );
 }
 
-/** The patterns of the bars: what waits is hatched. */
+/** The patterns of the bars: waiting is hatched. */
 export function Patterns(): JSX.Element {
   return (
     <svg class="patterns" width="0" height="0" aria-hidden="true">

@@ -1,6 +1,6 @@
 import { Component, type ComponentType, h, type JSX } from "preact";
 
-/** The same component, drawn anew only when one of its properties is another one: for the rows of long lists. */
+/** The same component, redrawn only if one of its properties changes: for the rows of long lists. */
 export function steady<Props extends object>(Inner: (props: Props) => JSX.Element): ComponentType<Props> {
   return class Steady extends Component<Props> {
     override shouldComponentUpdate(next: Props): boolean {

@@ -24,13 +24,13 @@ interface TabsProps {
   readonly onTab: (tab: Tab) => void;
 }
 
-/** The names of the parts. One of them takes the focus, and arrows go to the others. */
+/** The names of the parts. One of them takes the focus, and arrows move to the others. */
 export function Tabs({ tab, onTab }: TabsProps): JSX.Element {
   const onKey = (event: KeyboardEvent): void => {
     const next = tabs[steps[event.key]?.(tabs.indexOf(tab)) ?? -1];
     if (next === undefined) return;
     event.preventDefault();
-    event.stopPropagation(); // the arrows of the page go through runs and rows
+    event.stopPropagation(); // otherwise the arrows would move through runs and rows
     onTab(next);
     document.querySelector<HTMLElement>(`#tab-${next}`)?.focus();
   };

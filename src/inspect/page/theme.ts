@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 
 const themes = ["system", "light", "dark"] as const;
 
-/** The look of the page: as the system has it, light, or dark. */
+/** The theme of the page: that of the system, light, or dark. */
 export type Theme = (typeof themes)[number];
 
 function keptTheme(): Theme {
@@ -13,7 +13,7 @@ function keptTheme(): Theme {
   }
 }
 
-/** The theme, and what goes on to the next one. */
+/** The theme, with the function that changes to the next one. */
 export function useTheme(): readonly [Theme, () => void] {
   const [theme, setTheme] = useState(keptTheme);
   useEffect(() => {
@@ -21,7 +21,7 @@ export function useTheme(): readonly [Theme, () => void] {
     try {
       localStorage.setItem("writ-theme", theme);
     } catch {
-      // it holds for this page alone
+      // the theme then holds for this page only
     }
   }, [theme]);
   return [theme, () => setTheme(themes[(themes.indexOf(theme) + 1) % themes.length] ?? "system")];

@@ -3,7 +3,7 @@ import type { InspectedInside, InspectedRun, InspectedTurn } from "../view.ts";
 import { Fact, Part } from "./parts.tsx";
 import { countText, durationText, shownValue } from "./words.ts";
 
-/** All that is known of one turn beside its calls. */
+/** Everything known of one turn, except its calls. */
 export function TurnDrawer({
   view,
   turn,
@@ -92,7 +92,7 @@ export function TurnDrawer({
   );
 }
 
-/** All that is known of a run inside a call, beside its turns. */
+/** Everything known of a run inside a call, except its turns. */
 export function InsideDrawer({
   run: { key, agent, outcome, usage, from, to, turns },
   onClose,

@@ -1,18 +1,18 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RefObject } from "preact";
 
-/** The rows of a list that are in sight. */
+/** The visible rows of a list. */
 export interface Rows {
   readonly box: RefObject<HTMLDivElement | null>;
   readonly first: number;
   readonly last: number;
-  /** Brings a row into sight. */
+  /** Scrolls to a row. */
   readonly show: (index: number) => void;
 }
 
 const extra = 8;
 
-/** Tells which rows of a long list of rows of one height are in sight, so that the others need not be there. */
+/** Finds the visible rows of a long list whose rows have one height, so that only these are drawn. */
 export function useRows(count: number, height: number): Rows {
   const box = useRef<HTMLDivElement>(null);
   const [sight, setSight] = useState({ top: 0, height: 800 });

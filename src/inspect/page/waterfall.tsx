@@ -18,7 +18,7 @@ interface WaterfallProps {
   readonly onToggle: (key: string) => void;
 }
 
-/** The level from which on rows do not go further to the right. */
+/** The level from which rows are not indented further. */
 const deepest = 7;
 
 const idle: ReadonlySet<CallSpan["phase"]> = new Set(["waited", "queued"]);
@@ -30,7 +30,7 @@ function busyIn(view: InspectedRun): readonly { readonly from: number; readonly 
   ]);
 }
 
-/** The turns and calls of a run over time. Calls that ran beside each other stand beside each other. */
+/** The turns and calls of a run over time. Calls that ran at the same time are drawn side by side. */
 export function Waterfall({ view, rows, selected, onSelect, onToggle }: WaterfallProps): JSX.Element {
   const [isTrue, setTrue] = useState(false);
   const [zoom, setZoom] = useState(whole);
@@ -90,7 +90,7 @@ export function Waterfall({ view, rows, selected, onSelect, onToggle }: Waterfal
   );
 }
 
-/** The classes of what is drawn, each with its words. */
+/** The classes of the drawing, each with its words. */
 const legend = {
   asked: "until the first word",
   model: "model",

@@ -39,7 +39,7 @@ const glosses: Readonly<Record<string, string>> = {
     "the default policy: a listed tool runs, and one that changes something needs a yes once the model has read what strangers wrote",
 };
 
-/** The grounds of a decision. */
+/** The evidence of a decision. */
 function Grounds({
   decision,
   place,

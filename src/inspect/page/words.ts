@@ -2,7 +2,7 @@ import { type Json, visibleJson } from "../../util/json.ts";
 import { visible, visibleText } from "../../util/visible.ts";
 import type { CallState, InspectedCall } from "../view.ts";
 
-/** A duration for people: `840 ms`, `8.2 s`, `3 min 5 s`, `2 d 3 h`. With a step, exact enough to tell it from one that is so much longer. */
+/** A duration for people: `840 ms`, `8.2 s`, `3 min 5 s`, `2 d 3 h`. With a step, exact enough to differ from a duration that is one step longer. */
 export function durationText(ms: number, step = Infinity): string {
   if (ms < 1) return "0 ms";
   if (ms < 1000) return `${Math.round(ms)} ms`;
@@ -26,7 +26,7 @@ export function agoText(time: number, now: number): string {
   return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** A time of day with its date and zone: an exported run is read in another one. */
+/** A time of day with its date and zone, because an exported run may be read in another zone. */
 export const timeText = (time: number): string =>
   new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long" });
 
@@ -45,7 +45,7 @@ export const stateWords: Readonly<Record<CallState, string>> = {
   pending: "not yet",
 };
 
-/** The signs of states: each has a shape of its own. */
+/** The signs of states, each with a shape of its own. */
 export type Sign = CallState | "none";
 
 /** The sign of the status of a run. */
@@ -57,24 +57,24 @@ export function signOf(status: string): Sign {
   return status === "ready" || status === "moved" ? "pending" : "failed";
 }
 
-/** A value as it is shown: a text as it is, all else as JSON. What is hidden in it is written out. */
+/** A value as it is shown: a text as it is, everything else as JSON. Hidden characters are written out. */
 export const shownValue = (value: unknown): string =>
   visibleText(typeof value === "string" ? value : (JSON.stringify(value, undefined, 2) ?? ""));
 
-/** Arguments about which a person is asked, as JSON that can be changed: characters that are not seen, or turn a line around, are written as escapes. */
+/** Arguments in a question, as JSON that a person can change: invisible characters, and those that reverse a line, become escapes. */
 export const askedText = (args: Json): string => visibleJson(JSON.stringify(args, undefined, 2));
 
-/** A value that nobody of trust chose, with its place: what is not seen is written out. */
+/** A value that no trusted source chose, with its place: invisible characters are written out. */
 export const chosenText = ({ path, value }: { readonly path: string; readonly value: unknown }): string =>
   visible(`${path} = ${JSON.stringify(value)}`);
 
-/** A value on one line, as far as it goes. */
+/** A value on one line, shortened if it is long. */
 export const lineText = (value: unknown): string => {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   return visibleText(text.length > 300 ? `${text.slice(0, 300)}…` : text);
 };
 
-/** The end of a call that was allowed, where it is not a result. */
+/** The end of a call that was allowed, if it is not a result. */
 const afterwards: Readonly<Partial<Record<CallState, string>>> = {
   failed: ", and failed",
   unknown: "; nobody knows whether it happened",

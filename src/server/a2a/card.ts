@@ -4,13 +4,13 @@ import type { JsonObject } from "../../util/json.ts";
 import { anybody } from "../callers.ts";
 import type { Asked } from "../route.ts";
 
-/** The place where clients of A2A look for the card of an agent. */
+/** The path at which clients of A2A look for the card of an agent. */
 export const cardPath = "/.well-known/agent-card.json";
 
-/** The version of the protocol that is spoken here. */
+/** The version of the protocol that this server speaks. */
 export const a2aVersion = "1.0";
 
-/** The card of an agent: what clients of A2A read before they speak to it. Its tools and skills are its own business. */
+/** The card of an agent: what clients of A2A read before they send it a message. It does not list the agent's tools and skills. */
 export function cardOf(agent: Runnable, { caller }: Asked, endpoint: string): JsonObject {
   const { name } = agent;
   const description = agent.description === "" ? `The agent ${name}.` : agent.description;
@@ -39,8 +39,8 @@ export function cardOf(agent: Runnable, { caller }: Asked, endpoint: string): Js
 }
 
 /**
- * The address of a server as its client reached it, without the path of the card. Where a proxy speaks TLS before the server, the address does too: a client sends
- * its token there.
+ * The address of a server as its client reached it, without the path of the card. If a proxy in front of the server speaks TLS, the address is `https` too,
+ * because the client sends its token there.
  */
 export function baseOf({ headers, url }: Request): string {
   const { protocol, host, pathname } = new URL(url);

@@ -3,14 +3,14 @@ import type { JsonObject } from "../../util/json.ts";
 import { problemOf, statusOf } from "../problems.ts";
 import { A2aRefusal, type RpcId } from "./wire.ts";
 
-/** Tells what the server answers with a status of its own from what the request of JSON-RPC is refused for. */
+/** True for an error that the server answers with an HTTP status of its own, false for one that refuses the request of JSON-RPC. */
 export function isOfServer(error: unknown): boolean {
   if (error instanceof A2aRefusal) return false;
   const status = statusOf(error);
   return status === undefined || status >= 500 || status === 429;
 }
 
-/** The answer of JSON-RPC to a request that failed. `otherwise` is its code where the protocol has none. */
+/** The answer of JSON-RPC to a failed request. `otherwise` is the code of an error for which the protocol has none. */
 export function failed(id: RpcId, error: unknown, otherwise = -32602): JsonObject {
   if (error instanceof A2aRefusal) {
     const { code, message, reason } = error;
@@ -31,7 +31,7 @@ interface RpcFault {
   readonly domain: string;
 }
 
-/** An error of JSON-RPC, with its reason as A2A has it (`google.rpc.ErrorInfo`). */
+/** An error of JSON-RPC, with its reason in the form of A2A (`google.rpc.ErrorInfo`). */
 function rpcError(id: RpcId, { code, message, reason, domain }: RpcFault): JsonObject {
   const info = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason, domain };
   return { jsonrpc: "2.0", id, error: { code, message, data: [info] } };

@@ -13,7 +13,7 @@ import { idsOf, inputOf, sessionsOf, taskOf, type TaskView } from "./task.ts";
 import { updatesOf } from "./updates.ts";
 import { type A2aMessage, A2aRefusal, type A2aTask, type A2aUpdate, type RpcId } from "./wire.ts";
 
-/** A request for an agent, read: its id in JSON-RPC comes back with the answer. */
+/** A request for an agent after reading. Its id in JSON-RPC comes back with the answer. */
 export interface At {
   readonly asked: Asked;
   readonly agent: Runnable;
@@ -77,7 +77,7 @@ interface Sending {
   };
 }
 
-/** A task that is there, and what its client wants to know of it. */
+/** A task that exists, with the view of it that its client wants. */
 interface Found {
   readonly run: StoredRun;
   readonly view: TaskView;
@@ -90,7 +90,7 @@ async function found(asked: Asked, agent: Runnable, { id: taskId, historyLength 
   return { run, view: { ...ids, ...(historyLength === undefined ? {} : { historyLength }) } };
 }
 
-/** Begins the run of a message, or gives that of the task that it is for, with its answers. The same message again is the same task. */
+/** Begins the run of a message, or returns the run of the task that the message answers. The same message sent again returns the same task. */
 async function startedBy({ asked, agent }: At, { message, configuration = {} }: Sending): Promise<Found> {
   const { historyLength, taskPushNotificationConfig: push } = configuration;
   if (push !== undefined && push !== null)
@@ -111,7 +111,7 @@ async function startedBy({ asked, agent }: At, { message, configuration = {} }: 
   return { run, view: { contextId, taskId: `${contextId}/${messageId}`, ...wanted } };
 }
 
-/** Takes the answers in a message for a task. Those that were taken before, in a message that is sent again, change nothing. */
+/** Takes the answers in a message for a task. Answers that were taken before, from a message that is sent again, change nothing. */
 async function answered(
   { asked, agent }: Omit<At, "id">,
   { contextId = "", parts }: A2aMessage,

@@ -10,7 +10,7 @@ import { rpcRequest } from "./schema.ts";
 import { A2aRefusal, type RpcId } from "./wire.ts";
 
 /**
- * The routes that clients of A2A 1.0 speak to, by JSON-RPC. A context is a session, each message without a task a run of it; a message for a task that waits
+ * The routes for clients of A2A 1.0, by JSON-RPC. A context is a session, and each message without a task begins a run of it. A message for a task that waits
  * has answers to its questions.
  */
 export const a2aRoutes: readonly Route[] = [
@@ -77,15 +77,15 @@ async function answer(asked: Asked): Promise<Response> {
   }
 }
 
-/** A client of an older version sends no version, and reads other answers. */
+/** Refuses clients of an older version: they send no version, and expect other answers. */
 function checkVersion({ headers }: Request): void {
   const version = headers.get("a2a-version") ?? "";
   if (version !== a2aVersion)
     throw new A2aRefusal("VERSION_NOT_SUPPORTED", `the header A2A-Version must be ${a2aVersion}`);
 }
 
-/** Answers where there is no request of JSON-RPC to answer, or none that the server can answer now. */
+/** The answer if there is no request of JSON-RPC to answer, or none that the server can answer now. */
 function failure(error: unknown): Response {
-  const code = error instanceof Error && error.cause instanceof SyntaxError ? -32700 : -32600; // it is not JSON, or no request
+  const code = error instanceof Error && error.cause instanceof SyntaxError ? -32700 : -32600; // it is not JSON, or not a request
   return json(failed(null, error, code), problemOf(error).status, problemHeaders(error));
 }

@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../../schema/schema.ts";
 import { text } from "../schemas.ts";
 
-// A field that JSON of protocol buffers leaves out is empty there.
+// The JSON form of protocol buffers may leave a field out; an empty value means the same.
 const orEmpty = { type: "string", maxLength: 500 } as const;
 
 const part = {
@@ -49,7 +49,7 @@ export const ofTask: JsonSchema = {
   required: ["id"],
 };
 
-/** A request of JSON-RPC. What its parameters must be depends on its method. */
+/** A request of JSON-RPC. The schema of its parameters depends on its method. */
 export const rpcRequest: JsonSchema = {
   type: "object",
   properties: {

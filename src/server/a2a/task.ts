@@ -22,22 +22,22 @@ export interface TaskIds {
 /** The text with which the ids of the sessions of an agent's conversations begin. */
 export const sessionsOf = ({ caller }: Asked, agent: string): string => `${caller.prefix}a2a/${agent}/`;
 
-/** The ids of a run; undefined for one that was not begun by a message to the agent. */
+/** The ids of a run; undefined for a run that was not begun by a message to the agent. */
 export function idsOf(asked: Asked, { id, session, agent }: StoredRun): TaskIds | undefined {
   const prefix = sessionsOf(asked, agent);
   if (session?.startsWith(prefix) !== true || !id.startsWith(`${session}/`)) return undefined;
   return { contextId: session.slice(prefix.length), taskId: id.slice(prefix.length) };
 }
 
-/** The part of a task that a client knows, and the part that it wants to know. */
+/** The ids of a task, and the part of it that its client wants. */
 export interface TaskView extends TaskIds {
   /** The `seq` of the last fact that the client was told. */
   readonly after?: number;
-  /** The most messages of its history. */
+  /** The most messages of its history that the client wants. */
   readonly historyLength?: number;
 }
 
-/** The task that a run is. */
+/** The task that represents a run. */
 export async function taskOf(asked: Asked, run: StoredRun, view: TaskView): Promise<A2aTask> {
   const { contextId, taskId: id, after = 0, historyLength = 1 } = view;
   const questions = run.status === "waiting" ? await asked.runs.waiting(run.id) : [];
@@ -98,13 +98,13 @@ function endOf({ outcome }: RunEnd): Shown {
   return { state, parts: [{ text }] };
 }
 
-/** The answer of a run, with its files, which its records alone have. */
+/** The answer of a run, with its files, whose data only the records have. */
 async function artifactsOf({ runs }: Asked, { id, end }: StoredRun): Promise<readonly A2aArtifact[]> {
   if (end?.outcome.type !== "answered") return [];
   const value = end.output ?? end.outcome.content;
   const files = await runs.replay(id).then(
     (whole) => whole.files,
-    () => [], // another version of the agent may not be able to tell what its turns were
+    () => [], // another version of the agent may be unable to replay the turns
   );
   const raw = files.flatMap(({ data, mediaType }) =>
     data === "" || isAddress(data) ? [] : [{ raw: data, mediaType }],
@@ -113,10 +113,10 @@ async function artifactsOf({ runs }: Asked, { id, end }: StoredRun): Promise<rea
   return [{ artifactId: answerId, parts: value === "" && raw.length > 0 ? raw : [answer, ...raw] }];
 }
 
-/** The id of the artifact that is the answer: words of earlier turns have it too, until those of the next take their place. */
+/** The id of the artifact that is the answer. The text of earlier turns has the same id, until the text of the next turn replaces it. */
 export const answerId = "answer";
 
-/** Makes the input of a run from what a client said: text, a message with files, or one value of JSON for an agent with a schema. */
+/** Makes the input of a run from the parts of a message: text, a message with files, or one value of JSON for an agent with a schema. */
 export function inputOf(parts: readonly A2aPart[]): Json {
   const [first] = parts;
   if (parts.length === 1 && first?.data !== undefined) return first.data;
@@ -130,7 +130,7 @@ function saidPart({ text, raw, mediaType = "" }: A2aPart): SaidPart {
   throw new A2aRefusal("CONTENT_TYPE_NOT_SUPPORTED", reason);
 }
 
-/** The parts of which {@link inputOf} made the input of a run. */
+/** The parts from which {@link inputOf} made the input of a run. */
 function partsOf(input: Json): readonly A2aPart[] {
   if (typeof input === "string") return [{ text: input }];
   const [message] = Array.isArray(input) ? input : [];

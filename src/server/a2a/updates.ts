@@ -7,7 +7,7 @@ import { UiChunks } from "../ui-chunks.ts";
 import { answerId, taskOf, type TaskIds, type TaskView } from "./task.ts";
 import type { A2aTask, A2aUpdate } from "./wire.ts";
 
-/** A run as a client follows it, by the view that it has of it. */
+/** A run that a client follows, with the client's view of it. */
 export interface Following {
   readonly run: StoredRun;
   readonly view: TaskView;
@@ -15,8 +15,8 @@ export interface Following {
 }
 
 /**
- * Tells the task of a run, then its words as they are written and its states, until it has ended, or waits: for an answer, or for what nobody there can give. Returns
- * the task as it stands then.
+ * Tells the task of a run, then its text as it is written and its states, until the run has ended or waits: for an answer, or for something that the client
+ * cannot give. Returns the final state of the task.
  */
 export async function* updatesOf(
   asked: Asked,
@@ -38,7 +38,7 @@ export async function* updatesOf(
     }
     isAtWork = true;
     yield* words.of(event);
-    // Another process tells of the end before it keeps it.
+    // Another process tells the end before it stores it.
     if (event.type === "run-end") await asked.runs.result(run.id, { signal });
   }
   const now = await asked.runs.show(run.id);
@@ -49,7 +49,7 @@ export async function* updatesOf(
   return rests;
 }
 
-/** The words of a run as they are written. Those of a turn take the place of those of the turn before, since the last ones are the answer. */
+/** The text of a run as it is written. The text of a turn replaces that of the turn before, because the last one is the answer. */
 class Words {
   private readonly ids: TaskIds;
   private readonly chunks = new UiChunks();
@@ -69,7 +69,7 @@ class Words {
     }
   }
 
-  /** The whole answer, where it is other than what was shown: a value, files, a text that was mended. */
+  /** The whole answer, if it differs from what was shown: a value, files, a corrected text. */
   *mended({ artifacts }: A2aTask): Generator<A2aUpdate> {
     for (const artifact of artifacts) {
       const [first, ...others] = artifact.parts;

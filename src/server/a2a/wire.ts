@@ -9,7 +9,7 @@ export interface A2aPart {
   readonly mediaType?: string;
 }
 
-/** A message of A2A 1.0, as far as it is read and written here. */
+/** A message of A2A 1.0, with the fields that this server reads and writes. */
 export interface A2aMessage {
   readonly messageId: string;
   readonly contextId?: string;
@@ -18,7 +18,7 @@ export interface A2aMessage {
   readonly parts: readonly A2aPart[];
 }
 
-/** The states that a task has here. */
+/** The states of a task that this server uses. */
 export type A2aState = `TASK_STATE_${
   | "SUBMITTED"
   | "WORKING"
@@ -59,7 +59,7 @@ export type A2aUpdate =
   | {
       readonly artifactUpdate: OfTask & {
         readonly artifact: A2aArtifact;
-        /** The parts come after those that were told; else they take their place. */
+        /** True if the parts are added to earlier ones, false if they replace them. */
         readonly append: boolean;
         readonly lastChunk: boolean;
       };
@@ -77,7 +77,7 @@ const refusals = {
   VERSION_NOT_SUPPORTED: -32009,
 } as const;
 
-/** A refusal in the words of the protocol. */
+/** A refusal with a reason and a code of the protocol. */
 export class A2aRefusal extends Error {
   readonly reason: keyof typeof refusals;
 

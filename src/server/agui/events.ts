@@ -11,9 +11,9 @@ import { interruptOf } from "../interrupts.ts";
 import type { AguiEvent, AguiMessage } from "./messages.ts";
 import { ShownReply } from "./shown-reply.ts";
 
-/** The events before and after the answer of a run. */
+/** The settings of a stream of events. */
 export interface AguiAnswering {
-  /** The text with which the ids of its messages and calls begin: in a thread each id is there once. */
+  /** The text that the ids of its messages and calls begin with: an id must be unique in its thread. */
   readonly prefix: string;
   /** The messages that the page has. */
   readonly before: readonly AguiMessage[];
@@ -22,8 +22,8 @@ export interface AguiAnswering {
 }
 
 /**
- * Makes the events of AG-UI from those of a run. It knows the messages that they build in a page: where a reply begins anew, or is other than was
- * shown of it, the page is told all messages.
+ * Makes the events of AG-UI from those of a run. It keeps track of the messages that the page builds from them. If a reply starts over, or differs from what
+ * was shown of it, the page is sent all messages.
  */
 export class AguiEvents {
   readonly messages: AguiMessage[];
@@ -31,7 +31,7 @@ export class AguiEvents {
   private readonly state: JsonObject;
   private used: Usage = noUsage;
   private step: string | undefined;
-  /** Plain skills, and agents put together, have none: their answer stands in the end alone. */
+  /** False for plain skills and compositions of agents: only the end of the run has their answer. */
   private hasTurns = false;
   private reply: ShownReply;
   private readonly inside = new Set<string>();
@@ -45,7 +45,7 @@ export class AguiEvents {
     this.reply = new ShownReply(prefix, 0, this.messages);
   }
 
-  /** The events of an event; none for what a page does not show. */
+  /** The events of AG-UI for an event; none for an event that a page does not show. */
   of(event: AgentEvent): readonly AguiEvent[] {
     if (event.type === "turn-start") return this.begin(event.turn);
     if (event.type === "turn-end") return this.closed();
@@ -64,7 +64,7 @@ export class AguiEvents {
     return [{ type: "STEP_STARTED", stepName: this.step }];
   }
 
-  /** The end of what a page is told of a run that waits: questions, or calls of the page's own tools, and what came of the calls beside them. */
+  /** The last events for a run that waits: questions, or calls of the page's own tools, and the results of the calls beside them. */
   waits(
     questions: readonly WaitingQuestion[],
     beside: readonly CallBeside[],
@@ -80,7 +80,7 @@ export class AguiEvents {
     const interrupts = questions
       .filter((question) => !ofPage.includes(question))
       .map((question) => {
-        // The call of an agent inside is another one, which may have the same id.
+        // The call of an agent inside is another call, which may have the same id.
         const id = question.request.path.length === 1 ? idOf(question) : "";
         return interruptOf(question, after, shown.has(id) ? id : undefined);
       });
@@ -91,7 +91,7 @@ export class AguiEvents {
     return [...results, ...this.closed(), { type: "RUN_FINISHED", outcome, usage: usageOf(this.used) }];
   }
 
-  /** The end of the run, with its output where it has one. */
+  /** The end of the run, with its output if it has one. */
   ended(outcome: Outcome, output: Json | undefined): readonly AguiEvent[] {
     const usage = usageOf(this.used);
     const end = this.closed();
@@ -132,7 +132,7 @@ export class AguiEvents {
     if (event.type !== "delegation-end") return [];
     const { runId: subagentRunId, agent: name, outcome } = event.delegation;
     const parentToolCallId = this.prefix + event.callId;
-    // The beginning is told only to those who are there.
+    // Only pages that follow the run now are told the beginning.
     const begins = this.inside.delete(subagentRunId)
       ? []
       : [{ type: "SUBAGENT_STARTED", subagentRunId, name, parentToolCallId }];
@@ -148,7 +148,7 @@ export class AguiEvents {
     return [...begins, end];
   }
 
-  /** The result of a call; nothing where the page has it. */
+  /** The result of a call; nothing if the page already has it. */
   private result(callId: string, { status, text }: ToolResult): AguiEvent[] {
     const toolCallId = this.prefix + callId;
     const messageId = `${toolCallId}-result`;
@@ -166,7 +166,7 @@ export class AguiEvents {
     ];
   }
 
-  /** Ends all that is open: no run of AG-UI may end before. */
+  /** Ends everything that is open: a run of AG-UI may not end before that. */
   private closed(): AguiEvent[] {
     const events = this.reply.close();
     for (const subagentRunId of this.inside)

@@ -11,7 +11,7 @@ export interface AguiCall {
   readonly function: { readonly name: string; arguments: string };
 }
 
-/** A message of AG-UI 1.0 (`Message` of `@ag-ui/core`), as far as it is read and written here. */
+/** A message of AG-UI 1.0 (`Message` of `@ag-ui/core`), with the fields that this server reads and writes. */
 export interface AguiMessage {
   readonly id: string;
   readonly role: string;
@@ -20,7 +20,7 @@ export interface AguiMessage {
   readonly toolCallId?: string;
 }
 
-/** A part of what the user said: text, or a file of some kind. */
+/** A part of a user's message: text, or a file of some kind. */
 export type AguiPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: FileKind; readonly source: AguiSource };
@@ -28,13 +28,13 @@ export type AguiPart =
 type FileKind = "image" | "audio" | "video" | "document";
 type AguiSource = { readonly type: string; readonly value: string; readonly mimeType?: string };
 
-/** Information about where the user is, which a page gives beside what they said. */
+/** Information about the user's surroundings, which a page sends beside their message. */
 export interface AguiContext {
   readonly description: string;
   readonly value: string;
 }
 
-/** Makes the input of a run from what the user said. `refuse` is told of what no agent can be given. */
+/** Makes the input of a run from a user's message. `refuse` is called for content that no agent takes. */
 export function inputOf(
   { content = "" }: AguiMessage,
   context: readonly AguiContext[],
@@ -53,13 +53,13 @@ export function inputOf(
   return [...told, { role: "user", content: isText ? texts.join("\n") : said }];
 }
 
-/** The words of the user, where the input of a run holds more than these. */
+/** The user's own text, if the input of a run has more than that. */
 export function wordsOf({ content = "" }: AguiMessage): string {
   if (typeof content === "string") return content;
   return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
-/** A content as it is where it is a text, else its parts as agents take them. */
+/** A content as it is if it is a text, otherwise its parts as agents take them. */
 export function saidIn(
   content: AguiMessage["content"] = "",
   refuse: (reason: string) => never,
@@ -77,7 +77,7 @@ function saidPart(part: AguiPart, refuse: (reason: string) => never): SaidPart {
   return { type: "file", mediaType: mimeType, data: value };
 }
 
-/** The message of the user of which {@link inputOf} made the input of a run. */
+/** The message of the user from which {@link inputOf} made the input of a run. */
 export function askedMessage(id: string, input: Json): AguiMessage {
   const message = Array.isArray(input) ? input.at(-1) : undefined;
   const content = isJsonObject(message) ? message["content"] : input;

@@ -18,8 +18,8 @@ import { snapshotOf } from "./shown-reply.ts";
 import { askedBefore, latest, type Part, prefixOf } from "./thread.ts";
 
 /**
- * The route that clients of AG-UI 1.0 speak to (`new HttpAgent({ url: ".../v1/agui/<agent>" })`). A thread is a session, each message of the user a run of it;
- * only the last of them is taken of what a page sends, since what was said before stands in the session.
+ * The route for clients of AG-UI 1.0 (`new HttpAgent({ url: ".../v1/agui/<agent>" })`). A thread is a session, and each message of the user begins a run of it.
+ * The server reads only the last message of the user that a page sends, because the session has the earlier ones.
  */
 export const aguiRoutes: readonly Route[] = [
   {
@@ -61,7 +61,7 @@ interface InThread {
   readonly wanted: Wanted;
 }
 
-/** Begins, answers or finds the run that a request is about; undefined for a thread without one. */
+/** Begins, answers or finds the run that a request is about; undefined for a thread without a run. */
 async function partOf(
   asked: Asked,
   { agent, ...thread }: InThread & { readonly agent: Runnable },
@@ -93,14 +93,14 @@ async function partOf(
   return { id, after: 0, before, isShown };
 }
 
-/** Takes the results of a page that are of earlier runs of the thread: they come with the next message where the user was faster than the page. */
+/** Takes results from a page for earlier runs of the thread: they come with the next message if the user was faster than the page. */
 async function givenBefore(asked: Asked, { session, wanted }: InThread): Promise<void> {
   if (!wanted.messages.some(({ role }) => role === "tool")) return;
   const waiting = await asked.runs.list({ session, status: "waiting", prefix: `${session}/` });
   for (const { id } of waiting) await given(asked, { id, session, wanted });
 }
 
-/** Takes the results of calls of the page's own tools that the run waits for; undefined where there are none. */
+/** Takes the results of calls of the page's own tools that the run waits for; undefined if there are none. */
 async function given(
   { runs, served }: Asked,
   { id, session, wanted }: InThread & { readonly id: string },
@@ -119,7 +119,7 @@ async function given(
   return { id, after, before: wanted.messages, isShown: false };
 }
 
-/** Takes the answers of a page: all are of one run of the thread. */
+/** Takes the answers of a page, all to one run of the thread. */
 async function answered(
   asked: Asked,
   { session, wanted }: InThread,
@@ -160,7 +160,7 @@ async function* sentOf(
   for await (const event of runEvents(id, served, { after: last, signal, untilItWaits: true })) {
     if (isFact(event)) last = event.seq;
     const isEnd = event.type === "run-end";
-    // Another process tells of the end before it keeps it.
+    // Another process tells the end before it stores it.
     const end = isEnd ? await runs.result(id, { signal }) : undefined;
     const told = end === undefined ? events.of(event) : events.ended(end.outcome, end.output);
     const open = isEnd && isShown ? await askedBefore(asked, session, events.messages) : undefined;
@@ -173,7 +173,7 @@ async function* sentOf(
   for (const one of events.waits(questions, beside, last)) yield of(own(one, caller.prefix));
 }
 
-/** The end of a run as that of a thread in which another one asks. */
+/** The end of a run, replaced by the question of another run of the thread. */
 function insteadOfEnd(told: readonly AguiEvent[], open: AguiEvent): readonly AguiEvent[] {
   const { usage } = told.at(-1) ?? open;
   return [...told.slice(0, -1), { ...open, usage }];
@@ -181,14 +181,14 @@ function insteadOfEnd(told: readonly AguiEvent[], open: AguiEvent): readonly Agu
 
 const isOfRun = ({ type }: AguiEvent): boolean => type === "RUN_STARTED" || type === "RUN_FINISHED";
 
-/** The event with the run of an agent inside as its caller knows it. */
+/** The event with the id of the run of an agent inside as its caller knows it. */
 function own(event: AguiEvent, prefix: string): AguiEvent {
   const { subagentRunId: inside } = event;
   if (typeof inside !== "string" || !inside.startsWith(prefix)) return event;
   return { ...event, subagentRunId: inside.slice(prefix.length) };
 }
 
-/** A page does not come back by itself: it is told of a server that leaves, too. */
+/** The last event of a failed stream. A page does not reconnect by itself, so it is also told if the server leaves. */
 function lastSent(error: unknown): Sent {
   const { title: message, code } = problemOf(error);
   return sent({ type: "RUN_ERROR", message, code });

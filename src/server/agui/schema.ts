@@ -13,7 +13,7 @@ const message = {
     id: text,
     role: { type: "string" },
     content: {
-      type: ["string", "array", "object"], // an object in messages that are no conversation (`activity`)
+      type: ["string", "array", "object"], // an object in messages outside of the conversation (`activity`)
       items: {
         oneOf: [
           {
@@ -33,7 +33,7 @@ const message = {
   required: ["id", "role"],
 } as const;
 
-/** The body that clients of AG-UI send (`RunAgentInput`). Of its messages only the last one of the user is read. */
+/** The body that clients of AG-UI send (`RunAgentInput`). Of the user's messages, only the last is read. */
 export const agui: JsonSchema = {
   type: "object",
   properties: {

@@ -12,12 +12,12 @@ export class ShownReply {
   private readonly messages: AguiMessage[];
   private said: AguiMessage | undefined;
   private readonly thoughts: AguiMessage[] = [];
-  /** The thoughts since the reply began, or began anew. */
+  /** The number of stretches of thoughts since the reply began, or began anew. */
   private count = 0;
   private open: Writing | undefined;
   private readonly openCalls = new Set<string>();
 
-  /** `messages` are those of the page, which it changes. */
+  /** `messages` are the messages of the page; this reply changes them. */
   constructor(prefix: string, turn: number, messages: AguiMessage[]) {
     this.prefix = prefix;
     this.id = `${prefix}turn-${turn}`;
@@ -60,7 +60,7 @@ export class ShownReply {
     return [...begins, start, ...(text === "" ? [] : [delta])];
   }
 
-  /** The rest of a reply that is whole now; all of it anew, where it is other than what was shown. */
+  /** The rest of a reply that is whole now; all of it again, if it differs from what was shown. */
   whole({ parts }: ReplyMessage): AguiEvent[] {
     const text = (kind: Writing): string =>
       parts.flatMap((part) => (part.type === kind && "text" in part ? [part.text] : [])).join("");
@@ -79,7 +79,7 @@ export class ShownReply {
     return [...events, ...this.close()];
   }
 
-  /** Takes back what was shown. Its messages stay, empty: a page keeps thoughts of which a snapshot says nothing. */
+  /** Takes back what was shown. Its messages stay, empty: a page keeps thoughts that a snapshot leaves out. */
   takeBack(): AguiEvent[] {
     const events = this.close();
     for (const thought of this.thoughts) thought.content = "";
@@ -126,7 +126,7 @@ export class ShownReply {
     return (this.said ??= this.added({ id: this.id, role: "assistant" }));
   }
 
-  /** The message of the thoughts that are told now. */
+  /** The message of the current thoughts. */
   private thought(): AguiMessage {
     const known = this.thoughts[this.count - 1];
     if (known !== undefined) return known;
@@ -159,7 +159,7 @@ export class ShownReply {
 
 const textOf = ({ content }: AguiMessage): string => (typeof content === "string" ? content : "");
 
-/** The arguments of a call as text: as the model wrote them, where they are not JSON. */
+/** The arguments of a call as text; as the model wrote them, if they are not JSON. */
 function argumentsOf({ malformed, arguments: args }: ToolCall): string {
   return malformed !== undefined && typeof args === "string" ? args : JSON.stringify(args);
 }
@@ -172,7 +172,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** All messages, as a page is to have them. */
+/** An event with all messages that a page is to have. */
 export function snapshotOf(messages: readonly AguiMessage[]): AguiEvent {
   return { type: "MESSAGES_SNAPSHOT", messages: copyOfPlain(messages) };
 }

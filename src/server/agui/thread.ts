@@ -5,24 +5,24 @@ import type { Asked } from "../route.ts";
 import { AguiEvents } from "./events.ts";
 import { type AguiEvent, type AguiMessage, askedMessage } from "./messages.ts";
 
-/** The part of a run that a page is told. */
+/** The part of a run that a page is sent. */
 export interface Part {
   readonly id: string;
   readonly after: number;
   readonly before: readonly AguiMessage[];
-  /** The page looks at the thread. It is told `before` first: it may have others. */
+  /** True if the page only looks at the thread. It is sent `before` first, because its own messages may differ. */
   readonly isShown: boolean;
 }
 
-// A run for each message of the user, and all of them are read again.
+// Each message of the user is a run, and all of these are read again.
 const runsOfThread = 50;
 
-/** The text with which the ids of the messages and calls of a run begin in its thread. */
+/** The text that the ids of the messages and calls of a run begin with in its thread. */
 export const prefixOf = (id: string, session: string): string => `${id.slice(session.length + 1)}/`;
 
-/** The latest run of a thread, after all that was said before it. */
+/** The latest run of a thread, with all earlier messages. */
 export async function latest(asked: Asked, session: string): Promise<Part | undefined> {
-  // Others may be begun in its session.
+  // The session may have other runs too.
   const [run, ...earlier] = await asked.runs.list({ session, prefix: `${session}/`, limit: runsOfThread });
   if (run === undefined) return undefined;
   const before: AguiMessage[] = [];
@@ -30,7 +30,7 @@ export async function latest(asked: Asked, session: string): Promise<Part | unde
   return { id: run.id, after: 0, before: [...before, askedIn(run, session)], isShown: true };
 }
 
-/** The messages of a run that is over, or waits. */
+/** The messages of a run that has ended or waits. */
 async function messagesOf(asked: Asked, run: StoredRun, session: string): Promise<readonly AguiMessage[]> {
   const { served, runs } = asked;
   const before = [askedIn(run, session)];
@@ -50,8 +50,8 @@ const askedIn = (run: StoredRun, session: string): AguiMessage =>
   askedMessage(run.id.slice(session.length + 1), run.input);
 
 /**
- * The end of what a page is told that looks at a thread whose latest run is over: the questions of the run before it that waits for a person. They are
- * those of one run, the latest of such, since a page answers all that it was asked together. Undefined where there is none.
+ * The last event for a page that looks at a thread whose latest run is over: the questions of an earlier run that waits for a person. They are all
+ * of one run, the latest such, because a page answers all its questions together. Undefined if there is none.
  */
 export async function askedBefore(
   { runs, served }: Asked,

@@ -27,11 +27,13 @@ export interface Calling {
   readonly place?: Place | undefined;
   /** The answers of the person at the client, by {@link formName}. */
   readonly answers: Readonly<Record<string, unknown>>;
-  /** The client can ask a person. */
+  /** True if the client can ask a person. */
   readonly canAsk: boolean;
-  /** Asks the person at a client that is asked in the middle of its request, and gives the answers by {@link formName}. Left out, a round ends with the questions. */
+  /**
+   * Asks the person at a client that can be asked during its request, and returns the answers by {@link formName}. Left out, a round ends with the questions.
+   */
   readonly elicit?: ((questions: readonly WaitingQuestion[]) => Promise<Calling["answers"]>) | undefined;
-  /** The call may become a task, whose end the client fetches: at once, or where it takes long. Default: the client waits. */
+  /** The call may become a task, whose end the client fetches: at once, or if it takes long. Default: the client waits. */
   readonly task?: "at-once" | "if-long" | undefined;
   readonly signal: AbortSignal;
   readonly progress: (told: Progress) => void;
@@ -44,7 +46,7 @@ export interface Progress {
   readonly message?: string;
 }
 
-/** The run of a call, and the last of its facts that was told. */
+/** The run of a call, and the last of its facts that the client was told. */
 export interface Place {
   readonly run: string;
   readonly seq: number;
@@ -57,10 +59,10 @@ export type Round =
   | { readonly ask: readonly WaitingQuestion[]; readonly place: Place };
 
 /**
- * Carries out a call as a run of the caller, whose input nobody vouches for: a client's model wrote it. Ends when the run has ended, waits for the person at
+ * Carries out a call as a run of the caller. Its input is untrusted, because a client's model wrote it. Returns when the run has ended, waits for the person at
  * the client, or waits for somebody else. A client that takes the call back ends the run.
  *
- * @throws WritError `input-invalid`, `run-missing` for a place that is none of the caller's, and what the store throws
+ * @throws WritError `input-invalid`, `run-missing` for a place that is not the caller's, and the errors of the store
  */
 export async function carryOut(offered: OfferedRun, calling: Calling, around: McpAround): Promise<Round> {
   const { caller, args, signal } = calling;
@@ -74,7 +76,7 @@ export async function carryOut(offered: OfferedRun, calling: Calling, around: Mc
     if (!around.leaving.aborted) runs.cancel(id, "the client took the call back").catch(() => undefined); // the run ends by its own bounds
   };
   signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop(); // while the run was begun
+  if (signal.aborted) stop(); // aborted while the run was begun
   try {
     return await patiently(id, { offered, calling }, around);
   } finally {
@@ -82,7 +84,7 @@ export async function carryOut(offered: OfferedRun, calling: Calling, around: Mc
   }
 }
 
-/** A call that takes longer is a task, for a client that can fetch its end. */
+/** The time after which a call becomes a task, for a client that can fetch its end. */
 const patienceMs = 1_000;
 
 async function patiently(id: string, following: Following, around: McpAround): Promise<Round> {
@@ -102,13 +104,13 @@ async function patiently(id: string, following: Following, around: McpAround): P
   }
 }
 
-/** A call, and the tool whose call it is. */
+/** A call, with the tool that it calls. */
 export interface Following {
   readonly offered: OfferedRun;
   readonly calling: Calling;
 }
 
-/** Follows the run of a call, as {@link carryOut} does, which goes on when the client takes this back. @throws WritError `run-missing` */
+/** Follows the run of a call as {@link carryOut} does, but the run goes on if the client takes the call back. @throws WritError `run-missing` */
 export async function followCall(
   id: string,
   { offered, calling }: Following,
@@ -142,8 +144,9 @@ async function newsOf(events: AsyncGenerator<AgentEvent, void>): Promise<void> {
 }
 
 /**
- * Makes of the open questions of a run what a call gives: questions for the person at the client, or that it waits for somebody else. Answers no where nobody can be
- * asked; undefined where the run goes on, and "waits" where it does so by itself: its tools wait for a time or a signal.
+ * Returns what a call does about the open questions of its run: it asks the person at the client, or says that it waits for somebody else. If approvals
+ * are refused and the client cannot ask, it answers no, or cancels a run that only others may approve. Undefined if the run goes on, and "waits" if
+ * it goes on by itself: its tools wait for a time or a signal.
  */
 export async function askedNow(
   id: string,
@@ -166,7 +169,7 @@ export async function askedNow(
   return undefined;
 }
 
-/** The end as a client is told it. Events have no data of files: where there are some, the records have it. */
+/** The end as a client gets it. Events lack the data of files, so files are read from the records. */
 async function endedRound(
   id: string,
   { end, steps: { result: value, hasFiles } }: { readonly end: RunEnd; readonly steps: Steps },
@@ -180,7 +183,7 @@ async function endedRound(
 
 const cannotAsk = "it needs an approval, and the client cannot ask anybody (it has no elicitation)";
 
-/** Gives the answers that came with this round, where the client may be asked. One that somebody else gave meanwhile stands. */
+/** Gives the answers that came with this round, if the client may be asked. An answer that somebody else gave meanwhile stands. */
 export async function answerAll(
   id: string,
   { caller, answers, place }: Pick<Calling, "caller" | "answers" | "place">,
@@ -210,17 +213,17 @@ function waiting(run: string, open: readonly WaitingQuestion[]): CallToolResult 
   );
 }
 
-/** The notifications that a client gets of the events of a run. */
+/** Makes the notifications for a client from the events of a run. */
 class Steps {
-  /** Of a single call: what it gave. */
+  /** The result of a single call. */
   result: ToolResult | undefined;
   /** The last fact that was told. */
   seq: number;
-  /** The result, or a reply, has files. */
+  /** True if the result, or a reply, has files. */
   hasFiles = false;
   private readonly isCall: boolean;
   private readonly progress: (told: Progress) => void;
-  /** The progress of a call, as it was told last. */
+  /** The last progress of a call that was told. */
   private done: number | undefined;
 
   constructor(isCall: boolean, seq: number, progress: (told: Progress) => void) {
@@ -258,7 +261,7 @@ class Steps {
   }
 }
 
-/** A progress as it may be told after another one: the protocol wants it to increase, so that one which does not is told as the least that is more. */
+/** A progress after an earlier one: the protocol requires an increase, so one that does not increase becomes the least greater number. */
 function above(last: number | undefined, next: number): number {
   if (last === undefined || next > last) return next;
   return last + Math.max(Math.abs(last), 1) * Number.EPSILON;

@@ -17,7 +17,7 @@ import { whileRead } from "./while-read.ts";
 export interface McpEndpoint {
   /** Answers a request. Never throws. */
   readonly handle: (request: Request) => Promise<Response>;
-  /** The description of the resource for OAuth, and its address; undefined where there is no OAuth. */
+  /** The description of the resource for OAuth, with its address; undefined without OAuth. */
   readonly metadata: { readonly path: string; readonly body: JsonObject } | undefined;
   readonly close: () => Promise<void>;
 }
@@ -26,7 +26,7 @@ interface Around extends Handling {
   readonly offer: Offer;
 }
 
-/** The two ways in which the protocol is spoken: request by request, and in sessions as earlier revisions have it. */
+/** The two forms of the protocol: request by request, and in sessions, as earlier revisions have it. */
 interface Ways {
   readonly library: Library;
   readonly modern: McpHttpHandler;
@@ -75,7 +75,7 @@ export function mcpEndpoint(options: McpOptions, around: Around): McpEndpoint {
     async close() {
       if (ways === undefined) return;
       const { modern, sessions } = await ways;
-      await Promise.allSettled([...atWork, ...sessions.atWork()]); // who leaves says so to each call
+      await Promise.allSettled([...atWork, ...sessions.atWork()]); // each call gets an answer before the server leaves
       await new Promise<void>((resolve) => void around.around.served.host.timer(0, resolve));
       await Promise.all([modern.close(), sessions.close()]);
     },
@@ -89,7 +89,7 @@ async function waysOf(
 ): Promise<Ways> {
   const library = await loadLibrary();
   const serving: Serving = { library, offer, around: { ...around, approvals, leaving }, onError, atWork };
-  const { bodyBytes: maxRequestBodySize } = bounds; // the library has one of its own
+  const { bodyBytes: maxRequestBodySize } = bounds; // the library has a bound of its own
   const modern = library.createMcpHandler(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is given with each request
     ({ authInfo }) => protocolServer(authInfo?.extra?.["caller"] as Caller, serving),
@@ -101,7 +101,7 @@ async function waysOf(
   return { library, modern, sessions };
 }
 
-/** The address at which RFC 9728 has the description of a resource. */
+/** The address at which RFC 9728 places the description of a resource. */
 function metadataPlace({ resource }: McpAuthorization): URL {
   const { origin, pathname } = new URL(resource);
   return new URL(`${origin}/.well-known/oauth-protected-resource${pathname === "/" ? "" : pathname}`);

@@ -1,10 +1,10 @@
 import { Transform } from "node:stream";
 import { exactJson } from "../../util/json.ts";
 
-/** The most that the library keeps of a line: a longer one is its to refuse. */
+/** The longest line that the library keeps: it refuses longer ones itself. */
 const mostBytes = 10 * 1024 * 1024;
 
-/** Passes on lines of JSON whole, with integers that the library would round as the strings of their digits. */
+/** Passes on whole lines of JSON. Integers that the library would round become strings of their digits. */
 export function exactLines(): Transform {
   let rest = Buffer.alloc(0);
   return new Transform({

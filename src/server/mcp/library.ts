@@ -2,7 +2,7 @@ import type * as McpServer from "@modelcontextprotocol/server";
 import type * as McpStdio from "@modelcontextprotocol/server/stdio";
 import { importInstalled, importPeer } from "../../adapters/peer.ts";
 
-/** The MCP server library, as far as it is used. */
+/** The parts of the MCP server library that are used. */
 export type Library = typeof McpServer;
 
 const name = "@modelcontextprotocol/server";

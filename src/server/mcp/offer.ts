@@ -11,19 +11,19 @@ import { isAgent, partsOf } from "../agent-parts.ts";
 import { type McpOffer } from "./options.ts";
 import { oneCallAgent } from "./one-call.ts";
 
-/** Something that a client may use, and the agent whose it is: who may not use the agent does not see it. */
+/** A thing that a client may use, with its agent: a caller who may not use the agent does not see it. */
 interface Offered {
   readonly name: string;
   readonly description: string;
   readonly owner: string;
 }
 
-/** Something that is carried out as a run. */
+/** A thing that is carried out as a run. */
 export interface OfferedRun extends Offered {
   readonly runner: Runnable;
-  /** The input of the run, of the arguments of a client. */
+  /** Makes the input of the run from the arguments of a client. */
   readonly inputOf: (args: JsonObject) => Json;
-  /** The run is one call of a tool: its result is that of the call. */
+  /** True if the run is one call of a tool: its result is the result of that call. */
   readonly isCall: boolean;
 }
 
@@ -44,19 +44,19 @@ export interface OfferedPrompt extends Offered {
   readonly text: string;
 }
 
-/** All that a server offers, by its names. */
+/** Everything that a server offers, by name. */
 export interface Offer {
   readonly tools: ReadonlyMap<string, OfferedTool>;
   readonly resources: ReadonlyMap<string, OfferedResource>;
   readonly prompts: ReadonlyMap<string, OfferedPrompt>;
   /** The agents that carry out single calls. */
   readonly callers: readonly Runnable[];
-  /** The names of the agents whose tools they call, by the names of the callers. */
+  /** The names of the agents whose tools they call, by the names of these agents for single calls. */
   readonly owners: ReadonlyMap<string, string>;
 }
 
 /**
- * Makes an offer of agents.
+ * Makes the offer of these agents.
  *
  * @throws WritError `name-taken` for two things of one name, `tool-unknown` for a name that nothing has
  */
@@ -89,7 +89,7 @@ export function offerOf(agents: readonly Runnable[], wanted: McpOffer): Offer {
   };
 }
 
-/** Those that the author names. @throws WritError `tool-unknown` */
+/** The things that the author names. @throws WritError `tool-unknown` */
 function chosen<Each extends Offered>(
   kind: string,
   all: readonly Each[],
@@ -161,7 +161,7 @@ function resourceOf(agent: Agent, entry: Tool): OfferedResource {
   };
 }
 
-/** The schema of structured content: earlier clients take that of an object alone. */
+/** The schema of structured content, if it is one of an object: earlier clients take no other. */
 function structured(schema: JsonSchema | undefined): Pick<OfferedTool, "outputSchema"> {
   return schema?.["type"] === "object" ? { outputSchema: schema } : {};
 }

@@ -5,7 +5,7 @@ import { modelFromFunction } from "../../model/function-model.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Json } from "../../util/json.ts";
 
-/** The parts of a definition that tell a model how to work: here a caller takes its place. All that bounds the agent stays. */
+/** The parts of a definition that tell a model how to work: here the caller replaces the model. All bounds of the agent stay. */
 const ofTheModel = [
   "instructions",
   "autoTools",
@@ -25,10 +25,10 @@ const ofTheModel = [
 const none: Partial<AnyDefinition> = Object.fromEntries(ofTheModel.map((part) => [part, undefined]));
 
 /**
- * The agent with the one tool, whose call the input has: a run of it is this call, judged, asked about, carried out and settled as if the agent's model
+ * The agent with only this tool, whose call is the input: a run of it judges, asks about, carries out and settles the call as if the agent's model
  * had made it.
  *
- * @throws WritError as `agent()` does
+ * @throws WritError the errors of `agent()`
  */
 export function oneCallAgent(agent: Agent, tool: Tool): Agent {
   const model = modelFromFunction(
@@ -45,7 +45,7 @@ export function oneCallAgent(agent: Agent, tool: Tool): Agent {
 
 const oneCallName = (agent: string, tool: string): string => `${agent}.${tool.replaceAll("/", ".")}`;
 
-/** The arguments of the call, as the run was given them. */
+/** The arguments of the call, from the input of the run. */
 function argumentsIn(messages: readonly Message[]): Json {
   const asked = messages.find((message) => message.role === "user");
   const text = asked?.parts.map((part) => (part.type === "text" ? part.text : "")).join("");

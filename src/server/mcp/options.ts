@@ -3,7 +3,7 @@ import { WritError } from "../../error/writ-error.ts";
 import { list, oneOf, optional, shapeOf, string } from "../../util/shape.ts";
 
 /**
- * The offer of an MCP server. Each agent is a tool, where the author names no others; what else is offered, the author names.
+ * The offer of an MCP server. By default each agent is a tool; the author names everything else that is offered.
  *
  * @example
  * ```ts
@@ -22,8 +22,8 @@ export interface McpOffer {
   /** The agentic skills whose instructions clients get as prompts: these names, or all of them. Default: none. */
   readonly skills?: readonly string[] | true;
   /**
-   * The way of questions that a policy asks. `refuse`: the person at the client is asked (elicitation), and the answer is no where a client cannot ask.
-   * `wait`: the same, but where a client cannot ask the run waits for an answer from elsewhere (`writ approvals`, `POST /runs/{id}/answers`). `elsewhere`:
+   * The handling of questions that a policy asks. `refuse`: the person at the client is asked (elicitation); if a client cannot ask, the answer is no.
+   * `wait`: the same, but if a client cannot ask, the run waits for an answer from elsewhere (`writ approvals`, `POST /runs/{id}/answers`). `elsewhere`:
    * the client is never asked. Default `refuse`.
    */
   readonly approvals?: "refuse" | "wait" | "elsewhere";
@@ -31,12 +31,12 @@ export interface McpOffer {
 
 /** The offer of a server over HTTP. */
 export interface McpOptions extends McpOffer {
-  /** Tells clients where they get tokens by OAuth (RFC 9728). `principals` of the server says which of them are good. Default: it tells nothing. */
+  /** Tells clients where they get tokens by OAuth (RFC 9728). `principals` of the server decides which tokens are valid. Default: clients are told nothing. */
   readonly authorization?: McpAuthorization;
 }
 
 /**
- * The place of an MCP endpoint in OAuth. Whoever looks at the tokens (`principals` as a function) sees that they were made for this resource, and have not
+ * The place of an MCP endpoint in OAuth. `principals`, as a function, must check that a token was made for this resource and has not
  * expired.
  *
  * @example
@@ -51,7 +51,7 @@ export interface McpOptions extends McpOffer {
  * ```
  */
 export interface McpAuthorization {
-  /** The address of the endpoint, as clients know it. */
+  /** The address of the endpoint that clients use. */
   readonly resource: string;
   /** The authorization servers that make tokens for it. */
   readonly servers: readonly string[];

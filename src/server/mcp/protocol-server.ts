@@ -10,7 +10,7 @@ import { failure } from "./result.ts";
 import { answering, callingOf, noSuch, ofRun, type Serving, type Side } from "./side.ts";
 import { createdTask, offerTasks, taskCapabilities, taskWish } from "./tasks.ts";
 
-/** Makes a server of the protocol for one caller, who sees what is theirs alone: of the rest it says nothing, also not that it is there. */
+/** Makes a server of the protocol for one caller. It shows only what the caller may use, and does not say that there is more. */
 export function protocolServer(caller: Caller, serving: Serving): Mcp.Server {
   const { resources, prompts } = serving.offer;
   const capabilities = {
@@ -28,7 +28,7 @@ export function protocolServer(caller: Caller, serving: Serving): Mcp.Server {
   return server;
 }
 
-/** Those of an offer that the caller may use. */
+/** The parts of an offer that the caller may use. */
 function seenBy<Each extends { readonly owner: string }>(
   { mayUse }: Caller,
   all: ReadonlyMap<string, Each>,
@@ -105,7 +105,7 @@ const runResultTool = {
   annotations: { readOnlyHint: true },
 };
 
-/** Looks at a run of the caller that was left waiting. @throws WritError `run-missing` */
+/** Follows a run of the caller that an earlier round left waiting. @throws WritError `run-missing` */
 async function laterRound(
   tools: readonly OfferedTool[],
   calling: Calling,
@@ -152,7 +152,7 @@ function contentsOf({ uri }: OfferedResource, round: Round): Mcp.ReadResourceRes
   return { contents: [{ uri, mimeType, text: value.text }] };
 }
 
-/** Questions as the protocol has them; the client comes back with the answers. */
+/** Questions in the form of the protocol; the client sends another request with the answers. */
 function askedIn(
   library: Library,
   { ask, place }: Extract<Round, { readonly ask: unknown }>,

@@ -5,7 +5,7 @@ import { asObject } from "../../util/json.ts";
 import { visible } from "../../util/visible.ts";
 import type { Caller } from "../callers.ts";
 
-/** A question as the person at a client is asked it. */
+/** A question as the form that the person at a client fills in. */
 export function formOf({ request }: WaitingQuestion): ElicitRequestFormParams {
   const { tool, effect, reason, values, more = 0, links, unsettled } = request;
   const lines = [
@@ -39,7 +39,7 @@ function valueLine({ path, value }: ApprovalValue): string {
   return `${visible(path)}: ${shown}`;
 }
 
-/** The answer that a form was filled in with. Whatever is no clear yes is a no. */
+/** The answer in a form that was filled in. Anything but a clear yes is a no. */
 export function answerIn(given: unknown, { request: { hash } }: WaitingQuestion, by: string): QuestionAnswer {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field is looked at
   const { action, content } = asObject(given) as Partial<ElicitResult>;
@@ -49,13 +49,13 @@ export function answerIn(given: unknown, { request: { hash } }: WaitingQuestion,
   return { hash, approved, by, ...(approved ? {} : { reason: said }) };
 }
 
-/** The name of a question in a form: of another call it is another one. */
+/** The name of a question in a form; a question about another call has another name. */
 export const formName = ({ key, request: { hash } }: WaitingQuestion): string => `${key} ${hash}`;
 
-/** True of a question to a person: nobody says whether a time or a signal may be. */
+/** True of a question to a person, false of a wait for a time or a signal. */
 export const isForPeople = ({ request }: WaitingQuestion): boolean => request.waitsFor === undefined;
 
-/** True where the caller may answer, as far as the question names who may. Whether a call happened is no question of a form. */
+/** True if the caller may answer, as far as the question names who may. A form cannot settle whether a call happened. */
 export const mayAnswer = (question: WaitingQuestion, { name }: Caller): boolean =>
   isForPeople(question) &&
   question.request.unsettled !== true &&

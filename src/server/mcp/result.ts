@@ -23,7 +23,7 @@ export function runResult({ outcome, output }: RunEnd, files: readonly FilePart[
   );
 }
 
-/** A result that says why there is none. */
+/** A result with the reason why there is none. */
 export function failure(text: string): CallToolResult {
   return { content: [{ type: "text", text }], isError: true };
 }
@@ -32,7 +32,7 @@ function given(value: Json | undefined): Pick<CallToolResult, "structuredContent
   return value !== undefined && isJsonObject(value) ? { structuredContent: { ...value } } : {};
 }
 
-/** A file as a part of a result; what is only an address is named in the text. */
+/** A file as a part of a result; a file that is only an address is named in the text instead. */
 function fileBlock({ mediaType: mimeType, data }: FilePart): ContentBlock[] {
   if (data === "" || isAddress(data)) return [];
   if (mimeType.startsWith("image/")) return [{ type: "image", data, mimeType }];

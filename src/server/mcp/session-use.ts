@@ -3,15 +3,15 @@ import { whileRead } from "./while-read.ts";
 
 interface Using {
   readonly host: Host;
-  /** Takes a place among the open streams of the caller until what it returns is called. @throws WritError `request-too-many` */
+  /** Takes a place among the open streams of the caller, until the returned function is called. @throws WritError `request-too-many` */
   readonly open: () => () => void;
-  /** Tells whether a call goes on, also one whose client has gone. */
+  /** True while a call is under way, even if its client has gone. */
   readonly isAtWork: () => boolean;
   /** Called when the session was not used for long. */
   readonly onUnused: () => void;
 }
 
-/** A session that was not used for so long ends; its client begins another one. */
+/** The time after which an unused session ends; its client then begins another one. */
 const unusedMs = 3_600_000;
 
 /** The use of a session: it has a place among the open streams of its caller while an answer of it is read. */
@@ -26,17 +26,17 @@ export class SessionUse {
     this.using = using;
   }
 
-  /** True where nothing of the session is open, and no call is at work. */
+  /** True if nobody reads an answer of the session, and no call is under way. */
   get isUnused(): boolean {
     return this.answers === 0 && !this.using.isAtWork();
   }
 
-  /** Uses the session for a request, until its answer was read or nobody reads it any more. @throws WritError `request-too-many` */
+  /** Uses the session for a request, until its answer was read or is no longer read. @throws WritError `request-too-many` */
   during(request: Request, answer: () => Promise<Response>): Promise<Response> {
     return whileRead(request, () => this.enter(), answer);
   }
 
-  /** The session has ended. */
+  /** Ends the use, because the session has ended. */
   end(): void {
     this.isOver = true;
     this.stopTimer?.();

@@ -6,7 +6,7 @@ import { protocolServer } from "./protocol-server.ts";
 import { SessionUse } from "./session-use.ts";
 import type { Serving } from "./side.ts";
 
-/** The sessions in which clients of revisions before 2026-07 speak. */
+/** The sessions of clients that speak revisions before 2026-07. */
 export interface Sessions {
   readonly handle: (request: Request, caller: Caller) => Promise<Response>;
   /** The calls that have no answer yet. */
@@ -17,14 +17,14 @@ export interface Sessions {
 interface Bounds {
   readonly host: Host;
   readonly maxRequestBodySize: number;
-  /** The sessions that a caller may have. */
+  /** The most sessions of a caller. */
   readonly most: number;
-  /** Takes a place among the open streams of a caller until what it returns is called. @throws WritError `request-too-many` */
+  /** Takes a place among the open streams of a caller, until the returned function is called. @throws WritError `request-too-many` */
   readonly open: (caller: string) => () => void;
 }
 
 interface Session {
-  /** Who began it, with the agents that they might use then. */
+  /** The caller who began it, with the agents that they might use then. */
   readonly caller: Caller;
   readonly atWork: ReadonlySet<Promise<unknown>>;
   readonly use: SessionUse;
@@ -32,9 +32,9 @@ interface Session {
   readonly close: () => Promise<void>;
 }
 
-/** Makes sessions. Each is that of the caller who began it, for as long as they may use the same agents: for all others it is not there. */
+/** Makes the sessions. Each belongs to the caller who began it, while they may use the same agents. For other callers it does not exist. */
 export function sessionsOf(serving: Serving, bounds: Bounds): Sessions {
-  const sessions = new Map<string, Session>(); // those used last stand last
+  const sessions = new Map<string, Session>(); // the last used come last
   return {
     async handle(request, caller) {
       const id = request.headers.get("mcp-session-id");
@@ -51,7 +51,7 @@ export function sessionsOf(serving: Serving, bounds: Bounds): Sessions {
     },
   };
 
-  /** Answers what may begin a session; what does not begin one is refused by the library, and nothing of it stays. */
+  /** Answers a request that may begin a session. The library refuses any other request, and nothing of it is kept. */
   async function begin(request: Request, caller: Caller): Promise<Response> {
     const { library } = serving;
     const { host, maxRequestBodySize, open } = bounds;
@@ -78,7 +78,7 @@ export function sessionsOf(serving: Serving, bounds: Bounds): Sessions {
       if (transport.sessionId !== undefined) sessions.delete(transport.sessionId);
     };
     Object.assign(server, { onclose });
-    // Who ends a session needs no place for that.
+    // A request that ends a session needs no place.
     const handle = (next: Request): Promise<Response> =>
       next.method === "DELETE"
         ? transport.handleRequest(next)
@@ -91,7 +91,7 @@ export function sessionsOf(serving: Serving, bounds: Bounds): Sessions {
     }
   }
 
-  /** Ends those of a caller that were unused for longest, where there is no room for another one. */
+  /** Ends the sessions of a caller that were unused for longest, if there is no room for another one. */
   function makeRoom(caller: string): void {
     const own = [...sessions.values()].filter((session) => session.caller.name === caller);
     const unused = own.filter(({ use }) => use.isUnused);
@@ -99,7 +99,7 @@ export function sessionsOf(serving: Serving, bounds: Bounds): Sessions {
   }
 }
 
-/** True of a session that is there, of a caller who may use the same agents as when it began. */
+/** True of a session that exists, of a caller who may use the same agents as when it began. */
 function isOf(session: Session | undefined, caller: Caller, offer: Offer): session is Session {
   if (session?.caller.name !== caller.name) return false;
   return agentsOf(session.caller, offer) === agentsOf(caller, offer);
@@ -112,7 +112,7 @@ function agentsOf({ mayUse }: Caller, { tools, resources, prompts }: Offer): str
   return JSON.stringify([...owners].filter((owner) => mayUse(owner)));
 }
 
-/** The answer to a session that is not there, or another's. */
+/** The answer for a session that does not exist, or is another caller's. */
 function unknownSession(): Response {
   const error = { code: -32_001, message: "Session not found" };
   return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 404 });

@@ -14,7 +14,7 @@ export interface Serving {
   readonly library: Library;
   readonly offer: Offer;
   readonly around: McpAround;
-  /** Told what a client was answered with an internal error for. */
+  /** Called with each error that a client was told as an internal error. */
   readonly onError: (error: unknown) => unknown;
   /** The calls that have no answer yet. */
   readonly atWork: Set<Promise<unknown>>;
@@ -26,12 +26,12 @@ export interface Side extends Serving {
   readonly server: Mcp.Server;
 }
 
-/** Refuses a name. Of what is not the caller's nothing is said that is not said of what is not there. */
+/** Refuses a name. The refusal does not say whether it is another caller's or does not exist. */
 export function noSuch({ library: { ProtocolError, ProtocolErrorCode } }: Side, what: string): never {
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no such ${what}`);
 }
 
-/** The run that a client names, and the tool whose call it is. @throws WritError `run-missing` where it is none of the caller's */
+/** The run that a client names, and the tool that it calls. @throws WritError `run-missing` if the run is not the caller's */
 export async function ofRun(
   tools: readonly OfferedTool[],
   asked: unknown,
@@ -45,7 +45,7 @@ export async function ofRun(
   return { id: run.id, offered, run };
 }
 
-/** The features of a client, by what it said with the request, or at the beginning of its session. */
+/** The features of a client, from its request or from the beginning of its session. */
 export function abilitiesOf(
   { library, server }: Side,
   { mcpReq: { envelope = {} } }: Mcp.ServerContext,
@@ -54,13 +54,13 @@ export function abilitiesOf(
   return ofRequest ?? server.getClientCapabilities() ?? {}; // the library has read those of the request
 }
 
-/** Tells requests of 2026-07-28, each of which says who asks, from those of a session. */
+/** True of requests of 2026-07-28, each of which names its client; false of those of a session. */
 export const isStateless = ({ mcpReq: { envelope } }: Mcp.ServerContext): boolean => envelope !== undefined;
 
-/** The most that a person at a client has for an answer. Milliseconds. */
+/** The milliseconds that a person at a client has for an answer. */
 const timeout = 600_000;
 
-/** Asks the person at the client of a session, one question after another. `more` is sent with each. */
+/** Asks the person at the client of a session, one question after another. `more` is sent with each question. */
 export function elicitIn(
   { around: { leaving } }: Side,
   { mcpReq }: Mcp.ServerContext,
@@ -101,7 +101,7 @@ export function callingOf(side: Side, args: JsonObject, context: Mcp.ServerConte
   };
 }
 
-/** The place that a client came back with: the id of a run of its own, or of none. */
+/** The place that a client sent back, if it has the form of a place; the run may be another caller's. */
 function placeIn(state: unknown): Place | undefined {
   const [, seq, run] = (typeof state === "string" && /^(\d{1,15}) (.{1,300})$/.exec(state)) || [];
   return run === undefined ? undefined : { seq: Number(seq), run };
@@ -124,11 +124,11 @@ function progressTo({ mcpReq }: Mcp.ServerContext): Calling["progress"] {
 
 interface Answering<Result> {
   readonly act: () => Promise<Result>;
-  /** Tells an error that the caller can mend as a result. Default: it is an error of the protocol. */
+  /** Makes a result of an error that the caller can mend. Default: the caller gets an error of the protocol. */
   readonly asResult?: (text: string) => Result;
 }
 
-/** Gives what a client may know of an error; the server's own troubles stay with the server. */
+/** Answers with the part of an error that a client may know; faults of the server stay with the server. */
 export async function answering<Result>(
   { library: { ProtocolError, ProtocolErrorCode }, onError, atWork, caller }: Side,
   { mcpReq: { signal } }: Mcp.ServerContext,

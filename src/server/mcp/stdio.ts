@@ -28,9 +28,9 @@ export interface McpStdioOptions extends DurableOptions {
   readonly offer?: McpOffer;
   /** Carries out the runs in this process. Default: 10 at a time. */
   readonly work?: WorkOptions;
-  /** Ends the serving: what is at work ends, and runs are handed over. */
+  /** Ends the serving: work under way ends, and runs are handed over. */
   readonly signal?: AbortSignal;
-  /** Told what the client was answered with an internal error for. Default: a process warning. */
+  /** Called with each error that the client was told as an internal error. Default: a process warning. */
   readonly onError?: (error: unknown) => unknown;
 }
 
@@ -41,8 +41,8 @@ const shape = closed({
 });
 
 /**
- * Speaks the Model Context Protocol over standard input and output, with the one client that started this process. Resolves when the client has gone,
- * has sent a message of more than 10 MB, or the signal ends it. Nothing else may write to standard output meanwhile: give `console` another place.
+ * Serves the Model Context Protocol over standard input and output, to the one client that started this process. Resolves when the client has gone,
+ * has sent a message of more than 10 MB, or the signal ends it. Nothing else may write to standard output meanwhile: redirect `console`.
  *
  * @throws WritError `definition-invalid`, `name-taken`, `tool-unknown`, `peer-missing`
  * @example
@@ -79,15 +79,15 @@ export async function serveMcpStdio(options: McpStdioOptions): Promise<void> {
   const onerror = (error: unknown): void => void (broken = error);
   const connection = serveStdio(() => protocolServer(anybody, serving), { transport, onerror });
   const isBroken = await Promise.race([ended(signal), closedBy(transport)]);
-  if (isBroken && process.stdout.writable) serving.onError(broken); // else the client has gone
+  if (isBroken && process.stdout.writable) serving.onError(broken); // otherwise the client has gone
   if (signal?.aborted === true) leaving.abort(new WritError("server-leaving", {}));
-  if (signal?.aborted === true) await Promise.allSettled(serving.atWork); // who leaves says so to each call
+  if (signal?.aborted === true) await Promise.allSettled(serving.atWork); // each call gets an answer before the server leaves
   await connection.close();
-  process.stdin.unpipe(lines).pause(); // else it keeps the process
+  process.stdin.unpipe(lines).pause(); // otherwise it keeps the process alive
   await worker?.drain();
 }
 
-/** Waits until the library closes the connection by itself: nothing is read any more then. */
+/** Waits until the library closes the connection by itself: it reads nothing more then. */
 function closedBy(transport: { onclose?: () => void }): Promise<true> {
   const { promise, resolve } = Promise.withResolvers<true>();
   const { onclose } = transport;

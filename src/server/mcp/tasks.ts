@@ -9,18 +9,20 @@ import { abilitiesOf, answering, callingOf, elicitIn, isStateless, ofRun, type S
 const extension = "io.modelcontextprotocol/tasks";
 const relatedKey = "io.modelcontextprotocol/related-task";
 
-/** The capabilities of a server for tasks: to clients of 2025-11-25, and to those of 2026-07-28, where they are an extension. The library leaves out what is not theirs. */
+/**
+ * The capabilities of a server for tasks: for clients of 2025-11-25, and for those of 2026-07-28 as an extension. The library leaves out those of the other.
+ */
 export const taskCapabilities: Mcp.ServerCapabilities = {
   tasks: { cancel: {}, requests: { tools: { call: {} } } },
   extensions: { [extension]: {} },
 };
 
-/** The pause between two looks of a client, in milliseconds. */
+/** The milliseconds that a client is to wait between two requests for the state of a task. */
 const pollMs = 500;
 const knowsTasks = (side: Side, context: Mcp.ServerContext): boolean =>
   !isStateless(context) || abilitiesOf(side, context).extensions?.[extension] !== undefined;
 
-/** True if a call may become a task: clients of 2025-11-25 say so with the call, those of 2026-07-28 that they know tasks. */
+/** The wish for a task: clients of 2025-11-25 send it with the call; clients of 2026-07-28 only say that they know tasks. */
 export function taskWish(
   side: Side,
   params: { readonly task?: unknown },
@@ -30,7 +32,7 @@ export function taskWish(
   return knowsTasks(side, context) ? "if-long" : undefined;
 }
 
-/** A task, and the request in which a client asks for it. */
+/** A task, with the request of a client about it. */
 interface Asked extends Following {
   readonly id: string;
   readonly context: Mcp.ServerContext;
@@ -47,7 +49,7 @@ export async function createdTask(
   return { ...result, content: [] }; // the library takes no result of a call without content
 }
 
-/** The fields of a task beside those that every task has. */
+/** The fields of a task that not every task has. */
 interface TaskState {
   readonly status: "working" | "input_required" | "completed" | "failed" | "cancelled";
   readonly statusMessage?: string;
@@ -55,7 +57,7 @@ interface TaskState {
   readonly inputRequests?: object;
 }
 
-/** A task as clients see it. Its id is that of the run without the caller's part; it is kept as long as the run. */
+/** A task as clients see it. Its id is the id of the run without the caller's part; it is kept as long as the run. */
 async function taskOf(
   { caller, around }: Side,
   { id, context }: Pick<Asked, "id" | "context">,
@@ -70,7 +72,7 @@ async function taskOf(
   return { taskId: id.slice(caller.prefix.length), ...state, createdAt, lastUpdatedAt, ...bounds };
 }
 
-/** Fetching, answering and cancelling of tasks, which are the calls of tools that the caller may use. */
+/** Offers clients to fetch, answer and cancel tasks, which are calls of tools that the caller may use. */
 export function offerTasks(side: Side, tools: readonly OfferedTool[]): void {
   const handle = (method: string, act: (asked: Asked) => Promise<Record<string, unknown>>): void =>
     side.server.setRequestHandler(method, { params: anything }, (params, context) =>
@@ -95,7 +97,7 @@ export function offerTasks(side: Side, tools: readonly OfferedTool[]): void {
   handle("tasks/result", (asked) => resultOf(side, asked));
 }
 
-/** Takes the parameters of any request: what is of use is looked at. */
+/** Takes the parameters of any request: the fields in use are checked later. */
 const anything: StandardSchemaV1<unknown, object> = {
   "~standard": { version: 1, vendor: "writ", validate: (value) => ({ value: new Object(value) }) },
 };
@@ -105,7 +107,7 @@ function unknowing({ library: { ProtocolError } }: Side): Error {
   return new ProtocolError(-32_021, "Missing required client capability", data);
 }
 
-/** The state of a task. Questions are answered with no where nobody can be asked, as those of a call are. */
+/** The state of a task. If nobody can be asked, questions are answered with no, as for a call. */
 async function stateOf({ around }: Side, { id, context, ...following }: Asked): Promise<TaskState> {
   const { end } = (await around.runs.show(id)) ?? {};
   if (end?.outcome.type === "cancelled") return { status: "cancelled", statusMessage: end.outcome.reason };
@@ -121,14 +123,14 @@ async function stateOf({ around }: Side, { id, context, ...following }: Asked): 
   return { status: "input_required", inputRequests: Object.fromEntries(requests) };
 }
 
-/** The end of a task. A tool that failed is a task that is done; to clients of 2025-11-25 it has failed. */
+/** The end of a task. The task of a tool that failed is completed; for clients of 2025-11-25 it has failed. */
 function endOf(round: Round, context: Mcp.ServerContext): TaskState {
   const result = "result" in round ? round.result : undefined;
   if (!isStateless(context)) return { status: result?.isError === true ? "failed" : "completed" };
   return { status: "completed", result: { resultType: "complete", ...result } };
 }
 
-/** The result of a task of 2025-11-25, once there is one: meanwhile the person at the client is asked what is to be asked. */
+/** The result of a task of 2025-11-25, once there is one. Meanwhile the person at the client is asked the open questions. */
 async function resultOf(
   side: Side,
   { id, offered, calling, context }: Asked,

@@ -1,7 +1,7 @@
 /**
- * Answers a request, and holds a place until the answer was read to its end or nobody reads it any more. The place is taken before anything happens.
+ * Answers a request, and holds a place until the answer was read to its end or is no longer read. The place is taken before anything happens.
  *
- * @throws what `take` and `answer` throw
+ * @throws the errors of `take` and `answer`
  */
 export async function whileRead(
   { signal }: Request,
@@ -17,7 +17,7 @@ export async function whileRead(
   }
 }
 
-/** The answer, which calls `onOver` when it was read to its end, or nobody reads it any more. */
+/** The answer, with a call of `onOver` when it was read to its end, or is no longer read. */
 function watched(response: Response, signal: AbortSignal, onOver: () => void): Response {
   const reader = response.body?.getReader();
   if (reader === undefined) {

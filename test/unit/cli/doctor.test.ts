@@ -159,11 +159,11 @@ describe("checksOf", () => {
     expect(named(checks, "card-ollama/qwen")).toEqual({
       name: "card-ollama/qwen",
       state: "ok",
-      text: "auto speaks react with ollama/qwen: writ probe 1.0.0 measured it on 2031-01-02 (right 20 of 23)",
+      text: "auto uses react with ollama/qwen: writ probe 1.0.0 measured it on 2031-01-02 (right 20 of 23)",
     });
     expect(named(checks, "card")).toMatchObject({
       state: "note",
-      text: "/cache/cards/b.json is no card of a model: it is no JSON",
+      text: "/cache/cards/b.json is not a card of a model: it is no JSON",
       advice: expect.stringContaining("writ probe"),
     });
   });

@@ -67,14 +67,22 @@ describe("the files of a question", () => {
       [["nowhere/cat.png"], "nowhere/cat.png", /^There is no such file\.$/],
       [["folder"], "folder", /^It is a folder: name its files one by one\.$/],
       [[written("empty.txt", "")], "empty.txt", /^It is empty\.$/],
-      [[large], "large.txt", /^It has 20\.0 MB; the files of one question may have 20 MB together\.$/],
-      [[half, half], "half.txt", /^The files have 20\.0 MB; .* may have 20 MB together\.$/],
+      [
+        [large],
+        "large.txt",
+        /^It has 20\.0 MB; the files of one question may have at most 20 MB together\.$/,
+      ],
+      [[half, half], "half.txt", /^The files have 20\.0 MB; .* may have at most 20 MB together\.$/],
       [
         [written("odd.xyz", [0, 1, 2, 255])],
         "odd.xyz",
-        /^Nothing says what kind of file it is\. Give a picture/,
+        /^The kind of the file cannot be recognised\. Give a picture/,
       ],
-      [[written("wide.txt", [0xff, 0xfe, 0x54, 0])], "wide.txt", /^Nothing says .* or a text in UTF-8\.$/],
+      [
+        [written("wide.txt", [0xff, 0xfe, 0x54, 0])],
+        "wide.txt",
+        /^The kind of the file .* or a text in UTF-8\.$/,
+      ],
     ];
     for (const [paths, value, advice] of wrong) {
       const error: unknown = await readFiles(

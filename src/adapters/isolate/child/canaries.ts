@@ -1,25 +1,25 @@
 /**
- * Forbidden deeds of isolated code, tried inside the very box that it will run in. Each gives true when it
- * was held: when the attempt failed, or reached nothing.
+ * The forbidden acts of isolated code, tried inside the same box that it will run in. Each returns true if it
+ * was prevented: if the attempt failed, or reached nothing.
  */
 import { spawnSync } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { connect, type NetConnectOpts } from "node:net";
 
-/** Targets that the parent set out. */
+/** The targets that the parent prepared. */
 export interface Targets {
-  /** A file outside of the box, and what it holds. */
+  /** A file outside of the box, with its content. */
   readonly secretFile: string;
   readonly secret: string;
-  /** A link inside of what the box was given, to that file. */
+  /** A link to that file, inside of a folder that the box has. */
   readonly link: string;
   /** Paths outside that do not exist yet. */
   readonly newFile: string;
   readonly newDatabase: string;
   readonly tcpPort: number;
   readonly udpPort: number;
-  /** Outside, and among the files that the box was given: a file can be a door. */
+  /** Sockets outside, and among the files of the box: a file can be a socket. */
   readonly unixSockets: readonly string[];
   readonly parentPid: number;
 }
@@ -45,10 +45,10 @@ const attempts: Readonly<Record<string, Attempt>> = {
     parentPid === process.pid || fails(() => process.kill(parentPid, 0)),
 };
 
-/** Opened, never written: who may write it may start programs as the machine's root. */
+/** A setting that is opened, but never written: whoever may write it may start programs as root of the machine. */
 const kernelSetting = "/proc/sys/kernel/core_pattern";
 
-/** Tries all. The names of those that were held, and of those that were not. */
+/** Tries all. Returns the names of those that were prevented, and of those that were not. */
 export async function execute(
   targets: Targets,
 ): Promise<{ readonly name: string; readonly held: boolean }[]> {
@@ -84,17 +84,17 @@ function variablesOf(path: string): string[] {
   }
 }
 
-/** The box itself sets the working folder. */
+/** True for the variable of the working folder, which the box itself sets. */
 function isOwn(variable: string): boolean {
   return variable === "PWD";
 }
 
-/** Opening is enough: the file is not changed. */
+/** True if a file cannot be opened for writing. The file is not changed. */
 function cannotWrite(path: string): boolean {
   return fails(() => writeFileSync(path, "", { flag: existsSync(path) ? "a" : "wx" }));
 }
 
-/** Opening is enough here too: it makes the file. */
+/** True if a database cannot be opened, which would make its file. */
 async function cannotWriteDatabase(path: string): Promise<boolean> {
   try {
     const { DatabaseSync } = await import("node:sqlite");
@@ -125,7 +125,7 @@ function cannotConnect(to: NetConnectOpts): Promise<boolean> {
   }
 }
 
-/** A datagram that was sent may have reached nobody: the parent says whether it did. */
+/** Sends a datagram, which may reach nobody: the parent reports whether it arrived. */
 function cannotSend(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   try {

@@ -1,16 +1,16 @@
 /**
- * A message on the pipe between a cell and its parent: JSON, and bytes beside it that JSON would make a third
- * longer.
+ * A message on the pipe between a cell and its parent: JSON, with bytes beside it that would be a third
+ * longer in JSON.
  */
 export interface Frame {
   readonly text: string;
   readonly bytes: Uint8Array;
 }
 
-/** The length of the text and the length of the bytes, each 4 bytes, the highest first. */
+/** The header: the length of the text and the length of the bytes, each 4 bytes, big-endian. */
 const headerBytes = 8;
 
-/** A message as it goes over the pipe. */
+/** A message in the form of the pipe. */
 export function encodeFrame(message: unknown, bytes: Uint8Array = empty): Buffer {
   const text = JSON.stringify(message, written);
   const textBytes = Buffer.byteLength(text);
@@ -23,12 +23,13 @@ export function encodeFrame(message: unknown, bytes: Uint8Array = empty): Buffer
 }
 
 /**
- * A bigint is the string of its digits; bytes, lists with holes, and objects of which JSON shows nothing are no JSON. So it is for tools of the same process.
+ * Writes a value: a bigint becomes the string of its digits; bytes, lists with holes, and objects that JSON would show as empty are refused. Tools of the same
+ * process follow the same rules.
  *
  * @throws TypeError
  */
 function written(this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
-  const field = this[key]; // a buffer says of itself in JSON that it is a list of numbers
+  const field = this[key]; // in JSON a buffer would become a list of numbers
   if (ArrayBuffer.isView(field) || field instanceof ArrayBuffer)
     throw new TypeError(`it has ${field.byteLength} bytes in a buffer; JSON has none: give them as text`);
   if (Array.isArray(value)) refuseHoles(value);
@@ -41,7 +42,7 @@ function refuseHoles(list: readonly unknown[]): void {
     if (!(place in list)) throw new TypeError(`in a list nothing was put in at place ${place}`);
 }
 
-/** JSON writes a Map, an error or a promise as `{}`. */
+/** Refuses a Map, an error or a promise, which JSON would write as `{}`. */
 function refuseHidden(value: object): void {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === null || Object.getPrototypeOf(prototype) === null || Object.keys(value).length > 0)
@@ -52,21 +53,21 @@ function refuseHidden(value: object): void {
 const empty = new Uint8Array(0);
 
 export interface FrameReaderOptions {
-  /** A frame that says it is longer is refused before any of it is kept. */
+  /** A frame with a greater length is refused before any of it is kept. */
   readonly maxBytes: number;
   readonly onFrame: (frame: Frame) => void;
-  /** Nothing after it can be read: whoever wrote it does not keep to the rules. */
+  /** Called for such a frame. Nothing after it can be read, because its writer broke the rules. */
   readonly onTooLong: (bytes: number) => void;
 }
 
-/** Puts frames together from whatever pieces the pipe gives. Keeps at most one frame. */
+/** Joins frames from the pieces that the pipe gives. Keeps at most one frame. */
 export function frameReader(options: FrameReaderOptions): (chunk: Buffer) => void {
   let chunks: Buffer[] = [];
   let held = 0;
   let needed = headerBytes;
   let isBroken = false;
 
-  /** Takes the first frame, when it is whole. */
+  /** Takes the first frame, if it is complete. */
   function take(): boolean {
     const whole = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, held);
     chunks = [whole];

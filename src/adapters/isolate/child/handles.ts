@@ -15,15 +15,15 @@ export interface Answer {
   readonly bytes: Uint8Array;
 }
 
-/** The same for handles that give their value at once: the whole cell stands still until it is there. */
+/** The same for handles that return their value at once: the whole cell waits for it. */
 export type AskInstantly = (handle: string, args: readonly unknown[]) => unknown;
 
-/** A secret's value stays in the parent: this names it, for a header or a variable of a program. */
+/** The name of a secret for a header or a variable of a program: its value stays in the parent. */
 interface SecretName {
   readonly name: string;
 }
 
-// Register: what stands for a secret, and was made here.
+// Register: the objects that stand for secrets, and were made here.
 const secretNames = new WeakSet<object>();
 
 function secretNamed(name: string): SecretName {
@@ -37,7 +37,7 @@ function isSecretName(value: unknown): value is SecretName {
   return typeof value === "object" && value !== null && secretNames.has(value);
 }
 
-/** The context's handles, of those kinds that the tool declared and no others. */
+/** The handles of the context, only of the kinds that the tool declared. */
 export function makeHandles(
   names: readonly string[],
   ask: Ask,
@@ -104,7 +104,7 @@ function fetchHandle(ask: Ask): (url: unknown, options?: Sent) => Promise<Respon
     };
     const request = { handle: "fetch", args: [String(url), sent] };
     const answer = await ask({ ...request, ...(bytes && { bytes }), ...(signal && { signal }) });
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parent made it, whom a cell trusts
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parent made it, which a cell trusts
     const { url: at, redirected, ...given } = answer.value as Given;
     const hasBody = ![101, 204, 205, 304].includes(given.status);
     return Object.defineProperties(new Response(hasBody ? new Uint8Array(answer.bytes) : null, given), {
@@ -138,7 +138,7 @@ function execHandle(
   };
 }
 
-/** The bytes of what is sent, which go beside a message; undefined for a text. JSON would leave out all else. */
+/** The bytes of a sent value, which go beside a message; undefined for a text. JSON would leave out anything else. */
 function bytesIn(value: unknown, what: string): Uint8Array | undefined {
   if (value instanceof Uint8Array) return value;
   if (value === undefined || typeof value === "string") return undefined;
@@ -149,7 +149,7 @@ function named(value: unknown): unknown {
   return isSecretName(value) ? { secret: value.name } : String(value);
 }
 
-/** Secrets become `{ secret: name }`: only the parent knows more. */
+/** Replaces secrets by `{ secret: name }`: only the parent has their values. */
 function secretsNamed(values: Readonly<Record<string, unknown>>, what: string): Record<string, unknown> {
   if (Symbol.iterator in values) throw new Error(`${what} are a plain object of names and values.`);
   return Object.fromEntries(
@@ -160,13 +160,13 @@ function secretsNamed(values: Readonly<Record<string, unknown>>, what: string): 
   );
 }
 
-/** Asks over the pipe of its own for instant answers, which blocks. */
+/** Asks over the pipe for instant answers, and blocks. */
 export function askOverPipe(message: object): ToCellAnswer {
   const frame = encodeFrame(message);
   for (let sent = 0; sent < frame.length;) sent += writeSync(instantFd, frame, sent);
   const header = readExactly(8);
   const text = readExactly(header.readUInt32BE(0) + header.readUInt32BE(4)).toString();
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parent made it, whom a cell trusts
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parent made it, which a cell trusts
   return JSON.parse(text) as ToCellAnswer;
 }
 

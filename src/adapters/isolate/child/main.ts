@@ -1,6 +1,6 @@
 /**
- * The program of a cell: loads one module, and runs its function when the parent says so. It is started with nothing but two pipes, and holds
- * nothing that the module may not have: whatever the module does to it, the parent believes only what it checks itself.
+ * The program of a cell: it loads one module, and runs its function when the parent asks for it. It starts with only two pipes, and holds
+ * nothing that the module may not have: whatever the module does to it, the parent trusts only what it checks itself.
  */
 import { readFileSync } from "node:fs";
 import { Socket } from "node:net";
@@ -11,7 +11,7 @@ import { type FromCell, pipeFd, type ToCell, type ToCellAnswer } from "./message
 type Execute = (args: unknown, context: unknown) => unknown;
 type Call = Extract<ToCell, { type: "call" }>;
 
-/** A failure that a handle's answer made: the parent finds the error that it was. */
+/** The failure of a handle's answer, by which the parent finds the original error. */
 class HandleError extends Error {
   readonly request: number;
   readonly code: string | undefined;
@@ -23,7 +23,7 @@ class HandleError extends Error {
 }
 
 const pipe = new Socket({ fd: pipeFd, readable: true, writable: true });
-// Register: the requests that wait for the parent, and the one call of this process that runs.
+// Register: the requests that wait for the parent, and the current call of this process.
 const waiting = new Map<number, (answer: ToCellAnswer, bytes: Uint8Array) => void>();
 let requests = 0;
 let current: { readonly call: number; readonly abort: AbortController } | undefined;
@@ -35,7 +35,7 @@ function send(message: FromCell, bytes?: Uint8Array): void {
 }
 
 function onFrame({ text, bytes }: Frame): void {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parent made it, whom a cell trusts
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parent made it, which a cell trusts
   const message = JSON.parse(text) as ToCell;
   switch (message.type) {
     case "load":
@@ -138,7 +138,7 @@ function closed(handle: string): Error {
   });
 }
 
-/** The request that a handle's failure answers. What was thrown may be a proxy that cannot even be asked. */
+/** The request whose failure was thrown. The thrown value may be a proxy that fails even when it is read. */
 function requestOf(thrown: unknown): { readonly request?: number } {
   try {
     return thrown instanceof HandleError ? { request: thrown.request } : {};
@@ -147,7 +147,7 @@ function requestOf(thrown: unknown): { readonly request?: number } {
   }
 }
 
-/** The words of whatever was thrown. */
+/** The message of a thrown value. */
 function textOf(thrown: unknown): string {
   try {
     return thrown instanceof Error ? thrown.message || thrown.name : String(thrown);

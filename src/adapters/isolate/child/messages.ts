@@ -1,10 +1,10 @@
-/** A message of the parent. It is trusted: the parent started the cell. */
+/** A message of the parent. It is trusted, because the parent started the cell. */
 export type ToCell =
   | {
       readonly type: "load";
       readonly module: string;
       readonly export: string;
-      /** Names of the handles of the context: `fetch`, `fs.readText`, `env` and so on. */
+      /** The names of the handles of the context: `fetch`, `fs.readText`, `env` and so on. */
       readonly handles: readonly string[];
     }
   | {
@@ -28,13 +28,13 @@ export type ToCellAnswer =
       readonly code?: string;
     };
 
-/** A message of a cell. The parent believes none of it. */
+/** A message of a cell. The parent trusts none of it. */
 export type FromCell =
-  /** `dataBytes`: the memory that Node has set aside before the module is loaded; 0 where it cannot be told. */
+  /** `dataBytes`: the memory that Node has reserved before the module is loaded; 0 if it is unknown. */
   | { readonly type: "ready"; readonly dataBytes: number }
   | { readonly type: "refused"; readonly message: string }
   | { readonly type: "result"; readonly call: number; readonly value: unknown }
-  /** `request` names the handle's request whose failure this is. */
+  /** `request` is the handle's request whose failure this is. */
   | { readonly type: "failure"; readonly call: number; readonly message: string; readonly request?: number }
   | { readonly type: "progress"; readonly call: number; readonly value: unknown }
   | {
@@ -48,5 +48,5 @@ export type FromCell =
 
 /** The pipe for all messages. */
 export const pipeFd = 3;
-/** The pipe for what the cell waits for without letting anything else run: `env` and `secret` give their values at once. */
+/** The pipe for requests that block the cell: `env` and `secret` return their values at once. */
 export const instantFd = 4;

@@ -1,6 +1,6 @@
 /**
- * The module of the cells that run code which a model wrote: each piece in a QuickJS of its own, an interpreter with a heap of its own, which
- * knows nothing of Node. What the code may do beside computing are functions that the parent answers.
+ * The module of the cells that run code written by a model. Each piece of code runs in a QuickJS of its own, an interpreter with its own heap, which
+ * has no access to Node. Beside computing, the code may only call functions that the parent answers.
  */
 import {
   newQuickJSWASMModuleFromVariant,
@@ -11,28 +11,28 @@ import {
   type QuickJSWASMModule,
 } from "quickjs-emscripten";
 
-/** A piece of code, and what bounds it. */
+/** A piece of code, with its bounds. */
 export interface CodeJob {
   readonly code: string;
   readonly input: unknown;
-  /** The functions that the code finds, by the names it has for them. */
+  /** The names of the functions that the code can call. */
   readonly functions: readonly string[];
   readonly timeoutMs: number;
   readonly memoryBytes: number;
   readonly resultBytes: number;
 }
 
-/** The value as JSON, or why there is none. */
+/** The value as JSON, or the reason why there is none. */
 export type CodeOutcome = { readonly json: string } | { readonly reason: string };
 
-/** Functions that the cell's context has for code. */
+/** The functions in the cell's context for code. */
 interface CodeContext {
   readonly functions?: Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>>;
 }
 
 const stackBytes = 256_000;
 
-/** An interpreter, and all the memory that it has. */
+/** An interpreter, with all its memory. */
 interface Engine {
   readonly module: QuickJSWASMModule;
   readonly isFull: () => boolean;
@@ -45,12 +45,12 @@ declare const WebAssembly: {
 };
 
 const pageBytes = 65_536;
-/** Memory grows by a twentieth at least, or not at all. */
+/** The least factor by which memory grows. */
 const leastGrowth = 1.06;
-/** Memory that the interpreter was built to begin with. */
+/** The number of pages that the interpreter was built to begin with. */
 const firstPages = 256;
 
-/** The interpreter's own limit of memory counts nothing in this build: what bounds it is memory that cannot grow. */
+/** Makes an interpreter. Its own limit of memory does not work in this build: memory that cannot grow bounds it. */
 async function newEngine(memoryBytes: number): Promise<Engine> {
   const maximum = Math.max(firstPages, Math.floor(memoryBytes / pageBytes));
   const wasmMemory = new WebAssembly.Memory({ initial: firstPages, maximum });
@@ -61,7 +61,7 @@ async function newEngine(memoryBytes: number): Promise<Engine> {
 // Depends on: the memory of the job before, which is that of every job: a process is started for one tool.
 let next: Promise<Engine> | undefined;
 
-/** Runs one piece of code. Every piece gets an interpreter that nobody used: the next one is made while the program rests. */
+/** Runs one piece of code. Each piece gets an unused interpreter: the next one is made while the program is idle. */
 export async function execute(job: CodeJob, { functions = {} }: CodeContext): Promise<CodeOutcome> {
   const taken = next ?? newEngine(job.memoryBytes);
   next = undefined;
@@ -110,7 +110,7 @@ function runCode(engine: Engine, { job, functions, resolve }: Running): void {
   }
 
   /**
-   * Ends the code, and not the cell, for what the interpreter cannot bear, like reading a value of a hundred
+   * Ends the code, but not the cell, for work that the interpreter cannot do, like reading a value with a hundred
    * thousand levels.
    */
   function bounded(work: () => void): void {
@@ -139,7 +139,7 @@ function runCode(engine: Engine, { job, functions, resolve }: Running): void {
   });
   const about = context.newString(JSON.stringify([job.functions, job.input ?? null, job.resultBytes]));
 
-  /** The interpreter's own words for its limits say less than ours. Where there is no memory left, it has not even words. */
+  /** A clearer text for the interpreter's messages about its limits. If no memory is left, it has no message. */
   function explained(words: string): string {
     if (isLate() || words === "InternalError: interrupted") return tooLong(job);
     const isSpeechless = words === "" || words === "null";
@@ -148,7 +148,7 @@ function runCode(engine: Engine, { job, functions, resolve }: Running): void {
     return words.length > 2_000 ? `${words.slice(0, 2_000)}…` : words;
   }
 
-  /** The value of a step; undefined when it threw, which ends the work. */
+  /** The value of a step; undefined if it threw, which ends the work. */
   function valueOf(result: ReturnType<QuickJSContext["evalCode"]>): QuickJSHandle | undefined {
     if (result.error === undefined) return result.value;
     end({ reason: explained(wordsOf(context.dump(result.error))) });
@@ -173,11 +173,11 @@ function tooLong({ timeoutMs }: CodeJob): string {
   return `The code did not end within ${timeoutMs} ms.`;
 }
 
-/** A script may wait (`JS_EVAL_FLAG_ASYNC` of QuickJS): it gives a promise of `{ value }`. */
+/** The flag for a script that may wait (`JS_EVAL_FLAG_ASYNC` of QuickJS): it returns a promise of `{ value }`. */
 const asyncScript = 0x80;
 const compileOnly = 0x20;
 
-/** Code is an expression, a script whose last expression is its value, or the body of an async function that returns its value. */
+/** The program for code, which is an expression, a script whose last expression is its value, or the body of an async function that returns its value. */
 function asProgram(context: QuickJSContext, code: string): string {
   const body = `(async () => {${code}\n})()`;
   const expression = `(async () => (${code.trim().replace(/;+$/, "")}\n))()`;
@@ -190,7 +190,7 @@ function compiles(context: QuickJSContext, program: string): boolean {
   return compiled.error === undefined;
 }
 
-/** An answer is `[true, value]`, or `[false, message]`. */
+/** Calls a function for code. The answer is `[true, value]`, or `[false, message]`. */
 async function answer(functions: Running["functions"], name: string, args: string): Promise<string> {
   try {
     const asked = functions[name];
@@ -211,8 +211,8 @@ function wordsOf(thrown: unknown): string {
 }
 
 /**
- * Runs inside the interpreter before the code, with what the code may not reach: only functions that take and give JSON are left for it. What
- * it makes of its own built-in objects cannot change what is kept here.
+ * Runs inside the interpreter before the code, with the functions that the code may not reach: it leaves only functions that take and return JSON. The code
+ * may change its built-in objects, but not the ones that are kept here.
  */
 const preparation = `(function (ask, done, about) {
   "use strict";
