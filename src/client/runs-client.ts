@@ -58,8 +58,10 @@ export interface RunsClient {
   retry(id: string): Promise<ShownRun>;
   /** Begins a new run from a turn of another one. Nothing happens again. @throws ServerError `turn-missing`, `call-missing`, `run-exists` */
   fork(id: string, options: Pick<RunForkOptions, "beforeTurn" | "id" | "results">): Promise<ShownRun>;
-  /** Forgets a run with all that was recorded. @throws ServerError `run-missing`, `run-claimed` */
+  /** Forgets a run with all that was recorded. Its session keeps what was said. @throws ServerError `run-missing`, `run-claimed` */
   erase(id: string): Promise<void>;
+  /** Forgets a session: its conversation, and its runs with all that was recorded. @throws ServerError `session-missing`, `run-claimed` */
+  eraseSession(id: string): Promise<void>;
   /** The runs of the caller, the latest first. @throws ServerError `run-missing` where the run is gone that they are to be `before` */
   list(wanted?: Omit<RunFilter, "prefix">): Promise<readonly ShownRun[]>;
   /** @throws ServerError `run-missing` */
@@ -133,6 +135,7 @@ export function runsClient(options: RunsClientOptions): RunsClient {
     retry: (id) => told("POST", of(id, "/retry"), {}),
     fork: (id, options) => told("POST", of(id, "/fork"), options),
     erase: (id) => told("DELETE", of(id)),
+    eraseSession: (id) => told("DELETE", `/sessions/${encodeURIComponent(id)}`),
     list: async (wanted = {}) =>
       (await told<{ runs: readonly ShownRun[] }>("GET", `/runs?${queryOf(wanted)}`)).runs,
     show: (id) => told("GET", of(id)),
