@@ -71,7 +71,7 @@ export interface DurableRuns {
   /**
    * Cancels a run for good. The cancel is recorded first; then the worker that has the run stops it. No question is asked any more, no later answer counts, and
    * no call begins that may not happen twice. The session is told what the run did: by the worker that has it, otherwise here, if its agent and `sessions` are
-   * here. Returns the run: one that had ended before keeps its end.
+   * here, otherwise where its next run begins. Returns the run: one that had ended before keeps its end.
    *
    * @throws WritError `run-missing`
    */
