@@ -1,3 +1,4 @@
+import { writeOut } from "../adapters/own-output.ts";
 import { endUnread } from "./unread.ts";
 
 /** Time for which the user's code (an open connection) may keep the process after the command ended. */
@@ -9,18 +10,20 @@ export async function asProcess(run: () => Promise<number>): Promise<void> {
   process.stderr.on("error", leaveWhenUnread);
   process.on("uncaughtException", (error) => void fail(error));
   process.exitCode = await run();
-  process.stdout.write("", () => setTimeout(() => process.exit(), graceMs).unref());
+  writeOut("", () => setTimeout(() => process.exit(), graceMs).unref());
 }
 
 async function fail(error: unknown): Promise<never> {
   const { printFailure } = await import("./print-run.ts");
   const { argv } = process;
-  const format = wantsJson.test(argv.join(" ")) ? "json" : "text";
+  const format = wantsJson(argv) ? "json" : "text";
   process.exit(await printFailure(error, { format, verbose: argv.includes("--verbose") }));
 }
 
-/** A command line whose last line of output is an object. */
-const wantsJson = / --(?:json|output-format[ =](?:stream-)?json)(?: |$)/;
+/** True of a command line whose last line of output is an object. */
+export function wantsJson(words: readonly string[]): boolean {
+  return /(?:^| )--(?:json|output-format[ =](?:stream-)?json)(?: |$)/.test(words.join(" "));
+}
 
 /**
  * Whoever read the output has gone (`| head`), which ends the command. A terminal that was closed (EIO) sends a signal, which ends what goes on
