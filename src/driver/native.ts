@@ -11,16 +11,19 @@ import { isQuoted } from "./copied-calls.ts";
 import type { Driver, Reading, TurnInput } from "./driver.ts";
 import { type Caller, callerFor } from "./late-tools.ts";
 import { matchTool } from "./match-tool.ts";
+import type { KnownTool, Recognition } from "./recognise/recognise.ts";
 import { recogniser } from "./recognise/recogniser.ts";
 import { answerFormat, heldToShape, shapeOf } from "./reply-shape.ts";
+import { untaggedText } from "./tagged-text.ts";
 import { withoutThinking } from "./thinking.ts";
 
 /**
  * Native function calling: tools go to the provider as tools only, and calls come back as calls. A tool that a run was told of stays in
  * its requests after a call removed it, so that they begin alike; a call of it is refused.
  *
- * A reply without calls whose whole text is calls in a model's own tags is read as these calls, which the event `message-end` reports as a repair,
- * unless they occur word for word in an earlier message. Blocks of thinking in the text become reasoning.
+ * A reply without calls whose whole text is calls in a model's own tags is read as these calls, also of tools that do not exist, and is not shown while it is
+ * written. The event `message-end` reports it as a repair. Calls that occur word for word in an earlier message are an answer. Blocks of thinking in the text
+ * become reasoning.
  *
  * An output schema binds the answer while it is written, unless it would bind the calls too; then it is only checked afterwards.
  *
@@ -62,6 +65,7 @@ export const nativeDriver: Driver = {
     const reading = readMessage(mayThink ? withoutThinking(reply) : reply, turn);
     return turn.toolChoice === "auto" ? reading : heldToShape(reading, turn);
   },
+  visibleText: untaggedText,
   partialAnswer: (partial) => partial,
 };
 
@@ -110,11 +114,21 @@ function unparsedCalls(text: string, turn: TurnInput): readonly ToolCall[] | und
     name: names.toWire(name),
     inputSchema: input.jsonSchema,
   }));
-  const { calls, layer } = recogniser(known, "strict").read(text);
+  const { calls, layer } = readTagged(text, known);
   if (calls.length === 0 || layer !== "tagged" || isQuoted(text, turn)) return undefined;
   return calls.map(({ name, arguments: args }) => {
     return { type: "tool-call", id: "", name: names.fromWire(name), arguments: args };
   });
+}
+
+/** Reads calls, also of tools that there are not: the model is told so where they are judged. */
+function readTagged(text: string, known: readonly KnownTool[]): Recognition {
+  const found = recogniser(known, "strict").read(text);
+  const names = new Set(known.map(({ name }) => name));
+  const others = found.refused.map(({ name }) => name).filter((name) => !names.has(name));
+  if (others.length === 0) return found;
+  const unknown = [...new Set(others)].map((name) => ({ name, inputSchema: {} }));
+  return recogniser([...known, ...unknown], "strict").read(text);
 }
 
 const unparsedText = "the provider gave the calls as text: they were read from their tags";
