@@ -4,6 +4,7 @@ import type { ModelRequest, ReplyFormat } from "../model/model.ts";
 import { type WireNames, wireNames } from "../model/tool-names.ts";
 import { type AllowList, offeredTools, toldFirst, toldTools } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
+import { isKeyTwice } from "../util/call-json.ts";
 import { parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 import { sameJson } from "../util/same-json.ts";
@@ -83,6 +84,8 @@ function readMessage({ message, finishReason }: Reply, turn: TurnInput): Reading
   const text = textOf(message);
   const mayCall = finishReason !== "length" && /^\s*[<[]/.test(text);
   const unparsed = mayCall ? unparsedCalls(text, turn) : undefined;
+  if (typeof unparsed === "string")
+    return { type: "violation", message, reason: unparsed, feedback: refusedFeedback(unparsed) };
   if (unparsed !== undefined) {
     const others = message.parts.filter(({ type }) => type !== "text");
     return {
@@ -104,9 +107,9 @@ function readMessage({ message, finishReason }: Reply, turn: TurnInput): Reading
 /**
  * Calls in the tags that a model was trained on, if the provider did not read them, because its parser does not fit the model. Only
  * a reply that consists of such calls counts, and no call that occurs in an earlier message, so that an answer that quotes one
- * stays an answer. Undefined if there are none.
+ * stays an answer. Undefined if there are none; the reason where an object of them has a key twice.
  */
-function unparsedCalls(text: string, turn: TurnInput): readonly ToolCall[] | undefined {
+function unparsedCalls(text: string, turn: TurnInput): readonly ToolCall[] | string | undefined {
   const { allowed, model } = turn;
   if (allowed.tools.size === 0) return undefined;
   const names = wireNames(allowed, model.features.toolNames);
@@ -114,8 +117,11 @@ function unparsedCalls(text: string, turn: TurnInput): readonly ToolCall[] | und
     name: names.toWire(name),
     inputSchema: input.jsonSchema,
   }));
-  const { calls, layer } = readTagged(text, known);
-  if (calls.length === 0 || layer !== "tagged" || isQuoted(text, turn)) return undefined;
+  const { calls, refused, layer } = readTagged(text, known);
+  const twice = refused.find(({ reason }) => isKeyTwice(reason));
+  if ((calls.length === 0 && twice === undefined) || layer !== "tagged" || isQuoted(text, turn))
+    return undefined;
+  if (twice !== undefined) return `in the call of "${twice.name}": ${twice.reason}`;
   return calls.map(({ name, arguments: args }) => {
     return { type: "tool-call", id: "", name: names.fromWire(name), arguments: args };
   });
@@ -144,6 +150,10 @@ function isLeaked(text: string, calls: readonly ToolCall[]): boolean {
   if (!/^\s*\{/.test(text)) return false;
   const parsed = parseJson(text);
   return parsed.ok && calls.some((call) => sameJson(call.arguments, parsed.value));
+}
+
+function refusedFeedback(reason: string): string {
+  return `Your last reply was not accepted: ${reason}. Call the tool again, with each key once.`;
 }
 
 const emptyFeedback = "Your last reply was empty. Call a tool or answer in words.";
