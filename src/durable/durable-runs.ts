@@ -3,7 +3,7 @@ import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
 import { wakeAfter } from "./after-others.ts";
 import { cancelRun } from "./cancel.ts";
-import { checked, readErased } from "./check-given.ts";
+import { checked, checkedId, readErased } from "./check-given.ts";
 import type { DurableOptions } from "./durable-options.ts";
 import { type FollowOptions, followRun, replayRun } from "./follow.ts";
 import { type RunForkOptions, forkOf } from "./fork.ts";
@@ -141,6 +141,7 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
   const wakeBehind = (run: StoredRun): Promise<void> =>
     wakeAfter(run, { ...options, host }).catch(() => undefined);
   async function answer(id: string, key: string, given: QuestionAnswer): Promise<void> {
+    checkedId("answer", id);
     if (checked("answer", given).approved) await checkPolicy(id, key, { ...options, host });
     await store.answer(id, key, given);
     await wake(id);
@@ -155,32 +156,41 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
       return woken(begun);
     },
     result: async (id, wanted = {}) =>
-      untilEnded(id, { store, host, signal: checked("result", wanted).signal }),
+      untilEnded(checkedId("result", id), { store, host, signal: checked("result", wanted).signal }),
     waiting: async (id) => store.questions(checked("waiting", id)),
     answer,
     async settle(id, call, settled) {
-      const { key, answer: given } = await settlementOf(store, { id, call, settled });
+      const { key, answer: given } = await settlementOf(store, {
+        id: checkedId("settle", id),
+        call,
+        settled,
+      });
       await answer(id, key, given);
     },
     async signal(id, sent) {
+      checkedId("signal", id);
       const signal = readSignal(sent, host);
       await checkSignal(store, id, signal);
       await store.signal(id, signal);
       await wake(id);
     },
-    cancel: (id, reason = "it was cancelled") => cancelRun(id, reason, { ...options, host }),
-    retry: async (id) => woken(await store.reopen(id)),
+    cancel: async (id, reason = "it was cancelled") =>
+      cancelRun(checkedId("cancel", id), reason, { ...options, host }),
+    retry: async (id) => woken(await store.reopen(checkedId("retry", id))),
     list: async (wanted = {}) => store.list(checked("list", wanted)),
-    show: (id) => store.read(id),
+    show: async (id) => store.read(checkedId("show", id)),
     erase: (given) => forget(store, given, wakeBehind),
-    events: (id, wanted = {}) => followRun(id, { ...options, host }, checked("events", wanted)),
-    replay: (id) => replayRun(id, { ...options, host }),
+    events: (id, wanted = {}) =>
+      followRun(checkedId("events", id), { ...options, host }, checked("events", wanted)),
+    replay: async (id) => replayRun(checkedId("replay", id), { ...options, host }),
     fork: async (id, wanted) => {
       const given = { ...checked("fork", wanted), id: wanted.id ?? host.randomId() };
-      return woken(await store.moveIn(await forkOf(id, given, { store, now: host.now() })));
+      return woken(
+        await store.moveIn(await forkOf(checkedId("fork", id), given, { store, now: host.now() })),
+      );
     },
     async export(id) {
-      const moved = await store.moveOut(id);
+      const moved = await store.moveOut(checkedId("export", id));
       await wakeBehind(moved.run);
       return runText(moved);
     },
