@@ -1,7 +1,17 @@
 /** The beginnings of a text that may be calls in the tags of a model, as the recogniser reads them. */
 const openings: readonly string[] = [
-  ...["<tool_call", "<|tool_call", "<function_call", "<functioncall", "<function=", "<invoke name="],
-  ...["<tool_code>", "<start_function_call>", "<|python_tag|>", "<|channel|>", "<｜tool▁call", "<｜DSML｜"],
+  "<tool_call",
+  "<|tool_call",
+  "<function_call",
+  "<functioncall",
+  "<function=",
+  "<invoke name=",
+  "<tool_code>",
+  "<start_function_call>",
+  "<|python_tag|>",
+  "<|channel|>",
+  "<｜tool▁call",
+  "<｜DSML｜",
   "[TOOL_CALL",
 ];
 

@@ -134,6 +134,24 @@ export interface DurableRuns {
 
 /** Makes durable runs for a host, from checked options. `adapters/durable-runs.ts` makes those for Node, under the name `durableRuns`. */
 export function durableRunsWith(options: DurableOptions, host: Host): DurableRuns {
+  const runs = runsOf(options, host);
+  return {
+    ...runs,
+    result: async (id, wanted) => runs.result(checkedId("result", id), wanted),
+    answer: async (id, key, given) => runs.answer(checkedId("answer", id), key, given),
+    settle: async (id, call, settled) => runs.settle(checkedId("settle", id), call, settled),
+    signal: async (id, sent) => runs.signal(checkedId("signal", id), sent),
+    cancel: async (id, reason) => runs.cancel(checkedId("cancel", id), reason),
+    retry: async (id) => runs.retry(checkedId("retry", id)),
+    show: async (id) => runs.show(checkedId("show", id)),
+    events: (id, wanted) => runs.events(checkedId("events", id), wanted),
+    replay: async (id) => runs.replay(checkedId("replay", id)),
+    fork: async (id, wanted) => runs.fork(checkedId("fork", id), wanted),
+    export: async (id) => runs.export(checkedId("export", id)),
+  };
+}
+
+function runsOf(options: DurableOptions, host: Host): DurableRuns {
   const { store } = options;
   const woken = waking(options, host);
   const wake = wakingById(options, host);
@@ -141,7 +159,6 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
   const wakeBehind = (run: StoredRun): Promise<void> =>
     wakeAfter(run, { ...options, host }).catch(() => undefined);
   async function answer(id: string, key: string, given: QuestionAnswer): Promise<void> {
-    checkedId("answer", id);
     if (checked("answer", given).approved) await checkPolicy(id, key, { ...options, host });
     await store.answer(id, key, given);
     await wake(id);
@@ -156,41 +173,32 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
       return woken(begun);
     },
     result: async (id, wanted = {}) =>
-      untilEnded(checkedId("result", id), { store, host, signal: checked("result", wanted).signal }),
+      untilEnded(id, { store, host, signal: checked("result", wanted).signal }),
     waiting: async (id) => store.questions(checked("waiting", id)),
     answer,
     async settle(id, call, settled) {
-      const { key, answer: given } = await settlementOf(store, {
-        id: checkedId("settle", id),
-        call,
-        settled,
-      });
+      const { key, answer: given } = await settlementOf(store, { id, call, settled });
       await answer(id, key, given);
     },
     async signal(id, sent) {
-      checkedId("signal", id);
       const signal = readSignal(sent, host);
       await checkSignal(store, id, signal);
       await store.signal(id, signal);
       await wake(id);
     },
-    cancel: async (id, reason = "it was cancelled") =>
-      cancelRun(checkedId("cancel", id), reason, { ...options, host }),
-    retry: async (id) => woken(await store.reopen(checkedId("retry", id))),
+    cancel: async (id, reason = "it was cancelled") => cancelRun(id, reason, { ...options, host }),
+    retry: async (id) => woken(await store.reopen(id)),
     list: async (wanted = {}) => store.list(checked("list", wanted)),
-    show: async (id) => store.read(checkedId("show", id)),
+    show: async (id) => store.read(id),
     erase: (given) => forget(store, given, wakeBehind),
-    events: (id, wanted = {}) =>
-      followRun(checkedId("events", id), { ...options, host }, checked("events", wanted)),
-    replay: async (id) => replayRun(checkedId("replay", id), { ...options, host }),
+    events: (id, wanted = {}) => followRun(id, { ...options, host }, checked("events", wanted)),
+    replay: async (id) => replayRun(id, { ...options, host }),
     fork: async (id, wanted) => {
       const given = { ...checked("fork", wanted), id: wanted.id ?? host.randomId() };
-      return woken(
-        await store.moveIn(await forkOf(checkedId("fork", id), given, { store, now: host.now() })),
-      );
+      return woken(await store.moveIn(await forkOf(id, given, { store, now: host.now() })));
     },
     async export(id) {
-      const moved = await store.moveOut(checkedId("export", id));
+      const moved = await store.moveOut(id);
       await wakeBehind(moved.run);
       return runText(moved);
     },

@@ -22,7 +22,7 @@ export function isKeyTwice(reason: string): boolean {
 }
 
 /** The first key that occurs twice in one object of a text of JSON, `deepest` objects deep at most. */
-export function repeatedKey(text: string, deepest = Infinity): string | undefined {
+export function repeatedKey(text: string, deepest: number = Infinity): string | undefined {
   const signs = /["{}]/g;
   const open: Set<string>[] = [];
   for (let match = signs.exec(text); match !== null; match = signs.exec(text)) {

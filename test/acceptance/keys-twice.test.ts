@@ -40,26 +40,26 @@ const call = (args: string): readonly Delta[] => [
 ];
 
 describe("a call whose arguments have a key twice does not run, and the model is told the key", () => {
-  it.each<readonly [DriverName, string, string | readonly Delta[], string]>([
-    ["native", "amount", call(twice), "Sorry."],
-    ["native", "note", call(deep), "Sorry."],
-    ["native", "amount", call(JSON.stringify(twice)), "Sorry."],
-    ["native", "amount", `<tool_call>{"name": "pay", "arguments": ${twice}}</tool_call>`, "Sorry."],
+  it.each<readonly [DriverName, string, string | readonly Delta[]]>([
+    ["native", "amount", call(twice)],
+    ["native", "note", call(deep)],
+    ["native", "amount", call(JSON.stringify(twice))],
+    ["native", "amount", `<tool_call>{"name": "pay", "arguments": ${twice}}</tool_call>`],
     [
       "native",
       "amount",
       "<function=pay><parameter=to>Ada</parameter><parameter=amount>1</parameter><parameter=amount>9</parameter></function>",
-      "Sorry.",
     ],
-    ["hermes", "amount", `<tool_call>{"name": "pay", "arguments": ${twice}}</tool_call>`, "Sorry."],
-    ["hermes", "note", `<tool_call>{"name": "pay", "arguments": ${deep}}</tool_call>`, "Sorry."],
-    ["json", "note", `{"action": {"tool": "pay", "args": ${deep}}}`, '{"final": {"content": "Sorry."}}'],
-    ["command", "note", `@tool pay ${deep}`, "Sorry."],
-    ["inline", "note", `{"tool": "pay", "arguments": ${deep}}`, "Sorry."],
-    ["pythonic", "amount", '[pay(to="Ada", amount=1, amount=1000)]', "Sorry."],
-    ["pythonic", "note", '[pay(to="Ada", amount=1, more={"note": "a", "note": "b"})]', "Sorry."],
-    ["pythonic", "amount", 'pay(to="Ada", amount=1, amount=1000)', "Sorry."],
-  ])("%s: %s of %s", async (driver, key, reply, answer) => {
+    ["hermes", "amount", `<tool_call>{"name": "pay", "arguments": ${twice}}</tool_call>`],
+    ["hermes", "note", `<tool_call>{"name": "pay", "arguments": ${deep}}</tool_call>`],
+    ["json", "note", `{"action": {"tool": "pay", "args": ${deep}}}`],
+    ["command", "note", `@tool pay ${deep}`],
+    ["inline", "note", `{"tool": "pay", "arguments": ${deep}}`],
+    ["pythonic", "amount", '[pay(to="Ada", amount=1, amount=1000)]'],
+    ["pythonic", "note", '[pay(to="Ada", amount=1, more={"note": "a", "note": "b"})]'],
+    ["pythonic", "amount", 'pay(to="Ada", amount=1, amount=1000)'],
+  ])("%s: %s of %s", async (driver, key, reply) => {
+    const answer = driver === "json" ? '{"final": {"content": "Sorry."}}' : "Sorry.";
     const { paid, told, text } = await play(driver, [reply, answer]);
     expect(paid).toEqual([]);
     expect(told).toContain(
