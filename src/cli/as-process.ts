@@ -1,5 +1,4 @@
-import { writeOut } from "../adapters/own-output.ts";
-import { endUnread } from "./unread.ts";
+import { endUnread, writeOut } from "../adapters/own-output.ts";
 
 /** Time for which the user's code (an open connection) may keep the process after the command ended. */
 const graceMs = 1000;
@@ -14,15 +13,13 @@ export async function asProcess(run: () => Promise<number>): Promise<void> {
 }
 
 async function fail(error: unknown): Promise<never> {
-  const { printFailure } = await import("./print-run.ts");
+  const [{ printFailure }, { wantsJson }] = await Promise.all([
+    import("./print-run.ts"),
+    import("./error-text.ts"),
+  ]);
   const { argv } = process;
   const format = wantsJson(argv) ? "json" : "text";
   process.exit(await printFailure(error, { format, verbose: argv.includes("--verbose") }));
-}
-
-/** True of a command line whose last line of output is an object. */
-export function wantsJson(words: readonly string[]): boolean {
-  return /(?:^| )--(?:json|output-format[ =](?:stream-)?json)(?: |$)/.test(words.join(" "));
 }
 
 /**

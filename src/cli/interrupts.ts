@@ -1,6 +1,6 @@
 import { exitCodes } from "./exit-code.ts";
 import type { Output } from "./output.ts";
-import { onUnread } from "./unread.ts";
+import { onUnread } from "../adapters/own-output.ts";
 
 /** The signal that ends a run: Ctrl-C gives it, and whoever ends the process from outside. */
 export interface Interrupts {

@@ -1,7 +1,6 @@
 import { type Command, CommanderError } from "commander";
 import { WritError } from "../error/writ-error.ts";
 import { noUsage } from "../message/usage.ts";
-import { wantsJson } from "./as-process.ts";
 import { exitCodes } from "./exit-code.ts";
 import { lenientFormatOf, type OutputFlags } from "./options.ts";
 
@@ -28,6 +27,7 @@ export async function runCommand(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return exitCodes.answered;
+    const { wantsJson } = await import("./error-text.ts");
     if (wantsJson(words)) await answerFault(error);
     return exitCodes.usage;
   }

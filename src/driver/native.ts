@@ -15,7 +15,7 @@ import { matchTool } from "./match-tool.ts";
 import type { KnownTool, Recognition } from "./recognise/recognise.ts";
 import { recogniser } from "./recognise/recogniser.ts";
 import { answerFormat, heldToShape, shapeOf } from "./reply-shape.ts";
-import { untaggedText } from "./tagged-text.ts";
+import { untaggedText } from "./recognise/visible-text.ts";
 import { withoutThinking } from "./thinking.ts";
 
 /**

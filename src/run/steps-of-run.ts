@@ -5,6 +5,7 @@ import type { Host } from "../journal/host.ts";
 import {
   type Asked,
   type Journal,
+  onTerms,
   type Question,
   type Step,
   type StepTerms,
@@ -21,7 +22,6 @@ import { callEnded, type End, type Ending, isCancelled, type StopReason, stopped
 import { endFrom, type KeptEnd, keptFrom, pauseKey } from "./kept-end.ts";
 import { keptEnd, lookUp, pausesIn, Replay } from "./recorded-end.ts";
 import { Standing, type StandsAt } from "./standing.ts";
-import { onTerms } from "./terms.ts";
 import { handedOver, RunWaits } from "./waits.ts";
 
 /** The run that the steps belong to. */
