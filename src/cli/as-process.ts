@@ -13,10 +13,8 @@ export async function asProcess(run: () => Promise<number>): Promise<void> {
 }
 
 async function fail(error: unknown): Promise<never> {
-  const [{ printFailure }, { wantsJson }] = await Promise.all([
-    import("./print-run.ts"),
-    import("./error-text.ts"),
-  ]);
+  const { printFailure } = await import("./print-run.ts");
+  const { wantsJson } = await import("./error-text.ts");
   const { argv } = process;
   const format = wantsJson(argv) ? "json" : "text";
   process.exit(await printFailure(error, { format, verbose: argv.includes("--verbose") }));
