@@ -1,4 +1,4 @@
-import { endUnread } from "./unread.ts";
+import { endUnread, writeOut } from "../adapters/own-output.ts";
 
 /** The time for which the user's code (an open connection) may keep the process after the command ended. */
 const graceMs = 1000;
@@ -9,18 +9,16 @@ export async function asProcess(run: () => Promise<number>): Promise<void> {
   process.stderr.on("error", leaveWhenUnread);
   process.on("uncaughtException", (error) => void fail(error));
   process.exitCode = await run();
-  process.stdout.write("", () => setTimeout(() => process.exit(), graceMs).unref());
+  writeOut("", () => setTimeout(() => process.exit(), graceMs).unref());
 }
 
 async function fail(error: unknown): Promise<never> {
   const { printFailure } = await import("./print-run.ts");
+  const { wantsJson } = await import("./error-text.ts");
   const { argv } = process;
-  const format = wantsJson.test(argv.join(" ")) ? "json" : "text";
+  const format = wantsJson(argv) ? "json" : "text";
   process.exit(await printFailure(error, { format, verbose: argv.includes("--verbose") }));
 }
-
-/** True of a command line whose last line of output is an object. */
-const wantsJson = / --(?:json|output-format[ =](?:stream-)?json)(?: |$)/;
 
 /**
  * Ends the command if the reader of its output has gone (`| head`). If a terminal was closed (EIO), its signal ends the work

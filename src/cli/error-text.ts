@@ -38,6 +38,11 @@ export function errorObject(error: unknown): object {
   return { code, message, hint, retryable };
 }
 
+/** True of a command line whose last line of output is an object. */
+export function wantsJson(words: readonly string[]): boolean {
+  return /(?:^| )--(?:json|output-format[ =](?:stream-)?json)(?: |$)/.test(words.join(" "));
+}
+
 function inCode(error: unknown): string {
   const place = placeInCode(error);
   return place === undefined ? "" : ` (${oneLine(place)})`;

@@ -30,7 +30,7 @@ const byCode: readonly (readonly [codes: RegExp, exitCode: ExitCode])[] = [
     exitCodes.provider,
   ],
   [
-    /^(file|eval|tokens|agent|prompt|option|input|skill-(unknown|not|file|restriction)|tools-missing|definition|name|tool-unknown|schema|capability-invalid|policy-invalid|pins-(missing|invalid)|budget-(invalid|without))/,
+    /^(command|file|eval|tokens|agent|prompt|option|input|skill-(unknown|not|file|restriction)|tools-missing|definition|name|tool-unknown|schema|capability-invalid|policy-invalid|pins-(missing|invalid)|budget-(invalid|without))/,
     exitCodes.usage,
   ],
   [/^(run-refused|tool-not-allowed)$/, exitCodes.refused],

@@ -1,6 +1,6 @@
 import { exitCodes } from "./exit-code.ts";
 import type { Output } from "./output.ts";
-import { onUnread } from "./unread.ts";
+import { onUnread } from "../adapters/own-output.ts";
 
 /** The signal that ends a run, after Ctrl-C or a signal from outside the process. */
 export interface Interrupts {

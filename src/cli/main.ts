@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { nodeIsNewEnough, oldestNode } from "../adapters/node-version.ts";
+import { takeOutput } from "../adapters/own-output.ts";
 import { asProcess } from "./as-process.ts";
 import { packageVersion } from "./package-version.ts";
 
@@ -10,6 +11,7 @@ async function run(): Promise<number> {
   const words = process.argv.slice(2);
   if (words.length === 1 && /^(?:-V|--version|version)$/.test(words[0] ?? "")) return tellVersion();
   // Standard output is for the answer, or for a client: output of programs goes to standard error, where people read it.
+  takeOutput();
   globalThis.console = new console.Console(process.stderr, process.stderr);
   process.getBuiltinModule("node:module").enableCompileCache();
   const { runProgram } = await import("./program.ts");

@@ -1,5 +1,6 @@
 import { isatty } from "node:tty";
 import { styleText } from "node:util";
+import { writeOut } from "../adapters/own-output.ts";
 import { visibleJson } from "../util/json.ts";
 import { processScreen, type Screen } from "./screen.ts";
 
@@ -34,7 +35,7 @@ function drained(stream: NodeJS.WriteStream): Promise<void> {
 export const processOutput: Output = {
   answer(text) {
     const written = isatty(process.stdout.fd) ? shown(text) : text;
-    return process.stdout.write(written) ? undefined : drained(process.stdout);
+    return writeOut(written) ? undefined : drained(process.stdout);
   },
   progress: (text) => void process.stderr.write(shown(text)),
   get isTerminal() {

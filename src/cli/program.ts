@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { writeOut } from "../adapters/own-output.ts";
 import { driverChoices } from "../model/driver-names.ts";
 import type { ChatFlags } from "./chat/chat.ts";
 import type { DemoFlags } from "./demo/demo.ts";
@@ -34,6 +35,7 @@ function makeProgram(setExitCode: SetExitCode): Command {
     .description("Runs tool-calling agents: the model proposes a call, the program decides whether it runs.")
     .version(packageVersion(), "-V, --version")
     .exitOverride()
+    .configureOutput({ writeOut })
     .configureHelp(helpLayout);
   addInit(program, act);
   addRun(program, act);

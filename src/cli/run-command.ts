@@ -1,4 +1,6 @@
 import { type Command, CommanderError } from "commander";
+import { WritError } from "../error/writ-error.ts";
+import { noUsage } from "../message/usage.ts";
 import { exitCodes } from "./exit-code.ts";
 import { lenientFormatOf, type OutputFlags } from "./options.ts";
 
@@ -23,9 +25,28 @@ export async function runCommand(
     await program.parseAsync(words, { from: "user" });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.answered : exitCodes.usage;
-    throw error;
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return exitCodes.answered;
+    const { wantsJson } = await import("./error-text.ts");
+    if (wantsJson(words)) await answerFault(error);
+    return exitCodes.usage;
   }
+}
+
+/** Prints a fault of the command line as the object that `--json` asks for. People read it on standard error. */
+async function answerFault({ message }: CommanderError): Promise<void> {
+  const [{ resultObject }, { jsonLine, processOutput }] = await Promise.all([
+    import("./print-run.ts"),
+    import("./output.ts"),
+  ]);
+  const reason = message.replace(/^error: /, "").replaceAll(/\s+/g, " ");
+  const end = {
+    error: new WritError("command-invalid", { reason }),
+    usage: noUsage,
+    turns: 0,
+    durationMs: 0,
+  };
+  await processOutput.answer(jsonLine(resultObject(end, end.error)));
 }
 
 /** Prints the error of a command, and returns its exit code. */

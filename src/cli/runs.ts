@@ -5,7 +5,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { countOf, wordOf } from "./options.ts";
-import { countText, durationText, jsonLine, oneLine, printable, processOutput } from "./output.ts";
+import { countText, durationText, jsonLine, oneLine, printable, processOutput, shellWord } from "./output.ts";
 import { eraseSession, knownStore, type StoreFlags } from "./run-store.ts";
 import { table } from "./table.ts";
 
@@ -116,12 +116,20 @@ export async function eraseRuns(
   id: string | undefined,
   { session, ...flags }: StoreFlags & { readonly session?: string },
 ): Promise<ExitCode> {
+  const which = erasedBy(id, session);
   await using store = await knownStore(flags);
-  const count = await store.erase(erasedBy(id, session));
+  const kept = id === undefined ? undefined : (await store.read(id))?.session;
+  const count = await store.erase(which);
   if (session !== undefined) await eraseSession(session, flags);
   await processOutput.answer(
-    flags.json === true ? jsonLine({ type: "erased", count }) : `${countText(count, "run")} erased\n`,
+    flags.json === true
+      ? jsonLine({ type: "erased", count, ...(kept === undefined ? {} : { session: kept }) })
+      : `${countText(count, "run")} erased\n`,
   );
+  if (count > 0 && kept !== undefined && flags.json !== true)
+    processOutput.progress(
+      `Its session keeps what was said. Erase all of it: writ runs erase --session ${shellWord(kept)}\n`,
+    );
   return exitCodes.answered;
 }
 
@@ -131,8 +139,12 @@ function erasedBy(
 ): { readonly id: string } | { readonly session: string } {
   if (id !== undefined && session === undefined) return { id };
   if (session !== undefined && id === undefined) return { session };
+  if (session === undefined) {
+    const reason = "`writ runs erase` needs the id of a run, or `--session` for all runs of a session";
+    throw new WritError("command-invalid", { reason });
+  }
   const advice = "Give either the id of a run, or `--session` for all runs of a session.";
-  throw new WritError("option-invalid", { option: "--session", value: session ?? "", advice });
+  throw new WritError("option-invalid", { option: "--session", value: session, advice });
 }
 
 function agoText(time: number): string {

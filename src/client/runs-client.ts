@@ -58,8 +58,10 @@ export interface RunsClient {
   retry(id: string): Promise<ShownRun>;
   /** Begins a new run from a turn of another one. Recorded calls are not made again. @throws ServerError `turn-missing`, `call-missing`, `run-exists` */
   fork(id: string, options: Pick<RunForkOptions, "beforeTurn" | "id" | "results">): Promise<ShownRun>;
-  /** Erases a run with all its records. @throws ServerError `run-missing`, `run-claimed` */
+  /** Erases a run with all its records. Its session keeps the conversation. @throws ServerError `run-missing`, `run-claimed` */
   erase(id: string): Promise<void>;
+  /** Erases a session: its conversation, and its runs with all their records. @throws ServerError `session-missing`, `run-claimed` */
+  eraseSession(id: string): Promise<void>;
   /** The runs of the caller, the latest first. @throws ServerError `run-missing` if the run that `before` names is gone */
   list(wanted?: Omit<RunFilter, "prefix">): Promise<readonly ShownRun[]>;
   /** @throws ServerError `run-missing` */
@@ -87,6 +89,8 @@ export interface RunsClient {
  */
 export function runsClient(options: RunsClientOptions): RunsClient {
   const { requestOf, send, read, told } = asking(options);
+  const get = <Answer>(path: string): Promise<Answer> => told("GET", path);
+  const post = <Answer>(path: string, body: object): Promise<Answer> => told("POST", path, body);
   const events: RunsClient["events"] = (
     id,
     { after = 0, inside = false, signal = new AbortController().signal } = {},
@@ -101,10 +105,10 @@ export function runsClient(options: RunsClientOptions): RunsClient {
     });
   return {
     async agents() {
-      const { agents } = await told<{ agents: readonly { readonly name: string }[] }>("GET", "/agents");
+      const { agents } = await get<{ agents: readonly { readonly name: string }[] }>("/agents");
       return agents.map(({ name }) => name);
     },
-    start: (agent, input, options = {}) => told("POST", "/runs", { agent, input, ...options }),
+    start: (agent, input, options = {}) => post("/runs", { agent, input, ...options }),
     events,
     async result(id, { signal = new AbortController().signal } = {}) {
       const patience = patienceUntil(signal);
@@ -124,30 +128,31 @@ export function runsClient(options: RunsClientOptions): RunsClient {
     },
     async waiting(id) {
       const path = `${id === undefined ? "" : of(id)}/questions`;
-      return (await told<{ questions: readonly WaitingQuestion[] }>("GET", path)).questions;
+      return (await get<{ questions: readonly WaitingQuestion[] }>(path)).questions;
     },
-    answer: (id, key, answer) => told("POST", of(id, "/answers"), { key, ...answer }),
-    settle: (id, call, settled) => told("POST", of(id, "/settle"), { call, ...settled }),
-    signal: (id, signal) => told("POST", of(id, "/signals"), signal),
-    cancel: (id, reason) => told("POST", of(id, "/cancel"), { reason }),
-    retry: (id) => told("POST", of(id, "/retry"), {}),
-    fork: (id, options) => told("POST", of(id, "/fork"), options),
+    answer: (id, key, answer) => post(of(id, "/answers"), { key, ...answer }),
+    settle: (id, call, settled) => post(of(id, "/settle"), { call, ...settled }),
+    signal: (id, signal) => post(of(id, "/signals"), signal),
+    cancel: (id, reason) => post(of(id, "/cancel"), { reason }),
+    retry: (id) => post(of(id, "/retry"), {}),
+    fork: (id, options) => post(of(id, "/fork"), options),
     erase: (id) => told("DELETE", of(id)),
-    list: async (wanted = {}) =>
-      (await told<{ runs: readonly ShownRun[] }>("GET", `/runs?${queryOf(wanted)}`)).runs,
-    show: (id) => told("GET", of(id)),
+    eraseSession: (id) => told("DELETE", of(id, "", "/sessions/")),
+    list: async (wanted = {}) => (await get<{ runs: readonly ShownRun[] }>(`/runs?${queryOf(wanted)}`)).runs,
+    show: (id) => get(of(id)),
   };
 }
 
-const of = (id: string, part = ""): string => `/runs/${encodeURIComponent(id)}${part}`;
+const of = (id: string, part = "", kind = "/runs/"): string => kind + encodeURIComponent(id) + part;
 
 /** The place of a reader, in the form that a server reads. */
 function placeOf(known: ReadonlyMap<string, number>, id: string, inside: boolean): string {
   const own = `after=${known.get(id) ?? 0}`;
   if (!inside) return own;
-  const others = [...known].filter(([run]) => run !== id);
-  const pairs = others.map(([run, seq]) => encodeURIComponent(`,${encodeURIComponent(run)}:${seq}`));
-  return `${own}${pairs.join("")}&inside=true`;
+  const others = [...known]
+    .filter(([run]) => run !== id)
+    .map(([run, seq]) => encodeURIComponent(`,${encodeURIComponent(run)}:${seq}`));
+  return `${own}${others.join("")}&inside=true`;
 }
 
 function queryOf(wanted: object): string {

@@ -103,8 +103,8 @@ export interface Driver {
   /** The name of the tool that a call of the model means; the name as it is if it means none. */
   toolName(wireName: string, allowed: AllowList): string;
   /**
-   * Follows a reply whose deltas are protocol: returns, for each piece, the text that is certainly not part of a call. The model's
-   * thoughts in the text are removed before. Left out by a driver whose answers have a frame.
+   * Follows a reply: returns, for each piece, the text that is certainly not part of a call. The model's thoughts in the text are removed before. The rest of
+   * an answer is told at its end. Left out by a driver whose answers have a frame; with `passthrough`, by one that never reads a call in text.
    */
   visibleText?(turn: TurnInput): (piece: string) => string;
   /**

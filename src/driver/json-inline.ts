@@ -39,7 +39,7 @@ export function inlineProtocol({ show, resultRole, maxRetries }: JsonSettings): 
 const signOfCall = /\{\s*(["'])tool\1\s*:/;
 
 function readInline(text: string, turn: TurnInput): TextReading {
-  const read = oneObject(text);
+  const read = oneObject(text, ({ tool }) => tool === undefined);
   if (!read.ok) {
     return signOfCall.test(text) ? violation(read.reason) : { type: "final", content: text, plain: true };
   }

@@ -24,7 +24,7 @@ export interface ThoughtBounds {
  */
 export function readProtocol(text: string, bounds: ThoughtBounds): TextReading {
   if (text === "") return violation("it is empty");
-  const read = oneObject(text);
+  const read = oneObject(text, ({ action }) => action === undefined);
   return read.ok ? readProtocolObject(read.value, bounds) : violation(read.reason);
 }
 

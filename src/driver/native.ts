@@ -4,6 +4,7 @@ import type { ModelRequest, ReplyFormat } from "../model/model.ts";
 import { type WireNames, wireNames } from "../model/tool-names.ts";
 import { type AllowList, offeredTools, toldFirst, toldTools } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
+import { isKeyTwice } from "../util/call-json.ts";
 import { parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 import { sameJson } from "../util/same-json.ts";
@@ -11,16 +12,19 @@ import { isQuoted } from "./copied-calls.ts";
 import type { Driver, Reading, TurnInput } from "./driver.ts";
 import { type Caller, callerFor } from "./late-tools.ts";
 import { matchTool } from "./match-tool.ts";
+import type { KnownTool, Recognition } from "./recognise/recognise.ts";
 import { recogniser } from "./recognise/recogniser.ts";
 import { answerFormat, heldToShape, shapeOf } from "./reply-shape.ts";
+import { untaggedText } from "./recognise/visible-text.ts";
 import { withoutThinking } from "./thinking.ts";
 
 /**
  * Native function calling: tools go to the provider as tools only, and calls come back as calls. A tool that a run was told of stays in
  * its requests after a call removed it, so that they begin alike; a call of it is refused.
  *
- * A reply without calls whose whole text is calls in a model's own tags is read as these calls, which the event `message-end` reports as a repair,
- * unless they occur word for word in an earlier message. Blocks of thinking in the text become reasoning.
+ * A reply without calls whose whole text is calls in a model's own tags is read as these calls, also of tools that do not exist, and is not shown while it is
+ * written. The event `message-end` reports it as a repair. Calls that occur word for word in an earlier message are an answer. Blocks of thinking in the text
+ * become reasoning.
  *
  * An output schema binds the answer while it is written, unless it would bind the calls too; then it is only checked afterwards.
  *
@@ -62,6 +66,7 @@ export const nativeDriver: Driver = {
     const reading = readMessage(mayThink ? withoutThinking(reply) : reply, turn);
     return turn.toolChoice === "auto" ? reading : heldToShape(reading, turn);
   },
+  visibleText: untaggedText,
   partialAnswer: (partial) => partial,
 };
 
@@ -79,6 +84,8 @@ function readMessage({ message, finishReason }: Reply, turn: TurnInput): Reading
   const text = textOf(message);
   const mayCall = finishReason !== "length" && /^\s*[<[]/.test(text);
   const unparsed = mayCall ? unparsedCalls(text, turn) : undefined;
+  if (typeof unparsed === "string")
+    return { type: "violation", message, reason: unparsed, feedback: refusedFeedback(unparsed) };
   if (unparsed !== undefined) {
     const others = message.parts.filter(({ type }) => type !== "text");
     return {
@@ -100,9 +107,9 @@ function readMessage({ message, finishReason }: Reply, turn: TurnInput): Reading
 /**
  * Calls in the tags that a model was trained on, if the provider did not read them, because its parser does not fit the model. Only
  * a reply that consists of such calls counts, and no call that occurs in an earlier message, so that an answer that quotes one
- * stays an answer. Undefined if there are none.
+ * stays an answer. Undefined if there are none; the reason where an object of them has a key twice.
  */
-function unparsedCalls(text: string, turn: TurnInput): readonly ToolCall[] | undefined {
+function unparsedCalls(text: string, turn: TurnInput): readonly ToolCall[] | string | undefined {
   const { allowed, model } = turn;
   if (allowed.tools.size === 0) return undefined;
   const names = wireNames(allowed, model.features.toolNames);
@@ -110,11 +117,24 @@ function unparsedCalls(text: string, turn: TurnInput): readonly ToolCall[] | und
     name: names.toWire(name),
     inputSchema: input.jsonSchema,
   }));
-  const { calls, layer } = recogniser(known, "strict").read(text);
-  if (calls.length === 0 || layer !== "tagged" || isQuoted(text, turn)) return undefined;
+  const { calls, refused, layer } = readTagged(text, known);
+  const twice = refused.find(({ reason }) => isKeyTwice(reason));
+  if ((calls.length === 0 && twice === undefined) || layer !== "tagged" || isQuoted(text, turn))
+    return undefined;
+  if (twice !== undefined) return `in the call of "${twice.name}": ${twice.reason}`;
   return calls.map(({ name, arguments: args }) => {
     return { type: "tool-call", id: "", name: names.fromWire(name), arguments: args };
   });
+}
+
+/** Reads calls, also of tools that there are not: the model is told so where they are judged. */
+function readTagged(text: string, known: readonly KnownTool[]): Recognition {
+  const found = recogniser(known, "strict").read(text);
+  const names = new Set(known.map(({ name }) => name));
+  const others = found.refused.map(({ name }) => name).filter((name) => !names.has(name));
+  if (others.length === 0) return found;
+  const unknown = [...new Set(others)].map((name) => ({ name, inputSchema: {} }));
+  return recogniser([...known, ...unknown], "strict").read(text);
 }
 
 const unparsedText = "the provider gave the calls as text: they were read from their tags";
@@ -130,6 +150,10 @@ function isLeaked(text: string, calls: readonly ToolCall[]): boolean {
   if (!/^\s*\{/.test(text)) return false;
   const parsed = parseJson(text);
   return parsed.ok && calls.some((call) => sameJson(call.arguments, parsed.value));
+}
+
+function refusedFeedback(reason: string): string {
+  return `Your last reply was not accepted: ${reason}. Call the tool again, with each key once.`;
 }
 
 const emptyFeedback = "Your last reply was empty. Call a tool or answer in words.";

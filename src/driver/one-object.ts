@@ -1,3 +1,4 @@
+import { keyTwice, repeatedKey } from "../util/call-json.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
 
 /** The one JSON object that a text should be, or the fault of the text. */
@@ -5,13 +6,21 @@ export type OneObject =
   | { readonly ok: true; readonly value: JsonObject }
   | { readonly ok: false; readonly reason: string };
 
-/** Reads a text that must be one JSON object. The fault of another text is described as exactly as possible. Never throws. */
-export function oneObject(text: string): OneObject {
+/** The depth of a protocol's own keys. Of deeper keys in an answer the last of two counts, as everywhere in JSON. */
+const protocolDepth = 2;
+
+/**
+ * Reads a text that must be one JSON object, without a key twice in one object; `isAnswer` tells the objects whose deeper keys no call has. The fault of
+ * another text is described as exactly as possible. Never throws.
+ */
+export function oneObject(text: string, isAnswer: (value: JsonObject) => boolean = () => false): OneObject {
   const trimmed = text.trim();
   const parsed = parseJson(trimmed);
   if (parsed.ok) {
-    const twice = isJsonObject(parsed.value) ? repeatedKey(trimmed) : undefined;
-    if (twice !== undefined) return wrong(`it has the key ${JSON.stringify(twice)} twice in one object`);
+    const twice = isJsonObject(parsed.value)
+      ? repeatedKey(trimmed, isAnswer(parsed.value) ? protocolDepth : Infinity)
+      : undefined;
+    if (twice !== undefined) return wrong(keyTwice(twice));
     if (isJsonObject(parsed.value)) return { ok: true, value: parsed.value };
     return wrong(`it is ${Array.isArray(parsed.value) ? "a list" : "a plain value"}, not a JSON object`);
   }
@@ -30,26 +39,6 @@ export function oneObject(text: string): OneObject {
 
 function wrong(reason: string): OneObject {
   return { ok: false, reason };
-}
-
-/** The depth of a protocol's own keys. Of deeper keys the last of two counts, as everywhere in JSON. */
-const protocolDepth = 2;
-
-/** A key that occurs twice in one object of a protocol: it is unclear which one is meant. */
-function repeatedKey(text: string): string | undefined {
-  const tokens = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g;
-  const open: Set<string>[] = [];
-  for (const [sign, string, colon] of text.matchAll(tokens)) {
-    if (sign === "{") open.push(new Set());
-    else if (sign === "}") open.pop();
-    if (string === undefined || colon === undefined) continue;
-    if (open.length > protocolDepth) continue;
-    const key = String(JSON.parse(string));
-    const keys = open.at(-1);
-    if (keys?.has(key) === true) return key;
-    keys?.add(key);
-  }
-  return undefined;
 }
 
 /** The index after the object that begins at `start`; undefined if it is not closed. */

@@ -1,4 +1,5 @@
 import { mapAt } from "../schema/keywords.ts";
+import { keyTwice } from "../util/call-json.ts";
 import { isJsonObject } from "../util/json.ts";
 import type { TurnInput } from "./driver.ts";
 import { matchTool } from "./match-tool.ts";
@@ -41,7 +42,8 @@ function readWhole(text: string, turn: TurnInput): TextReading {
   const cursor = cursorOf(text);
   const written = readCallExpression(cursor);
   if (written === undefined || !isAtEnd(cursor)) return answer;
-  const read = callOf(written, turn);
+  const [twice] = cursor.twice;
+  const read = twice === undefined ? callOf(written, turn) : { reason: keyTwice(twice) };
   return "reason" in read
     ? violation(read.reason)
     : { type: "calls", calls: [read], repairs: ["the call stood without brackets", ...cursor.repairs] };
@@ -63,7 +65,8 @@ function readList(cursor: Cursor, turn: TurnInput): TextReading {
       return violation(`the list is not closed behind call ${calls.length}`);
   }
   if (!isAtEnd(cursor)) return violation("there is text behind the list of calls");
-  const [fault] = cursor.repairs;
+  const [twice] = cursor.twice;
+  const [fault] = twice === undefined ? cursor.repairs : [keyTwice(twice)];
   return fault === undefined ? { type: "calls", calls } : violation(fault);
 }
 

@@ -31,7 +31,7 @@ export function ownFields(source: SchemaSource): OwnFields {
     properties,
     required: Array.isArray(required) ? names.filter((name) => required.includes(name)) : [],
     faultIn(text) {
-      const read = oneObject(insideFence(text) ?? text);
+      const read = oneObject(insideFence(text) ?? text, ({ type }) => type === "final_answer");
       const found = read.ok ? read : lenientObject(text);
       const decision = asObject(found.ok ? found.value : undefined);
       const own = Object.entries(decision).filter(([name]) => !protocolFields.includes(name));

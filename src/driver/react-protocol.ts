@@ -2,7 +2,8 @@ import { type AllowList, offeredTools } from "../policy/allow-list.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { TurnInput } from "./driver.ts";
-import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
+import { parseCallJson } from "../util/call-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import { lenientObject } from "../util/lenient-json.ts";
 import { answerPlace, describeType } from "./describe-type.ts";
 import { insideFence, oneObject } from "./one-object.ts";
@@ -45,7 +46,7 @@ export function readDecision(
 ): Decision {
   const written = readWritten(text);
   if (written !== undefined) return readCall(written, allowed);
-  const alone = oneObject(insideFence(text) ?? text);
+  const alone = oneObject(insideFence(text) ?? text, ({ type }) => type === "final_answer");
   if (alone.ok && alone.value["type"] === "call_tool") return readCall(alone.value, allowed);
   const found = alone.ok ? alone : lenientObject(text);
   const fault = alone.ok ? "" : alone.reason.replace("it is not one JSON object: ", "");
@@ -118,7 +119,7 @@ function noteOf(thought: Json | undefined): { readonly thought?: string } {
 /** The arguments without wrapping: none may be written as nothing, null or an empty list, and some models write the object as text. */
 function unwrapped(args: Json | undefined): Json | undefined {
   if (args === null || args === "" || (Array.isArray(args) && args.length === 0)) return undefined;
-  const parsed = typeof args === "string" ? parseJson(args) : undefined;
+  const parsed = typeof args === "string" ? parseCallJson(args) : undefined;
   return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : args;
 }
 

@@ -11,7 +11,7 @@ import { type TextReading, violation } from "./text-protocol.ts";
 export function readChoice(written: string, turn: TurnInput): TextReading {
   const { allowed } = turn;
   const { text, repairs } = unfenced(written);
-  const read = oneObject(text);
+  const read = oneObject(text, ({ tool }) => tool === undefined);
   if (read.ok) return chosen(read.value, repairs, turn);
   if (/[{}]/.test(text)) return violation(read.reason);
   const tool = text.length > longestName ? undefined : allowed.tools.get(matchTool(nameIn(text), allowed));

@@ -1,4 +1,5 @@
 import { memoryJournal } from "../journal/memory-journal.ts";
+import { recordParts } from "../journal/parts.ts";
 import { isWritError } from "../error/writ-error.ts";
 import { wakeAfter } from "./after-others.ts";
 import type { DurableAround } from "./durable-options.ts";
@@ -20,7 +21,7 @@ export async function cancelRun(id: string, reason: string, around: DurableAroun
     const isKnown = agents.some(({ name }) => name === run.agent);
     const hasSession = run.session !== undefined && sessions !== undefined;
     if (before?.end === undefined && hasSession && isKnown && (await isFree(run, around)))
-      await tell(run, around);
+      await tellCancelled(run, around);
   });
   return run;
 }
@@ -31,7 +32,7 @@ export async function cancelRun(id: string, reason: string, around: DurableAroun
  */
 export function tellGivenUp(run: StoredRun, around: DurableAround): Promise<void> {
   const { onEvent } = around;
-  return patiently(run, around, () => tell(run, around, onEvent));
+  return patiently(run, around, () => tellCancelled(run, around, onEvent));
 }
 
 /** Has others told of a cancelled run, and wakes the runs that wait for its end, but does not wait for that for ever. */
@@ -49,7 +50,7 @@ async function patiently(run: StoredRun, around: DurableAround, telling: () => P
 }
 
 /** Tells what a cancelled run did, from its records. Needs its agent, and the function that opens its session. */
-async function tell(
+export async function tellCancelled(
   run: StoredRun,
   around: DurableAround,
   onEvent?: DurableAround["onEvent"],
@@ -59,7 +60,7 @@ async function tell(
   const records = withEnd(await around.store.records(run.id), run);
   const journal = journalOfRun(memoryJournal(records, { mode: "replay" }), run);
   const keeping = session === undefined ? {} : { session: { ...session, keepsReplay: true as const } };
-  await agent.run(input, { ...options, journal, onEvent, ...keeping });
+  await agent.run(input, { ...options, journal, onEvent, accept: recordParts, ...keeping }); // nothing new happens, whatever the code is by now
 }
 
 /** False while a live process has the run: that process tells. False also if the run was erased meanwhile: opening made an ownerless run, erased here. */

@@ -14,6 +14,7 @@ import { askedRun } from "./run-of.ts";
 import type { RunEnd, RunJournal } from "./run-store.ts";
 import { withdrawingPassed } from "./passed-questions.ts";
 import { tellStoreFailed } from "./store-failed.ts";
+import { tellUntold } from "./told-late.ts";
 import { toldOfEnd } from "./told-of-end.ts";
 
 /** A run that this process carries out. */
@@ -98,6 +99,7 @@ interface Left {
 
 /** Carries the run out as far as it comes. Returns how to give it up. */
 async function leavingAfter(journal: RunJournal, around: DurableAround, given: RunOptions): Promise<Left> {
+  await tellUntold(journal, around);
   const { agent, input, options } = askedRun(journal.run, around);
   const { onEvent } = around;
   return leavingFor(await agent.run(input, { ...options, ...given, onEvent }), journal, around);

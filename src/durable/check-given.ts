@@ -5,6 +5,7 @@ import {
   count,
   filled,
   having,
+  object,
   oneOf,
   optional,
   record,
@@ -58,6 +59,28 @@ const shapes: Readonly<Record<Given, Shape<unknown>>> = {
 export function checked<Value>(to: Given, given: Value): Value {
   checkShape(`${to}() of durable runs`, given, shapes[to]);
   return given;
+}
+
+/** The functions that take the id of a run. */
+type IdTaker =
+  | "answer"
+  | "cancel"
+  | "events"
+  | "export"
+  | "fork"
+  | "replay"
+  | "result"
+  | "retry"
+  | "settle"
+  | "show"
+  | "signal";
+
+const idOfRun = object({ id: string });
+
+/** The id of a run, as the function was given it. @throws WritError `definition-invalid` for a value that is not a text */
+export function checkedId(to: IdTaker, id: string): string {
+  checkShape(`${to}() of durable runs`, { id }, idOfRun);
+  return id;
 }
 
 /** The runs that a caller wants to erase. @throws WritError `definition-invalid` unless exactly one of both is given */

@@ -3,7 +3,7 @@ import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
 import { wakeAfter } from "./after-others.ts";
 import { cancelRun } from "./cancel.ts";
-import { checked, readErased } from "./check-given.ts";
+import { checked, checkedId, readErased } from "./check-given.ts";
 import type { DurableOptions } from "./durable-options.ts";
 import { type FollowOptions, followRun, replayRun } from "./follow.ts";
 import { type RunForkOptions, forkOf } from "./fork.ts";
@@ -71,7 +71,7 @@ export interface DurableRuns {
   /**
    * Cancels a run for good. The cancel is recorded first; then the worker that has the run stops it. No question is asked any more, no later answer counts, and
    * no call begins that may not happen twice. The session is told what the run did: by the worker that has it, otherwise here, if its agent and `sessions` are
-   * here. Returns the run: one that had ended before keeps its end.
+   * here, otherwise where its next run begins. Returns the run: one that had ended before keeps its end.
    *
    * @throws WritError `run-missing`
    */
@@ -134,6 +134,24 @@ export interface DurableRuns {
 
 /** Makes durable runs for a host, from checked options. `adapters/durable-runs.ts` makes those for Node, under the name `durableRuns`. */
 export function durableRunsWith(options: DurableOptions, host: Host): DurableRuns {
+  const runs = runsOf(options, host);
+  return {
+    ...runs,
+    result: async (id, wanted) => runs.result(checkedId("result", id), wanted),
+    answer: async (id, key, given) => runs.answer(checkedId("answer", id), key, given),
+    settle: async (id, call, settled) => runs.settle(checkedId("settle", id), call, settled),
+    signal: async (id, sent) => runs.signal(checkedId("signal", id), sent),
+    cancel: async (id, reason) => runs.cancel(checkedId("cancel", id), reason),
+    retry: async (id) => runs.retry(checkedId("retry", id)),
+    show: async (id) => runs.show(checkedId("show", id)),
+    events: (id, wanted) => runs.events(checkedId("events", id), wanted),
+    replay: async (id) => runs.replay(checkedId("replay", id)),
+    fork: async (id, wanted) => runs.fork(checkedId("fork", id), wanted),
+    export: async (id) => runs.export(checkedId("export", id)),
+  };
+}
+
+function runsOf(options: DurableOptions, host: Host): DurableRuns {
   const { store } = options;
   const woken = waking(options, host);
   const wake = wakingById(options, host);
@@ -168,13 +186,13 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
       await store.signal(id, signal);
       await wake(id);
     },
-    cancel: (id, reason = "it was cancelled") => cancelRun(id, reason, { ...options, host }),
+    cancel: async (id, reason = "it was cancelled") => cancelRun(id, reason, { ...options, host }),
     retry: async (id) => woken(await store.reopen(id)),
     list: async (wanted = {}) => store.list(checked("list", wanted)),
-    show: (id) => store.read(id),
+    show: async (id) => store.read(id),
     erase: (given) => forget(store, given, wakeBehind),
     events: (id, wanted = {}) => followRun(id, { ...options, host }, checked("events", wanted)),
-    replay: (id) => replayRun(id, { ...options, host }),
+    replay: async (id) => replayRun(id, { ...options, host }),
     fork: async (id, wanted) => {
       const given = { ...checked("fork", wanted), id: wanted.id ?? host.randomId() };
       return woken(await store.moveIn(await forkOf(id, given, { store, now: host.now() })));

@@ -20,6 +20,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "cassette-miss": { message: "The cassette \"{file}\" has no reply to this request. {nearest}", hint: "Record it: set `WRIT_CASSETTE=auto`, or `mode: \"auto\"`, and run again where the model can be asked. If this part differs in each run (a time, a random id), keep it out of the request.", retryable: false },
   "checkpoint-invalid": { message: "The agent \"{name}\" cannot go on from this checkpoint: {reason}", hint: "Resume it with the agent that made it, with the skills that it had then.", retryable: false },
   "checksum-mismatch": { message: "{path} has the SHA-256 {found}, but {name} must have {expected}.", hint: "The file was removed, because it is not the expected one. Try again; if it happens again, do not use that source.", retryable: false },
+  "command-invalid": { message: "This command cannot be carried out: {reason}.", hint: "`--help` behind the command shows what it takes, `writ --help` shows the commands.", retryable: false },
   "context-exceeded": { message: "{provider} says that the request is longer than the model \"{model}\" takes: {reason}", hint: "Shorten the input, the results of tools (`resultBytes`) or the history; or give the agent `compaction: { atTokens }`, which removes old turns. A run with compaction does so by itself, and asks again once.", retryable: false },
   "contract-broken": { message: "The {contract} breaks its contract, \"{check}\": {reason}.", hint: "Correct it: the page of its port in docs has the contract.", retryable: false },
   "database-failed": { message: "The database {path} failed: {reason}", hint: "Give the path of a SQLite file on a local disk, in a folder that exists and that this process may write. If it is locked, another process has been writing to it for a long time: try again.", retryable: false },
@@ -185,6 +186,7 @@ export interface ErrorData {
   "cassette-miss": { file: string | number; nearest: string | number };
   "checkpoint-invalid": { name: string | number; reason: string | number };
   "checksum-mismatch": { expected: string | number; found: string | number; name: string | number; path: string | number };
+  "command-invalid": { reason: string | number };
   "context-exceeded": { model: string | number; provider: string | number; reason: string | number };
   "contract-broken": { check: string | number; contract: string | number; reason: string | number };
   "database-failed": { path: string | number; reason: string | number };

@@ -1,3 +1,4 @@
+import { parseCallJson } from "../util/call-json.ts";
 import { parseJson, toJson, type Json } from "../util/json.ts";
 import { type Fields, fieldsOf, isPart, readPart } from "./foreign-parts.ts";
 import {
@@ -42,7 +43,7 @@ function argumentsOf(given: unknown): Json {
 /** The text of JSON, as a model of OpenAI's wrote it. An empty one has no arguments. */
 function writtenArguments(given: unknown): Arguments {
   if (typeof given !== "string") return { arguments: argumentsOf(given) };
-  const parsed = parseJson(given === "" ? "{}" : given);
+  const parsed = parseCallJson(given === "" ? "{}" : given);
   return parsed.ok
     ? { arguments: parsed.value }
     : { arguments: given, malformed: `they are not valid JSON: ${parsed.reason}` };

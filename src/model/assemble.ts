@@ -8,7 +8,8 @@ import type {
   ToolCall,
 } from "../message/message.ts";
 import type { ReportedUsage } from "../message/usage.ts";
-import { type Json, isJsonObject, type JsonObject, parseJson, toJson } from "../util/json.ts";
+import { parseCallJson } from "../util/call-json.ts";
+import { type Json, isJsonObject, type ParsedJson, parseJson, toJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
 import type { Delta, ReportedResponse, UnreadableCall } from "./model.ts";
 import type { Writing } from "../util/writing.ts";
@@ -220,10 +221,11 @@ function writtenArguments(text: string, whole: Json): Pick<ToolCall, "arguments"
 export function readArguments(given: Json): Pick<ToolCall, "arguments" | "malformed"> {
   if (given === "" || given === null) return { arguments: {} };
   if (typeof given === "string") {
-    const parsed = parseJson(given);
-    return parsed.ok
-      ? { arguments: objectIn(parsed.value) ?? parsed.value ?? {} }
-      : { arguments: given, malformed: `they are not valid JSON: ${parsed.reason}` };
+    const parsed = parseCallJson(given);
+    const value = parsed.ok ? withinText(parsed.value) : parsed;
+    return value.ok
+      ? { arguments: value.value ?? {} }
+      : { arguments: given, malformed: `they are not valid JSON: ${value.reason}` };
   }
   if (isJsonObject(given)) {
     const checked = toJson(given);
@@ -234,9 +236,8 @@ export function readArguments(given: Json): Pick<ToolCall, "arguments" | "malfor
   return { arguments: given };
 }
 
-/** The object in a text of JSON, if it is one. */
-function objectIn(value: Json): JsonObject | undefined {
-  if (typeof value !== "string" || !/^\s*\{/.test(value)) return undefined;
-  const parsed = parseJson(value);
-  return parsed.ok && isJsonObject(parsed.value) ? parsed.value : undefined;
+/** The object in a text of JSON, if it is one; else the value. */
+function withinText(value: Json): ParsedJson {
+  const isObject = typeof value === "string" && /^\s*\{/.test(value) && parseJson(value).ok;
+  return isObject ? parseCallJson(value) : { ok: true, value };
 }

@@ -139,10 +139,11 @@ async function runFramed(
   } catch (error) {
     finished = broken(error, options, running);
   }
-  close(opened);
-  if (options.accounts !== undefined) await options.accounts.settled();
   const steps = stepsOf(options);
+  close(opened, steps);
+  if (options.accounts !== undefined) await options.accounts.settled();
   if (steps !== undefined) finished = { ...finished, end: await keptBy(steps, finished.end, options) };
+  if (steps !== undefined) opened.clock.end();
   return told(finished, options, { ...running, tell: opened.frame.tell });
 }
 
@@ -171,8 +172,10 @@ function open(options: FrameOptions, { stop, events }: Running): OpenFrame {
   return { frame, clock, unlink, unlinkOuter };
 }
 
-function close({ clock, unlink, unlinkOuter }: OpenFrame): void {
-  clock.end();
+/** Closes a run to everything that stops it. Only its time still counts, for a journal that has to keep its end. */
+function close({ clock, unlink, unlinkOuter }: OpenFrame, steps: StepsOfRun | undefined): void {
+  if (steps === undefined) clock.end();
+  else clock.endWith(steps);
   unlink?.();
   unlinkOuter?.();
 }
@@ -229,6 +232,8 @@ class RunClock {
   private readonly host: Host;
   private stopTimer: (() => void) | undefined;
   private isOver = false;
+  /** The steps of a run that has ended and still keeps its end. */
+  private late: StepsOfRun | undefined;
 
   constructor({ durationMs, elapsedMs = 0, host }: RunTime, run: TimedRun) {
     this.run = run;
@@ -241,14 +246,20 @@ class RunClock {
     this.stopTimer?.();
   }
 
+  /** The run has ended, and its journal is to keep the end: the time that is left is that of the journal. */
+  endWith(steps: StepsOfRun): void {
+    this.isOver = true;
+    this.late = steps;
+  }
+
   private arm(limit: number, afterMs: number): void {
     if (limit !== Infinity) this.stopTimer = this.host.timer(Math.max(0, afterMs), () => this.expire(limit));
   }
 
   private expire(limit: number): void {
     const { stop, moreTime } = this.run;
-    if (moreTime === undefined) return stop.stop({ type: "duration", limit });
-    this.stopTimer = this.host.timer(patienceMs, () => stop.stop({ type: "duration", limit }));
+    if (moreTime === undefined || this.isOver) return this.stopAt(limit);
+    this.stopTimer = this.host.timer(patienceMs, () => this.stopAt(limit));
     moreTime(limit).then(
       ({ answer: { extend, checkpoint = false } }) => {
         if (this.isOver || stop.reason !== undefined) return;
@@ -258,6 +269,11 @@ class RunClock {
       },
       (cause: unknown) => stop.stop({ type: "failed", cause }),
     );
+  }
+
+  private stopAt(limit: number): void {
+    if (this.isOver) this.late?.patient.hurry();
+    else this.run.stop.stop({ type: "duration", limit });
   }
 }
 
@@ -270,6 +286,7 @@ function clockOf(options: FrameOptions, frame: Frame): RunClock {
 /** The end of a run, as kept in its journal. A failing journal is then the end, unless the world failed already or the run was cancelled meanwhile. */
 async function keptBy(steps: StepsOfRun, end: End, { agent, signal }: FrameOptions): Promise<End> {
   const run = { gate: { agent } };
+  const unlink = signal && linkSignal(signal, () => steps.patient.hurry());
   try {
     return await steps.keep(end, run);
   } catch (error) {
@@ -277,6 +294,8 @@ async function keptBy(steps: StepsOfRun, end: End, { agent, signal }: FrameOptio
     if (signal?.aborted !== true || !isWritError(error, "run-ended")) return thrownEnd(error, agent);
     if (end.questions !== undefined) return end; // it is told of its calls when it is told of their records
     return stopped(run, { type: "cancelled", reason: reasonText(signal.reason) });
+  } finally {
+    unlink?.();
   }
 }
 

@@ -5,12 +5,14 @@ import type { Host } from "../journal/host.ts";
 import {
   type Asked,
   type Journal,
+  onTerms,
   type Question,
   type Step,
   type StepTerms,
   withWork,
 } from "../journal/journal.ts";
 import { recall } from "../journal/recalled.ts";
+import { PatientSteps } from "../journal/patient-steps.ts";
 import { checkForm, endKey, startKey } from "../journal/record-form.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { JsonObject } from "../util/json.ts";
@@ -46,6 +48,8 @@ type Cancelled = StopReason & { readonly type: "cancelled" };
  */
 export class StepsOfRun implements Journal {
   readonly ask?: Journal["ask"];
+  /** The journal as far as it answers: told once the run is to end, whether or not it does. */
+  readonly patient: PatientSteps;
   private readonly options: StepsOptions;
   private readonly terms: StepTerms;
   private stop: Interrupt<StopReason> | undefined;
@@ -60,6 +64,7 @@ export class StepsOfRun implements Journal {
   constructor(options: StepsOptions) {
     this.options = options;
     const { journal, runId: run, accept = [] } = options;
+    this.patient = new PatientSteps(journal, options.host);
     this.terms = { run, accept: new Set(accept) };
     if (journal.mode === "replay") this.replay = new Replay(options, undefined);
     const ask: Journal["ask"] = (question) => this.askFor(question);
@@ -128,25 +133,28 @@ export class StepsOfRun implements Journal {
     this.wasBegun = this.find?.(startKey) !== undefined;
     if (journal.mode === "replay" || keptEnd(journal, endKey) !== undefined)
       this.replay = new Replay(this.options, stop);
-    stop.onStop(() => (this.atStop ??= this.standing.place()));
+    stop.onStop(() => {
+      this.atStop ??= this.standing.place();
+      this.patient.hurry();
+    });
   }
 
   step<Result>(given: Step<Result>): Promise<Result> {
-    const step = this.onTerms(given);
+    const step = onTerms(given, this.terms);
     if (this.replay !== undefined) return this.replay.step(step);
-    return this.taken([step], this.options.journal.step(this.live(step)));
+    return this.taken([step], this.patient.step(this.live(step)));
   }
 
   all<Result>(given: readonly Step<Result>[]): Promise<Result[]> {
     const { replay } = this;
-    const steps = given.map((step) => this.onTerms(step));
+    const steps = given.map((step) => onTerms(step, this.terms));
     if (replay !== undefined) return waitForAll(steps.map((step) => replay.step(step)));
-    return this.taken(steps, this.options.journal.all(steps.map((step) => this.live(step))));
+    return this.taken(steps, this.patient.all(steps.map((step) => this.live(step))));
   }
 
   recorded<Result>(given: readonly Step<Result>[]): Result[] | undefined {
     const { replay } = this;
-    const steps = given.map((step) => this.onTerms(step));
+    const steps = given.map((step) => onTerms(step, this.terms));
     if (replay !== undefined) return replay.recorded(steps);
     const results = this.options.journal.recorded?.(steps);
     if (results !== undefined) this.standing.end(steps);
@@ -163,7 +171,7 @@ export class StepsOfRun implements Journal {
       isOuter: true as const,
       run: () => Promise.resolve(value),
     }));
-    await this.options.journal.all(steps).catch((error: unknown) => this.refused(error));
+    await this.patient.all(steps).catch((error: unknown) => this.refused(error));
   }
 
   /** True if the run is being cancelled: the record of that is under way or made. */
@@ -266,21 +274,11 @@ export class StepsOfRun implements Journal {
     return pauseKey(pausesIn(this.options.journal).length + 1);
   }
 
-  /** The terms of a step: a step of a run inside keeps its own question, and accepts the differences that this run accepts as well. */
-  private onTerms<Given extends Pick<Step<unknown>, "terms">>(given: Given): Given {
-    const { terms } = this;
-    if (given.terms === undefined) return { ...given, terms };
-    if (terms.accept.size === 0) return given;
-    const { run, accept } = given.terms;
-    return { ...given, terms: { run, accept: accept.union(terms.accept) } };
-  }
-
   private keptEnd(end: End): KeptEnd {
     const place = this.atStop ?? this.standing.place();
-    const at = this.options.host.now();
     return {
       ...keptFrom(end),
-      at,
+      at: this.options.host.now(),
       ...place,
       ...(this.unanswered.size === 0 ? {} : { unanswered: [...this.unanswered] }),
       ...this.standing.leftBehind(),
@@ -289,6 +287,7 @@ export class StepsOfRun implements Journal {
   }
 
   private async cancelOnce(reason: Cancelled): Promise<void> {
+    this.patient.hurry();
     try {
       if (!this.isInside && this.replay === undefined && this.find !== undefined)
         await this.write(endKey, { ...this.keptEnd({ outcome: reason }), stop: reason });
@@ -299,7 +298,7 @@ export class StepsOfRun implements Journal {
   }
 
   private async write(key: string, kept: KeptEnd): Promise<void> {
-    await this.options.journal.step({ key, mustLast: true, run: () => Promise.resolve(kept) });
+    await this.patient.step({ key, mustLast: true, run: () => Promise.resolve(kept) });
   }
 
   /** Waits for results, and notes the steps that have ended: if one of several has none, the recorded ones. */
@@ -357,7 +356,7 @@ export class StepsOfRun implements Journal {
     if (journal.ask !== undefined && (this.isInside || !isOver)) return this.askLive(journal.ask, question);
     const notAnswered = lazy(handedOver);
     try {
-      const { request: _request, ...asked } = this.onTerms(question);
+      const { request: _request, ...asked } = onTerms(question, this.terms);
       return { answer: await journal.step({ ...asked, run: () => Promise.reject(notAnswered()) }) };
     } catch (error) {
       if (error !== notAnswered()) throw error;
@@ -369,7 +368,7 @@ export class StepsOfRun implements Journal {
   }
 
   private async askLive<Answer>(ask: Ask, question: Question): Promise<Asked<Answer>> {
-    const asked = await ask<Answer>(this.onTerms(question)).catch((error: unknown) => this.refused(error));
+    const asked = await ask<Answer>(onTerms(question, this.terms)).catch((error) => this.refused(error));
     if ("waitsAt" in asked) this.unanswered.add(question.key);
     return asked;
   }

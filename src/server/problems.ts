@@ -14,6 +14,7 @@ const statuses: { readonly [Code in ErrorCode]?: number } = {
   "question-forbidden": 403,
   "request-unknown": 404,
   "run-missing": 404,
+  "session-missing": 404,
   "request-method": 405,
   "turn-missing": 404,
   "call-missing": 404,

@@ -52,7 +52,8 @@ export const runRoutes: readonly Route[] = [
   {
     method: "delete",
     path: "/runs/{id}",
-    summary: "Forgets a run with all that was recorded of it",
+    summary:
+      "Forgets a run with all that was recorded of it. Its session keeps what was said; DELETE /sessions/{id} forgets that too",
     answer: { status: 204 },
     act: async (asked) => {
       await asked.runs.erase({ id: (await runOf(asked)).id });

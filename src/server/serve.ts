@@ -26,6 +26,7 @@ import { runRoutes } from "./run-routes.ts";
 import { pageRoutes } from "./tool-pages.ts";
 import { responsesRoutes } from "./responses-routes.ts";
 import { serveRuns, servingShapes } from "./served-runs.ts";
+import { sessionRoutes } from "./session-routes.ts";
 
 /** Options of {@link serve}. */
 export interface ServeOptions extends DurableOptions {
@@ -155,6 +156,7 @@ const routes: readonly Route[] = [
     act: () => json(openApi(routes)),
   },
   ...runRoutes,
+  ...sessionRoutes,
   ...chatRoutes,
   ...pageRoutes,
   ...aguiRoutes,

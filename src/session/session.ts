@@ -48,6 +48,8 @@ export interface SessionHandle {
    * @throws WritError `session-conflict` if a run with the same id gave another answer; `session-missing`
    */
   save(run: FinishedRun, loaded: Pick<LoadedSession, "version">): Promise<void>;
+  /** Deletes the session. Returns whether there was one. A server needs it, for those who want their conversation deleted. @throws WritError the errors of the store */
+  erase?: (() => Promise<boolean>) | undefined;
 }
 
 /** A session as a run gets it. JSON, so that a journal can keep it. */
@@ -114,6 +116,15 @@ export function session(store: SessionStore, id: string, options: SessionOptions
       const messages = sinceAsked(transcript.messages);
       const kept = { ...run, messages, acts: [...acts, ...actsIn(messages, effectOf)] };
       await appendLast(store, id, { kept, version });
+    },
+    async erase() {
+      try {
+        await store.delete(id);
+        return true;
+      } catch (error) {
+        if (isWritError(error, "session-missing")) return false;
+        throw error;
+      }
     },
   };
 }

@@ -124,11 +124,15 @@ function asJson(value: unknown): ParseResult<unknown> {
 
 /** The schema of the arguments, for a tool or a tool as data. @throws WritError `schema-invalid`, `schema-without-json-schema` */
 export function inputOf(tool: Tool | DataTool): Schema {
-  return "input" in tool ? tool.input : argumentSchema(tool.inputSchema ?? {}, { name: tool.name });
+  return "input" in tool
+    ? tool.input
+    : argumentSchema(tool.inputSchema ?? {}, { name: tool.name, refusesSlips: true });
 }
 
 function outputOf(tool: Tool | DataTool): Schema | undefined {
   if ("input" in tool) return tool.output;
   const { name, outputSchema } = tool;
-  return outputSchema === undefined ? undefined : toSchema(outputSchema, { name, role: "output" });
+  return outputSchema === undefined
+    ? undefined
+    : toSchema(outputSchema, { name, role: "output", refusesSlips: true });
 }

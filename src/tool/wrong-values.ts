@@ -3,7 +3,8 @@ import { isJsonObject } from "../util/json.ts";
 import type { Tool } from "./tool.ts";
 
 /** The fault of arguments in words; the names of missing ones come first. */
-export function argumentProblem({ jsonSchema }: Schema, sent: unknown, issues: readonly Issue[]): string {
+export function argumentProblem({ jsonSchema }: Schema, sent: unknown, found: readonly Issue[]): string {
+  const issues = found.map((issue) => aboutInteger(issue, sent));
   const { required } = jsonSchema;
   const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
   const missing = new Set(isJsonObject(sent) ? names.filter((name) => !Object.hasOwn(sent, name)) : []);
@@ -14,6 +15,20 @@ export function argumentProblem({ jsonSchema }: Schema, sent: unknown, issues: r
   const told = `Missing required parameters: ${[...missing].join(", ")}`;
   return others.length === 0 ? told : `${told}; ${describeIssues(others)}`;
 }
+
+/** Reading an integer that a number cannot hold gave its digits as a text, of which the model knows nothing. */
+function aboutInteger(issue: Issue, sent: unknown): Issue {
+  const value = issue.path.reduce<unknown>((whole, key) => Object(whole)[key], sent);
+  const isLarge = typeof value === "string" && integer.test(value) && !Number.isSafeInteger(Number(value));
+  if (!isLarge || !wantsNumber.test(issue.message)) return issue;
+  const digits = value.length > longestDigits ? `${value.slice(0, longestDigits)}…` : value;
+  const bounds = `between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`;
+  return { ...issue, message: `${digits} is too large to be exact: send an integer ${bounds}` };
+}
+
+const integer = /^-?\d+$/;
+const wantsNumber = /\b(?:number|integer|int)\b/i;
+const longestDigits = 40;
 
 /** The most characters of a schema that help a model. */
 const longestSchema = 2000;

@@ -20,19 +20,21 @@ interface Teller {
 export function teller(driver: Driver, input: TurnInput, telling: Telling): Teller {
   const { turn, emit } = telling;
   const follow = followAnswer(driver, input);
-  const show = driver.passthrough ? (text: string) => text : shownBy(driver, input);
+  const show = driver.passthrough ? (driver.visibleText?.(input) ?? asItIs) : shownBy(driver, input);
   const thinking = thinkingFilter();
   let shown = "";
+  let saidLength = 0;
   const tell = (type: "text-delta" | "reasoning-delta", text: string): void => {
     if (text !== "") emit({ type, turn, text });
   };
   const add = ({ text, thought, wasThought }: Told): void => {
     if (driver.passthrough) tell("reasoning-delta", thought);
-    if (wasThought === true) shown = "";
+    if (wasThought === true) [shown, saidLength] = ["", 0];
     const partial = follow?.(text);
     if (partial !== undefined) emit({ type: "output-delta", turn, partial });
     const visible = show?.(text) ?? "";
     shown += visible;
+    saidLength += text.length;
     tell("text-delta", visible);
   };
   return {
@@ -42,13 +44,16 @@ export function teller(driver: Driver, input: TurnInput, telling: Telling): Tell
     },
     end(reply) {
       add(thinking.end());
-      if (driver.passthrough || show === undefined) return;
+      const isAllShown = driver.passthrough && shown.length === saidLength;
+      if (isAllShown || show === undefined) return;
       const reading = driver.read(reply, input);
       const answer = reading.type === "final" ? textOf(reading.message) : "";
       if (answer.startsWith(shown)) tell("text-delta", answer.slice(shown.length));
     },
   };
 }
+
+const asItIs = (text: string): string => text;
 
 /**
  * The part of a reply's text that can be shown, without the blanks around it, which are not part of an

@@ -307,3 +307,18 @@ describe("fields of a call that its tool does not have", () => {
     expect((await run(map, { a: 1 })).ran).toEqual([{ a: 1 }]);
   });
 });
+
+describe("a tool as data whose schema has a misspelt keyword", () => {
+  const place = { type: "object", property: { city: { type: "string" } } } as const;
+  const look = { name: "look", description: "Looks", inputSchema: place } satisfies DataTool;
+
+  it("is refused by `chat`, and where its calls and results are checked", async () => {
+    const refused = { code: "schema-invalid", message: expect.stringContaining('"properties"') };
+    await expect(chat({ model: scripted(["ok"]), messages: "Hi", tools: [look] })).rejects.toMatchObject(
+      refused,
+    );
+    await expect(validateCall(look, {})).rejects.toMatchObject(refused);
+    const result = { name: "look", description: "", outputSchema: place } satisfies DataTool;
+    await expect(validateResult(result, {})).rejects.toMatchObject(refused);
+  });
+});

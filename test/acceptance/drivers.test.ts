@@ -79,11 +79,29 @@ describe("native, with a server that does not read the model's tags", () => {
     expect((await play(nativeDriver, [reply, "fine"], { tools, features })).calls).toEqual([[{ text: "x" }]]);
   });
 
-  it("leaves words around a call, other tools, and other formats what they are: an answer", async () => {
+  it("reads a call of a tool that does not exist, and the model is told which exist", async () => {
+    const { calls, result, model } = await play(
+      nativeDriver,
+      [tagged("rm"), tagged("rm") + tagged("note_it"), "fine"],
+      {
+        tools,
+        features,
+      },
+    );
+    expect(calls).toEqual([[{ text: "x" }]]);
+    expect(result.text).toBe("fine");
+    expect(model.requests[1]?.messages.at(-1)).toMatchObject({
+      role: "tool",
+      name: "rm",
+      status: "denied",
+      text: expect.stringContaining("note.it"),
+    });
+  });
+
+  it("leaves words around a call, and other formats what they are: an answer", async () => {
     for (const reply of [
       `You could write ${tagged("note_it")}`,
       `${tagged("note_it")}\nThat is how.`,
-      tagged("rm"),
       json({ name: "note_it", arguments: { text: "x" } }),
       "[note_it(text='x')]",
     ]) {

@@ -128,7 +128,7 @@ describe("pythonic", () => {
     ["[weather.get(city='Lima')] There.", "there is text behind the list of calls"],
     ["[weather.get('Lima', 1, True, 2)]", "more arguments than weather.get takes"],
     ["[weather.get('Lima', city='Lima')]", 'gives "city" twice'],
-    ["[weather.get(city='Lima', city='Rome')]", "call 1 of the list cannot be read"],
+    ["[weather.get(city='Lima', city='Rome')]", 'it has the key "city" twice in one object'],
     ["[]", "the list has no call in it"],
     ["```python\n[weather.get(city='Lima')]\n```", "the calls stand in a code block"],
     ["```\nweather.get(city='Lima')\n```", "the calls stand in a code block"],

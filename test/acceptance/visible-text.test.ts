@@ -28,6 +28,9 @@ describe("an answer of a driver that calls in text", () => {
     ["hermes", '<tool_call>{"name": "note", "arguments": {}}</tool_call>'],
     ["pythonic", "[note()]"],
     ["inline", '{"tool": "note", "arguments": {}}'],
+    ["native", '<tool_call>{"name": "note", "arguments": {}}</tool_call>'],
+    ["native", "\n<function=note>\n</function>"],
+    ["native", '[TOOL_CALLS][{"name": "note", "arguments": {}}]'],
   ])("is shown while it is written, and a call is not: %s", async (driver, call) => {
     expect(await shownBy(driver, [call, "All of it is kept."])).toEqual(["", "All of it is kept."]);
   });
@@ -36,6 +39,17 @@ describe("an answer of a driver that calls in text", () => {
     const answer =
       driver === "json" ? '{"final": {"content": "ok"}}' : '{"type": "final_answer", "answer": "ok"}';
     expect(await shownBy(driver, [answer])).toEqual([""]);
+  });
+
+  it("is shown as it is written where nothing in it is a call: native", async () => {
+    for (const answer of [
+      "\n<b>8</b> is the note. ",
+      "[TOOL] is no mark, and <tool_call> may be spoken of.",
+      "<tool_call> is the tag.",
+      "<tool",
+      '<tool_call>{"name": "note"',
+    ])
+      expect(await shownBy("native", [answer])).toEqual([answer]);
   });
 
   it.each<DriverName>(["command", "hermes", "pythonic", "inline"])(

@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Delta } from "../../src/models.ts";
 import { WritError } from "../../src/error/writ-error.ts";
 import { agent, type AgentEvent, knowledge, llm, skill, tool } from "../../src/index.ts";
 import { durableRuns, memoryRuns } from "../../src/durable.ts";
@@ -112,7 +113,7 @@ describe("telemetry", () => {
     });
     expect(of("chat scripted")).toMatchObject({
       "gen_ai.request.model": "scripted",
-      "gen_ai.response.finish_reasons": ["tool-calls"],
+      "gen_ai.response.finish_reasons": ["tool_calls"],
       "writ.cost.usd": 0.25,
     });
     expect(of("chat scripted")).not.toHaveProperty("gen_ai.provider.name"); // nobody knows that of a model of one's own
@@ -267,6 +268,59 @@ describe("telemetry", () => {
       status: { code: 2 },
       attributes: { "writ.outcome": "failed", "error.type": expect.any(String) },
     });
+  });
+});
+
+describe("telemetry of a request", () => {
+  const chat = () => told().find(({ name }) => name.startsWith("chat"));
+
+  it.each([
+    [
+      "provider-refused-key",
+      new WritError("provider-refused-key", { provider: "p", model: "m", reason: "no", where: "w" }),
+    ],
+    ["provider-failed", new WritError("provider-failed", { provider: "p", model: "m", reason: "busy" })],
+    ["provider-failed", new Error("gone")],
+  ] as const)("without a reply has the type of its error: %s", async (code, error) => {
+    const run = agent({ name: "f", model: () => Promise.reject(error), retry: false, onEvent: telemetry() });
+    await run.run("Go").catch(() => undefined);
+    const span = chat();
+    expect(span).toMatchObject({ status: { code: 2 }, attributes: { "error.type": code } });
+    expect(span?.attributes).not.toHaveProperty("gen_ai.response.finish_reasons");
+    expect(await attributesOf("gen_ai.client.operation.duration")).toMatchObject([{ "error.type": code }]);
+  });
+
+  it("that is cancelled says so", async () => {
+    const model = () => new Promise<string>(() => undefined);
+    const signal = AbortSignal.timeout(5);
+    await agent({ name: "f", model, onEvent: telemetry() }).run("Go", { signal });
+    expect(chat()).toMatchObject({ status: { code: 2 }, attributes: { "error.type": "cancelled" } });
+  });
+
+  it("has the provider's own word for the end of its reply, and messages that of the conventions", async () => {
+    const ends = [
+      { finishReason: "tool-calls", response: { finishReason: "tool_use" } },
+      { finishReason: "stop", response: { finishReason: "end_turn" } },
+    ] as const;
+    let asked = 0;
+    const model = async function* (): AsyncGenerator<Delta> {
+      const end = ends[asked++] ?? ends[1];
+      if (asked === 1) yield { type: "call-start", id: "1", name: "pay" };
+      if (asked === 1) yield { type: "call-end", id: "1", arguments: {} };
+      if (asked === 2) yield { type: "text-delta", text: "Paid." };
+      yield { type: "end", ...end };
+    };
+    const tools = [fakeTool("pay", "paid")];
+    await agent({ name: "f", model, tools, policy: free, onEvent: telemetry({ content: true }) }).run("Go");
+    const chats = told().filter(({ name }) => name.startsWith("chat"));
+    expect(chats.map(({ attributes }) => attributes["gen_ai.response.finish_reasons"])).toEqual([
+      ["tool_use"],
+      ["end_turn"],
+    ]);
+    expect(chats.map(({ attributes }) => attributes["gen_ai.output.messages"])).toEqual([
+      expect.stringContaining('"finish_reason":"tool_call"'),
+      expect.stringContaining('"finish_reason":"stop"'),
+    ]);
   });
 });
 

@@ -14,7 +14,11 @@ import { agent, tool } from "${src}/index.ts";
 import { serveMcpStdio } from "${src}/server.ts";
 import { sqliteRuns } from "${src}/sqlite.ts";
 const schema = { type: "object", properties: { id: { type: "string" } }, required: ["id"] };
-const say = tool({ name: "say", description: "", inputSchema: schema, effect: "none", execute: ({ id }) => "it is " + id });
+const say = tool({ name: "say", description: "", inputSchema: schema, effect: "none", execute: ({ id }) => {
+  process.stdout.write("a tool writes\\n");
+  console.log("a tool prints");
+  return "it is " + id;
+} });
 const told = new AbortController();
 process.once("SIGTERM", () => told.abort());
 const agents = [agent({ name: "clerk", model: () => "", tools: [say] })];
@@ -40,8 +44,10 @@ it("takes integers that a double cannot hold as the strings of their digits over
   const folder = mkdtempSync(join(tmpdir(), "writ-stdio-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "server.ts"), program);
-  const server = spawn(process.execPath, [join(folder, "server.ts")], { stdio: ["pipe", "pipe", "inherit"] });
+  const server = spawn(process.execPath, [join(folder, "server.ts")], { stdio: "pipe" });
   onTestFinished(() => void server.kill());
+  let told = "";
+  server.stderr.on("data", (chunk) => (told += String(chunk)));
   const ended = once(server, "close");
   const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
   server.stdin.write(`${JSON.stringify(initialize)}\r\n`);
@@ -53,6 +59,7 @@ it("takes integers that a double cannot hold as the strings of their digits over
   expect((await lines.next()).value).toContain("it is 9007199254740993");
   server.kill("SIGTERM");
   expect(await ended).toEqual([0, null]);
+  expect(told).toBe("a tool writes\na tool prints\n"); // and no line of the protocol is spoilt
 });
 
 it("passes on lines as they are, however they come, and what is no line of JSON [MCP-server]", async () => {

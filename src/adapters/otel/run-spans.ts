@@ -12,7 +12,7 @@ import { type AgentEvent, isFact } from "../../event/event.ts";
 import { isPast } from "../../event/past.ts";
 import { providerNames } from "../../model/provider-names.ts";
 import { CallSpans } from "./call-spans.ts";
-import { inputContent, replyContent } from "./content.ts";
+import { inputContent, reasonOfProvider, replyContent } from "./content.ts";
 import type { Telling } from "./measures.ts";
 import type { Tellers, Told } from "./tellers.ts";
 
@@ -30,6 +30,9 @@ interface Asked {
   readonly endedAt: number;
   readonly inside: Context;
   readonly attributes: Attributes;
+  /** True if there was no reply: the end of the run tells why. */
+  readonly isFailed: boolean;
+  readonly firstChunk: number | undefined;
 }
 
 interface Beginning {
@@ -157,34 +160,23 @@ export class RunSpans {
     this.turnAt(event.at).span.addEvent("writ.retry", attemptOf(event), event.at);
   }
 
-  private reply({ at, durationMs, driver, finishReason, message, response }: Told<"message-end">): void {
-    this.endAsked();
-    const { measures, content } = this.telling;
+  private reply(event: Told<"message-end">): void {
+    this.endAsked(otherFailure);
+    const { at, durationMs, driver, finishReason, message, response } = event;
     const { model, id } = response ?? {};
-    const kind = this.kindOf(model);
     const startTime = at - durationMs;
-    const attributes: Attributes = {
-      "gen_ai.response.finish_reasons": [finishReason],
-      "writ.driver": driver,
-    };
+    const isFailed = message === undefined;
+    const attributes: Attributes = { "writ.driver": driver };
+    if (!isFailed) attributes["gen_ai.response.finish_reasons"] = [reasonOfProvider(event)];
     if (id !== undefined) attributes["gen_ai.response.id"] = id;
-    if (content && message !== undefined) Object.assign(attributes, replyContent(message, finishReason));
-    const failed = message === undefined ? { ...kind.about, "error.type": "no_reply" } : undefined;
-    measures.asked.record(durationMs / 1000, failed ?? kind.about);
-    if (this.firstChunkAt !== undefined) {
-      const first = Math.max(0, this.firstChunkAt - startTime) / 1000;
-      measures.firstChunk.record(first, failed ?? kind.about);
-      attributes["gen_ai.response.time_to_first_chunk"] = first;
-    }
+    if (this.telling.content && !isFailed) Object.assign(attributes, replyContent(message, finishReason));
+    const firstChunk =
+      this.firstChunkAt === undefined ? undefined : Math.max(0, this.firstChunkAt - startTime) / 1000;
+    if (firstChunk !== undefined) attributes["gen_ai.response.time_to_first_chunk"] = firstChunk;
     this.firstChunkAt = undefined;
     const { inside } = this.turnAt(startTime);
-    this.asked = {
-      kind: failed === undefined ? kind : kindOf(failed),
-      startTime,
-      endedAt: at,
-      inside,
-      attributes,
-    };
+    const kind = this.kindOf(model);
+    this.asked = { kind, startTime, endedAt: at, inside, attributes, isFailed, firstChunk };
   }
 
   /** Depends on: the agent, which a run never changes, and the models that were asked and that answered. */
@@ -218,12 +210,18 @@ export class RunSpans {
     this.endAsked();
   }
 
-  /** Ends the span of a reply. Usage comes after the reply: the span is made with it, or with the next event if there is no usage. */
-  private endAsked(): void {
+  /**
+   * Ends the span of a reply. Usage comes after the reply: the span is made with it, or with the next event if there is no usage. The span of a request without
+   * a reply is made when the type of its failure is known.
+   */
+  private endAsked(failure?: string): void {
     const { asked } = this;
-    if (asked === undefined) return;
+    if (asked === undefined || (asked.isFailed && failure === undefined)) return;
     this.asked = undefined;
-    const { about } = asked.kind;
+    const { measures } = this.telling;
+    const about = asked.isFailed ? { ...asked.kind.about, "error.type": failure } : asked.kind.about;
+    measures.asked.record((asked.endedAt - asked.startTime) / 1000, about);
+    if (asked.firstChunk !== undefined) measures.firstChunk.record(asked.firstChunk, about);
     const model = about["gen_ai.request.model"];
     const name = typeof model === "string" ? `chat ${model}` : "chat";
     const options = { kind: SpanKind.CLIENT, startTime: asked.startTime, attributes: about };
@@ -241,6 +239,7 @@ export class RunSpans {
   }
 
   private end({ at, outcome, usage }: Told<"run-end">): void {
+    this.endAsked("code" in outcome ? outcome.code : outcome.type);
     this.endTurn(at);
     const about: Attributes = { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": this.agent };
     const attributes: Attributes = { "writ.outcome": outcome.type, "writ.turns": this.turns };
@@ -251,6 +250,9 @@ export class RunSpans {
     this.span.end(at);
   }
 }
+
+/** The word of the conventions for a failure of unknown type. */
+const otherFailure = "_OTHER";
 
 /** Marks a failure on its span and on its measurements. */
 function fail(span: Span, about: Attributes, type: string): void {

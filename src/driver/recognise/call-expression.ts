@@ -37,19 +37,21 @@ function readArguments(cursor: Cursor): Arguments | undefined {
     const key = attempt(cursor, readArgumentName);
     const isSpread = key === undefined && takeSign(cursor, "**");
     const value = readLiteral(cursor);
-    if (value === undefined || (key !== undefined && (pollutes(key, value) || named.has(key))))
-      return undefined;
+    if (value === undefined || (key !== undefined && pollutes(key, value))) return undefined;
     if (key === undefined && !isSpread && named.size > 0) return undefined; // as in `amount=1,000`
-    if (key !== undefined) named.set(key, value);
-    else if (isSpread && isJsonObject(value)) addAll(named, value);
+    if (key !== undefined) addTo(named, { [key]: value }, cursor);
+    else if (isSpread && isJsonObject(value)) addTo(named, value, cursor);
     else placed.push(value);
     skipBlanks(cursor);
     if (!takeSign(cursor, ",") && cursor.text[cursor.at] !== ")") return undefined;
   }
 }
 
-function addAll(named: Map<string, Json>, fields: JsonObject): void {
-  for (const [name, value] of Object.entries(fields)) named.set(name, value);
+function addTo(named: Map<string, Json>, fields: JsonObject, { twice }: Cursor): void {
+  for (const [name, value] of Object.entries(fields)) {
+    if (named.has(name)) twice.add(name);
+    named.set(name, value);
+  }
 }
 
 /** `a=`, `a:`, `"a"=`, and `a: int =` as in a signature that was filled in. */
@@ -110,7 +112,7 @@ function readQuotedCall(cursor: Cursor): WrittenCall | undefined {
   return attempt(cursor, (outer) => {
     const text = readString(outer);
     if (text === undefined || !/^\s*[\w./\\-]+\s*\(/.test(text)) return undefined;
-    const inner = cursorOf(text, outer.repairs);
+    const inner = cursorOf(text, outer);
     skipBlanks(inner);
     const call = readCallExpression(inner);
     take(inner, /[\s;]*/y);

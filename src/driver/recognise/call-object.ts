@@ -17,13 +17,15 @@ const argumentKeys =
  */
 export function callsOfValue(
   value: Json,
-  isTool: (name: string) => boolean,
+  { isTool, twice }: Pick<Place, "isTool" | "twice">,
 ): readonly WrittenCall[] | undefined {
-  return callsIn(value, { isTool, depth: 0 });
+  return callsIn(value, { isTool, twice, depth: 0 });
 }
 
 interface Place {
   readonly isTool: (name: string) => boolean;
+  /** Takes the keys that stand twice in one object of a text. */
+  readonly twice: Set<string>;
   readonly depth: number;
 }
 
@@ -33,7 +35,7 @@ function callsIn(value: Json, place: Place): readonly WrittenCall[] | undefined 
   if (Array.isArray(value))
     return listedCalls(value, place) ?? all(value.map((item: Json) => callsInItem(item, inner)));
   if (!isJsonObject(value)) return undefined;
-  return namedCall(value) ?? wrappedCalls(value, inner) ?? keyedCalls(value, place);
+  return namedCall(value, place) ?? wrappedCalls(value, inner) ?? keyedCalls(value, place);
 }
 
 /** `["add", {"a": 1}, …]`, `["add", "a=1", "b=2"]`: names of tools, each before what it is called with. */
@@ -55,7 +57,7 @@ function listedCalls(items: readonly Json[], { isTool }: Place): readonly Writte
 
 function callsInItem(item: Json, place: Place): readonly WrittenCall[] | undefined {
   if (typeof item !== "string") return callsIn(item, place);
-  const cursor = cursorOf(item);
+  const cursor = cursorOf(item, { repairs: new Set(), twice: place.twice });
   const found = readCallSequence(cursor);
   if (found !== undefined) return cursor.at >= item.length ? found.calls : undefined;
   const value = readLiteral(cursor);
@@ -68,7 +70,7 @@ function all(found: readonly (readonly WrittenCall[] | undefined)[]): readonly W
   return whole.length === found.length ? whole.flat() : undefined;
 }
 
-function namedCall(value: JsonObject): readonly WrittenCall[] | undefined {
+function namedCall(value: JsonObject, place: Place): readonly WrittenCall[] | undefined {
   const nameKey = nameKeys.find((key) => typeof value[key] === "string");
   const name = nameKey === undefined ? undefined : value[nameKey];
   if (typeof name !== "string" || name === "") return undefined;
@@ -79,16 +81,16 @@ function namedCall(value: JsonObject): readonly WrittenCall[] | undefined {
     const others = Object.entries(value).filter(([key]) => key !== nameKey);
     return [{ name, named: Object.fromEntries(others), placed: [], isFlat: true }];
   }
-  const args = unwrapped(value[argumentKey]);
+  const args = unwrapped(value[argumentKey], place);
   if (args === undefined || isDefinition(args)) return undefined;
   return [isJsonObject(args) ? { name, named: args, placed: [] } : { name, named: {}, placed: args }];
 }
 
 /** Arguments may be text once more, or stand in a list of one. */
-function unwrapped(given: Json | undefined): JsonObject | readonly Json[] | undefined {
+function unwrapped(given: Json | undefined, { twice }: Place): JsonObject | readonly Json[] | undefined {
   if (given === null || given === undefined || given === "") return {};
   if (typeof given === "string") {
-    const read = readLiteral(cursorOf(given));
+    const read = readLiteral(cursorOf(given, { repairs: new Set(), twice }));
     return isJsonObject(read) ? read : undefined;
   }
   if (!Array.isArray(given)) return isJsonObject(given) ? given : undefined;
@@ -128,16 +130,16 @@ function wrappedCalls(value: JsonObject, place: Place): readonly WrittenCall[] |
 }
 
 /** `{"add": {"a": 1}}`: the keys are the names of tools. */
-function keyedCalls(value: JsonObject, { isTool }: Place): readonly WrittenCall[] | undefined {
+function keyedCalls(value: JsonObject, place: Place): readonly WrittenCall[] | undefined {
   const entries = Object.entries(value);
-  if (entries.length === 0 || (entries.length > 1 && !entries.every(([name]) => isTool(name))))
+  if (entries.length === 0 || (entries.length > 1 && !entries.every(([name]) => place.isTool(name))))
     return undefined;
-  return all(entries.map(([name, args]) => keyedCall(name, args)));
+  return all(entries.map(([name, args]) => keyedCall([name, args], place)));
 }
 
-function keyedCall(name: string, args: Json): readonly WrittenCall[] | undefined {
+function keyedCall([name, args]: readonly [string, Json], place: Place): readonly WrittenCall[] | undefined {
   if (Array.isArray(args) && args.length > 0 && args.every((item: Json) => isJsonObject(item)))
     return args.map((named: JsonObject) => ({ name, named, placed: [] }));
-  const given = typeof args === "string" ? unwrapped(args) : args;
+  const given = typeof args === "string" ? unwrapped(args, place) : args;
   return isJsonObject(given) && !isDefinition(given) ? [{ name, named: given, placed: [] }] : undefined;
 }

@@ -50,7 +50,7 @@ function fromText(text: string, types: readonly string[]): Json | undefined {
   );
   const read = readLiteral(cursor);
   skipBlanks(cursor);
-  const isWhole = read !== undefined && cursor.at >= cursor.text.length;
+  const isWhole = read !== undefined && cursor.at >= cursor.text.length && cursor.twice.size === 0;
   if (isWhole && typeof read !== "string" && hasType(read, types)) return read;
   return types.includes("array") && text.trim() !== "" ? [text] : undefined;
 }

@@ -10,11 +10,16 @@ export interface Cursor {
   readonly lastBreak: number;
   /** The mendings on the way. */
   readonly repairs: Set<string>;
+  /** The keys that stand twice in one object. */
+  readonly twice: Set<string>;
 }
 
 /** A cursor at the beginning of a text. */
-export function cursorOf(text: string, repairs: Set<string> = new Set()): Cursor {
-  return { text, at: 0, work: 40 * text.length + 4000, lastBreak: text.lastIndexOf("\n"), repairs };
+export function cursorOf(
+  text: string,
+  { repairs, twice }: Pick<Cursor, "repairs" | "twice"> = { repairs: new Set(), twice: new Set() },
+): Cursor {
+  return { text, at: 0, work: 40 * text.length + 4000, lastBreak: text.lastIndexOf("\n"), repairs, twice };
 }
 
 /** The text that a sticky pattern has where the cursor stands; the cursor moves behind it. Undefined when there is none. */

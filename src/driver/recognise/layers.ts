@@ -163,7 +163,10 @@ function groupsAt(cursor: Cursor, start: number, known: KnownTools): readonly Gr
 function readCallValue(cursor: Cursor, known: KnownTools): CallSequence | undefined {
   const value = readLiteral(cursor);
   if (typeof value !== "object" || value === null) return undefined;
-  const calls = callsOfValue(value, (name) => known.find(name) !== undefined);
+  const calls = callsOfValue(value, {
+    isTool: (name) => known.find(name) !== undefined,
+    twice: cursor.twice,
+  });
   return calls === undefined ? undefined : { calls, isOpen: false };
 }
 

@@ -22,13 +22,23 @@ function readObject(cursor: Cursor, depth: number): JsonObject | undefined {
   const entries: [string, Json][] = [];
   for (;;) {
     skipBlanks(cursor);
-    if (takeClose(cursor, "}")) return Object.fromEntries(entries);
+    if (takeClose(cursor, "}")) return fieldsOf(entries, cursor);
     const key = readKey(cursor);
     const value = key === undefined ? undefined : readLiteral(cursor, depth + 1);
     if (key === undefined || value === undefined || pollutes(key, value)) return undefined;
     entries.push([key, value]);
     if (!goesOnOrEnds(cursor, "}")) return undefined;
   }
+}
+
+/** The object of these entries. A key that stands twice is noted: nobody knows which of the two is meant. */
+export function fieldsOf(entries: readonly (readonly [string, Json])[], { twice }: Cursor): JsonObject {
+  const keys = new Set<string>();
+  for (const [key] of entries) {
+    if (keys.has(key)) twice.add(key);
+    keys.add(key);
+  }
+  return Object.fromEntries(entries);
 }
 
 /** True for a field that would change prototypes in careless code: it is refused. */

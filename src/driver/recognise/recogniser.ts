@@ -1,4 +1,5 @@
 import { checkArguments } from "../../error/check-shape.ts";
+import { keyTwice } from "../../util/call-json.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { oneOf, list, record } from "../../util/shape.ts";
 import { checkOptions } from "../text-options.ts";
@@ -90,8 +91,10 @@ function find(text: string, { known }: Reading): Found | undefined {
   for (const [layer, read] of layers) {
     cursor.at = 0;
     cursor.repairs.clear();
+    cursor.twice.clear();
     const groups = read(cursor, known);
-    if (groups.length > 0) return { text, layer, groups, repairs: cursor.repairs };
+    if (groups.length > 0)
+      return { text, layer, groups, repairs: cursor.repairs, twice: [...cursor.twice][0] };
   }
   return undefined;
 }
@@ -129,6 +132,8 @@ interface Found {
   readonly layer: LayerName;
   readonly groups: readonly Group[];
   readonly repairs: ReadonlySet<string>;
+  /** A key that stands twice in one object. */
+  readonly twice: string | undefined;
 }
 
 function settle(found: Found, { known, mode, options }: Reading): Recognition {
@@ -156,11 +161,12 @@ function settle(found: Found, { known, mode, options }: Reading): Recognition {
 
 /** The reason for which none of the calls is taken, by the text that they stand in. */
 function whyNot(found: Found, mode: RecogniserMode, { cut }: ReadOptions): string | undefined {
-  const { text, layer, groups } = found;
+  const { text, layer, groups, twice } = found;
   const first = groups[0]?.start ?? 0;
   const last = groups.at(-1);
   if (cut === true || last?.isOpen === true) return "the text was cut off";
-  if (mode === "strict") return isExactly(found) ? undefined : "there is more in the text than calls";
+  if (mode === "strict" && !isExactly(found)) return "there is more in the text than calls";
+  if (twice !== undefined) return keyTwice(twice);
   return mode === "safe"
     ? doubtOf({ layer, before: text.slice(0, first), after: text.slice(last?.end) })
     : undefined;

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import type { WrittenCall } from "./call-expression.ts";
 import { attempt, type Cursor, take, takeUpTo } from "./cursor.ts";
-import { readLiteral } from "./literal.ts";
+import { fieldsOf, readLiteral } from "./literal.ts";
 
 /**
  * Marks before a call, as models write them that were trained to call tools: Hermes and Qwen, Granite,
@@ -33,7 +33,7 @@ function readParameters(cursor: Cursor): JsonObject | undefined {
   const entries: [string, Json][] = [];
   for (;;) {
     const parameter = take(cursor, /<(?:｜DSML｜)?parameter(?:=|\s+name=)["']?[\w.-]+["']?[^>]*>/y);
-    if (parameter === undefined) return Object.fromEntries(entries);
+    if (parameter === undefined) return fieldsOf(entries, cursor);
     const value = parameter.startsWith("<｜") ? takeUpTo(cursor, "</｜DSML｜parameter>") : takeValue(cursor);
     if (value === undefined) return undefined;
     const [, key = ""] = /(?:=|name=)["']?([\w.-]+)/.exec(parameter) ?? [];
@@ -88,7 +88,7 @@ function readKeyed(cursor: Cursor): WrittenCall | undefined {
       entries.push([key.replaceAll(/\s*<\/?arg_\w+>\s*/g, ""), value]);
     }
     if (take(inner, /\s*<arg_key>/y) !== undefined) return undefined;
-    return { name, named: Object.fromEntries(entries), placed: [] };
+    return { name, named: fieldsOf(entries, inner), placed: [] };
   });
 }
 

@@ -1,4 +1,5 @@
 import { nodeHost } from "../../adapters/clock.ts";
+import { ownOutput, takeOutput } from "../../adapters/own-output.ts";
 import { checkDurable, type DurableOptions } from "../../durable/durable-options.ts";
 import type { WorkOptions } from "../../durable/worker.ts";
 import { closed } from "../../error/check-shape.ts";
@@ -42,7 +43,7 @@ const shape = closed({
 
 /**
  * Serves the Model Context Protocol over standard input and output, to the one client that started this process. Resolves when the client has gone,
- * has sent a message of more than 10 MB, or the signal ends it. Nothing else may write to standard output meanwhile: redirect `console`.
+ * has sent a message of more than 10 MB, or the signal ends it. Anything that tools or `console` write to standard output meanwhile goes to standard error.
  *
  * @throws WritError `definition-invalid`, `name-taken`, `tool-unknown`, `peer-missing`
  * @example
@@ -74,7 +75,8 @@ export async function serveMcpStdio(options: McpStdioOptions): Promise<void> {
   };
   const lines = exactLines();
   process.stdin.once("error", (error) => lines.destroy(error)).pipe(lines);
-  const transport = new StdioServerTransport(lines, process.stdout);
+  using _taken = { [Symbol.dispose]: takeOutput() };
+  const transport = new StdioServerTransport(lines, ownOutput());
   let broken: unknown;
   const onerror = (error: unknown): void => void (broken = error);
   const connection = serveStdio(() => protocolServer(anybody, serving), { transport, onerror });

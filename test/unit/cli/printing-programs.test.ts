@@ -12,7 +12,7 @@ const program = `
   console.log("a program prints");
   const look = tool({
     name: "look", description: "Looks", effect: "read", inputSchema: { type: "object", properties: {} },
-    execute() { console.info("a tool prints"); console.table([{ a: 1 }]); return "x"; },
+    execute() { console.info("a tool prints"); console.table([{ a: 1 }]); process.stdout.write("a tool writes\\n"); return "x"; },
   });
   const model = ({ messages }) => messages.some(({ role }) => role === "tool") ? "Done." : { calls: [{ name: "look", arguments: {} }] };
   export default agent({ name: "noisy", tools: [look], model });`;
@@ -26,7 +26,7 @@ it("what programs print goes beside the answer, which has standard output for it
     promisify(execFile)(process.execPath, ["--no-warnings", main, ...words]);
   const plain = await writ("run", file, "Hi");
   expect(plain.stdout).toBe("Done.\n");
-  expect(plain.stderr).toMatch(/a program prints[^]*a tool prints/);
+  expect(plain.stderr).toMatch(/a program prints[^]*a tool prints[^]*a tool writes/);
   expect(JSON.parse((await writ("run", file, "Hi", "--json")).stdout)).toMatchObject({ result: "Done." });
   expect(JSON.parse((await writ("manifest", file)).stdout)).toMatchObject({ agent: "noisy" });
 }, 60_000);

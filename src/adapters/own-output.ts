@@ -1,0 +1,50 @@
+import { Writable } from "node:stream";
+
+type Write = typeof process.stdout.write;
+
+// Register: the way to write to standard output while it is taken, and the number of those who took it.
+let own: Write | undefined;
+let takers = 0;
+
+/**
+ * Takes standard output for what `writeOut` and `ownOutput` write: a reader of JSON, or a client at the other end of a protocol, expects nothing else there.
+ * What tools and programs write to it goes to standard error, where people read it. What the returned function gives back was taken once.
+ */
+export function takeOutput(): () => void {
+  takers += 1;
+  if (own === undefined) {
+    own = process.stdout.write.bind(process.stdout);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the streams take the same arguments
+    process.stdout.write = ((...given: Parameters<Write>) => process.stderr.write(...given)) as Write;
+  }
+  let isTaken = true;
+  return () => {
+    if (!isTaken) return;
+    isTaken = false;
+    takers -= 1;
+    if (takers > 0 || own === undefined) return;
+    process.stdout.write = own;
+    own = undefined;
+  };
+}
+
+/** Writes to standard output, whoever has taken it. False where its reader is slow. */
+export function writeOut(text: string | Uint8Array, done?: (error?: Error | null) => void): boolean {
+  return own === undefined ? process.stdout.write(text, undefined, done) : own(text, undefined, done);
+}
+
+/** Standard output as a stream of its own, whoever has taken it. */
+export function ownOutput(): Writable {
+  return new Writable({ write: (chunk: Uint8Array, _encoding, done) => void writeOut(chunk, done) });
+}
+
+// Depends on: the command. There is nobody left to work for, but for one that works for whoever began its runs.
+let whenUnread = (): void => process.exit();
+
+/** Ends the command where whoever read its output has gone. */
+export const endUnread = (): void => whenUnread();
+
+/** Has something else happen then. */
+export function onUnread(act: () => void): void {
+  whenUnread = act;
+}

@@ -1,0 +1,56 @@
+import { isWritError } from "../error/writ-error.ts";
+import { startKey } from "../journal/record-form.ts";
+import type { SessionHandle } from "../session/session.ts";
+import { tellCancelled } from "./cancel.ts";
+import type { DurableAround } from "./durable-options.ts";
+import type { RunJournal, RunStatus, StoredRun } from "./run-store.ts";
+import { tellCancelUntold } from "./store-failed.ts";
+
+/** The most earlier runs that are looked at. */
+const most = 100;
+
+/** The states of runs that did not begin, or may not have. */
+const unbegun: ReadonlySet<RunStatus> = new Set(["ready", "cancelled", "moved"]);
+
+/**
+ * Tells a session of its runs that were cancelled where nobody could tell it: by a process without their agent, or while no process had them. Asked before
+ * another run of the session begins, which would know nothing of what they did.
+ */
+export async function tellUntold({ run, find }: RunJournal, around: DurableAround): Promise<void> {
+  const { id, session, fork } = run;
+  const { sessions, store } = around;
+  if (session === undefined || sessions === undefined || fork !== undefined || find?.(startKey) !== undefined)
+    return;
+  const before = await store.list({ session, before: id, limit: most });
+  if (!before.some(isCancelled)) return;
+  const since = Math.max(
+    ...before.filter(({ status }) => !unbegun.has(status)).map(({ begunAt }) => begunAt),
+  );
+  const handle = sessions(session);
+  for (const one of before.toReversed())
+    if (isCancelled(one) && (one.endedAt ?? 0) > since && isKnown(one, around) && (await lacks(handle, one)))
+      await tellCancelled(one, around).catch((error: unknown) => tellCancelUntold(error, around.host));
+}
+
+function isCancelled({ status, fork }: StoredRun): boolean {
+  return status === "cancelled" && fork === undefined;
+}
+
+function isKnown({ agent }: StoredRun, { agents = [] }: DurableAround): boolean {
+  return agents.some(({ name }) => name === agent);
+}
+
+/** No version of a session: one that lacks the run was changed since. */
+const noVersion = -1;
+
+/** True of a session that does not have a run. One that was deleted is left alone. */
+async function lacks(handle: SessionHandle, { id }: StoredRun): Promise<boolean> {
+  try {
+    await handle.check(id, { version: noVersion });
+    return false;
+  } catch (error) {
+    if (isWritError(error, "session-conflict")) return true;
+    if (isWritError(error, "session-missing")) return false;
+    throw error;
+  }
+}

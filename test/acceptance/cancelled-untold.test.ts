@@ -1,0 +1,117 @@
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { durableRuns, memoryRuns } from "../../src/durable.ts";
+import { agent, inMemorySessions, type Message, session } from "../../src/index.ts";
+import { fakeTool } from "../../src/testing.ts";
+
+const replies: Readonly<Record<string, object>> = {
+  "Pay Ada": { calls: [{ name: "note", arguments: {} }] },
+  note: { calls: [{ name: "pay", arguments: {} }] },
+};
+
+/** A clerk who notes at once, and pays after a question; with all that its model was sent. */
+function scene() {
+  const sent: (readonly Message[])[] = [];
+  const clerk = agent({
+    name: "clerk",
+    model({ messages }) {
+      sent.push(messages);
+      const last = messages.at(-1);
+      const text =
+        last?.role === "user" ? last.parts.map((part) => ("text" in part ? part.text : "")).join("") : "";
+      return replies[last?.role === "tool" ? last.name : text] ?? "Hello.";
+    },
+    tools: [
+      fakeTool("note", "noted", { effect: "write" }),
+      fakeTool("pay", "paid", { effect: "irreversible" }),
+    ],
+    policy: ({ tool }) =>
+      tool === "pay"
+        ? { verdict: "ask", rule: "money", reason: "money leaves" }
+        : { verdict: "allow", rule: "notes", reason: "a note" },
+  });
+  const [store, kept] = [memoryRuns(), inMemorySessions()];
+  const working = () => {
+    const runs = durableRuns({ store, agents: [clerk], sessions: (id) => session(kept, id) });
+    const worker = runs.work();
+    onTestFinished(() => worker.drain({ graceMs: 0 }));
+    return { runs, worker };
+  };
+  return { sent, clerk, store, kept, working };
+}
+
+const runsIn = async ({ kept }: ReturnType<typeof scene>) =>
+  (await kept.read("s")).runs.map(({ runId, outcome }) => `${runId} ${outcome.type}`);
+
+async function waits({ clerk, working }: ReturnType<typeof scene>, id = "a") {
+  const { runs, worker } = working();
+  await runs.start(clerk, "Pay Ada", { id, session: "s" });
+  await expect.poll(async () => (await runs.show(id))?.status).toBe("waiting");
+  return { runs, worker };
+}
+
+describe("a waiting run that is cancelled in its store alone, as by `writ runs cancel`", () => {
+  it("is in its session when the next run begins, with what it did", async () => {
+    const all = scene();
+    const { runs } = await waits(all);
+    await all.store.cancel("a", "no more");
+    await runs.start(all.clerk, "Hello", { id: "b", session: "s" });
+    expect((await runs.result("b")).output).toBe("Hello.");
+    expect(await runsIn(all)).toEqual(["a cancelled", "b answered"]);
+    const told = JSON.stringify(all.sent.at(-1));
+    expect(told).toContain("Pay Ada");
+    expect(told).toContain("the run was cancelled");
+    expect(told).toContain("note");
+  });
+
+  it("is told by another process too, and once", async () => {
+    const all = scene();
+    const { worker } = await waits(all);
+    await worker.drain();
+    await all.store.cancel("a", "no more");
+    const { runs } = all.working();
+    for (const id of ["b", "c"]) {
+      await runs.start(all.clerk, "Hello", { id, session: "s" });
+      await runs.result(id);
+    }
+    expect(await runsIn(all)).toEqual(["a cancelled", "b answered", "c answered"]);
+  });
+
+  it("is not told to a session that was deleted since", async () => {
+    const all = scene();
+    const { runs } = await waits(all);
+    await all.store.cancel("a", "no more");
+    await all.kept.delete("s");
+    for (const id of ["b", "c"]) {
+      await runs.start(all.clerk, "Hello", { id, session: "s" });
+      await runs.result(id);
+    }
+    expect(await runsIn(all)).toEqual(["b answered", "c answered"]);
+  });
+
+  it("is told with the code of a later release", async () => {
+    const all = scene();
+    const { worker } = await waits(all);
+    await worker.drain();
+    await all.store.cancel("a", "no more");
+    const { kept, store } = all;
+    const later = all.clerk.with({ instructions: "Be short." });
+    const runs = durableRuns({ store, agents: [later], sessions: (id) => session(kept, id) });
+    await using _worker = runs.work();
+    await runs.start(later, "Hello", { id: "b", session: "s" });
+    await runs.result("b");
+    expect(await runsIn(all)).toEqual(["a cancelled", "b answered"]);
+    expect(JSON.stringify(all.sent.at(-1))).toContain("note");
+  });
+
+  it("keeps no run from beginning where it cannot be told", async () => {
+    const warned = vi.spyOn(process, "emitWarning").mockReturnValue();
+    onTestFinished(() => warned.mockRestore());
+    const all = scene();
+    const { runs } = await waits(all);
+    await all.store.cancel("a", "no more");
+    vi.spyOn(all.store, "records").mockRejectedValueOnce(new Error("gone"));
+    await runs.start(all.clerk, "Hello", { id: "b", session: "s" });
+    expect((await runs.result("b")).output).toBe("Hello.");
+    expect(await runsIn(all)).toEqual(["b answered"]);
+  });
+});
