@@ -7,8 +7,8 @@ let own: Write | undefined;
 let takers = 0;
 
 /**
- * Takes standard output for what `writeOut` and `ownOutput` write: a reader of JSON, or a client at the other end of a protocol, expects nothing else there.
- * What tools and programs write to it goes to standard error, where people read it. What the returned function gives back was taken once.
+ * Takes standard output for `writeOut` and `ownOutput` alone: a reader of JSON, or a client of a protocol, expects nothing else there. Anything that tools
+ * and programs write to it goes to standard error, where people read it. The returned function gives it back.
  */
 export function takeOutput(): () => void {
   takers += 1;
@@ -28,23 +28,23 @@ export function takeOutput(): () => void {
   };
 }
 
-/** Writes to standard output, whoever has taken it. False where its reader is slow. */
+/** Writes to standard output, also while it is taken. False if its reader is slow. */
 export function writeOut(text: string | Uint8Array, done?: (error?: Error | null) => void): boolean {
   return own === undefined ? process.stdout.write(text, undefined, done) : own(text, undefined, done);
 }
 
-/** Standard output as a stream of its own, whoever has taken it. */
+/** Standard output as a stream of its own, also while it is taken. */
 export function ownOutput(): Writable {
   return new Writable({ write: (chunk: Uint8Array, _encoding, done) => void writeOut(chunk, done) });
 }
 
-// Depends on: the command. There is nobody left to work for, but for one that works for whoever began its runs.
+// Depends on: the command. Without a reader it has nothing to do, except a command that carries out runs which others began.
 let whenUnread = (): void => process.exit();
 
-/** Ends the command where whoever read its output has gone. */
+/** Ends the command if the reader of its output has gone. */
 export const endUnread = (): void => whenUnread();
 
-/** Has something else happen then. */
+/** Sets another function to call in this case. */
 export function onUnread(act: () => void): void {
   whenUnread = act;
 }
