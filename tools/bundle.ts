@@ -13,7 +13,6 @@ import {
   rolldown,
 } from "rolldown";
 import { minifySync } from "rolldown/utils";
-import { fewExports } from "./few-exports.ts";
 import { reachedTypes } from "./reached-types.ts";
 import { withUndefined } from "./undefined-options.ts";
 import { filesUnder, root } from "./source-files.ts";
@@ -151,7 +150,7 @@ async function build(
   const bundle = await rolldown({
     input: { ...input },
     platform: "node",
-    plugins: [builtinsAsTheyAre, othersMinified, fewExports],
+    plugins: [builtinsAsTheyAre, othersMinified],
     treeshake: {
       moduleSideEffects: [{ test: /\/src\/(?:testing|adapters\/check-node)\.ts$/, sideEffects: true }],
     },
