@@ -102,10 +102,7 @@ function addRun(program: Command, act: Act): void {
         "with --durable: a SQLite file, or postgresql://…; default: WRIT_STORE, otherwise runs.db",
       )
       .option("--id <id>", "the id of the run, with --durable: a run that was begun before goes on")
-      .option(
-        "--session <id>",
-        "the conversation that the run continues, with --durable: kept in the same store",
-      )
+      .option("--session <id>", "with --durable: the conversation to continue, in the same store")
       .option("--audit", "print each use of a capability by a tool, granted or denied")
       .option("--audit-file <file>", "add each such use to this file, as a line of JSON"),
   )
