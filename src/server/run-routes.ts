@@ -151,7 +151,7 @@ async function start(asked: Asked): Promise<Response> {
     throw new WritError("request-invalid", { where: "`agent`", reason: `there is no agent "${name}"` });
   const keepsNone = served.sessions !== undefined && aboutOf(agent)?.keepsNoConversation === true;
   if (session !== undefined && keepsNone) {
-    const reason = `"${name}" is put together of agents, which keep no conversation; leave the field out`;
+    const reason = `"${name}" is a composition of agents, which keeps no conversation; leave the field out`;
     throw new WritError("request-invalid", { where: "`session`", reason });
   }
   const options = {

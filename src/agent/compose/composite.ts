@@ -87,7 +87,7 @@ export function composite<Input, Output>(
     throw new WritError("definition-invalid", { where: `asTool() of ${name}`, reason });
   }
   const withChanges = (more: CompositeChanges): Composite<Input, Output> => {
-    checkShape(`with() of "${name}", which is put together of agents`, more, shape);
+    checkShape(`with() of "${name}", which is a composition of agents`, more, shape);
     return composite(composition, { ...changes, ...more, budget: { ...budget, ...more.budget } });
   };
   return Object.freeze(Object.assign(base, { asTool, with: withChanges }));

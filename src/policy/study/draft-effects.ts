@@ -33,7 +33,7 @@ export function draftEffect(name: string, description: string): DraftedEffect {
   if (verb === undefined)
     return {
       effect: undefined,
-      because: "no verb that is known stands in its name or begins its description",
+      because: "its name has no known verb, and its description begins with none",
     };
   const effect = effectOfVerb(verb);
   const where = verb === named ? "name" : "description";

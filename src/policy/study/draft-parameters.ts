@@ -192,15 +192,18 @@ function draftRole(seen: Seen): DraftedParameter {
   if (found?.type === "number") return { name, role: "amount", ...typed, ...howMuch(seen) };
   if (found?.type === "identifier") return { name, role: "id", ...typed, because: found.because };
   if (found === undefined && contents.has(last) && isText(seen))
-    return { name, role: "content", because: `"${last}" is what is said, not whom or what it acts on` };
+    return {
+      name,
+      role: "content",
+      because: `"${last}" is content: it does not choose whom or what the call acts on`,
+    };
   const because = found?.because ?? "nothing says that it may be anybody's choice";
   return { name, role: "target", ...typed, because };
 }
 
 function howMuch({ words, schema }: Seen): Pick<DraftedParameter, "constants" | "because"> {
   const isCount = own(schema, "type") === "integer" && !money.has(words.at(-1) ?? "");
-  if (isCount)
-    return { constants: ["0", "1"], because: "it is a count: none or one is what nobody need say" };
+  if (isCount) return { constants: ["0", "1"], because: "it is a count: 0 and 1 need no source" };
   const isNamed = words.some((word) => amounts.has(word));
   return { because: isNamed ? "its name says how much, and it is a number" : "it is a number" };
 }

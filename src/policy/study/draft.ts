@@ -162,7 +162,7 @@ async function draftRead(
   const said = "you said so";
   const trust =
     answers === undefined
-      ? { says: "its results are a stranger's", because: "nobody said otherwise" }
+      ? { says: "its results are a stranger's", because: "nobody declared it trusted" }
       : { says: isStrangers ? "its results are a stranger's" : "trusted", because: said };
   const privacy = isPrivate ? [{ says: "private", because: said }] : [];
   const annotation: Annotation = {

@@ -73,7 +73,7 @@ describe("the definition of a composition", () => {
       ['weighted(): the weight of "a" must be a number from 0 on, and is -1', () => weighted({ a: -1 })],
       ['weighted(): the weight of "a" must be', () => weighted({ a: Number.NaN })],
       [
-        'with() of "pipe(a, b)", which is put together of agents: it has the unknown field "model"',
+        'with() of "pipe(a, b)", which is a composition of agents: it has the unknown field "model"',
         () => pipe(a, b).with({ model: () => "x" } as never),
       ],
       ['A composition has the name "a b", which cannot be called', () => pipe(a, b).with({ name: "a b" })],

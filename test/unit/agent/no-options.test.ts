@@ -43,7 +43,7 @@ it.each<[what: string, begin: () => unknown, told: string]>([
   [
     "with of a composition",
     () => two.with(nothing),
-    'with() of "pipe(one, two)", which is put together of agents: it must be an object, got null.',
+    'with() of "pipe(one, two)", which is a composition of agents: it must be an object, got null.',
   ],
   [
     "asTool",
