@@ -76,8 +76,10 @@ class Log {
 
   charactersUpTo(length: number): number {
     const isShorter = length < this.#measured;
-    const more = this.messages.slice(isShorter ? 0 : this.#measured, length);
-    const sum = more.reduce((sum, message) => sum + charactersOf(message), isShorter ? 0 : this.#characters);
+    let sum = isShorter ? 0 : this.#characters;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a log has at least `length` messages
+    for (let at = isShorter ? 0 : this.#measured; at < length; at += 1)
+      sum += charactersOf(this.messages[at] as Message);
     if (isShorter) return sum;
     this.#measured = length;
     return (this.#characters = sum);

@@ -1,4 +1,4 @@
-import { type ParsedJson, parseJson } from "./json.ts";
+import { isJsonObject, type Json, type ParsedJson, parseJson } from "./json.ts";
 
 /**
  * Reads JSON that a model wrote as a call, as {@link parseJson} does, and refuses an object that has a key twice: readers take the one or the other of two, so
@@ -7,8 +7,23 @@ import { type ParsedJson, parseJson } from "./json.ts";
 export function parseCallJson(text: string): ParsedJson {
   const parsed = parseJson(text);
   if (!parsed.ok || typeof parsed.value !== "object") return parsed;
-  const twice = repeatedKey(text);
+  const hasEachKeyOnce = colonsIn(text) === keysIn(parsed.value); // of two equal keys a value has one
+  const twice = hasEachKeyOnce ? undefined : repeatedKey(text);
   return twice === undefined ? parsed : { ok: false, reason: keyTwice(twice) };
+}
+
+/** The colons of a text, those inside of its strings too. */
+function colonsIn(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf(":"); at !== -1; at = text.indexOf(":", at + 1)) count += 1;
+  return count;
+}
+
+function keysIn(value: Json): number {
+  let count = 0;
+  if (Array.isArray(value)) for (const each of value) count += keysIn(each);
+  else if (isJsonObject(value)) for (const key in value) count += 1 + keysIn(value[key] ?? null);
+  return count;
 }
 
 /** The reason to refuse an object that has a key twice. */
