@@ -77,9 +77,8 @@ class Log {
   charactersUpTo(length: number): number {
     const isShorter = length < this.#measured;
     let sum = isShorter ? 0 : this.#characters;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a log has at least `length` messages
-    for (let at = isShorter ? 0 : this.#measured; at < length; at += 1)
-      sum += charactersOf(this.messages[at] as Message);
+    for (const message of this.messages.slice(isShorter ? 0 : this.#measured, length))
+      sum += charactersOf(message);
     if (isShorter) return sum;
     this.#measured = length;
     return (this.#characters = sum);
