@@ -15,7 +15,7 @@ export function takeOutput(): () => void {
   if (own === undefined) {
     own = process.stdout.write.bind(process.stdout);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the streams take the same arguments
-    process.stdout.write = ((...given: Parameters<Write>) => process.stderr.write(...given)) as Write;
+    process.stdout.write = ((...given: Parameters<Write>) => writeBeside(given)) as Write;
   }
   let isTaken = true;
   return () => {
@@ -27,6 +27,16 @@ export function takeOutput(): () => void {
     own = undefined;
   };
 }
+
+/** Writes to standard error. A stream that is piped to standard output goes on once that one has room again. */
+function writeBeside(given: Parameters<Write>): boolean {
+  const { stderr } = process;
+  const hasRoom = stderr.write(...given);
+  if (!hasRoom && !stderr.listeners("drain").includes(tellRoom)) stderr.once("drain", tellRoom);
+  return hasRoom;
+}
+
+const tellRoom = (): void => void process.stdout.emit("drain");
 
 /** Writes to standard output, also while it is taken. False if its reader is slow. */
 export function writeOut(text: string | Uint8Array, done?: (error?: Error | null) => void): boolean {

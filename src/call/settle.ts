@@ -28,8 +28,9 @@ export function settle(work: OngoingCall, given: Settled, startedAt: number): Ma
   work.powers?.close();
   return after(closeScope(work), (inside) => {
     const { fatal, escalated, isOvertaken = false } = given;
+    const changed = inside?.acts !== undefined || work.scope?.goesOn === true;
     const result = toldOfChanges(
-      isOvertaken ? overtakenResult(work.ready.tool, given.result, inside?.acts !== undefined) : given.result,
+      isOvertaken ? overtakenResult(work.ready.tool, given.result, changed) : given.result,
       inside,
     );
     const ended = { result, fatal, escalated };

@@ -121,6 +121,8 @@ export interface OpenScope {
   readonly hasLostJournal: boolean;
   /** The runs inside that have ended by now; undefined if there are none. */
   readonly happened: Inside | undefined;
+  /** True if a run inside has not ended: nobody knows yet what it did. */
+  readonly goesOn: boolean;
   /**
    * Ends the runs that still go on inside, and returns what happened; undefined if nothing did.
    *
@@ -168,6 +170,10 @@ class ScopeOfCall implements OpenScope {
 
   get hasLostJournal(): boolean {
     return this.lost !== undefined || this.waiting !== undefined;
+  }
+
+  get goesOn(): boolean {
+    return this.open > 0;
   }
 
   close(): Maybe<Inside | undefined> {

@@ -19,8 +19,11 @@ interface Teller {
  */
 export function teller(driver: Driver, input: TurnInput, telling: Telling): Teller {
   const { turn, emit } = telling;
-  const follow = followAnswer(driver, input);
-  const show = driver.passthrough ? (driver.visibleText?.(input) ?? asItIs) : shownBy(driver, input);
+  const begin = () => ({
+    follow: followAnswer(driver, input),
+    show: driver.passthrough ? (driver.visibleText?.(input) ?? asItIs) : shownBy(driver, input),
+  });
+  let { follow, show } = begin();
   const thinking = thinkingFilter();
   let shown = "";
   let saidLength = 0;
@@ -29,7 +32,10 @@ export function teller(driver: Driver, input: TurnInput, telling: Telling): Tell
   };
   const add = ({ text, thought, wasThought }: Told): void => {
     if (driver.passthrough) tell("reasoning-delta", thought);
-    if (wasThought === true) [shown, saidLength] = ["", 0];
+    if (wasThought === true) {
+      [shown, saidLength] = ["", 0];
+      ({ follow, show } = begin());
+    }
     const partial = follow?.(text);
     if (partial !== undefined) emit({ type: "output-delta", turn, partial });
     const visible = show?.(text) ?? "";

@@ -71,6 +71,19 @@ describe("a journal that does not answer", () => {
     expect(statuses(transcript)).toEqual(["unknown"]);
   });
 
+  it("about a call of an agent inside leaves the call of that agent unknown: it may have changed something", async () => {
+    const { journal } = silentAbout(({ key, json }) => /payer.*call\/0$/.test(key) && json !== undefined);
+    const { agent: inside, paid } = payer("write");
+    const model = scripted([{ calls: [{ name: "payer", arguments: { input: "Pay" } }] }, "Done."]);
+    const budget = { durationMs: 1000 };
+    const outer = agent({ name: "outer", model, tools: [inside.asTool({ description: "Pays" })], budget });
+    const running = outer.run("Pay", { journal });
+    await vi.advanceTimersByTimeAsync(12_000);
+    const { transcript } = await running;
+    expect(paid).toEqual(["paid"]);
+    expect(statuses(transcript)).toEqual(["unknown"]);
+  });
+
   it.each(["time", "signal"] as const)("about the end breaks the run when it has to end: %s", async (by) => {
     const aborting = new AbortController();
     const { journal } = silentAbout(last);

@@ -79,6 +79,21 @@ describe("an answer of a driver that calls in text", () => {
     expect(shown.endsWith("The answer is 8 [1].")).toBe(true);
   });
 
+  it("is shown without a call behind thinking whose beginning its template wrote: native", async () => {
+    const call = 'I think.</think>\n\n<tool_call>{"name": "note", "arguments": {}}</tool_call>';
+    expect(await shownBy("native", [call, "Kept."])).toEqual(["I think.", "Kept."]);
+  });
+
+  it("is read while it is written behind such thinking, with braces in it", async () => {
+    const model = speaking(['Of {"a": 1}.</think>{"total": 8}']);
+    const output = { type: "object", properties: { total: { type: "number" } } };
+    const asked = agent({ name: "a", model, driver: "native", output });
+    const partials: unknown[] = [];
+    for await (const event of asked.stream("Go."))
+      if (event.type === "output-delta") partials.push(event.partial);
+    expect(partials.at(-1)).toEqual({ total: 8 });
+  });
+
   it("tells the thinking of a native model as reasoning", async () => {
     const asked = agent({ name: "a", model: speaking(["<think>hm</think>8"]), driver: "native" });
     let reasoning = "";

@@ -101,11 +101,15 @@ const openings: readonly string[] = [
  */
 export function untaggedText(): (piece: string) => string {
   let held = "";
+  /** The first characters of it behind the blanks: the text held is long where a call is, and to read all of it with each piece would cost its square. */
+  let beginning = "";
   let isSaid = false;
   return (piece) => {
     if (isSaid) return piece;
     held += piece;
-    const text = held.trimStart().slice(0, longest);
+    if (beginning.length === longest) return "";
+    const text = (beginning + piece).trimStart().slice(0, longest);
+    beginning = text;
     isSaid =
       text !== "" && openings.every((opening) => !opening.startsWith(text) && !text.startsWith(opening));
     return isSaid ? held : "";

@@ -1,9 +1,9 @@
-import { cpuMs } from "../../cpu-time.ts";
+import { cpuMs, growth } from "../../cpu-time.ts";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { driverNamed } from "../../../src/driver/choose.ts";
 import { commandDriver } from "../../../src/driver/command.ts";
-import { driverNames, recogniser } from "../../../src/drivers.ts";
+import { driverNames, nativeDriver, recogniser } from "../../../src/drivers.ts";
 import { tool } from "../../../src/index.ts";
 import { fakeTool } from "../../../src/testing.ts";
 import { replyOf, turnOf } from "./turn.ts";
@@ -63,4 +63,13 @@ describe("texts of 200 kB in which the recogniser finds nothing", () => {
     const work = (): void => expect(finder.read(text).calls).toEqual([]);
     expect(cpuMs(4000, work)).toBeLessThan(4000);
   });
+});
+
+it.each(["<tool_call>", ""])("a text held back costs what its pieces cost: %j", (beginning) => {
+  const work = (pieces: number): void => {
+    const show = nativeDriver.visibleText?.(turnOf({}));
+    show?.(beginning);
+    for (let piece = 0; piece < pieces; piece += 1) show?.("    ");
+  };
+  expect(growth(5000, work)).toBeLessThan(5);
 });
