@@ -58,13 +58,14 @@ export class PatientSteps implements Pick<Journal, "step" | "all"> {
           working.then(worked, worked);
           return working;
         });
+      const recording = record(watched);
       const forget = ending.onStop(arm);
       const leave = (): void => {
         isKept = true;
         forget();
         stopTimer?.();
       };
-      record(watched).then(
+      recording.then(
         (value) => {
           leave();
           resolve(value);
