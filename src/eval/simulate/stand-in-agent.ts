@@ -35,14 +35,19 @@ export interface StandIns extends ToolPart {
   readonly onRequest: (machine: Machine, request: ModelRequest, agent: string) => void;
 }
 
+const composed = "it takes an agent that `agent()` made. Simulate the members of a composition one by one.";
+const othersAgent =
+  "this copy of writ did not make it. Take `agent` and `simulate` from one installation, and run `npx writ` in the folder of the program.";
+
 /** The definition of an agent made by `agent()`. @throws WritError `definition-invalid` for compositions and other runnables */
 export function definitionOf(agent: Runnable): AnyDefinition {
-  const made = aboutOf(agent)?.inside;
-  const definition = made?.length === 1 ? made[0]?.madeOf?.definition : undefined;
+  const about = aboutOf(agent);
+  const [made, ...others] = about?.inside ?? [];
+  const definition = others.length === 0 ? made?.madeOf?.definition : undefined;
   if (definition === undefined || !("model" in agent || "modelId" in agent))
     throw new WritError("definition-invalid", {
       where: `simulate() of "${agent.name}"`,
-      reason: "it takes an agent that `agent()` made. Simulate the members of a composition one by one.",
+      reason: about === undefined ? othersAgent : composed,
     });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- agent() keeps its definition there
   return definition as AnyDefinition;

@@ -208,8 +208,10 @@ describe("simulate()", () => {
     };
     const executor = clerk.with({ executor: { execute: () => [] } });
     expect((await refused(simulate(executor))).message).toContain("`executor` reaches what no schedule owns");
+    const others = Object.assign(() => undefined, { run: () => undefined }); // as of another copy of the package
+    expect((await refused(simulate(others as never))).message).toContain("this copy of writ did not make it");
     expect((await refused(simulate(parallel({ one: clerk, other: clerk }) as never))).message).toContain(
-      "made",
+      "Simulate the members of a composition",
     );
     expect((await refused(simulate(clerk, { tools: { refnd: "own" } }))).message).toContain('"refnd"');
     expect(
