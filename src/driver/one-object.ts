@@ -1,3 +1,4 @@
+import { endOfString } from "../util/end-of-string.ts";
 import { keyTwice, repeatedKey } from "../util/call-json.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
 
@@ -54,16 +55,6 @@ export function endOfObject(text: string, start = 0): number | undefined {
       marks.lastIndex = end;
     } else if (sign === "{" || sign === "[") depth += 1;
     else if ((depth -= 1) === 0) return marks.lastIndex;
-  }
-  return undefined;
-}
-
-function endOfString(text: string, start: number): number | undefined {
-  const marks = /["\\]/g;
-  marks.lastIndex = start + 1;
-  for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
-    if (mark[0] === '"') return marks.lastIndex;
-    marks.lastIndex += 1;
   }
   return undefined;
 }

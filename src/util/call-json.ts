@@ -1,3 +1,4 @@
+import { endOfString } from "./end-of-string.ts";
 import { isJsonObject, type Json, type ParsedJson, parseJson } from "./json.ts";
 
 /**
@@ -44,7 +45,7 @@ export function repeatedKey(text: string, deepest: number = Infinity): string | 
     if (match[0] === "{") open.push(new Set());
     else if (match[0] === "}") open.pop();
     else {
-      const end = endOfString(text, match.index);
+      const end = endOfString(text, match.index) ?? text.length;
       signs.lastIndex = end;
       colon.lastIndex = end;
       if (open.length > deepest || !colon.test(text)) continue;
@@ -58,14 +59,3 @@ export function repeatedKey(text: string, deepest: number = Infinity): string | 
 }
 
 const colon = /\s*:/y;
-
-/** The index after the quote that closes the string opened at `start`. */
-function endOfString(text: string, start: number): number {
-  const marks = /["\\]/g;
-  marks.lastIndex = start + 1;
-  for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
-    if (mark[0] === '"') return marks.lastIndex;
-    marks.lastIndex += 1;
-  }
-  return text.length;
-}

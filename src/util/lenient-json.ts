@@ -1,3 +1,4 @@
+import { endOfString } from "./end-of-string.ts";
 import { isCitation } from "./citation.ts";
 import { isJsonObject, type Json, type ParsedJson, parseJson } from "./json.ts";
 import { misfitText, string } from "./shape.ts";
@@ -100,23 +101,12 @@ function endOfContainer(text: string, start: number): { readonly index: number; 
   for (let match = marks.exec(text); match !== null; match = marks.exec(text)) {
     const [mark] = match;
     const closer = closers.get(mark);
-    if (mark === '"') marks.lastIndex = endOfString(text, match.index);
+    if (mark === '"') marks.lastIndex = endOfString(text, match.index) ?? text.length;
     else if (closer !== undefined) awaited.push(closer);
     else if (awaited.pop() !== mark) return { index: marks.lastIndex, closed: false };
     else if (awaited.length === 0) return { index: marks.lastIndex, closed: true };
   }
   return { index: text.length, closed: false };
-}
-
-/** The index after the quote that closes the string opened at `start`. */
-function endOfString(text: string, start: number): number {
-  const marks = /["\\]/g;
-  marks.lastIndex = start + 1;
-  for (let match = marks.exec(text); match !== null; match = marks.exec(text)) {
-    if (match[0] === '"') return marks.lastIndex;
-    marks.lastIndex += 1;
-  }
-  return text.length;
 }
 
 /** The text without commas that stand before a closing bracket, outside of strings. */
@@ -134,7 +124,7 @@ function withoutTrailingCommas(text: string): string {
       from = comma + 1;
     }
     comma = mark === "," ? match.index : undefined;
-    if (mark === '"') marks.lastIndex = endOfString(text, match.index);
+    if (mark === '"') marks.lastIndex = endOfString(text, match.index) ?? text.length;
   }
   return kept + text.slice(from);
 }

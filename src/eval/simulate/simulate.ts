@@ -22,7 +22,7 @@ export interface SimulationFailure {
   readonly seed?: number;
   /** The name of the invariant. */
   readonly invariant: string;
-  /** What was wrong, and the deviations that led to it. */
+  /** The fault, and the deviations that led to it. */
   readonly message: string;
   readonly schedule: Schedule;
   /** The number of deviations of the schedule, and of the calls in them. */
