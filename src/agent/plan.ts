@@ -2,6 +2,7 @@ import { inputSchema, type PlannedSkill, planSkills } from "./plan-skill.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { AgentEvent, Fact } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
+import { withThoseGone } from "../hook/consult.ts";
 import { type Hooks, sortHooks } from "../hook/run-hooks.ts";
 import type { Compact } from "../turn/options.ts";
 import { driverChoices } from "../model/driver-names.ts";
@@ -16,6 +17,7 @@ import { compactor } from "../session/compaction.ts";
 import { type Capability, readCapability } from "../tool/capability.ts";
 import { checkRecoveryRules } from "../tool/recovery-rules.ts";
 import { checkName, type Tool } from "../tool/tool.ts";
+import { remembered } from "../util/remembered.ts";
 import { unknownTool } from "../error/check-shape.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { observerOf } from "./observers.ts";
@@ -48,6 +50,12 @@ export interface AgentPlan {
   readonly input?: Schema;
   readonly model?: Model;
 }
+
+/** The plan of a run that began in an earlier process: one for all of them, because hashes are kept by plan. Depends on: the plan. */
+export const begunPlan = remembered((plan: AgentPlan): AgentPlan => ({
+  ...plan,
+  hooks: withThoseGone(plan.hooks),
+}));
 
 /** Makes a model from the author's source. @throws WritError `model-invalid`, `model-name-invalid` */
 export type ResolveModel = (source: ModelSource, agent: string) => Model;

@@ -1,7 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import { withoutSecrets } from "../run/secrets.ts";
 import type { Host } from "../journal/host.ts";
-import { withThoseGone } from "../hook/consult.ts";
+import { startKey } from "../journal/record-form.ts";
 import { type Checkpoint, checkpointFault } from "../run/checkpoint.ts";
 import { type End, endBy, exhausted } from "../run/end.ts";
 import type { Finished } from "../run/finished.ts";
@@ -31,7 +31,7 @@ import { beganWithout, inSession, keep, type OpenSession, sessionKey } from "./i
 import { answerPlainly } from "./plain.ts";
 import { forcedCall } from "./forced-call.ts";
 import type { AgenticPlan, PlannedSkill } from "./plan-skill.ts";
-import type { AgentPlan, ChosenSkill } from "./plan.ts";
+import { type AgentPlan, begunPlan, type ChosenSkill } from "./plan.ts";
 import type { AnyDefinition } from "./definition.ts";
 import { askedMessage, declareIntent, type Declaring, gateOf, isWhole } from "./run-intent.ts";
 import { type Begin, type Begun, frameOf, type RunFrame } from "./runnable.ts";
@@ -69,7 +69,7 @@ export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
   const { definition, host } = around;
   const { name, tools } = around.plan;
   const base = frameOf(name, wanted.options, { ...wanted, host, tools, account: definition.account });
-  const plan = base.journal.find === undefined ? around.plan : withThoseGone(around.plan, base.journal);
+  const plan = base.journal.find?.(startKey) === undefined ? around.plan : begunPlan(around.plan);
   const { input: given } = wanted;
   const isRead = typeof given === "string" && plan.input === undefined;
   const reading = isRead ? { input: given } : readInput(given, { name, schema: plan.input });

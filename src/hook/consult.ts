@@ -55,11 +55,10 @@ export function isConsulted(
 }
 
 /**
- * A plan with the hooks of a run that may have begun in an earlier process. If the agent no longer has a hook for some place, the recorded answer of the former
- * hook is used.
+ * The hooks of a run that began in an earlier process. If the agent no longer has a hook for some place, the recorded answer of the former hook is used.
  */
-export function withThoseGone<Plan extends { readonly hooks: Hooks }>(plan: Plan, { find }: Journal): Plan {
-  return find?.(startKey) === undefined ? plan : { ...plan, hooks: { ...gone, ...plan.hooks } };
+export function withThoseGone(hooks: Hooks): Hooks {
+  return { ...gone, ...hooks };
 }
 
 const gone: Hooks = {

@@ -1,5 +1,5 @@
 import { createHook } from "node:async_hooks";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { agent, memoryJournal, type Policy, tool } from "../../../src/index.ts";
 import type { ModelRequest } from "../../../src/models.ts";
 
@@ -53,3 +53,20 @@ it.each([{ mode: "replay" as const }, {}])(
     expect(long - short).toBeLessThan(30); // of 200 turns, after 128 of which timers have a turn: what else the process does may make some too
   },
 );
+
+it("the tools of an agent are hashed once for all of its runs that go on", async () => {
+  const description = "Words that stand nowhere else.";
+  const tools = [tool({ name: "look", description, inputSchema: { type: "object" }, execute: () => "seen" })];
+  const run = agent({ name: "walker", model: () => "done", tools });
+  const journal = memoryJournal();
+  await run.run("Go", { journal, runId: "r", onEvent: () => undefined });
+  const kept = journal.records.filter(({ key }) => key !== "end");
+  const hashed: number[] = [];
+  for (let process = 0; process < 3; process += 1) {
+    const stringify = vi.spyOn(JSON, "stringify");
+    await run.run("Go", { journal: memoryJournal(kept), runId: "r", onEvent: () => undefined });
+    hashed.push(stringify.mock.calls.filter(([value]) => value === description).length);
+    stringify.mockRestore();
+  }
+  expect(hashed).toEqual([1, 0, 0]);
+});
