@@ -45,9 +45,14 @@ export class WritError<Code extends ErrorCode = ErrorCode> extends Error {
     this.hint = fill(entry.hint, data);
     const { retryable = entry.retryable, retryAfterMs } = options;
     // Printed with the error only where they say something.
-    Object.defineProperties(this, {
-      retryable: { value: retryable, enumerable: retryable },
-      retryAfterMs: { value: retryAfterMs, enumerable: retryAfterMs !== undefined },
+    if (retryable) this.retryable = true;
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
+  }
+
+  static {
+    Object.defineProperties(this.prototype, {
+      retryable: { value: false, writable: true },
+      retryAfterMs: { value: undefined, writable: true },
     });
   }
 }
@@ -85,6 +90,7 @@ export function messageOf(thrown: unknown): string {
 }
 
 function fill(template: string, data: Readonly<Record<string, string | number>>): string {
+  if (!template.includes("{")) return template;
   return template.replaceAll(/\{([a-zA-Z]+)\}/g, (whole, field: string) =>
     Object.hasOwn(data, field) ? String(data[field]) : whole,
   );

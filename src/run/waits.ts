@@ -9,11 +9,21 @@ export interface OpenQuestion {
   readonly request: ApprovalRequest;
 }
 
+/** An error to whoever catches it. It has no stack, because V8 takes longer to note one than a run takes to stop and wait. */
+class WithoutStack {
+  static {
+    Object.setPrototypeOf(this.prototype, Error.prototype);
+  }
+}
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it inherits everything from Error but the stack
+const ErrorWithoutStack = WithoutStack as new () => Error;
+
 /**
  * Thrown if a run cannot go on before a question is answered, or because it is handed over. It passes through everything around that place: it is neither
  * the result of a call nor the failure of a tool, and the steps it passes through are not recorded.
  */
-export class RunWaits extends Error {
+export class RunWaits extends ErrorWithoutStack {
+  override readonly message: string;
   readonly questions: readonly OpenQuestion[];
   /** True if another process is to go on with the run. */
   readonly isHandedOver: boolean;
@@ -23,7 +33,8 @@ export class RunWaits extends Error {
   results: readonly (ToolResult | undefined)[] = [];
 
   constructor(questions: readonly OpenQuestion[], isHandedOver = false, inside: readonly Inside[] = []) {
-    super(isHandedOver ? "the run is handed over" : "the run waits for an answer");
+    super();
+    this.message = isHandedOver ? "the run is handed over" : "the run waits for an answer";
     this.questions = questions;
     this.isHandedOver = isHandedOver;
     this.inside = inside;
