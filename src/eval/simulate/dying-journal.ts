@@ -20,6 +20,43 @@ const isCall = /\/call\/\d+$/;
 /** The time for which a process stands still. */
 const stallMs = 20_000;
 
+/** The deviations at the steps of one process, which can die at a recorded step too. */
+class Deaths {
+  private readonly machine: Machine;
+  private readonly mortality: Mortality;
+  /** The deviations at recorded steps that were looked up, until the steps are taken. */
+  private readonly ahead = new Map<string, Drawn | undefined>();
+
+  constructor(machine: Machine, mortality: Mortality) {
+    this.machine = machine;
+    this.mortality = mortality;
+  }
+
+  at({ key }: Step<unknown>): Drawn | undefined {
+    if (!this.ahead.has(key)) return this.draw(key);
+    const death = this.ahead.get(key);
+    this.ahead.delete(key);
+    return death;
+  }
+
+  /** True if nothing happens at recorded steps. Otherwise it happens once they are taken. */
+  areQuiet(steps: readonly Step<unknown>[]): boolean {
+    const drawn = steps.map(({ key }) => [key, this.draw(key)] as const);
+    if (drawn.every(([, death]) => death === undefined)) return true;
+    for (const [key, death] of drawn) this.ahead.set(key, death);
+    return false;
+  }
+
+  private draw(key: string): Drawn | undefined {
+    const { world } = this.machine;
+    const at = `step ${world.count("step")}`;
+    world.note(`${at} is ${key}`);
+    return world.choose({ kind: "step", at, weight: isCall.test(key) ? 3 : 1 }, (random) =>
+      this.mortality.hasSpare() ? drawDeath(random) : undefined,
+    );
+  }
+}
+
 /** The journal of a run whose process may die at each step. A promise that a dead process waits for never resolves. */
 export function dyingJournal(journal: RunJournal, machine: Machine, mortality: Mortality): RunJournal {
   const { process, world } = machine;
@@ -28,13 +65,7 @@ export function dyingJournal(journal: RunJournal, machine: Machine, mortality: M
     mortality.die();
     return never();
   };
-  function chosen(key: string): Drawn | undefined {
-    const at = `step ${world.count("step")}`;
-    world.note(`${at} is ${key}`);
-    return world.choose({ kind: "step", at, weight: isCall.test(key) ? 3 : 1 }, (random) =>
-      mortality.hasSpare() ? drawDeath(random) : undefined,
-    );
-  }
+  const deaths = new Deaths(machine, mortality);
   function mortal<Result>(step: Step<Result>, death: Drawn | undefined): Step<Result> {
     return withWork(step, async (work) => {
       if (!process.isAlive) return never();
@@ -56,19 +87,23 @@ export function dyingJournal(journal: RunJournal, machine: Machine, mortality: M
   }
   return {
     ...journal,
-    recorded: () => undefined, // a process can die at a step that is recorded too
+    recorded(steps) {
+      const results = process.isAlive ? journal.recorded?.(steps) : undefined;
+      if (results === undefined) return undefined;
+      return deaths.areQuiet(steps) ? results : undefined;
+    },
     async step(step) {
       if (!process.isAlive) return never();
-      const death = chosen(step.key);
+      const death = deaths.at(step);
       return kept(await journal.step(mortal(step, death)), death);
     },
     async all(steps) {
       if (!process.isAlive) return never();
-      const deaths = steps.map(({ key }) => chosen(key));
-      const results = await journal.all(steps.map((step, place) => mortal(step, deaths[place])));
+      const drawn = steps.map((step) => deaths.at(step));
+      const results = await journal.all(steps.map((step, place) => mortal(step, drawn[place])));
       return kept(
         results,
-        deaths.find((death) => death?.does === "dies-after" || death?.does === "stalls"),
+        drawn.find((death) => death?.does === "dies-after" || death?.does === "stalls"),
       );
     },
     ...asking(journal, machine, mortality),

@@ -45,6 +45,8 @@ export interface Simulation {
   readonly failure?: SimulationFailure;
 }
 
+const ownInvariants = Object.entries(runtimeInvariants);
+
 /** One in this many durable schedules is replayed from its records, which costs as much as the schedule. */
 const replayedShare = 4;
 
@@ -136,7 +138,7 @@ async function verdictOn<State>(
   const evidence = evidenceOf(played, subject);
   const { world } = played;
   const trace = world.trace.join("\n");
-  for (const [invariant, holds] of Object.entries(runtimeInvariants))
+  for (const [invariant, holds] of ownInvariants)
     for (const message of holds(evidence)) world.fault(invariant, message);
   const { invariants = {} } = options;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was made for this schedule
