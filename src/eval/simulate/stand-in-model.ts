@@ -5,7 +5,7 @@ import type { Json } from "../../util/json.ts";
 import type { Machine } from "./machine.ts";
 import { type KnownTool, mutated, proposal } from "./propose.ts";
 import { pick, type DeviationName, type ProposedCall, type Random, type Drawn } from "./schedule.ts";
-import { never } from "./world.ts";
+import { never, type World } from "./world.ts";
 
 /** A reply of the script: calls, or an answer. */
 export type ScriptReply = string | { readonly calls: readonly ProposedCall[] };
@@ -60,45 +60,46 @@ async function* reply(request: ModelRequest, part: ModelPart, machine: Machine):
     });
   const { does, calls } = deviation ?? {};
   const said = calls === undefined ? quiet(request.messages, part) : { calls };
-  yield* deltas(said, { number, machine, does });
+  for (const delta of written(said, { number, world, does })) yield delta; // `yield*` would make three promises more of each
+  if (typeof said !== "string") await machine.sleep(endMs);
+  if (does === "breaks-off") throw broken();
+  world.note(`model ${number} ${shownReply(said)}`);
+  yield { type: "end", finishReason: finishOf(said, does), usage: { inputTokens: 10, outputTokens: 5 } };
 }
 
 interface Saying {
   readonly number: number;
-  readonly machine: Machine;
+  readonly world: World;
   readonly does: DeviationName | undefined;
 }
 
-async function* deltas(said: ScriptReply, { number, machine, does }: Saying): AsyncGenerator<Delta> {
-  const { world } = machine;
-  const usage = { inputTokens: 10, outputTokens: 5 };
-  if (typeof said === "string") {
-    yield { type: "text-delta", text: said };
-    if (does === "breaks-off") throw broken();
-    world.note(`model ${number} answers ${said}`);
-    yield { type: "end", finishReason: "stop", usage };
-    return;
-  }
+/** The deltas of a reply before its end. */
+function* written(said: ScriptReply, { number, world, does }: Saying): Generator<Delta, void> {
+  if (typeof said === "string") return yield { type: "text-delta", text: said };
   const { calls } = said;
   const last = calls.length - 1;
   for (const [index, { name, arguments: args }] of calls.entries()) {
-    const written = JSON.stringify(args);
+    const text = JSON.stringify(args);
     const isCut = does === "is-cut" && index === last;
     if (isCut) world.cut.add(`c${number}_${index}`);
     if (does === "breaks-off") world.brokenOff.add(`c${number}_${index}`);
     for (const id of does === "doubles" && index === last ? [index, index] : [index]) {
       yield { type: "call-start", id: `c${number}_${id}`, name };
-      yield { type: "call-delta", id: `c${number}_${id}`, text: isCut ? half(written) : written };
+      yield { type: "call-delta", id: `c${number}_${id}`, text: isCut ? half(text) : text };
       if (!isCut) yield { type: "call-end", id: `c${number}_${id}` };
     }
   }
-  await machine.sleep(endMs);
-  if (does === "breaks-off") throw broken();
-  world.note(
-    `model ${number} calls ${calls.map(({ name, arguments: args }) => `${name} ${JSON.stringify(args)}`).join(", ")}`,
-  );
-  const finishReason = does === "is-cut" ? "length" : calls.length === 0 ? "stop" : "tool-calls";
-  yield { type: "end", finishReason, usage };
+}
+
+function finishOf(said: ScriptReply, does: DeviationName | undefined): "length" | "stop" | "tool-calls" {
+  if (typeof said === "string") return "stop";
+  if (does === "is-cut") return "length";
+  return said.calls.length === 0 ? "stop" : "tool-calls";
+}
+
+function shownReply(said: ScriptReply): string {
+  if (typeof said === "string") return `answers ${said}`;
+  return `calls ${said.calls.map(({ name, arguments: args }) => `${name} ${JSON.stringify(args)}`).join(", ")}`;
 }
 
 /** The part of arguments that is there when a reply ends in the middle of them: never JSON, because an object ends with its bracket. */
