@@ -52,7 +52,7 @@ export interface AgentPlan {
 }
 
 /** The plan of a run that began in an earlier process: one for all of them, because hashes are kept by plan. Depends on: the plan. */
-export const begunPlan = remembered((plan: AgentPlan): AgentPlan => ({
+export const begunPlan: (plan: AgentPlan) => AgentPlan = remembered((plan) => ({
   ...plan,
   hooks: withThoseGone(plan.hooks),
 }));

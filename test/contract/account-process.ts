@@ -1,15 +1,17 @@
 /**
- * A process that runs an agent on an account in a SQLite file, for the tests of several at once. For each line `run <ms>` of its input it runs the
+ * A process that runs an agent on an account in a SQLite file or in PostgreSQL, for the tests of several at once. For each line `run <ms>` of its input it runs the
  * agent, whose model takes so long, and says how that ended.
  */
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { agent } from "../../src/index.ts";
 import { account } from "../../src/policy.ts";
+import { postgresAccounts } from "../../src/postgres.ts";
 import { sqliteAccounts } from "../../src/sqlite.ts";
 
-const [, , file = "", tokens = "", expiresMs = "600000"] = process.argv;
-const store = sqliteAccounts(file);
+const [, , place = "", tokens = "", expiresMs = "600000"] = process.argv;
+const [url = "", schema] = place.split("#");
+const store = schema === undefined ? sqliteAccounts(place) : postgresAccounts(url, { schema });
 const kim = account({
   store,
   key: "kim",
@@ -33,4 +35,4 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { outcome } = await clerk.run("hi", { account: kim });
   console.log(`${outcome.type} ${(await kim.used()).tokens}`);
 }
-store.close();
+await store.close();

@@ -75,7 +75,10 @@ interface Saying {
 
 /** The deltas of a reply before its end. */
 function* written(said: ScriptReply, { number, world, does }: Saying): Generator<Delta, void> {
-  if (typeof said === "string") return yield { type: "text-delta", text: said };
+  if (typeof said === "string") {
+    yield { type: "text-delta", text: said };
+    return;
+  }
   const { calls } = said;
   const last = calls.length - 1;
   for (const [index, { name, arguments: args }] of calls.entries()) {

@@ -200,7 +200,7 @@ function checked(entry: unknown): AccountEntry | undefined {
 }
 
 /**
- * Keeps accounts in the memory of this process. `sqliteAccounts()` keeps them in a file that several processes share.
+ * Keeps accounts in the memory of this process. `sqliteAccounts()` keeps them in a file that several processes share, `postgresAccounts()` in a database.
  *
  * @example
  * ```ts

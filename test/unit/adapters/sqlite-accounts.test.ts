@@ -1,24 +1,19 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
-import type { Readable, Writable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { agent } from "../../../src/index.ts";
 import { account } from "../../../src/policy.ts";
 import { sqliteAccounts } from "../../../src/sqlite.ts";
 import { scripted } from "../../../src/testing.ts";
+import { endSpenders, Spender } from "../../contract/spender.ts";
 
-const program = join(import.meta.dirname, "../../contract/account-process.ts");
 const usage = { inputTokens: 20, outputTokens: 80 };
 
 let folder = "";
 let file = "";
-const spenders: Spender[] = [];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "writ-accounts-"));
@@ -26,39 +21,9 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  await Promise.all(spenders.splice(0).map((one) => one.kill()));
+  await endSpenders();
   rmSync(folder, { recursive: true, force: true });
 });
-
-/** Another process that spends from the same account. */
-class Spender {
-  readonly process: ChildProcessByStdio<Writable, Readable, null>;
-  private readonly lines: AsyncIterator<string>;
-
-  constructor(...more: readonly string[]) {
-    const args = ["--disable-warning=ExperimentalWarning", program, file, ...more];
-    this.process = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
-    this.lines = createInterface({ input: this.process.stdout })[Symbol.asyncIterator]();
-    spenders.push(this);
-  }
-
-  async line(): Promise<string> {
-    const next = await this.lines.next();
-    return next.done === true ? "ended" : next.value;
-  }
-
-  /** Begins a run whose model takes so many milliseconds. */
-  run(ms: number): void {
-    this.process.stdin.write(`run ${ms}\n`);
-  }
-
-  async kill(): Promise<void> {
-    if (this.process.exitCode !== null || this.process.signalCode !== null) return;
-    const gone = once(this.process, "exit");
-    this.process.kill("SIGKILL");
-    await gone;
-  }
-}
 
 describe("accounts in SQLite", () => {
   it("keeps what was booked when the file is opened again [Y17]", async () => {
@@ -79,7 +44,7 @@ describe("accounts in SQLite", () => {
   });
 
   it("gives the last bit to one of two processes [Y17]", async () => {
-    const pair = [new Spender("100"), new Spender("100")];
+    const pair = [new Spender(file, "100"), new Spender(file, "100")];
     for (const one of pair) expect(await one.line()).toBe("ready");
     for (const one of pair) one.run(300);
     const said = await Promise.all(pair.map((one) => one.line()));
@@ -90,7 +55,7 @@ describe("accounts in SQLite", () => {
   });
 
   it("frees what a process had reserved that died, once that expires [Y17]", async () => {
-    const [first, second] = [new Spender("100", "1500"), new Spender("100", "1500")];
+    const [first, second] = [new Spender(file, "100", "1500"), new Spender(file, "100", "1500")];
     for (const one of [first, second]) expect(await one.line()).toBe("ready");
     first.run(60_000);
     expect(await first.line()).toBe("asked");
