@@ -1,6 +1,14 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { agent, type AgentEvent, inMemorySessions, memoryJournal, session, tool } from "../../src/index.ts";
+import {
+  agent,
+  type AgentEvent,
+  inMemorySessions,
+  memoryJournal,
+  secret,
+  session,
+  tool,
+} from "../../src/index.ts";
 import { fakeTool, scripted, type ScriptStep } from "../../src/testing.ts";
 import { labelled } from "../../src/tools.ts";
 
@@ -224,6 +232,22 @@ describe("the value of a result that is too long to be shown", () => {
     const talk = session(inMemorySessions(), "s");
     expect(await writings(() => reading().run("Read", { session: talk }))).toBe(1 + 1);
     expect(await writings(() => reading().run("Read", { journal: memoryJournal() }))).toBe(1 + 2);
+  });
+
+  it("is written once where a secret is held that is not in it", async () => {
+    process.env["WRIT_LONG_KEY"] = "key-of-a-service";
+    const keyed = tool({
+      name: "read_rows",
+      description: "Reads rows",
+      inputSchema: {},
+      needs: [secret("WRIT_LONG_KEY")],
+      effect: "read",
+      execute: (_, { secret: take }) => (take("WRIT_LONG_KEY"), rows),
+    });
+    const grants = [secret("WRIT_LONG_KEY")];
+    const reading = agent({ name: "a", model: scripted([asked, "Done."]), tools: [keyed], grants });
+    expect(await writings(() => reading.run("Read"))).toBe(1);
+    delete process.env["WRIT_LONG_KEY"];
   });
 
   it("is told whole where the run ends, and read on in by the model", async () => {
