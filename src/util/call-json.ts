@@ -32,11 +32,6 @@ export function keyTwice(key: string): string {
   return `it has the key ${JSON.stringify(key)} twice in one object`;
 }
 
-/** True of such a reason. */
-export function isKeyTwice(reason: string): boolean {
-  return /^it has the key ".*" twice in one object$/s.test(reason);
-}
-
 /** The first key that occurs twice in one object of a text of JSON, `deepest` objects deep at most. */
 export function repeatedKey(text: string, deepest: number = Infinity): string | undefined {
   const signs = /["{}]/g;
