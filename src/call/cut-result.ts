@@ -1,7 +1,8 @@
 import { bytesOf } from "../message/file-part.ts";
-import { type FilePart, contentText, type ToolResult } from "../message/message.ts";
+import type { FilePart, ToolResult } from "../message/message.ts";
 import { defaultFileBytes, defaultResultBytes } from "../policy/account/budget.ts";
 import { beginning, isReader, readResult, restText } from "../tool/read-result.ts";
+import { isWhole } from "../tool/result.ts";
 import type { CallRecord, OngoingCall } from "./call.ts";
 
 /** A result as a model sees it, and the number of bytes after which it was cut, if the model can read on. */
@@ -23,7 +24,7 @@ export function cutResult(result: ToolResult, work: OngoingCall): Cut {
 function cutText(result: ToolResult, { at, ready }: OngoingCall): Cut {
   const { run, gate } = at.batch;
   const { resultBytes } = run.limits;
-  const { text, value } = result;
+  const { text } = result;
   if (isReader(ready.tool)) return { result };
   const { text: shown, bytes } = beginning(text, resultBytes);
   if (shown.length >= text.length) return { result };
@@ -32,8 +33,7 @@ function cutText(result: ToolResult, { at, ready }: OngoingCall): Cut {
   const own = before.get(readResult);
   const isNobodys = run.isProgram === true || run.executor !== undefined;
   const isAnothers = own !== undefined && !isReader(own);
-  if (isNobodys || isAnothers || value === undefined || contentText(value) !== text)
-    return { result: { ...result, text: cut } };
+  if (isNobodys || isAnothers || !isWhole(result)) return { result: { ...result, text: cut } };
   const rest = restText(ready.call.id, { from: shown.length, length: text.length });
   return { result: { ...result, text: `${cut}\n${rest}` }, cut: resultBytes };
 }

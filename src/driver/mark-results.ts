@@ -3,7 +3,7 @@ import { inWords } from "../message/place-files.ts";
 import { shownAs } from "../message/transcript.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
-import { isJsonObject, type Json, parseJson, visibleJson } from "../util/json.ts";
+import { type Json, parseJson, visibleJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 import type { Driver, TurnInput } from "./driver.ts";
 
@@ -60,11 +60,15 @@ const marked = new WeakMap<ResultMessage, Json>();
 function withMark(message: ResultMessage): ResultMessage {
   if (labelOf(message).integrity === "trusted") return message;
   const { name, value, text } = message;
-  const isStructured = (isJsonObject(value) || Array.isArray(value)) && JSON.stringify(value) === text;
-  const told = isStructured ? value : text;
+  const told = typeof value === "object" && endsAsJson(text) && JSON.stringify(value) === text ? value : text;
   const shown = { ...message, text: markedText(name, told) };
   marked.set(shown, told);
   return shown;
+}
+
+/** False for the notice at the end of a text that was cut: its value, which may be large, need not be written to see that it says more. */
+function endsAsJson(text: string): boolean {
+  return text.endsWith("}") || /["\d}\]el[]\]$/.test(text);
 }
 
 /** The text of a tool, marked as a stranger's data. */

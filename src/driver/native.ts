@@ -4,7 +4,6 @@ import type { ModelRequest, ReplyFormat } from "../model/model.ts";
 import { type WireNames, wireNames } from "../model/tool-names.ts";
 import { type AllowList, offeredTools, toldFirst, toldTools } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
-import { isKeyTwice } from "../util/call-json.ts";
 import { parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 import { sameJson } from "../util/same-json.ts";
@@ -118,10 +117,10 @@ function unparsedCalls(text: string, turn: TurnInput): readonly ToolCall[] | str
     inputSchema: input.jsonSchema,
   }));
   const { calls, refused, layer } = readTagged(text, known);
-  const twice = refused.find(({ reason }) => isKeyTwice(reason));
-  if ((calls.length === 0 && twice === undefined) || layer !== "tagged" || isQuoted(text, turn))
+  const repeated = refused.find(({ twice }) => twice !== undefined);
+  if ((calls.length === 0 && repeated === undefined) || layer !== "tagged" || isQuoted(text, turn))
     return undefined;
-  if (twice !== undefined) return `in the call of "${twice.name}": ${twice.reason}`;
+  if (repeated !== undefined) return `in the call of "${repeated.name}": ${repeated.reason}`;
   return calls.map(({ name, arguments: args }) => {
     return { type: "tool-call", id: "", name: names.fromWire(name), arguments: args };
   });

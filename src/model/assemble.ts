@@ -9,7 +9,7 @@ import type {
 } from "../message/message.ts";
 import type { ReportedUsage } from "../message/usage.ts";
 import { parseCallJson } from "../util/call-json.ts";
-import { type Json, isJsonObject, type ParsedJson, parseJson, toJson } from "../util/json.ts";
+import { type Json, isJsonObject, type ParsedJson, toJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
 import type { Delta, ReportedResponse, UnreadableCall } from "./model.ts";
 import type { Writing } from "../util/writing.ts";
@@ -238,6 +238,7 @@ export function readArguments(given: Json): Pick<ToolCall, "arguments" | "malfor
 
 /** The object in a text of JSON, if it is one; else the value. */
 function withinText(value: Json): ParsedJson {
-  const isObject = typeof value === "string" && /^\s*\{/.test(value) && parseJson(value).ok;
-  return isObject ? parseCallJson(value) : { ok: true, value };
+  if (typeof value !== "string" || !/^\s*\{/.test(value)) return { ok: true, value };
+  const parsed = parseCallJson(value);
+  return parsed.ok || "twice" in parsed ? parsed : { ok: true, value };
 }

@@ -10,7 +10,7 @@ function scrubOf({ powers }: Where): Scrub | undefined {
   return powers?.holdsSecrets === true ? (text) => powers.scrub(text) : undefined;
 }
 
-/** A copy of plain data without the values of secrets. Parts that are not plain stay as they are. */
+/** Plain data without the values of secrets: a copy of each part that holds one, and every other part as it is. */
 export function withoutSecrets<Value>(value: Value, where: Where): Value {
   const scrub = scrubOf(where);
   return scrub === undefined ? value : clean(value, scrub);
@@ -22,9 +22,17 @@ function clean(value: unknown, scrub: Scrub): unknown {
   if (typeof value === "string") return scrub(value);
   if (typeof value === "number") return scrub(String(value)) === String(value) ? value : scrub(String(value));
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((each: unknown) => clean(each, scrub));
-  const fields = Object.entries(value) as [string, unknown][];
-  return Object.fromEntries(fields.map(([key, field]) => [scrub(key), clean(field, scrub)]));
+  if (Array.isArray(value)) {
+    const list: readonly unknown[] = value.map((each: unknown) => clean(each, scrub));
+    return list.every((each, place) => each === value[place]) ? value : list;
+  }
+  let isClean = true;
+  const fields = Object.entries(value).map(([key, field]: [string, unknown]) => {
+    const told = [scrub(key), clean(field, scrub)] as const;
+    isClean &&= told[0] === key && told[1] === field;
+    return told;
+  });
+  return isClean ? value : Object.fromEntries(fields);
 }
 
 /** The progress that a tool reported, without secrets: a copy, since the tool may change its own. A value that is not JSON becomes null. */

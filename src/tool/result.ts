@@ -10,12 +10,24 @@ import type { Tool } from "./tool.ts";
 import { WithFiles, withoutFiles } from "./with-files.ts";
 import { wrongResult } from "./wrong-values.ts";
 
+// Register: the results whose text was written here from the whole of their value.
+const wholes = new WeakSet<ToolResult>();
+
+/** True if the text of a result is the whole text of its value. The value, which may be large, is written only for a result from elsewhere. */
+export function isWhole(result: ToolResult): boolean {
+  const { value, text } = result;
+  return wholes.has(result) || (value !== undefined && contentText(value) === text);
+}
+
 /** A successful result. A file, or a list of texts and files, is passed on part by part: for the model it is not a JSON value. */
 export function okResult(value: Json, beside: readonly FilePart[] = []): ToolResult {
   if (typeof value !== "object" || !hasFile(value)) {
     const text = contentText(value);
-    if (beside.length === 0) return { status: "ok", text, value };
-    return { status: "ok", text: [text, ...beside.map(fileText)].join("\n"), value, files: beside };
+    if (beside.length > 0)
+      return { status: "ok", text: [text, ...beside.map(fileText)].join("\n"), value, files: beside };
+    const result: ToolResult = { status: "ok", text, value };
+    if (typeof value === "object") wholes.add(result); // a text is compared in no time
+    return result;
   }
   const parts = partsIn(value);
   if (parts === undefined) {

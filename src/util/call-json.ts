@@ -1,16 +1,19 @@
 import { endOfString } from "./end-of-string.ts";
 import { isJsonObject, type Json, type ParsedJson, parseJson } from "./json.ts";
 
+/** The value of a text, or why the text has none; `twice` is the key that stands twice in one object, where that is the reason. */
+type ParsedCall = ParsedJson | { readonly ok: false; readonly reason: string; readonly twice: string };
+
 /**
  * Reads JSON that a model wrote as a call, as {@link parseJson} does, and refuses an object that has a key twice: readers take the one or the other of two, so
  * that what is checked might not be what runs. Never throws.
  */
-export function parseCallJson(text: string): ParsedJson {
+export function parseCallJson(text: string): ParsedCall {
   const parsed = parseJson(text);
   if (!parsed.ok || typeof parsed.value !== "object") return parsed;
   const hasEachKeyOnce = colonsIn(text) === keysIn(parsed.value); // of two equal keys a value has one
   const twice = hasEachKeyOnce ? undefined : repeatedKey(text);
-  return twice === undefined ? parsed : { ok: false, reason: keyTwice(twice) };
+  return twice === undefined ? parsed : { ok: false, reason: keyTwice(twice), twice };
 }
 
 /** The colons of a text, those inside of its strings too. */
@@ -30,11 +33,6 @@ function keysIn(value: Json): number {
 /** The reason to refuse an object that has a key twice. */
 export function keyTwice(key: string): string {
   return `it has the key ${JSON.stringify(key)} twice in one object`;
-}
-
-/** True of such a reason. */
-export function isKeyTwice(reason: string): boolean {
-  return /^it has the key ".*" twice in one object$/s.test(reason);
 }
 
 /** The first key that occurs twice in one object of a text of JSON, `deepest` objects deep at most. */

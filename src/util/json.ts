@@ -91,8 +91,8 @@ export function wholeJson(value: unknown): ParsedJson {
 }
 
 /**
- * The copy of a value that is JSON as it stands: plain objects, lists without holes, texts, small numbers. Undefined for
- * a value that `JSON.stringify` would change or refuse, and for one that is nested deep.
+ * The copy of a value that is JSON as it stands: plain objects, lists without holes, texts, small numbers, and dates, which rows of
+ * databases have. Undefined for a value that `JSON.stringify` would change or refuse, and for one that is nested deep.
  */
 function plainCopy(value: unknown, depth: number): Json | undefined {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
@@ -100,6 +100,9 @@ function plainCopy(value: unknown, depth: number): Json | undefined {
   if (typeof value !== "object" || depth === shallow) return undefined;
   return Array.isArray(value) ? plainList(value, depth + 1) : plainFields(value, depth + 1);
 }
+
+// oxlint-disable-next-line no-restricted-globals -- the class of the dates of others, not the clock
+const datePrototype: unknown = Date.prototype;
 
 /** The depth up to which values are copied as they stand: a value that contains itself must come to an end. */
 const shallow = 16;
@@ -121,7 +124,11 @@ function plainList(list: readonly unknown[], depth: number): Json | undefined {
 }
 
 function plainFields(fields: object, depth: number): Json | undefined {
-  if (Object.getPrototypeOf(fields) !== Object.prototype || "toJSON" in fields) return undefined;
+  const prototype: unknown = Object.getPrototypeOf(fields);
+  if (prototype === datePrototype && !Object.hasOwn(fields, "toJSON"))
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is no date throws here, as in JSON.stringify
+    return plainCopy((fields as Date).toJSON(), depth);
+  if ((prototype !== Object.prototype && prototype !== null) || "toJSON" in fields) return undefined;
   const copy: Record<string, Json> = {};
   for (const key of Object.keys(fields)) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the key is one of its fields

@@ -91,6 +91,13 @@ it.each(["strict", "safe", "lenient"] as const)("the recogniser takes no such ca
   ])
     expect(recogniser(tools, mode).read(text)).toMatchObject({
       calls: [],
-      refused: [{ name: "pay", reason: 'it has the key "amount" twice in one object' }],
+      refused: [{ name: "pay", reason: 'it has the key "amount" twice in one object', twice: "amount" }],
     });
+});
+
+it("the recogniser names no key where it refuses for another reason", () => {
+  const tools = [fakeTool("pay", "", { inputSchema: z.object({ amount: z.number() }) })];
+  const { refused } = recogniser(tools).read('{"name": "pay", "arguments": {}}');
+  expect(refused).toHaveLength(1);
+  expect(refused[0]).not.toHaveProperty("twice");
 });

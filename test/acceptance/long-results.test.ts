@@ -1,6 +1,14 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { agent, inMemorySessions, memoryJournal, session, tool } from "../../src/index.ts";
+import {
+  agent,
+  type AgentEvent,
+  inMemorySessions,
+  memoryJournal,
+  secret,
+  session,
+  tool,
+} from "../../src/index.ts";
 import { fakeTool, scripted, type ScriptStep } from "../../src/testing.ts";
 import { labelled } from "../../src/tools.ts";
 
@@ -187,6 +195,91 @@ describe("a result that is too long to be shown", () => {
       ["read_log", "read_result"],
       [],
       [],
+    ]);
+  });
+});
+
+describe("the value of a result that is too long to be shown", () => {
+  const rows = Array.from({ length: 10_000 }, (_, id) => ({ id, name: `name ${id}` }));
+  const length = JSON.stringify(rows).length;
+  const readRows = fakeTool("read_rows", rows);
+  const asked = { calls: [{ id: "rows1", name: "read_rows" }] };
+  const from = { calls: [{ name: "read_result", arguments: { call: "rows1", from: 65_536 } }] };
+
+  /** Counts how often the whole value is written as JSON meanwhile. */
+  async function writings(work: () => Promise<unknown>): Promise<number> {
+    const written = vi.spyOn(JSON, "stringify");
+    try {
+      await work();
+      const texts = written.mock.results.map(({ value }) => value as unknown);
+      return texts.filter((text) => typeof text === "string" && text.length >= length).length;
+    } finally {
+      written.mockRestore();
+    }
+  }
+
+  it("is written as JSON once, however many turns follow", async () => {
+    const again = Array.from({ length: 3 }, () => ({ calls: [{ name: "other" }] }));
+    const model = scripted([asked, ...again, "Done."]);
+    const reading = agent({ name: "a", model, tools: [readRows, fakeTool("other", "short")] });
+    const run = (): Promise<unknown> => reading.run("Read", { onEvent: () => undefined });
+    expect(await writings(run)).toBe(1);
+  });
+
+  it("is written once more by each store that keeps it, and by a journal for its fingerprint", async () => {
+    const reading = (): ReturnType<typeof agent> =>
+      agent({ name: "a", model: scripted([asked, "Done."]), tools: [readRows] });
+    const talk = session(inMemorySessions(), "s");
+    expect(await writings(() => reading().run("Read", { session: talk }))).toBe(1 + 1);
+    expect(await writings(() => reading().run("Read", { journal: memoryJournal() }))).toBe(1 + 2);
+  });
+
+  it("is written once where a secret is held that is not in it", async () => {
+    process.env["WRIT_LONG_KEY"] = "key-of-a-service";
+    const keyed = tool({
+      name: "read_rows",
+      description: "Reads rows",
+      inputSchema: {},
+      needs: [secret("WRIT_LONG_KEY")],
+      effect: "read",
+      execute: (_, { secret: take }) => (take("WRIT_LONG_KEY"), rows),
+    });
+    const grants = [secret("WRIT_LONG_KEY")];
+    const reading = agent({ name: "a", model: scripted([asked, "Done."]), tools: [keyed], grants });
+    expect(await writings(() => reading.run("Read"))).toBe(1);
+    delete process.env["WRIT_LONG_KEY"];
+  });
+
+  it("is told whole where the run ends, and read on in by the model", async () => {
+    const model = scripted([asked, from, "Done."]);
+    const events: unknown[] = [];
+    const onEvent = (event: AgentEvent): void =>
+      void (event.type === "tool-end" && events.push(event.result));
+    const { transcript } = await agent({ name: "a", model, tools: [readRows] }).run("Read", { onEvent });
+    const [first, second] = resultsOf(transcript.messages);
+    expect(first?.value).toEqual(rows);
+    expect(events[0]).toMatchObject({ value: rows, text: first?.text });
+    expect(first?.text.slice(0, 65_536) + (second?.text ?? "").slice(0, 65_536)).toBe(
+      JSON.stringify(rows).slice(0, 2 * 65_536),
+    );
+    const told = resultsOf(model.requests[1]?.messages ?? [])[0]?.text ?? "";
+    expect(JSON.parse(told)).toEqual({ tool: "read_rows", trusted: false, value: first?.text });
+  });
+
+  it("is not read on in where a hook gave another than the text tells", async () => {
+    const afterToolCall = ({ result }: { readonly result: Read }) => ({
+      result: { ...result, value: rows.slice(1) },
+    });
+    const model = scripted([asked, "Done."]);
+    const masking = agent({
+      name: "a",
+      model,
+      tools: [readRows],
+      hooks: [{ name: "h", afterToolCall } as never],
+    });
+    const { transcript } = await masking.run("Read");
+    expect(resultsOf(transcript.messages)).toMatchObject([
+      { value: rows.slice(1), text: expect.not.stringContaining("read_result") as string },
     ]);
   });
 });

@@ -83,6 +83,15 @@ describe("marks", () => {
     expect(shown[0]).not.toMatch(/[\p{Cc}\u202e\u200b\u2028\u2029\ufeff\u{e0041}]/u);
   });
 
+  it.each([[[]], [["a"]], [[1]], [[true]], [[null]], [[[]]], [[{}]], [{}], [{ a: "]" }]])(
+    "hold a value, not its text: %j",
+    async (value) => {
+      const { requests } = await run([calling("rows"), "done"], [fakeTool("rows", value)]);
+      const [shown = ""] = shownTexts(requests[1] as ModelRequest);
+      expect(JSON.parse(shown)).toEqual({ tool: "rows", trusted: false, value });
+    },
+  );
+
   it.each([
     ["json", (name: string) => `{"action":{"tool":"${name}","args":{}}}`, (text: string) => text],
     ["inline", (name: string) => `{"tool":"${name}","arguments":{}}`, (text: string) => text],

@@ -30,6 +30,8 @@ export interface RefusedCall {
   /** The name as it was written. */
   readonly name: string;
   readonly reason: string;
+  /** The key that stands twice in one object, where that is the reason. */
+  readonly twice?: string;
 }
 
 /** The calls in a text. */

@@ -18,6 +18,7 @@ import {
   type RecogniserMode,
   recogniserModes,
   type Recognition,
+  type RefusedCall,
 } from "./recognise.ts";
 import { type CallWords, callWords, visibleText } from "./visible-text.ts";
 
@@ -143,7 +144,7 @@ function settle(found: Found, { known, mode, options }: Reading): Recognition {
   const written = groups.flatMap(({ calls }) => calls);
   const doubt = whyNot({ ...found, groups }, mode, options);
   if (doubt !== undefined)
-    return { ...nothing, layer, refused: written.map(({ name }) => ({ name, reason: doubt })) };
+    return { ...nothing, layer, refused: written.map(({ name }) => ({ name, ...doubt })) };
   const judging: Judging = {
     known,
     mode,
@@ -160,16 +161,20 @@ function settle(found: Found, { known, mode, options }: Reading): Recognition {
 }
 
 /** The reason for which none of the calls is taken, by the text that they stand in. */
-function whyNot(found: Found, mode: RecogniserMode, { cut }: ReadOptions): string | undefined {
+function whyNot(
+  found: Found,
+  mode: RecogniserMode,
+  { cut }: ReadOptions,
+): Omit<RefusedCall, "name"> | undefined {
   const { text, layer, groups, twice } = found;
   const first = groups[0]?.start ?? 0;
   const last = groups.at(-1);
-  if (cut === true || last?.isOpen === true) return "the text was cut off";
-  if (mode === "strict" && !isExactly(found)) return "there is more in the text than calls";
-  if (twice !== undefined) return keyTwice(twice);
-  return mode === "safe"
-    ? doubtOf({ layer, before: text.slice(0, first), after: text.slice(last?.end) })
-    : undefined;
+  if (cut === true || last?.isOpen === true) return { reason: "the text was cut off" };
+  if (mode === "strict" && !isExactly(found)) return { reason: "there is more in the text than calls" };
+  if (twice !== undefined) return { reason: keyTwice(twice), twice };
+  if (mode !== "safe") return undefined;
+  const reason = doubtOf({ layer, before: text.slice(0, first), after: text.slice(last?.end) });
+  return reason === undefined ? undefined : { reason };
 }
 
 /** Signs that belong to the marks of calls, before, between and behind them. */

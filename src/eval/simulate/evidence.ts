@@ -2,6 +2,7 @@ import type { AgentEvent, Fact } from "../../event/event.ts";
 import type { Outcome } from "../../event/outcome.ts";
 import type { Limits } from "../../policy/account/budget.ts";
 import type { Tool } from "../../tool/tool.ts";
+import type { Execution } from "./execution.ts";
 import { isFactEvent } from "./inside-run.ts";
 import type { Played } from "./play.ts";
 import type { SimulatedRun } from "./simulated-run.ts";
@@ -12,7 +13,9 @@ export interface Subject {
   readonly limits: Limits;
   /** Every tool by name, including those of agents inside. */
   readonly tools: ReadonlyMap<string, Tool>;
-  /** The tools with stand-ins: everything told of these, the stand-in did. */
+  /** The tools of each agent, inside too, by its name: a tool inside may have the name of another one. */
+  readonly toolsOf: ReadonlyMap<string, Subject["tools"]>;
+  /** The agent's own tools with stand-ins: everything that its runs tell of these, the stand-in did. */
   readonly standIns: ReadonlySet<string>;
   readonly listed: ReadonlyMap<string, ReadonlySet<string>>;
   /** True if a changed agent may go on with the runs. */
@@ -25,6 +28,11 @@ export interface Subject {
   readonly recovers: boolean;
   /** True if the author has a blocked call skip the rest of its turn. */
   readonly skipsAfterBlocked: boolean;
+}
+
+/** The tool that was executed, as the agent has it that called it. */
+export function toolOf({ toolsOf }: Pick<Subject, "toolsOf">, { agent, tool }: Execution): Tool | undefined {
+  return toolsOf.get(agent)?.get(tool);
 }
 
 /** A run that was played, with the facts that it told. */

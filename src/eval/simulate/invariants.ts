@@ -6,7 +6,7 @@ import type { Tool } from "../../tool/tool.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
 import { isAnswered, isPlanned } from "./agreed-plans.ts";
-import type { Evidence, Told } from "./evidence.ts";
+import { type Evidence, type Told, toolOf } from "./evidence.ts";
 import { budgetFaults } from "./budget-faults.ts";
 import { heardMs } from "./durable-run.ts";
 import { isNotHigher, risen } from "./labels.ts";
@@ -154,10 +154,10 @@ function stopFaults({ world, told, subject }: Evidence): readonly string[] {
     if (run.end !== undefined && run.end.type !== "cancelled")
       return [`${run.id} was cancelled, and ended ${run.end.type}`];
     const late = world.executions.find(
-      ({ runId, atMs, tool }, place) =>
-        runId === run.id &&
-        (world.isDurable ? atMs > stop.atMs + heardMs : place >= stop.begun) &&
-        (isWhole || !mayRunAgain(subject.tools.get(tool) ?? { effect: "read" })),
+      (one, place) =>
+        one.runId === run.id &&
+        (world.isDurable ? one.atMs > stop.atMs + heardMs : place >= stop.begun) &&
+        (isWhole || !mayRunAgain(toolOf(subject, one) ?? { effect: "read" })),
     );
     return late === undefined ? [] : [`${late.tool} (${late.callId}) began after ${run.id} was stopped`];
   });
@@ -242,7 +242,7 @@ function forgottenLabels(told: Evidence["told"], world: World): readonly string[
 function effectFaults({ world, subject }: Evidence): readonly string[] {
   const times = new Map<string, Execution[]>();
   for (const execution of world.executions) {
-    const tool = subject.tools.get(execution.tool);
+    const tool = toolOf(subject, execution);
     if (!execution.tookEffect || tool === undefined || mayRunAgain(tool) || subject.mends) continue;
     times.set(execution.key, [...(times.get(execution.key) ?? []), execution]);
   }

@@ -55,7 +55,8 @@ const replayedShare = 4;
  * seed decides them all, and plays the same schedule again. After each schedule the runtime's own invariants and yours must hold. The first schedule in which
  * one does not is made short, and returned with a test. A given `schedule` also fails if one of its deviations does not happen. No time passes, and the model
  * is not asked. Stand-ins replace the agent's tools, except those that keep their own code (`tools`). Instructions, skills, policy, hooks, budgets, recoveries
- * and schemas are the agent's own.
+ * and schemas are the agent's own. Agents inside may have tools of the same names: a stand-in of `tools` then takes the place of each of them. If the
+ * agents have one name too, the effects of such tools are judged by what one of them declares.
  *
  * @throws WritError `definition-invalid`, `input-invalid`
  * @example

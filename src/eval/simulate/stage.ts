@@ -39,7 +39,7 @@ export async function settingOf<State>(
     standIns: standIns as StandIns["standIns"],
     state: () => state.now,
     script,
-    seen: { listed: new Map(), standIns: new Set(), mends: false, recovers: false },
+    seen: { listed: new Map(), toolsOf: new Map(), standIns: new Set(), mends: false, recovers: false },
     onRequest: checkRequest,
   };
   const later = redeploy === undefined ? undefined : definitionOf(redeploy);

@@ -24,10 +24,12 @@ import { standInOf, standInTool, type ToolPart } from "./stand-in-tool.ts";
 export interface StandIns extends ToolPart {
   readonly script: readonly ScriptReply[];
   /**
-   * Filled in while agents are made: the tools that each skill lists, by `agent/skill`; the tools with stand-ins; whether hooks or recoveries change results.
+   * Filled in while agents are made: the tools that each skill lists, by `agent/skill`; the tools of each agent; the outer agent's with stand-ins; whether
+   * hooks or recoveries change results.
    */
   readonly seen: {
     readonly listed: Map<string, ReadonlySet<string>>;
+    readonly toolsOf: Map<string, ReadonlyMap<string, Tool>>;
     readonly standIns: Set<string>;
     mends: boolean;
     recovers: boolean;
@@ -65,7 +67,7 @@ interface Changing {
   readonly parts: StandIns;
   readonly machine: Machine;
   readonly isOuter: boolean;
-  /** The stand-ins so far: a tool in two lists gets one stand-in for both. */
+  /** The stand-ins so far: a tool in two lists gets one stand-in for both, but for one outside and one inside. */
   readonly made: Map<Tool, Tool>;
 }
 
@@ -117,7 +119,9 @@ function note(definition: AnyDefinition, seen: StandIns["seen"]): void {
   };
   if (agentic.length === 0) list("", tools);
   for (const skill of agentic) list(skill.name, skill.tools);
-  const recovering = [...toolsOf(definition).values()].some((tool) => tool.recover !== undefined);
+  const known = toolsOf(definition);
+  if (!seen.toolsOf.has(name)) seen.toolsOf.set(name, known);
+  const recovering = [...known.values()].some((tool) => tool.recover !== undefined);
   seen.recovers ||= recover !== undefined || recovering;
   seen.mends ||= hooks.length > 0 || seen.recovers;
 }
@@ -148,19 +152,21 @@ function changedTool(
 }
 
 function oneTool(each: Tool, changing: Changing): Tool {
-  const { parts, machine } = changing;
+  const { parts, machine, isOuter } = changing;
   const among = amongOf(each);
   if (among !== undefined && !Object.hasOwn(parts.standIns, each.name))
     return { ...each, execute: among((tool) => oneTool(tool, changing)) };
   const inside = insideOf(each);
   const madeOf = inside.length === 1 ? inside[0]?.madeOf : undefined;
   if (madeOf?.options === undefined || Object.hasOwn(parts.standIns, each.name)) {
-    if (each.isAgent !== true && standInOf(each, parts) !== "own") parts.seen.standIns.add(each.name);
+    const isSimulated = each.isAgent !== true && standInOf(each, parts) !== "own";
+    if (isSimulated && isOuter) parts.seen.standIns.add(each.name);
     return standInTool(each, parts, machine);
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- asTool() keeps both there
   const { definition, options } = madeOf as { definition: AnyDefinition; options: AsToolOptions };
-  const made = standInDefinition(definition, { ...changing, isOuter: false });
+  const around = { ...changing, isOuter: false, made: isOuter ? new Map<Tool, Tool>() : changing.made };
+  const made = standInDefinition(definition, around);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the only models here are stand-ins
   const agent = makeAgent(made, { host: machine.host, resolveModel: (source) => source as Model });
   const front = agent.asTool(options);

@@ -3,7 +3,8 @@ import type { Outcome } from "../../event/outcome.ts";
 import type { MadeCall } from "../../message/made-calls.ts";
 import type { Json } from "../../util/json.ts";
 import { isPlanned } from "./agreed-plans.ts";
-import type { Evidence, Told } from "./evidence.ts";
+import { type Evidence, type Told, toolOf } from "./evidence.ts";
+import type { Execution } from "./execution.ts";
 import type { Machine } from "./machine.ts";
 import { insideRun, type SimulatedInside } from "./inside-run.ts";
 
@@ -61,8 +62,8 @@ export function viewOf<State>(
     agreed: agreed.flatMap(({ runId, callId }) => (isOfRun(runId) ? [callId] : [])),
     begun: world.executions.flatMap(({ runId, callId }) => (isOfRun(runId) ? [callId] : [])),
   });
-  const changes = ({ tool }: { readonly tool: string }): boolean => {
-    const effect = subject.tools.get(tool)?.effect;
+  const changes = (execution: Execution): boolean => {
+    const effect = toolOf(subject, execution)?.effect;
     return effect !== "none" && effect !== "read";
   };
   const effects = world.executions

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { assemble } from "../../../src/model/assemble.ts";
+import { describe, expect, it, vi } from "vitest";
+import { assemble, readArguments } from "../../../src/model/assemble.ts";
 import type { Delta } from "../../../src/model/model.ts";
 
 function replyOf(...deltas: readonly Delta[]): ReturnType<ReturnType<typeof assemble>["reply"]> {
@@ -59,5 +59,26 @@ describe("a reply from its deltas", () => {
     expect(() => replyOf({ type: "call-delta", id: "1", text: "" })).toThrow(
       expect.objectContaining({ code: "reply-invalid" }),
     );
+  });
+});
+
+describe("arguments that were encoded as JSON twice", () => {
+  it("are parsed once, at either depth", () => {
+    const inner = JSON.stringify({ text: "word ".repeat(100) });
+    const parsed = vi.spyOn(JSON, "parse");
+    const { arguments: args } = readArguments(JSON.stringify(inner));
+    const texts = parsed.mock.calls.map(([text]) => text);
+    parsed.mockRestore();
+    expect(args).toEqual(JSON.parse(inner));
+    expect(texts).toEqual([JSON.stringify(inner), inner]);
+  });
+
+  it("stay the text inside where that is none, and are refused with a key that stands twice in it", () => {
+    expect(readArguments(JSON.stringify("{ not JSON"))).toEqual({ arguments: "{ not JSON" });
+    const given = JSON.stringify('{"a": 1, "a": 2}');
+    expect(readArguments(given)).toEqual({
+      arguments: given,
+      malformed: 'they are not valid JSON: it has the key "a" twice in one object',
+    });
   });
 });

@@ -37,6 +37,16 @@ describe("plain data", () => {
     expect(withoutSecrets(given, {})).toBe(given);
   });
 
+  it("is the very same where no secret is in it, and so is each part that is clean", () => {
+    const given = { rows: [{ id: 1, text: "plain" }, []], other: { empty: {} } };
+    expect(withoutSecrets(given, machine())).toBe(given);
+    const kept = { clean: given, list: [given, secret] };
+    const clean = withoutSecrets(kept, machine());
+    expect(clean).toEqual({ clean: given, list: [given, "[secret]"] });
+    expect(clean.clean).toBe(given);
+    expect(clean.list[0]).toBe(given);
+  });
+
   it("that is progress may be nothing, and may be no JSON", () => {
     const circle: Record<string, unknown> = {};
     circle["self"] = circle;

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { maxJsonDepth, parseJson, toJson } from "../../../src/util/json.ts";
 
 describe("JSON from outside", () => {
@@ -60,5 +60,27 @@ describe("JSON from outside", () => {
     });
     expect(toJson(Number.NaN)).toEqual({ ok: true, value: null });
     expect(toJson(undefined)).toEqual({ ok: true, value: null });
+  });
+
+  it("copies rows of a database as they stand: with dates, and without a prototype", () => {
+    const bare = Object.assign(Object.create(null) as object, { id: 2, at: new Date(0) });
+    const rows = [{ id: 1, at: new Date(1e12), never: new Date(Number.NaN) }, bare];
+    const expected: unknown = JSON.parse(JSON.stringify(rows));
+    const spies = [vi.spyOn(JSON, "stringify"), vi.spyOn(JSON, "parse")];
+    const made = toJson(rows);
+    const calls = spies.map(({ mock }) => mock.calls.length);
+    for (const spy of spies) spy.mockRestore();
+    expect(made).toEqual({ ok: true, value: expected });
+    expect(calls).toEqual([0, 0]);
+    const [, copy] = (made as { readonly value: readonly object[] }).value;
+    expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
+  });
+
+  it("follows JSON for a date that says otherwise, or is none", () => {
+    const said = Object.assign(new Date(0), { toJSON: () => ({ day: 1 }) });
+    expect(toJson([said])).toEqual({ ok: true, value: [{ day: 1 }] });
+    expect(toJson([Object.create(Date.prototype)])).toMatchObject({ ok: false });
+    const polluting: unknown = Object.create(null, { ["__proto__"]: { value: {}, enumerable: true } });
+    expect(toJson([polluting])).toMatchObject({ ok: false });
   });
 });
