@@ -115,3 +115,15 @@ describe("a waiting run that is cancelled in its store alone, as by `writ runs c
     expect(await runsIn(all)).toEqual(["b answered"]);
   });
 });
+
+it("warns where the session of a cancelled run refuses to keep it", async () => {
+  const warned = vi.spyOn(process, "emitWarning").mockReturnValue();
+  onTestFinished(() => warned.mockRestore());
+  const all = scene();
+  const { runs } = await waits(all);
+  vi.spyOn(all.kept, "append").mockRejectedValueOnce(new Error("the disk is full"));
+  await runs.cancel("a");
+  expect(warned.mock.calls.map(([text]) => String(text))).toEqual([
+    expect.stringMatching(/its session .* could not be told of it: .*the disk is full/),
+  ]);
+});
