@@ -12,6 +12,8 @@ export interface SessionVisit {
   readonly around: readonly string[];
   readonly host: Pick<Host, "timer">;
   readonly stop: Interrupt<unknown>;
+  /** Left out: the behaviour that the session was given. */
+  readonly whenBusy?: "refuse";
 }
 
 /** The session that a visit wants, and the behaviour while another visit has it. */
