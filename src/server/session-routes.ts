@@ -36,10 +36,16 @@ async function forget(asked: Asked): Promise<Response> {
   return new Response(null, { status: 204 });
 }
 
-/** False where a run of the session is not there for the caller, since they may not use its agent. */
+/**
+ * False where a run of the session is not there for the caller, since they may not use its agent. False also where all of its runs are gone: nobody knows the
+ * agents that it was with.
+ */
 async function mayForget(session: string, { caller, runs }: Asked): Promise<boolean> {
   if (caller.mayUseAll) return true;
-  for await (const run of pagedRuns(runs, { session, limit: mostAtOnce, most: mostAtOnce }))
+  let hasRuns = false;
+  for await (const run of pagedRuns(runs, { session, limit: mostAtOnce, most: mostAtOnce })) {
     if (!caller.mayUse(run.agent)) return false;
-  return true;
+    hasRuns = true;
+  }
+  return hasRuns;
 }

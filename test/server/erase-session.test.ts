@@ -82,6 +82,29 @@ describe("a session that is deleted over HTTP", () => {
     expect(await stores.kept.list()).toEqual(["web/kim"]);
   });
 
+  it("whose runs are all gone is not there for a caller who may use some agents alone: it may be of another one", async () => {
+    const stores = sqlite();
+    const before = served(stores);
+    await before.say("I am Kim.", "a");
+    await ask(before.server, "DELETE /runs/a");
+    const only = [{ name: "web", tokens: [hashToken("web-token")], agents: ["talker"] }];
+    const { server } = served({ ...stores, close: () => undefined }, { principals: only, work: false });
+    expect(await told(ask(server, "DELETE /sessions/kim"))).toMatchObject({
+      status: 404,
+      code: "session-missing",
+    });
+    expect(await stores.kept.list()).toEqual(["web/kim"]);
+  });
+
+  it("is forgotten for a caller who may use the agents of all its runs", async () => {
+    const stores = sqlite();
+    await served(stores).say("I am Kim.", "a");
+    const only = [{ name: "web", tokens: [hashToken("web-token")], agents: ["counter"] }];
+    const { server } = served({ ...stores, close: () => undefined }, { principals: only, work: false });
+    expect(await told(ask(server, "DELETE /sessions/kim"))).toEqual({ status: 204 });
+    expect(await stores.kept.list()).toEqual([]);
+  });
+
   it("stays whole while one of its runs is at work", async () => {
     const gate = Promise.withResolvers<void>();
     const stores = sqlite();
