@@ -29,7 +29,8 @@ export async function tellUntold(
   const { sessions, store } = around;
   if (session === undefined || sessions === undefined || fork !== undefined || find?.(startKey) !== undefined)
     return;
-  const before = await store.list({ session, before: id, limit: most });
+  const known = await store.list({ session, before: id, limit: most });
+  const before = known.filter(({ fork: origin }) => origin === undefined); // a fork tells its session nothing
   if (!before.some(isCancelled)) return;
   const since = Math.max(
     ...before.filter(({ status }) => !unbegun.has(status)).map(({ begunAt }) => begunAt),
@@ -60,8 +61,8 @@ async function isLeft(
   });
 }
 
-function isCancelled({ status, fork }: StoredRun): boolean {
-  return status === "cancelled" && fork === undefined;
+function isCancelled({ status }: StoredRun): boolean {
+  return status === "cancelled";
 }
 
 function isKnown({ agent }: StoredRun, { agents = [] }: DurableAround): boolean {

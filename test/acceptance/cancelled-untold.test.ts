@@ -63,6 +63,17 @@ describe("a waiting run that is cancelled in its store alone, as by `writ runs c
     expect(told).toContain("note");
   });
 
+  it("is so too after a fork of it, which tells no session anything", async () => {
+    const all = scene();
+    const { runs } = await waits(all);
+    await all.store.cancel("a", "no more");
+    await runs.fork("a", { id: "f", beforeTurn: 1 });
+    await expect.poll(async () => (await runs.show("f"))?.status).toBe("waiting");
+    await runs.start(all.clerk, "Hello", { id: "b", session: "s" });
+    await runs.result("b");
+    expect(await runsIn(all)).toEqual(["a cancelled", "b answered"]);
+  });
+
   it("is told by another process too, and once", async () => {
     const all = scene();
     const { worker } = await waits(all);
