@@ -126,7 +126,7 @@ export function checkAlone(
 }
 
 /** Does a part of a run. An error ends the run; what was said and spent before stays. */
-export function finishing(
+function finishing(
   before: Omit<Finished, "end">,
   { plan, inside }: { readonly plan: Pick<AgentPlan, "name">; readonly inside: Frame },
   part: () => Maybe<Finished>,

@@ -1,16 +1,17 @@
 import { isWritError } from "../error/writ-error.ts";
 import { within } from "../run/around.ts";
+import { type End, endBy, thrownEnd } from "../run/end.ts";
 import type { Host } from "../journal/host.ts";
 import type { Finished } from "../run/finished.ts";
 import type { Frame } from "../run/frame.ts";
 import { effectIn } from "../policy/allow-list.ts";
 import type { LoadedSession, SessionHandle } from "../session/session.ts";
 import type { Journal } from "../journal/journal.ts";
+import { inPatience } from "../journal/patience.ts";
 import { startKey } from "../journal/record-form.ts";
 import { fingerprint } from "../util/hash.ts";
 import { untilStopped } from "../util/interrupt.ts";
-import type { Maybe } from "../util/maybe.ts";
-import { finishing } from "./around-run.ts";
+import { type Maybe, rescue } from "../util/maybe.ts";
 import type { AgentPlan } from "./plan.ts";
 import type { PlannedSkill } from "./plan-skill.ts";
 import type { RunFrame } from "./runnable.ts";
@@ -122,11 +123,17 @@ export function keep(
   const effectOf = skill.type === "plain" ? undefined : effectIn(skill.gate.allowed);
   const finished = { ...about, ...(intent === undefined ? {} : { intent }), transcript, acts, effectOf };
   const print = printOf(ended);
+  const unsaved: { end?: End } = {};
   const saving = async (): Promise<string | null> => {
-    await session.handle.save(finished, session.loaded);
+    const saved = session.handle.save(finished, session.loaded);
+    const inTime = inside.stop.reason === undefined ? saved : inPatience(saved, "its session", run.host);
+    await inTime.catch((error: unknown) => {
+      unsaved.end = thrownEnd(error, plan.name);
+      throw error;
+    });
     return print;
   };
-  return finishing(ended, { plan, inside }, async () => {
+  const told = async (): Promise<Finished> => {
     const key = keyOfSave(base.journal, `session/save/${ledger.turns}`, print);
     const step = { key, run: saving, lost: saving };
     const doing = session.handle.keepsReplay === true ? saving() : base.journal.step(step);
@@ -134,11 +141,16 @@ export function keep(
       if (isWritError(error, "run-ended")) return saving(); // the run was cancelled, and nobody else has it: its session is still told what it did
       throw error;
     });
-    // A stopped run is saved too: by then only the store itself can end the waiting.
+    // A stopped run is saved too.
     const kept = inside.stop.reason === undefined ? await untilStopped(keeping, inside.stop) : await keeping;
     if (kept === "stopped") throw new Error("the run was stopped while it was kept in its session");
     return ended;
-  });
+  };
+  const { stop } = inside;
+  return rescue(told, (error) => ({
+    ...ended,
+    end: unsaved.end ?? endBy(error, { gate: { agent: plan.name }, stop }),
+  }));
 }
 
 /** The fingerprint of an end in the record that it was saved. An answer is saved for good, and needs none. */

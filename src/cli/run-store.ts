@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { DurableOptions } from "../durable/durable-options.ts";
 import type { RunStore } from "../durable/run-store.ts";
-import { isWritError, WritError } from "../error/writ-error.ts";
+import { WritError } from "../error/writ-error.ts";
 import { session } from "../session/session.ts";
 import type { SessionStore } from "../session/session-store.ts";
 import { lazy } from "../util/remembered.ts";
@@ -71,16 +71,6 @@ async function sessionsOf(flags: StoreFlags): Promise<() => OpenSessions> {
   }
   const { sqliteSessions } = await import("../adapters/sqlite/sqlite-sessions.ts");
   return () => sqliteSessions(name);
-}
-
-/** Erases a session beside the runs, if there is one. */
-export async function eraseSession(id: string, flags: StoreFlags): Promise<void> {
-  await using sessions = (await sessionsOf(flags))();
-  try {
-    await sessions.delete(id);
-  } catch (error) {
-    if (!isWritError(error, "session-missing")) throw error;
-  }
 }
 
 /** Opens a store that already exists. @throws WritError `option-invalid` */

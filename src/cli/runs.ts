@@ -1,12 +1,13 @@
 import { nodeHost } from "../adapters/clock.ts";
 import { wakeAfter } from "../durable/after-others.ts";
+import { forgetSession } from "../durable/forget-session.ts";
 import { type RunFilter, runStatuses, type StoredRun } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { countOf, wordOf } from "./options.ts";
 import { countText, durationText, jsonLine, oneLine, printable, processOutput, shellWord } from "./output.ts";
-import { eraseSession, knownStore, type StoreFlags } from "./run-store.ts";
+import { knownStore, type OpenPlace, openPlace, type StoreFlags } from "./run-store.ts";
 import { table } from "./table.ts";
 
 /** The options of `writ runs list`. */
@@ -117,10 +118,10 @@ export async function eraseRuns(
   { session, ...flags }: StoreFlags & { readonly session?: string },
 ): Promise<ExitCode> {
   const which = erasedBy(id, session);
-  await using store = await knownStore(flags);
+  await using place = await openPlace(flags, knownStore);
+  const { store } = place;
   const kept = id === undefined ? undefined : (await store.read(id))?.session;
-  const count = await store.erase(which);
-  if (session !== undefined) await eraseSession(session, flags);
+  const count = session === undefined ? await store.erase(which) : await forgotten(session, place);
   await processOutput.answer(
     flags.json === true
       ? jsonLine({ type: "erased", count, ...(kept === undefined ? {} : { session: kept }) })
@@ -131,6 +132,13 @@ export async function eraseRuns(
       `Its session keeps what was said. Erase all of it: writ runs erase --session ${shellWord(kept)}\n`,
     );
   return exitCodes.answered;
+}
+
+/** The number of the runs of a session, which is erased with them. */
+async function forgotten(session: string, { store, sessions }: OpenPlace): Promise<number> {
+  const eraseRuns = (): Promise<number> => store.erase({ session });
+  const { count } = await forgetSession({ handle: sessions(session), eraseRuns, host: nodeHost });
+  return count;
 }
 
 function erasedBy(

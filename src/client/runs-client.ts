@@ -60,7 +60,7 @@ export interface RunsClient {
   fork(id: string, options: Pick<RunForkOptions, "beforeTurn" | "id" | "results">): Promise<ShownRun>;
   /** Erases a run with all its records. Its session keeps the conversation. @throws ServerError `run-missing`, `run-claimed` */
   erase(id: string): Promise<void>;
-  /** Erases a session: its conversation, and its runs with all their records. @throws ServerError `session-missing`, `run-claimed` */
+  /** Erases a session: its conversation, and its runs with all their records. @throws ServerError `session-missing`; `session-busy`, `run-claimed` while one of the runs is at work */
   eraseSession(id: string): Promise<void>;
   /** The runs of the caller, the latest first. @throws ServerError `run-missing` if the run that `before` names is gone */
   list(wanted?: Omit<RunFilter, "prefix">): Promise<readonly ShownRun[]>;

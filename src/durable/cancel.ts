@@ -64,7 +64,7 @@ export async function tellCancelled(
 }
 
 /** False while a live process has the run: that process tells. False also if the run was erased meanwhile: opening made an ownerless run, erased here. */
-async function isFree({ id }: StoredRun, { store }: DurableAround): Promise<boolean> {
+export async function isFree({ id }: StoredRun, { store }: DurableAround): Promise<boolean> {
   try {
     const journal = await store.open(id);
     const { agent, end } = journal.run;

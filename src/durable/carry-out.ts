@@ -97,9 +97,12 @@ interface Left {
   readonly isOpen?: boolean;
 }
 
+/** The options that its worker gives a run. */
+type Given = Required<Pick<RunOptions, "journal" | "signal" | "handOver">>;
+
 /** Carries the run out as far as it comes. Returns how to give it up. */
-async function leavingAfter(journal: RunJournal, around: DurableAround, given: RunOptions): Promise<Left> {
-  await tellUntold(journal, around);
+async function leavingAfter(journal: RunJournal, around: DurableAround, given: Given): Promise<Left> {
+  await tellUntold(journal, around, [given.signal, given.handOver]);
   const { agent, input, options } = askedRun(journal.run, around);
   const { onEvent } = around;
   return leavingFor(await agent.run(input, { ...options, ...given, onEvent }), journal, around);

@@ -1,13 +1,17 @@
 import { isWritError } from "../error/writ-error.ts";
 import { startKey } from "../journal/record-form.ts";
 import type { SessionHandle } from "../session/session.ts";
-import { tellCancelled } from "./cancel.ts";
+import { isFree, tellCancelled } from "./cancel.ts";
 import type { DurableAround } from "./durable-options.ts";
+import { untilChanged } from "./until-ended.ts";
 import type { RunJournal, RunStatus, StoredRun } from "./run-store.ts";
 import { tellCancelUntold } from "./store-failed.ts";
 
 /** The most earlier runs that are looked at. */
 const most = 100;
+
+/** The milliseconds that a cancelled run may be at work until the next one begins without it. */
+const patienceMs = 10_000;
 
 /** The states of runs that did not begin, or may not have. */
 const unbegun: ReadonlySet<RunStatus> = new Set(["ready", "cancelled", "moved"]);
@@ -16,12 +20,17 @@ const unbegun: ReadonlySet<RunStatus> = new Set(["ready", "cancelled", "moved"])
  * Tells a session of its runs that were cancelled where nobody could tell it: by a process without their agent, or while no process had them. Asked before
  * another run of the session begins, which would know nothing of what they did.
  */
-export async function tellUntold({ run, find }: RunJournal, around: DurableAround): Promise<void> {
+export async function tellUntold(
+  { run, find }: RunJournal,
+  around: DurableAround,
+  leaving: readonly AbortSignal[],
+): Promise<void> {
   const { id, session, fork } = run;
   const { sessions, store } = around;
   if (session === undefined || sessions === undefined || fork !== undefined || find?.(startKey) !== undefined)
     return;
-  const before = await store.list({ session, before: id, limit: most });
+  const known = await store.list({ session, before: id, limit: most });
+  const before = known.filter(({ fork: origin }) => origin === undefined); // a fork tells its session nothing
   if (!before.some(isCancelled)) return;
   const since = Math.max(
     ...before.filter(({ status }) => !unbegun.has(status)).map(({ begunAt }) => begunAt),
@@ -29,11 +38,31 @@ export async function tellUntold({ run, find }: RunJournal, around: DurableAroun
   const handle = sessions(session);
   for (const one of before.toReversed())
     if (isCancelled(one) && (one.endedAt ?? 0) > since && isKnown(one, around) && (await lacks(handle, one)))
-      await tellCancelled(one, around).catch((error: unknown) => tellCancelUntold(error, around.host));
+      if ((await isLeft(one, around, leaving)) && (await lacks(handle, one)))
+        await tellCancelled(one, around).catch((error: unknown) => tellCancelUntold(error, around.host));
 }
 
-function isCancelled({ status, fork }: StoredRun): boolean {
-  return status === "cancelled" && fork === undefined;
+/** Waits until no process carries the run out any more: the one that does tells what its calls have done since. False if it still does, or the run was erased. */
+async function isLeft(
+  run: StoredRun,
+  around: DurableAround,
+  leaving: readonly AbortSignal[],
+): Promise<boolean> {
+  const { store, host } = around;
+  const signal = AbortSignal.any([...leaving]);
+  const until = host.now() + patienceMs;
+  const look = async (): Promise<boolean | undefined> => {
+    if (host.now() >= until || (await store.read(run.id)) === undefined) return false;
+    return (await isFree(run, around)) || undefined;
+  };
+  return untilChanged(run.id, { store, host, signal }, look).catch((error: unknown) => {
+    if (signal.aborted) return false;
+    throw error;
+  });
+}
+
+function isCancelled({ status }: StoredRun): boolean {
+  return status === "cancelled";
 }
 
 function isKnown({ agent }: StoredRun, { agents = [] }: DurableAround): boolean {

@@ -1,9 +1,7 @@
 import { interrupt } from "../util/interrupt.ts";
 import type { Host } from "./host.ts";
 import { type Journal, type Step, withWork } from "./journal.ts";
-
-/** The milliseconds that a journal has to keep what a run did, once that run is to end. A busy SQLite file takes five seconds to say that it is busy. */
-const journalPatienceMs = 10_000;
+import { patienceMs, silenceOf } from "./patience.ts";
 
 type Watched = <Result>(step: Step<Result>) => Step<Result>;
 
@@ -40,11 +38,11 @@ export class PatientSteps implements Pick<Journal, "step" | "all"> {
     let stopTimer: (() => void) | undefined;
     return new Promise((resolve, reject) => {
       let isKept = false;
-      const giveUp = (): void => reject(new Error(silence));
+      const giveUp = (): void => reject(silenceOf("its journal"));
       const arm = (): void => {
         stopTimer?.();
         const isOwed = ending.reason !== undefined && atWork === 0 && !isKept;
-        stopTimer = isOwed ? host.timer(journalPatienceMs, giveUp) : undefined;
+        stopTimer = isOwed ? host.timer(patienceMs, giveUp) : undefined;
       };
       const worked = (): void => {
         atWork -= 1;
@@ -78,5 +76,3 @@ export class PatientSteps implements Pick<Journal, "step" | "all"> {
     });
   }
 }
-
-const silence = `its journal kept nothing for ${journalPatienceMs / 1000} s when the run was to end`;

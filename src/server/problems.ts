@@ -32,6 +32,7 @@ const statuses: { readonly [Code in ErrorCode]?: number } = {
   "run-exists": 409,
   "run-claimed": 409,
   "run-moved": 409,
+  "session-busy": 409,
   "request-slow": 408,
   "request-too-large": 413,
   "request-compressed": 415,

@@ -1,3 +1,4 @@
+import { forgetSession } from "../durable/forget-session.ts";
 import { pagedRuns } from "../durable/paged-runs.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Asked, Route } from "./route.ts";
@@ -25,16 +26,26 @@ async function forget(asked: Asked): Promise<Response> {
     const reason = "what it gives has no `erase`, so that nobody can delete a session.";
     throw new WritError("definition-invalid", { where: "`sessions` of a server", reason });
   }
-  const count = await runs.erase({ session: id }); // first: a run at work keeps its session
-  const wasKept = (await handle?.erase?.()) === true;
+  const eraseRuns = (): Promise<number> => runs.erase({ session: id });
+  const { host } = served;
+  const { count, wasKept } =
+    handle === undefined
+      ? { count: await eraseRuns(), wasKept: false }
+      : await forgetSession({ handle, eraseRuns, host });
   if (count === 0 && !wasKept) throw new WritError("session-missing", { id });
   return new Response(null, { status: 204 });
 }
 
-/** False where a run of the session is not there for the caller, since they may not use its agent. */
+/**
+ * False where a run of the session is not there for the caller, since they may not use its agent. False also where all of its runs are gone: nobody knows the
+ * agents that it was with.
+ */
 async function mayForget(session: string, { caller, runs }: Asked): Promise<boolean> {
   if (caller.mayUseAll) return true;
-  for await (const run of pagedRuns(runs, { session, limit: mostAtOnce, most: mostAtOnce }))
+  let hasRuns = false;
+  for await (const run of pagedRuns(runs, { session, limit: mostAtOnce, most: mostAtOnce })) {
     if (!caller.mayUse(run.agent)) return false;
-  return true;
+    hasRuns = true;
+  }
+  return hasRuns;
 }

@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
+import { inPatience } from "../journal/patience.ts";
 import { type Interrupt, untilStopped } from "../util/interrupt.ts";
 import type { SessionStore } from "./session-store.ts";
 
@@ -11,6 +12,8 @@ export interface SessionVisit {
   readonly around: readonly string[];
   readonly host: Pick<Host, "timer">;
   readonly stop: Interrupt<unknown>;
+  /** Left out: the behaviour that the session was given. */
+  readonly whenBusy?: "refuse";
 }
 
 /** The session that a visit wants, and the behaviour while another visit has it. */
@@ -80,10 +83,12 @@ async function claim(wanted: Wanted, visit: SessionVisit): Promise<() => Promise
   const { claims } = store;
   if (claims === undefined) return () => Promise.resolve();
   const { owner, host, stop } = visit;
-  const take = (): Promise<string> => claims.take(id, owner, claimMs);
-  const giveBack = (): Promise<void> => claims.release(id, owner).catch(() => undefined); // the claim expires by itself
+  const take = (): Promise<string> => untilStopped(claims.take(id, owner, claimMs), stop);
+  const giveBack = (): Promise<void> =>
+    inPatience(claims.release(id, owner), "its session", host).catch(() => undefined); // the claim expires by itself
   try {
     for (let holder = await take(); holder !== owner; holder = await take()) {
+      if (holder === "stopped") throw stoppedWaiting();
       checkWaiting(holder, wanted, visit);
       const pause = Promise.withResolvers<void>();
       const cancel = host.timer(pauseMs, pause.resolve);

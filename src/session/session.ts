@@ -101,7 +101,7 @@ export function session(store: SessionStore, id: string, options: SessionOptions
   const { history = "answers", whenBusy = "wait" } = options;
   return {
     id,
-    enter: (visit) => enterSession({ store, id, whenBusy }, visit),
+    enter: (visit) => enterSession({ store, id, whenBusy: visit.whenBusy ?? whenBusy }, visit),
     async check(runId, { version }) {
       const found = await store.read(id);
       if (!found.runs.some((run) => run.runId === runId)) checkVersion(id, found.version, version);

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { durableRuns, memoryRuns } from "../../src/durable.ts";
+import { durableRuns, memoryRuns, type RunStore } from "../../src/durable.ts";
 import { agent, inMemorySessions, type Message, session } from "../../src/index.ts";
 import { fakeTool } from "../../src/testing.ts";
 
@@ -63,6 +63,17 @@ describe("a waiting run that is cancelled in its store alone, as by `writ runs c
     expect(told).toContain("note");
   });
 
+  it("is so too after a fork of it, which tells no session anything", async () => {
+    const all = scene();
+    const { runs } = await waits(all);
+    await all.store.cancel("a", "no more");
+    await runs.fork("a", { id: "f", beforeTurn: 1 });
+    await expect.poll(async () => (await runs.show("f"))?.status).toBe("waiting");
+    await runs.start(all.clerk, "Hello", { id: "b", session: "s" });
+    await runs.result("b");
+    expect(await runsIn(all)).toEqual(["a cancelled", "b answered"]);
+  });
+
   it("is told by another process too, and once", async () => {
     const all = scene();
     const { worker } = await waits(all);
@@ -113,5 +124,71 @@ describe("a waiting run that is cancelled in its store alone, as by `writ runs c
     await runs.start(all.clerk, "Hello", { id: "b", session: "s" });
     expect((await runs.result("b")).output).toBe("Hello.");
     expect(await runsIn(all)).toEqual(["b answered"]);
+  });
+});
+
+it("warns where the session of a cancelled run refuses to keep it", async () => {
+  const warned = vi.spyOn(process, "emitWarning").mockReturnValue();
+  onTestFinished(() => warned.mockRestore());
+  const all = scene();
+  const { runs } = await waits(all);
+  vi.spyOn(all.kept, "append").mockRejectedValueOnce(new Error("the disk is full"));
+  await runs.cancel("a");
+  expect(warned.mock.calls.map(([text]) => String(text))).toEqual([
+    expect.stringMatching(/its session .* could not be told of it: .*the disk is full/),
+  ]);
+});
+
+describe("a run that is cancelled while a worker carries it out, which does not hear of it yet", () => {
+  async function atWork() {
+    const hears = Promise.withResolvers<void>();
+    const pays = Promise.withResolvers<string>();
+    const pay = fakeTool("pay", () => pays.promise, { effect: "irreversible" });
+    const sent: string[] = [];
+    const clerk = agent({
+      name: "clerk",
+      model({ messages }) {
+        sent.push(JSON.stringify(messages));
+        return sent.length === 1 ? { calls: [{ name: "pay", arguments: {} }] } : "Hello.";
+      },
+      tools: [pay],
+    });
+    const [store, kept] = [memoryRuns(), inMemorySessions()];
+    const sessions = (id: string) => session(kept, id);
+    const deaf: RunStore = Object.assign(Object.create(store), {
+      read: (id: string) => hears.promise.then(() => store.read(id)),
+      watch: () => () => undefined,
+    });
+    const first = durableRuns({ store: deaf, agents: [clerk], sessions }).work();
+    const runs = durableRuns({ store, agents: [clerk], sessions });
+    await runs.start(clerk, "Pay Ada", { id: "a", session: "s" });
+    await expect.poll(() => pay.calls.length).toBe(1);
+    await store.cancel("a", "no more");
+    await runs.start(clerk, "Hello", { id: "b", session: "s" });
+    const second = runs.work();
+    onTestFinished(async () => {
+      await Promise.all([first, second].map((worker) => worker.drain({ graceMs: 0 })));
+    });
+    await expect.poll(async () => (await store.read("b"))?.status).toBe("running");
+    return { hears, pays, sent, runs, kept, second };
+  }
+
+  it("is told by that worker, and whole: the next run waits for that", async () => {
+    const { hears, pays, sent, runs, kept } = await atWork();
+    pays.resolve("paid 5 euro");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    hears.resolve();
+    expect((await runs.result("b")).output).toBe("Hello.");
+    const known = (await kept.read("s")).runs;
+    const ends = known.map(({ runId, outcome }) => `${runId} ${outcome.type}`);
+    expect(ends).toEqual(["a cancelled", "b answered"]);
+    expect(JSON.stringify(known[0])).toContain("paid 5 euro");
+    expect(sent.at(-1)).toContain("paid 5 euro");
+  });
+
+  it("does not hold the next run where that is cancelled too", async () => {
+    const { runs, second } = await atWork();
+    await runs.cancel("b");
+    await expect.poll(() => second.runs, { timeout: 5000 }).toEqual([]);
   });
 });

@@ -348,7 +348,8 @@ describe("writ runs fork", () => {
     expect([forked.code, forked.stdout]).toEqual([0, "f: ready\n"]);
     const ended = await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "f"]);
     expect([ended.stdout, paid()]).toEqual(["refused by the bank\n", before]);
-    expect((await writ(["runs", "fork", "r", "--before-turn", "9"])).stderr).toContain("error[turn-missing]");
+    const late = await writ(["runs", "fork", "r", "--before-turn", "9"]);
+    expect(late.stderr).toMatch(/error\[turn-missing\].*`--before-turn`/s);
     const wrong = await writ(["runs", "fork", "r", "--before-turn", "2", "--result", "no"]);
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("error[option-invalid]")]);
   });

@@ -290,6 +290,31 @@ describe("telemetry of a request", () => {
     expect(await attributesOf("gen_ai.client.operation.duration")).toMatchObject([{ "error.type": code }]);
   });
 
+  it.each([
+    ["that failed", false],
+    ["made again, that failed too", { attempts: 2, firstDelayMs: 50 }],
+  ] as const)("%s has the time that it took, and the turn around it no less", async (_what, retry) => {
+    const model = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      throw new WritError(
+        "provider-failed",
+        { provider: "p", model: "m", reason: "busy" },
+        { retryable: true },
+      );
+    };
+    await agent({ name: "f", model, retry, onEvent: telemetry() })
+      .run("Go")
+      .catch(() => undefined);
+    const spans = told();
+    const msOf = (name: string): number => {
+      const [seconds = 0, nanoseconds = 0] = spans.find((span) => span.name === name)?.duration ?? [];
+      return seconds * 1000 + nanoseconds / 1e6;
+    };
+    const asked = spans.find(({ name }) => name.startsWith("chat"))?.name ?? "";
+    expect(msOf(asked)).toBeGreaterThanOrEqual(19);
+    expect(msOf("turn")).toBeGreaterThanOrEqual(msOf(asked) + (retry === false ? 0 : 50));
+  });
+
   it("that is cancelled says so", async () => {
     const model = () => new Promise<string>(() => undefined);
     const signal = AbortSignal.timeout(5);

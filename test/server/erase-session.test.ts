@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { runsClient } from "../../src/client.ts";
 import { agent, inMemorySessions, session } from "../../src/index.ts";
 import type { SessionStore } from "../../src/session.ts";
 import { postgresRuns, postgresSessions } from "../../src/postgres.ts";
-import { hashToken, serve, type ServeOptions } from "../../src/server.ts";
+import { hashToken, serve, type Server, type ServeOptions } from "../../src/server.ts";
 import { sqliteRuns, sqliteSessions } from "../../src/sqlite.ts";
 import { postgresMissing, type PostgresServer, startPostgres } from "../postgres-server.ts";
 import { ask, payer, principals, runsFile, serving, shop, talker, told, until } from "./scene.ts";
@@ -82,6 +82,29 @@ describe("a session that is deleted over HTTP", () => {
     expect(await stores.kept.list()).toEqual(["web/kim"]);
   });
 
+  it("whose runs are all gone is not there for a caller who may use some agents alone: it may be of another one", async () => {
+    const stores = sqlite();
+    const before = served(stores);
+    await before.say("I am Kim.", "a");
+    await ask(before.server, "DELETE /runs/a");
+    const only = [{ name: "web", tokens: [hashToken("web-token")], agents: ["talker"] }];
+    const { server } = served({ ...stores, close: () => undefined }, { principals: only, work: false });
+    expect(await told(ask(server, "DELETE /sessions/kim"))).toMatchObject({
+      status: 404,
+      code: "session-missing",
+    });
+    expect(await stores.kept.list()).toEqual(["web/kim"]);
+  });
+
+  it("is forgotten for a caller who may use the agents of all its runs", async () => {
+    const stores = sqlite();
+    await served(stores).say("I am Kim.", "a");
+    const only = [{ name: "web", tokens: [hashToken("web-token")], agents: ["counter"] }];
+    const { server } = served({ ...stores, close: () => undefined }, { principals: only, work: false });
+    expect(await told(ask(server, "DELETE /sessions/kim"))).toEqual({ status: 204 });
+    expect(await stores.kept.list()).toEqual([]);
+  });
+
   it("stays whole while one of its runs is at work", async () => {
     const gate = Promise.withResolvers<void>();
     const stores = sqlite();
@@ -94,7 +117,7 @@ describe("a session that is deleted over HTTP", () => {
     });
     expect(await told(ask(server, "DELETE /sessions/kim"))).toMatchObject({
       status: 409,
-      code: "run-claimed",
+      code: "session-busy",
     });
     expect(await stores.kept.list()).toEqual(["web/kim"]);
     gate.resolve();
@@ -124,6 +147,46 @@ describe("a session that is deleted over HTTP", () => {
     const fetch: typeof globalThis.fetch = (...given) => server.fetch(new Request(...given));
     await runsClient({ url: "http://localhost", token: "web-token", fetch }).eraseSession("kim");
     expect(await stores.kept.list()).toEqual([]);
+  });
+});
+
+/** Deletes the session of Kim, which has one run; meanwhile, before or after its runs are erased, `begin` begins another run. */
+async function interrupted(when: "before" | "after", begin: (server: Server) => Promise<unknown>) {
+  const gate = Promise.withResolvers<void>();
+  const stores = sqlite();
+  const { server, say } = served(stores, { agents: [counter, talker(gate.promise)] });
+  await say("I am Kim.", "a");
+  const erase = stores.store.erase.bind(stores.store);
+  vi.spyOn(stores.store, "erase").mockImplementation(async (which) => {
+    const isDeleting = "session" in which;
+    if (isDeleting && when === "before") await begin(server);
+    const count = await erase(which);
+    if (isDeleting && when === "after") await begin(server);
+    return count;
+  });
+  const deleted = await told(ask(server, "DELETE /sessions/kim"));
+  gate.resolve();
+  await until(async () => (await told(ask(server, "GET /runs/b"))).end);
+  return { say, deleted };
+}
+
+async function begins(server: Server): Promise<void> {
+  await ask(server, "POST /runs", { body: { agent: "talker", input: "Hi", id: "b", session: "kim" } });
+  await until(async () => (await told(ask(server, "GET /runs?status=running"))).runs[0]);
+  await new Promise((resolve) => setTimeout(resolve, 50)); // it would have read the conversation by now
+}
+
+describe("a run that begins while its session is deleted", () => {
+  it("has a whole conversation, the new one: runs erased before", async () => {
+    const { say, deleted } = await interrupted("after", begins);
+    expect(deleted).toEqual({ status: 204 });
+    expect(await say("Who am I?", "c")).toMatchObject({ output: "3" });
+  });
+
+  it("has a whole conversation, the old one, and the deletion is refused: runs not erased yet", async () => {
+    const { say, deleted } = await interrupted("before", begins);
+    expect(deleted).toMatchObject({ status: 409, code: "run-claimed" });
+    expect(await say("Who am I?", "c")).toMatchObject({ output: "5" });
   });
 });
 

@@ -50,7 +50,7 @@ interface Beginning {
 export class RunSpans {
   private static readonly tellers: Tellers<RunSpans> = {
     "turn-start": (run, { at, turn }) => void run.turnAt(at, turn),
-    "message-start": (run, { model }) => run.begins(model),
+    "message-start": (run, event) => run.begins(event),
     "text-delta": (run, event) => run.chunk(event),
     "reasoning-delta": (run, event) => run.chunk(event),
     "call-delta": (run, event) => run.chunk(event),
@@ -82,6 +82,8 @@ export class RunSpans {
   /** The id of the model that is asked. */
   private model: string | undefined;
   private asked: Asked | undefined;
+  /** The time of the latest request: a failure has no duration that a replay could tell. */
+  private sentAt: number | undefined;
   private firstChunkAt: number | undefined;
   private turns = 0;
 
@@ -146,7 +148,8 @@ export class RunSpans {
     return (this.turn = { span, inside: trace.setSpan(this.inside, span) });
   }
 
-  private begins(model: string | undefined): void {
+  private begins({ at, model }: Told<"message-start">): void {
+    this.sentAt = at;
     if (model !== this.model) this.kinds.clear();
     this.model = model;
   }
@@ -164,8 +167,9 @@ export class RunSpans {
     this.endAsked(otherFailure);
     const { at, durationMs, driver, finishReason, message, response } = event;
     const { model, id } = response ?? {};
-    const startTime = at - durationMs;
     const isFailed = message === undefined;
+    const startTime = isFailed ? (this.sentAt ?? at) : at - durationMs;
+    this.sentAt = undefined;
     const attributes: Attributes = { "writ.driver": driver };
     if (!isFailed) attributes["gen_ai.response.finish_reasons"] = [reasonOfProvider(event)];
     if (id !== undefined) attributes["gen_ai.response.id"] = id;

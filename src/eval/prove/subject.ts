@@ -69,7 +69,7 @@ function never(): never {
 
 /** Reads an agent. @throws WritError `definition-invalid` for a value that `agent()` did not make */
 export function subjectOf(agent: Agent): ProvenAgent {
-  const definition = definitionOf(agent);
+  const definition = definitionOf(agent, "prove");
   const opaque: string[] = [];
   const ways = waysOf(definition, { around: [], opaque });
   const tools = [...new Set(ways.flatMap((way) => [...way.tools.values()]))];

@@ -30,7 +30,7 @@ export async function settingOf<State>(
   options: SimulationOptions<State>,
 ): Promise<Setting<State>> {
   const { inputs = ["Do it."], script = [], tools: standIns = {}, redeploy, accept } = options;
-  const definition = definitionOf(agent);
+  const definition = definitionOf(agent, "simulate");
   const tools = toolsOf(definition);
   checkNames(standIns, new Set(tools.keys()), definition.name);
   const state: { now: State | undefined } = { now: undefined };
@@ -42,7 +42,7 @@ export async function settingOf<State>(
     seen: { listed: new Map(), toolsOf: new Map(), standIns: new Set(), mends: false, recovers: false },
     onRequest: checkRequest,
   };
-  const later = redeploy === undefined ? undefined : definitionOf(redeploy);
+  const later = redeploy === undefined ? undefined : definitionOf(redeploy, "simulate");
   const machines = machinesFor(options, (number, isLater) => {
     const machine = new Machine(number);
     const given = isLater ? later : definition;

@@ -37,19 +37,27 @@ export interface StandIns extends ToolPart {
   readonly onRequest: (machine: Machine, request: ModelRequest, agent: string) => void;
 }
 
-const composed = "it takes an agent that `agent()` made. Simulate the members of a composition one by one.";
-const othersAgent =
-  "this copy of writ did not make it. Take `agent` and `simulate` from one installation, and run `npx writ` in the folder of the program.";
+const composed = {
+  simulate: "Simulate the members of a composition one by one.",
+  prove: "Prove the members of a composition one by one.",
+} as const;
 
-/** The definition of an agent made by `agent()`. @throws WritError `definition-invalid` for compositions and other runnables */
-export function definitionOf(agent: Runnable): AnyDefinition {
+/**
+ * The definition of an agent made by `agent()`, for one of these functions.
+ *
+ * @throws WritError `definition-invalid` for compositions and other runnables
+ */
+export function definitionOf(agent: Runnable, door: keyof typeof composed): AnyDefinition {
   const about = aboutOf(agent);
   const [made, ...others] = about?.inside ?? [];
   const definition = others.length === 0 ? made?.madeOf?.definition : undefined;
   if (definition === undefined || !("model" in agent || "modelId" in agent))
     throw new WritError("definition-invalid", {
-      where: `simulate() of "${agent.name}"`,
-      reason: about === undefined ? othersAgent : composed,
+      where: `${door}() of "${agent.name}"`,
+      reason:
+        about === undefined
+          ? `this copy of writ did not make it. Take \`agent\` and \`${door}\` from one installation, and run \`npx writ\` in the folder of the program.`
+          : `it takes an agent that \`agent()\` made. ${composed[door]}`,
     });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- agent() keeps its definition there
   return definition as AnyDefinition;

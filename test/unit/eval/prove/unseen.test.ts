@@ -61,6 +61,12 @@ it("takes a run for one that may begin trusted and private: an earlier one of it
   expect(made.map(({ name, status }) => `${name} ${status}`)).toEqual(["wire ok"]);
 });
 
+it("says of a composition that it proves none, and names no other function", async () => {
+  const one = agent({ name: "one", model: () => "" });
+  const proving = prove(pipe(one, one) as never);
+  await expect(proving).rejects.toThrow(/^prove\(\) of .* Prove the members of a composition one by one\.$/);
+});
+
 it("proves nothing of what functions of a composition may run that is a tool", async () => {
   const asks = (tool: Tool): Agent<string> => {
     const calls = [{ name: tool.name, arguments: { input: "x" } }];
