@@ -14,7 +14,7 @@ import { askedRun } from "./run-of.ts";
 import type { RunEnd, RunJournal } from "./run-store.ts";
 import { withdrawingPassed } from "./passed-questions.ts";
 import { tellStoreFailed } from "./store-failed.ts";
-import { tellUntold } from "./told-late.ts";
+import { tellUntold, untoldBefore } from "./told-late.ts";
 import { toldOfEnd } from "./told-of-end.ts";
 
 /** A run that this process carries out. */
@@ -66,14 +66,16 @@ async function carry(journal: RunJournal, around: DurableAround, signals: Signal
   try {
     const own = toldOfEnd(await withdrawingPassed(watched, journal, store), signals.look);
     const { cancelling: signal, leaving: handOver } = signals;
-    const waitBehind = await waitForOthers(journal, around).catch((error: unknown) => {
-      broken = error; // the store failed, not the run
+    const storeFailed = (error: unknown): never => {
+      broken = error; // not the run
       throw error;
-    });
-    left =
-      waitBehind === undefined
-        ? await leavingAfter(journal, around, { journal: own, signal, handOver })
-        : { leave: waitBehind };
+    };
+    const waitBehind = await waitForOthers(journal, around).catch(storeFailed);
+    if (waitBehind === undefined) {
+      const untold = await untoldBefore(journal, around).catch(storeFailed);
+      await tellUntold(untold, around, [signal, handOver]);
+      left = await leavingAfter(journal, around, { journal: own, signal, handOver });
+    } else left = { leave: waitBehind };
   } catch (error) {
     left = {
       leave: isJournals(broken) ? () => journal.close() : () => journal.end(failure(error, run.agent)),
@@ -97,12 +99,8 @@ interface Left {
   readonly isOpen?: boolean;
 }
 
-/** The options that its worker gives a run. */
-type Given = Required<Pick<RunOptions, "journal" | "signal" | "handOver">>;
-
 /** Carries the run out as far as it comes. Returns how to give it up. */
-async function leavingAfter(journal: RunJournal, around: DurableAround, given: Given): Promise<Left> {
-  await tellUntold(journal, around, [given.signal, given.handOver]);
+async function leavingAfter(journal: RunJournal, around: DurableAround, given: RunOptions): Promise<Left> {
   const { agent, input, options } = askedRun(journal.run, around);
   const { onEvent } = around;
   return leavingFor(await agent.run(input, { ...options, ...given, onEvent }), journal, around);

@@ -1,6 +1,5 @@
 import { isWritError } from "../error/writ-error.ts";
 import { startKey } from "../journal/record-form.ts";
-import type { SessionHandle } from "../session/session.ts";
 import { isFree, tellCancelled } from "./cancel.ts";
 import type { DurableAround } from "./durable-options.ts";
 import { untilChanged } from "./until-ended.ts";
@@ -17,29 +16,35 @@ const patienceMs = 10_000;
 const unbegun: ReadonlySet<RunStatus> = new Set(["ready", "cancelled", "moved"]);
 
 /**
- * Tells a session of its runs that were cancelled where nobody could tell it: by a process without their agent, or while no process had them. Asked before
- * another run of the session begins, which would know nothing of what they did.
+ * The cancelled runs of a session that may not have been told to it, the first first: they were cancelled by a process without their agent, or while no process
+ * had them. Asked before another run of the session begins, which would know nothing of what they did.
  */
-export async function tellUntold(
+export async function untoldBefore(
   { run, find }: RunJournal,
-  around: DurableAround,
-  leaving: readonly AbortSignal[],
-): Promise<void> {
+  { sessions, store, agents = [] }: DurableAround,
+): Promise<readonly StoredRun[]> {
   const { id, session, fork } = run;
-  const { sessions, store } = around;
   if (session === undefined || sessions === undefined || fork !== undefined || find?.(startKey) !== undefined)
-    return;
+    return [];
   const known = await store.list({ session, before: id, limit: most });
   const before = known.filter(({ fork: origin }) => origin === undefined); // a fork tells its session nothing
-  if (!before.some(isCancelled)) return;
   const since = Math.max(
     ...before.filter(({ status }) => !unbegun.has(status)).map(({ begunAt }) => begunAt),
   );
-  const handle = sessions(session);
-  for (const one of before.toReversed())
-    if (isCancelled(one) && (one.endedAt ?? 0) > since && isKnown(one, around) && (await lacks(handle, one)))
-      if ((await isLeft(one, around, leaving)) && (await lacks(handle, one)))
-        await tellCancelled(one, around).catch((error: unknown) => tellCancelUntold(error, around.host));
+  const isUntold = ({ agent, status, endedAt = 0 }: StoredRun): boolean =>
+    status === "cancelled" && endedAt > since && agents.some(({ name }) => name === agent);
+  return before.filter(isUntold).toReversed();
+}
+
+/** Tells their session of cancelled runs that it lacks. @throws the error of its store */
+export async function tellUntold(
+  cancelled: readonly StoredRun[],
+  around: DurableAround,
+  leaving: readonly AbortSignal[],
+): Promise<void> {
+  for (const one of cancelled)
+    if ((await lacks(one, around)) && (await isLeft(one, around, leaving)) && (await lacks(one, around)))
+      await tellCancelled(one, around).catch((error: unknown) => tellCancelUntold(error, around.host));
 }
 
 /** Waits until no process carries the run out any more: the one that does tells what its calls have done since. False if it still does, or the run was erased. */
@@ -61,21 +66,13 @@ async function isLeft(
   });
 }
 
-function isCancelled({ status }: StoredRun): boolean {
-  return status === "cancelled";
-}
-
-function isKnown({ agent }: StoredRun, { agents = [] }: DurableAround): boolean {
-  return agents.some(({ name }) => name === agent);
-}
-
 /** No version of a session: one that lacks the run was changed since. */
 const noVersion = -1;
 
-/** True of a session that does not have a run. One that was deleted is left alone. */
-async function lacks(handle: SessionHandle, { id }: StoredRun): Promise<boolean> {
+/** True if its session does not have the run. A session that was deleted is left alone. */
+async function lacks({ id, session = "" }: StoredRun, { sessions }: DurableAround): Promise<boolean> {
   try {
-    await handle.check(id, { version: noVersion });
+    await sessions?.(session).check(id, { version: noVersion });
     return false;
   } catch (error) {
     if (isWritError(error, "session-conflict")) return true;

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { durableRuns, memoryRuns, type RunStore } from "../../src/durable.ts";
+import { WritError } from "../../src/error/writ-error.ts";
 import { agent, inMemorySessions, type Message, session } from "../../src/index.ts";
 import { fakeTool } from "../../src/testing.ts";
 
@@ -61,6 +62,17 @@ describe("a waiting run that is cancelled in its store alone, as by `writ runs c
     expect(told).toContain("Pay Ada");
     expect(told).toContain("the run was cancelled");
     expect(told).toContain("note");
+  });
+
+  it("is so too where the store of runs fails for a moment", async () => {
+    const all = scene();
+    const { runs } = await waits(all);
+    await all.store.cancel("a", "no more");
+    const failure = new WritError("database-failed", { path: "runs.db", reason: "for a moment" });
+    vi.spyOn(all.store, "list").mockRejectedValueOnce(failure);
+    await runs.start(all.clerk, "Hello", { id: "b", session: "s" });
+    expect((await runs.result("b")).output).toBe("Hello.");
+    expect(await runsIn(all)).toEqual(["a cancelled", "b answered"]);
   });
 
   it("is so too after a fork of it, which tells no session anything", async () => {
