@@ -358,6 +358,23 @@ const broken: readonly [what: string, name: string, deviations: Schedule["deviat
     ],
   ],
   [
+    "nor is a payment that it began told as cancelled, where that process learns so by the question of the call beside it",
+    "delegating",
+    [
+      {
+        at: "model 1",
+        does: "proposes",
+        calls: [
+          { name: "pay", arguments: { order: "A1", amount: 1 } },
+          { name: "pay", arguments: { order: "A1", amount: 2 } },
+        ],
+      },
+      { at: "person 2", does: "answers-late", ms: 86_400_000 },
+      { at: "step 5", does: "dies-unkept" },
+      { at: "moment 5", does: "stops" },
+    ],
+  ],
+  [
     "nor where its session is looked at first",
     "conversation",
     [
