@@ -69,13 +69,13 @@ function programs(): string | undefined {
 }
 
 /** PostgreSQL refuses to run as root: then it has the account that its package made. */
-function accountOf(): { readonly uid: number; readonly gid: number } | undefined {
+export function accountOf(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const idOf = (what: string): number => Number(spawnSync("id", [what, "postgres"]).stdout.toString());
   return { uid: idOf("-u"), gid: idOf("-g") };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   const port = await new Promise<number>((resolve) => {
     server.listen(0, "127.0.0.1", () => {

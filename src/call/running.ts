@@ -324,7 +324,9 @@ function isHeldBack({ at: { key }, early }: Ready, { journal, stop }: Batch["run
   if ((journal.find?.(key) as CallRecord | undefined)?.held === true) return true;
   const steps = StepsOfRun.of(journal);
   const isStopped = stop.reason !== undefined || steps?.isStopping === true;
-  return isStopped && early === undefined && steps?.hadBegun(key) !== true && journal.hasBegun?.(key) !== true;
+  return (
+    isStopped && early === undefined && steps?.hadBegun(key) !== true && journal.hasBegun?.(key) !== true
+  );
 }
 
 /** The calls to run, by place, in groups that run one after another; the calls of a group run side by side. */

@@ -2,6 +2,7 @@ import { isWritError, WritError } from "../error/writ-error.ts";
 import type { DurableAround } from "./durable-options.ts";
 import { replayRun } from "./follow.ts";
 import { pagedRuns } from "./paged-runs.ts";
+import { leftToLater } from "./protocol.ts";
 import type { RunStatus, StoredRun } from "./run-store.ts";
 
 /** A run that cannot go on with the code of this process, and the reason. */
@@ -49,9 +50,11 @@ export async function checkPolicy(id: string, key: string, around: DurableAround
 const ofOtherCode: ReadonlySet<string> = new Set(["journal-mismatch", "journal-longer", "journal-newer"]);
 
 /** The error of a replay that met records of other code. Reaching the end of the records is not such an error. */
-async function faultOf({ id }: StoredRun, around: DurableAround): Promise<WritError | undefined> {
+async function faultOf(run: StoredRun, around: DurableAround): Promise<WritError | undefined> {
+  const later = leftToLater(run);
+  if (later !== undefined) return later;
   try {
-    await replayRun(id, around);
+    await replayRun(run.id, around);
     return undefined;
   } catch (error) {
     if (isWritError(error)) return ofOtherCode.has(error.code) ? error : undefined;

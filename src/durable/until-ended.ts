@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
+import { leftToLater } from "./protocol.ts";
 import type { RunEnd, RunStore, StoredRun } from "./run-store.ts";
 
 /** The means of waiting for changes of a run. */
@@ -75,10 +76,16 @@ export function untilEnded(id: string, waiter: Waiter): Promise<RunEnd> {
   });
 }
 
-/** Tells the author, once for an agent, that no worker takes its runs. If other runs of the agent are being carried out, this one only has to wait. */
-async function tellUntaken({ agent }: StoredRun, { store, host }: Waiter): Promise<void> {
+/** Tells the author that no worker takes a run: once for an agent, and for each run of a later version. */
+async function tellUntaken(run: StoredRun, { store, host }: Waiter): Promise<void> {
+  const later = leftToLater(run);
+  const text = later === undefined ? await withoutWorker(run, store) : `${later.message} ${later.hint}`;
+  if (text !== undefined) host.warn?.({ code: "WRIT_RUN_UNTAKEN", text, isDeprecation: false });
+}
+
+/** Undefined if other runs of the agent are being carried out: then this one only has to wait. */
+async function withoutWorker({ agent }: StoredRun, store: RunStore): Promise<string | undefined> {
   const atWork = await store.list({ status: "running", agent, limit: 1 });
-  if (atWork.length > 0) return;
-  const text = `No worker takes the runs of "${agent}". Begin one, here or in another process: \`durableRuns({ store, agents }).work()\`, with "${agent}" in \`agents\`.`;
-  host.warn?.({ code: "WRIT_RUN_UNTAKEN", text, isDeprecation: false });
+  if (atWork.length > 0) return undefined;
+  return `No worker takes the runs of "${agent}". Begin one, here or in another process: \`durableRuns({ store, agents }).work()\`, with "${agent}" in \`agents\`.`;
 }

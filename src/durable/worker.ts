@@ -1,6 +1,7 @@
 import { checkShape, closed, fromOne } from "../error/check-shape.ts";
 import { optional, type Shape } from "../util/shape.ts";
 import { isWritError } from "../error/writ-error.ts";
+import { outsideCalls } from "../run/around.ts";
 import { carryOut, type Carrying } from "./carry-out.ts";
 import type { Serving, Workplace } from "./dispatcher.ts";
 import type { DurableAround } from "./durable-options.ts";
@@ -165,7 +166,8 @@ export class RunsWorker implements RunWorker, Workplace {
 
   private carry(journal: RunJournal): Carrying {
     const { id } = journal.run;
-    const carrying = carryOut(journal, this.around);
+    // The store may have told of the run while a tool of another run was at work here.
+    const carrying = outsideCalls(this.around.host, () => carryOut(journal, this.around));
     this.carried.set(id, carrying);
     void carrying.done.then(() => {
       if (this.carried.get(id) === carrying) this.carried.delete(id); // otherwise it was answered meanwhile, and taken again

@@ -87,6 +87,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "policy-invalid": { message: "The policy \"{name}\" cannot be used: {reason}", hint: "Correct the rule. Nothing has run yet.", retryable: false },
   "postgres-failed": { message: "PostgreSQL at {server} failed: {reason}", hint: "The reason is the server's own, and its log says more. If it has no connections or no space left, give it more, or use fewer `connections`.", retryable: false },
   "postgres-forbidden": { message: "The role \"{role}\" may not do that in PostgreSQL at {server}: {reason}", hint: "Let an owner of the database run once: CREATE SCHEMA {schema} AUTHORIZATION \"{role}\", or if the schema exists: GRANT CREATE ON SCHEMA {schema} TO \"{role}\". Or give a `schema` in which the role may make tables.", retryable: false },
+  "postgres-pooled": { message: "PostgreSQL at {server} is reached through a pooler that lends a connection to several clients, or leaves locks behind when a client goes. Runs cannot be held that way: one whose process died would stay taken, one could lose its lock to another worker while it is carried out, and no worker would hear of answers.", hint: "Give the address of the server itself, or of a pooler in session mode: for PgBouncer `pool_mode = session` and `server_reset_query = DISCARD ALL`, for hosted databases the \"direct\" or \"session\" address. Sessions and accounts may keep the address of the pooler.", retryable: false },
   "postgres-refused": { message: "PostgreSQL at {server} does not let the role \"{role}\" in: {reason}", hint: "Correct the role, the password or the database of the address. The role and the database must exist: `createuser --pwprompt NAME` makes a role, `createdb --owner ROLE NAME` a database. If the address is right, a line is missing in the server's `pg_hba.conf`.", retryable: false },
   "postgres-unreachable": { message: "PostgreSQL at {server} cannot be reached: {reason}", hint: "Start it, or correct the host and the port of the address. A firewall in between must let the port through.", retryable: true },
   "power-undeclared": { message: "Tool '{tool}' used {power}, which it did not declare.", hint: "Take `{handle}` from the tool's context instead, and declare the need. This guard finds honest mistakes in tests; it is not isolation.", retryable: false },
@@ -253,6 +254,7 @@ export interface ErrorData {
   "policy-invalid": { name: string | number; reason: string | number };
   "postgres-failed": { reason: string | number; server: string | number };
   "postgres-forbidden": { reason: string | number; role: string | number; schema: string | number; server: string | number };
+  "postgres-pooled": { server: string | number };
   "postgres-refused": { reason: string | number; role: string | number; server: string | number };
   "postgres-unreachable": { reason: string | number; server: string | number };
   "power-undeclared": { handle: string | number; power: string | number; tool: string | number };

@@ -101,6 +101,11 @@ export function within<Value>({ powers }: Pick<Host, "powers">, scope: PowerScop
   return powers === undefined ? work() : powers.inside(scope, work);
 }
 
+/** Runs work outside of all calls, though the code of one may be running. */
+export function outsideCalls<Value>({ powers }: Pick<Host, "powers">, work: () => Value): Value {
+  return powers === undefined ? work() : powers.inside(undefined, work);
+}
+
 /** Opens the scope of a call inside the current scope. It ends when `end` is called, or when a scope around it ends. */
 export function openScope(
   { tool, callId, powers, from }: PowerScope,

@@ -64,8 +64,8 @@ export interface OpenHandles {
 /** The machine's side of capabilities: the source of handles, and the record of which code runs inside which call. */
 export interface PowerPort {
   open(request: HandleRequest): OpenHandles;
-  /** Runs work inside a scope: {@link current} returns it to all code that the work calls, also after an `await`, and to no other. */
-  inside<Value>(scope: PowerScope, work: () => Value): Value;
+  /** Runs work inside a scope: {@link current} returns it to all code that the work calls, also after an `await`, and to no other. Without a scope the work is outside of all tools. */
+  inside<Value>(scope: PowerScope | undefined, work: () => Value): Value;
   /** The scope of the tool call that this code runs in; undefined outside of all tools. */
   current(): PowerScope | undefined;
   /** A text without the values of secrets used in this process, however they are encoded. */

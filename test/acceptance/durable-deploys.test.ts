@@ -85,4 +85,13 @@ describe.each(durablePlaces)("a run that an earlier version began, in %s", (wher
     expect((await store.list({ agent: "clerk" })).map(({ protocol }) => protocol)).toEqual([recordForm]);
     expect((await store.moveOut("r")).run.protocol).toBe(recordForm);
   });
+
+  it("is named before a roll back if it is of a later version", async () => {
+    const store = open();
+    const runs = durableRuns({ store, agents: [clerk()] });
+    await runs.start(clerk(), "Pay Ada", { id: "own" });
+    await store.begin({ id: "later", agent: "clerk", input: "Pay", options: {}, protocol: recordForm + 1 });
+    const error = { code: "journal-newer", data: { run: "later", form: recordForm + 1, known: recordForm } };
+    expect(await runs.check()).toMatchObject([{ run: { id: "later", status: "ready" }, error }]);
+  });
 });

@@ -3,10 +3,11 @@ import type { HandleRequest, PowerScope } from "../../tool/power-port.ts";
 import { codeOf } from "../../util/thrown.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
 
-const scopes = new AsyncLocalStorage<PowerScope>();
+const scopes = new AsyncLocalStorage<PowerScope | undefined>();
 
 /** Runs work inside a scope, which is kept across `await`, timers and callbacks. */
-export const inside: <Value>(scope: PowerScope, work: () => Value) => Value = scopes.run.bind(scopes);
+export const inside: <Value>(scope: PowerScope | undefined, work: () => Value) => Value =
+  scopes.run.bind(scopes);
 
 /** Returns the scope that this code runs in. */
 export const current: () => PowerScope | undefined = scopes.getStore.bind(scopes);

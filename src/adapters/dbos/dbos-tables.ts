@@ -7,7 +7,7 @@ import type { DispatchedRun } from "../../durable/dispatcher.ts";
 import type { DbosPlace } from "./options.ts";
 import { codeOf } from "../../util/thrown.ts";
 import { importInstalled, importPeer } from "../peer.ts";
-import { postgresDatabase, type PostgresDatabase, rowsOf } from "../postgres/database.ts";
+import { postgresDatabase, type PostgresDatabase, prepared, rowsOf } from "../postgres/database.ts";
 import { quoted } from "../postgres/pool.ts";
 import { toKey } from "../stored-text.ts";
 
@@ -46,7 +46,8 @@ export const logger: Readonly<Record<"debug" | "info" | "warn" | "error", () => 
 /** The database of DBOS, in which writ needs no tables of its own. */
 export function serverOf({ url, schema }: DbosPlace): PostgresDatabase {
   const tables = { make: "", last: "pg_catalog.pg_class" };
-  return postgresDatabase({ url, schema: quoted(schema), tables, options: { connections: 1 } });
+  const options = { connections: 1 };
+  return postgresDatabase({ url, schema: quoted(schema), tables, options, needsOwnConnection: true });
 }
 
 /**
@@ -58,7 +59,7 @@ export async function makeAlone(place: DbosPlace, make: () => Promise<void>): Pr
   const client = await server.connect(silent);
   const take = "SELECT pg_try_advisory_lock(hashtext($1)) AS taken";
   try {
-    while ((await rowsOf(client, take, [place.schema]))[0]?.["taken"] !== true) await sleep(50);
+    while ((await rowsOf(client, prepared(take, [place.schema])))[0]?.["taken"] !== true) await sleep(50);
     await make();
   } finally {
     await client.end();

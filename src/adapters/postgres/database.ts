@@ -1,4 +1,4 @@
-import type { Client, Pool, QueryResultRow } from "pg";
+import type { Client, Pool, QueryConfig, QueryResultRow } from "pg";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -62,7 +62,10 @@ export function postgresDatabase(place: Place): PostgresDatabase {
     }
   }
   return {
-    query: (sql, values) => attempt(({ pool }) => rowsOf(pool, sql, values)),
+    query: (sql, values) =>
+      attempt(({ pool, mayShare }) =>
+        rowsOf(pool, mayShare ? unprepared(sql, values) : prepared(sql, values)),
+      ),
     transaction: (work) => attempt(({ pool }) => together(pool, work)),
     patiently: (work) => attempt(work),
     connect: async (onEnd) => outside(connected, (await open()).client(), onEnd),
@@ -82,14 +85,18 @@ function closed(cause?: unknown): WritError {
   );
 }
 
-/** The rows of a statement, in one round trip. The server prepares it once per connection, under the hash of its text. */
-export async function rowsOf(
-  on: Pick<Pool, "query">,
-  sql: string,
-  values: readonly unknown[] = [],
-): Promise<readonly Row[]> {
-  const { rows } = await on.query<Row>({ name: hash("sha1", sql), text: sql, values: [...values] });
-  return rows;
+/** The rows of a statement, in one round trip. */
+export async function rowsOf(on: Pick<Pool, "query">, statement: QueryConfig): Promise<readonly Row[]> {
+  return (await on.query<Row>(statement)).rows;
+}
+
+/** A statement that the server prepares once per connection, under the hash of its text. */
+export function prepared(sql: string, values: readonly unknown[] = []): QueryConfig {
+  return { name: hash("sha1", sql), ...unprepared(sql, values) };
+}
+
+function unprepared(sql: string, values: readonly unknown[] = []): QueryConfig {
+  return { text: sql, values: [...values] };
 }
 
 async function together<Result>(pool: Pool, work: (query: Query) => Promise<Result>): Promise<Result> {
@@ -97,7 +104,7 @@ async function together<Result>(pool: Pool, work: (query: Query) => Promise<Resu
   let isBroken = true;
   try {
     await client.query("BEGIN ISOLATION LEVEL READ COMMITTED"); // a role may have another level, which does not see changes made while a lock was waited for
-    const result = await work((sql, values) => rowsOf(client, sql, values));
+    const result = await work((sql, values) => rowsOf(client, prepared(sql, values)));
     await client.query("COMMIT");
     isBroken = false;
     return result;

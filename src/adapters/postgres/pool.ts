@@ -4,6 +4,7 @@ import { messageOf, WritError } from "../../error/writ-error.ts";
 import { importInstalled, importPeer } from "../peer.ts";
 import { type DatabaseName, failureOf } from "./failures.ts";
 import type { PostgresOptions } from "./options.ts";
+import { isPooled, isShared } from "./pooler.ts";
 
 /** The tables of a store. */
 export interface Tables {
@@ -22,6 +23,8 @@ export interface Place {
   /** The schema, quoted. */
   readonly schema: string;
   readonly tables: Tables;
+  /** True if the store needs a connection of the server for itself: for locks, and for messages of others. */
+  readonly needsOwnConnection: boolean;
   readonly options: PostgresOptions;
 }
 
@@ -29,6 +32,8 @@ export interface Place {
 export interface OpenPool {
   readonly pool: Pool;
   readonly name: DatabaseName;
+  /** True if a pooler may give each statement another connection of the server: none can be prepared. */
+  readonly mayShare: boolean;
   /** Makes a connection outside of the pool, without connecting it. */
   readonly client: () => Client;
 }
@@ -43,7 +48,7 @@ const connectMs = 10_000;
 /** The number of the lock with which processes that begin at once make the tables one after the other. */
 const makersLock = 0x77726974;
 
-/** @throws WritError `definition-invalid` for an address that cannot be read, `peer-missing`, `postgres-unreachable`, `postgres-refused`, `postgres-forbidden`, `postgres-failed` */
+/** @throws WritError `definition-invalid` for an address that cannot be read, `peer-missing`, `postgres-unreachable`, `postgres-refused`, `postgres-forbidden`, `postgres-pooled`, `postgres-failed` */
 export async function openPool(place: Place): Promise<OpenPool> {
   const { url, schema, options } = place;
   const { connections = 10, client } = options;
@@ -62,13 +67,16 @@ export async function openPool(place: Place): Promise<OpenPool> {
   pool.on("error", () => undefined); // an idle connection broke: the next statement opens another
   // A connection that breaks between two statements of a transaction has no other listener, and would end the process: its next statement fails.
   pool.on("connect", (connected) => void connected.on("error", () => undefined));
+  const newClient = (): Client => new pg.Client(settings);
   try {
+    const mayShare = await mayShareConnections(pool, place, newClient);
+    if (mayShare && place.needsOwnConnection) throw new WritError("postgres-pooled", { server: name.server });
     await makeTables(pool, place);
+    return { pool, name, mayShare, client: newClient };
   } catch (error) {
     await pool.end();
     throw failureOf(error, name);
   }
-  return { pool, name, client: () => new pg.Client(settings) };
 }
 
 function clientFor({ Client: OfPg }: Pg, settings: ClientConfig): Client {
@@ -84,6 +92,20 @@ function nameOf({ host, port, database = "", user = "" }: Client, schema: string
   return { server: `${host}:${port}/${database}`, role: user, schema };
 }
 
+/** True if a pooler may give each statement another connection. Where the store only needs statements, every pooler counts as one that may. */
+async function mayShareConnections(
+  pool: Pool,
+  { needsOwnConnection }: Place,
+  newClient: () => Client,
+): Promise<boolean> {
+  const client = await pool.connect();
+  try {
+    return (await isPooled(client)) && (!needsOwnConnection || (await isShared(client, newClient())));
+  } finally {
+    client.release();
+  }
+}
+
 async function makeTables(pool: Pool, place: Place): Promise<void> {
   const client = await pool.connect();
   try {
@@ -97,14 +119,15 @@ async function makeTables(pool: Pool, place: Place): Promise<void> {
 
 async function makeAlone(client: ClientBase, place: Place): Promise<void> {
   const { schema, tables } = place;
-  await client.query(`SELECT pg_advisory_lock(${makersLock})`); // in a transaction of its own, so that the next one sees what others made
+  await client.query("BEGIN ISOLATION LEVEL READ COMMITTED"); // each statement sees what others made while the lock was waited for
+  await client.query(`SELECT pg_advisory_xact_lock(${makersLock})`);
   const there = await found(client, place);
   if (there === "none") {
     const first = (await hasSchema(client, schema)) ? "" : `CREATE SCHEMA ${schema};`;
     await client.query(`${first} ${tables.make}`); // all of it, or nothing
   }
   if (there === "earlier") await client.query(tables.later?.add ?? "");
-  await client.query(`SELECT pg_advisory_unlock(${makersLock})`);
+  await client.query("COMMIT");
 }
 
 /** The state of the tables: missing, of an earlier version, or complete. A role without the right to make tables can use existing ones. */

@@ -19,7 +19,7 @@ const markedChanges = 64;
 /**
  * Keeps accounts in PostgreSQL (the package `pg`, an optional peer), which processes of many machines share: of two that reserve at once, the second sees the
  * reservation of the first. A booked amount is on the server's disk. A change whose result was lost with its connection is not made twice. They can be in the
- * database of the runs. The table is made with the first call, which waits a minute for a server that is away.
+ * database of the runs, and a pooler may stand before it. The table is made with the first call, which waits a minute for a server that is away.
  *
  * @param url like `postgresql://user:password@host:5432/database`. Without it, the variables `PGHOST`, `PGUSER` and so on apply.
  * @throws WritError `definition-invalid`; the calls of an account in it throw `account-failed`
@@ -36,7 +36,8 @@ export function postgresAccounts(url?: string, options: PostgresOptions = {}): P
   checkPostgres("postgresAccounts()", { url, options });
   const schema = quoted(options.schema ?? "writ");
   const accounts = `${schema}.accounts`;
-  const { query, close } = postgresDatabase({ url, schema, tables: tablesOf(accounts), options });
+  const tables = tablesOf(accounts);
+  const { query, close } = postgresDatabase({ url, schema, tables, options, needsOwnConnection: false });
   const inTurn = oneAfterAnother(); // writers of one process need not race each other
   const select = `SELECT entry, version, $2::bigint = ANY (marks) AS mine FROM ${accounts} WHERE key = $1`;
   const insert = `INSERT INTO ${accounts} (key, entry, version, marks) VALUES ($1, $2, $4::bigint + 1, ARRAY[$3::bigint])

@@ -24,11 +24,11 @@ export interface PostgresRuns extends RunStore, AsyncDisposable {
  * Keeps runs in PostgreSQL (the package `pg`, an optional peer), for processes of many machines. A record is on the server's disk before the
  * run goes on, in one round trip per step; steps that end together are sent together. A process holds its runs by one connection: when the process dies, others
  * can take them at once. A process whose connection broke goes on, unless another process has taken its run meanwhile: then it records nothing more
- * (`run-taken`). It waits a minute for a server that is away. The connection must reach the server itself: a pooler that gives each
- * transaction another connection breaks the claims. Tables are made with the first call.
+ * (`run-taken`). It waits a minute for a server that is away. The address is that of the server itself, or of a pooler in session mode: one that gives each
+ * transaction another connection is refused, because it breaks the claims. Tables are made with the first call.
  *
  * @param url like `postgresql://user:password@host:5432/database`. Without it, the variables `PGHOST`, `PGUSER` and so on apply.
- * @throws WritError `definition-invalid`; from its functions `peer-missing`, `postgres-unreachable`, `postgres-refused`, `postgres-forbidden`, `postgres-failed`
+ * @throws WritError `definition-invalid`; from its functions `peer-missing`, `postgres-unreachable`, `postgres-refused`, `postgres-forbidden`, `postgres-pooled`, `postgres-failed`
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -44,7 +44,7 @@ export function postgresRuns(url?: string, options: PostgresOptions = {}): Postg
   checkPostgres("postgresRuns()", { url, options });
   const schema = quoted(options.schema ?? "writ");
   const tables = runTables(schema);
-  const database = postgresDatabase({ url, schema, tables, options });
+  const database = postgresDatabase({ url, schema, tables, options, needsOwnConnection: true });
   const session = liveSession(database, tables.channel);
   const rows = runRows(database, tables);
   const steps = runSteps(database.query, tables);

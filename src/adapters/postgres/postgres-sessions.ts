@@ -27,7 +27,7 @@ export interface PostgresSessions extends SessionStore, AsyncDisposable {
  * Keeps sessions in PostgreSQL (the package `pg`, an optional peer), for processes of many machines; they can be in the database of the runs. Each change is
  * one statement, and of two that were made from the same version, one is refused. Of two runs of a session in two processes, one waits for the other. A claim
  * is timed by the clock of the server: that of a process that died or stands still holds for at most 15 seconds. It waits a minute for a server that is away.
- * Tables are made with the first call.
+ * A pooler may stand before it. Tables are made with the first call.
  *
  * @param url like `postgresql://user:password@host:5432/database`. Without it, the variables `PGHOST`, `PGUSER` and so on apply.
  * @throws WritError `definition-invalid`; from its functions `peer-missing`, `postgres-unreachable`, `postgres-refused`, `postgres-forbidden`, `postgres-failed`
@@ -45,7 +45,7 @@ export function postgresSessions(url?: string, options: PostgresOptions = {}): P
   checkPostgres("postgresSessions()", { url, options });
   const schema = quoted(options.schema ?? "writ");
   const tables = sessionTables(schema);
-  const { query, close } = postgresDatabase({ url, schema, tables, options });
+  const { query, close } = postgresDatabase({ url, schema, tables, options, needsOwnConnection: false });
   const sql = sessionStatements(tables);
 
   /** Makes a change from a version, once: if its result was lost, its mark shows that it was made. */

@@ -5,9 +5,10 @@ import { WritError } from "../../error/writ-error.ts";
 import { runIn } from "../stored-run.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import type { Query, Row } from "./database.ts";
+import { heldLocks } from "./held-locks.ts";
 import { columns, type RunTables } from "./run-tables.ts";
 import type { Claim } from "./run-steps.ts";
-import { heldLocks, type LiveSession } from "./session.ts";
+import type { LiveSession } from "./session.ts";
 
 /** A run that this process took. */
 export interface Taken extends Claim {

@@ -4,10 +4,10 @@ import { listStatement, type ListWords } from "../run-list.ts";
 import { runIn, startOf } from "../stored-run.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import { nowMs, type PostgresDatabase, type Query } from "./database.ts";
+import { heldLocks } from "./held-locks.ts";
 import { claimedBy } from "./run-claims.ts";
 import type { Claim } from "./run-steps.ts";
 import { changeOf, columns, type RunTables } from "./run-tables.ts";
-import { heldLocks } from "./session.ts";
 
 /** The rows of the runs in a database. */
 export interface RunRows {

@@ -1,7 +1,8 @@
 import type { Client } from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type PostgresDatabase, type Query, rowsOf } from "./database.ts";
+import { type PostgresDatabase, prepared, type Query, rowsOf } from "./database.ts";
 import { isAway } from "./failures.ts";
+import { heldLocks } from "./held-locks.ts";
 
 /**
  * The one connection that holds the claims of this process, and receives the changes of runs. A claim is an advisory lock of this connection: the
@@ -21,10 +22,6 @@ export interface LiveSession {
 /** Settings with which a machine that vanished is noticed after some 15 seconds, and an idle connection is never closed. */
 const settings = `SELECT set_config(name, wanted, false) FROM pg_settings JOIN (VALUES ('idle_session_timeout', '0'),
   ('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '3'), ('tcp_keepalives_count', '3')) AS mine (name, wanted) USING (name)`;
-
-/** The advisory locks of this database, of all processes. */
-export const heldLocks = `SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks
-  WHERE locktype = 'advisory' AND objsubid = 1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /** Takes a lock once: a connection could take it twice, and would have to release it twice. */
 const takeOnce = `SELECT CASE WHEN $1::bigint IN (${heldLocks} AND pid = pg_backend_pid()) THEN true
@@ -146,7 +143,7 @@ export function liveSession(database: PostgresDatabase, channel: string): LiveSe
 function inTurn(client: Client): Query {
   let before: Promise<unknown> = Promise.resolve();
   return (sql, values) => {
-    const rows = before.then(() => rowsOf(client, sql, values));
+    const rows = before.then(() => rowsOf(client, prepared(sql, values)));
     before = rows.catch((error: unknown) => {
       if (isAway(error)) client.end().catch(() => undefined);
     });

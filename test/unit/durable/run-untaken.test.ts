@@ -3,6 +3,7 @@ import { nodeHost } from "../../../src/adapters/clock.ts";
 import { memoryRuns } from "../../../src/durable.ts";
 import { durableRunsWith } from "../../../src/durable/durable-runs.ts";
 import { agent } from "../../../src/index.ts";
+import { recordForm } from "../../../src/journal/record-form.ts";
 import { fakeTool, scripted } from "../../../src/testing.ts";
 
 const clerk = agent({ name: "clerk", model: () => "Done." });
@@ -58,5 +59,24 @@ it("tells nothing of a run that waited for a person and goes on just now", async
   await runs.answer("r", key, { approved: true, hash: request?.hash ?? "" });
   expect((await ended).output).toBe("Paid.");
   expect(told).toEqual([]);
+  await worker.drain();
+});
+
+it("tells of a run of a later version that this version leaves it, also beside a worker", async () => {
+  const told: string[] = [];
+  let now = 0;
+  const store = memoryRuns();
+  await store.begin({ id: "r", agent: "clerk", input: "Go", options: {}, protocol: recordForm + 1 });
+  const warn = ({ code, text }: { code: string; text: string }): unknown => told.push(`${code} ${text}`);
+  const timer: typeof nodeHost.timer = (_ms, fire) => nodeHost.timer(1, fire);
+  const runs = durableRunsWith({ store, agents: [clerk] }, { ...nodeHost, now: () => now, warn, timer });
+  const worker = durableRunsWith({ store, agents: [clerk] }, nodeHost).work();
+  const over = new AbortController();
+  const ended = runs.result("r", { signal: over.signal });
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  now = 11_000;
+  await expect.poll(() => told).toEqual([expect.stringMatching(/^WRIT_RUN_UNTAKEN .*"r".*form 3.*later/s)]);
+  over.abort();
+  await expect(ended).rejects.toThrow();
   await worker.drain();
 });

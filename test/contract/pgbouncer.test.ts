@@ -1,0 +1,100 @@
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import {
+  type PostgresRuns,
+  postgresRuns,
+  type PostgresSessions,
+  postgresSessions,
+} from "../../src/postgres.ts";
+import { killRun } from "../../tools/kill/kill-runs.ts";
+import { type PgBouncer, pgBouncerMissing, startPgBouncer } from "../pgbouncer-server.ts";
+import { type PostgresServer, startPostgres } from "../postgres-server.ts";
+import { postgresUnderTest } from "./run-store-postgres.ts";
+import { sessionStoreContract, storedRun } from "./session-store.ts";
+
+const reset = { server_reset_query: "DISCARD ALL" };
+const refused: readonly Readonly<Record<string, string>>[] = [
+  { pool_mode: "transaction" },
+  { pool_mode: "transaction", ...reset, server_reset_query_always: "1" },
+  { pool_mode: "transaction", server_round_robin: "1", min_pool_size: "5" },
+  { pool_mode: "statement" },
+  { pool_mode: "session", server_reset_query: "" },
+];
+
+describe.skipIf(pgBouncerMissing() !== undefined)("through PgBouncer", () => {
+  let server: PostgresServer;
+  let admin: pg.Client;
+  let inSessionMode: PgBouncer;
+  let inTransactionMode: PgBouncer;
+  const opened: (PostgresRuns | PostgresSessions)[] = [];
+  beforeAll(async () => {
+    server = await startPostgres();
+    admin = new pg.Client(server.url);
+    await admin.connect();
+    inSessionMode = await startPgBouncer(server.url, { pool_mode: "session", ...reset });
+    inTransactionMode = await startPgBouncer(server.url, { pool_mode: "transaction" });
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((store) => store.close()));
+  });
+  afterAll(async () => {
+    await Promise.all([inSessionMode.close(), inTransactionMode.close(), admin.end()]);
+    server.close();
+  });
+  function runs(url: string, schema: string): PostgresRuns {
+    const store = postgresRuns(url, { schema, connections: 2 });
+    opened.push(store);
+    return store;
+  }
+  function sessions(schema: string): PostgresSessions {
+    const store = postgresSessions(inTransactionMode.url, { schema, connections: 4 });
+    opened.push(store);
+    return store;
+  }
+  const locks = async () =>
+    (await admin.query("SELECT pid, classid, objid FROM pg_locks WHERE locktype = 'advisory'")).rows;
+
+  it.each(refused)("runs are refused with %j, and nothing is written", async (settings) => {
+    const pooler = await startPgBouncer(server.url, settings);
+    onTestFinished(pooler.close);
+    const run = { id: "r", agent: "a", input: "", options: {}, protocol: 1 };
+    const stores = [runs(pooler.url, "refused"), runs(pooler.url, "refused")];
+    const attempts = stores.flatMap((store) => [store.begin(run), store.claim(["a"])]);
+    for (const attempt of await Promise.allSettled(attempts))
+      expect(attempt).toMatchObject({ status: "rejected", reason: { code: "postgres-pooled" } });
+    expect((await admin.query("SELECT FROM pg_namespace WHERE nspname = 'refused'")).rows).toEqual([]);
+  });
+
+  it("runs in session mode lose nothing and pay nothing twice when their processes are killed", async () => {
+    const store = postgresUnderTest(() => ({ ...server, url: inSessionMode.url }));
+    const { complaints, kills } = await killRun(["in:6", "kept:2"], { store });
+    expect(complaints).toEqual([]);
+    expect(kills).toBe(2);
+  });
+
+  it("runs in session mode are opened by many at once, and hear of each other", async () => {
+    const stores = Array.from({ length: 8 }, () => runs(inSessionMode.url, "many"));
+    await Promise.all(stores.map((store) => store.list()));
+    const heard: unknown[] = [];
+    onTestFinished(runs(inSessionMode.url, "many").watch((id) => heard.push(id)));
+    await expect.poll(() => heard).toEqual([undefined]);
+    await stores[0]?.begin({ id: "r", agent: "a", input: "", options: {}, protocol: 1 });
+    await expect.poll(() => heard).toContain("r");
+  });
+
+  let schemas = 0;
+  sessionStoreContract("PgBouncer in transaction mode", () => sessions(`sessions ${(schemas += 1)}`));
+
+  it("sessions in transaction mode are written by several at once, and leave no lock behind", async () => {
+    const before = await locks();
+    const stores = Array.from({ length: 4 }, () => sessions("shared"));
+    await Promise.all(
+      stores.map(async (store, nth) => {
+        await store.create(`s${nth}`);
+        for (let run = 0; run < 20; run += 1) await store.append(`s${nth}`, storedRun(`r${run}`), run);
+      }),
+    );
+    for (const [nth, store] of stores.entries()) expect((await store.read(`s${nth}`)).runs).toHaveLength(20);
+    expect(await locks()).toEqual(before);
+  });
+});
