@@ -1,6 +1,8 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import {
+  type PostgresAccounts,
+  postgresAccounts,
   type PostgresRuns,
   postgresRuns,
   type PostgresSessions,
@@ -26,7 +28,7 @@ describe.skipIf(pgBouncerMissing() !== undefined)("through PgBouncer", () => {
   let admin: pg.Client;
   let inSessionMode: PgBouncer;
   let inTransactionMode: PgBouncer;
-  const opened: (PostgresRuns | PostgresSessions)[] = [];
+  const opened: (PostgresAccounts | PostgresRuns | PostgresSessions)[] = [];
   beforeAll(async () => {
     server = await startPostgres();
     admin = new pg.Client(server.url);
@@ -84,6 +86,18 @@ describe.skipIf(pgBouncerMissing() !== undefined)("through PgBouncer", () => {
 
   let schemas = 0;
   sessionStoreContract("PgBouncer in transaction mode", () => sessions(`sessions ${(schemas += 1)}`));
+
+  it("accounts in transaction mode count every change of several at once", async () => {
+    const stores = [1, 2].map(() => postgresAccounts(inTransactionMode.url, { schema: "accounts" }));
+    opened.push(...stores);
+    const more = async (store: PostgresAccounts): Promise<void> =>
+      store.update("k", (entry) => {
+        const tokens = (entry?.used.tokens ?? 0) + 1;
+        return { since: 0, held: [], used: { tokens, costUsd: 0, toolCalls: 0, runs: 0 } };
+      });
+    await Promise.all(stores.flatMap((store) => Array.from({ length: 20 }, () => more(store))));
+    expect((await stores[0]?.read("k"))?.used.tokens).toBe(40);
+  });
 
   it("sessions in transaction mode are written by several at once, and leave no lock behind", async () => {
     const before = await locks();
