@@ -2,6 +2,7 @@ import { checkShape, closed, fromOne } from "../error/check-shape.ts";
 import { optional, type Shape } from "../util/shape.ts";
 import { isWritError } from "../error/writ-error.ts";
 import { outsideCalls } from "../run/around.ts";
+import type { InContext } from "../tool/power-port.ts";
 import { carryOut, type Carrying } from "./carry-out.ts";
 import type { Serving, Workplace } from "./dispatcher.ts";
 import type { DurableAround } from "./durable-options.ts";
@@ -46,6 +47,7 @@ export class RunsWorker implements RunWorker, Workplace {
   readonly agents: readonly string[];
   readonly concurrency: number;
   private readonly around: DurableAround;
+  private readonly outside: InContext;
   private readonly carried = new Map<string, Carrying>();
   private readonly stops: (() => void)[] = [];
   private readonly serving: Serving;
@@ -61,6 +63,7 @@ export class RunsWorker implements RunWorker, Workplace {
   constructor(around: DurableAround, options: WorkOptions) {
     checkShape("work()", options, workShape);
     this.around = around;
+    this.outside = outsideCalls(around.host);
     this.concurrency = options.concurrency ?? 10;
     this.agents = (around.agents ?? []).map(({ name }) => name);
     this.serving = (around.dispatcher ?? storeDispatcher).serve(this);
@@ -167,7 +170,7 @@ export class RunsWorker implements RunWorker, Workplace {
   private carry(journal: RunJournal): Carrying {
     const { id } = journal.run;
     // The store may have told of the run while a tool of another run was at work here.
-    const carrying = outsideCalls(this.around.host, () => carryOut(journal, this.around));
+    const carrying = this.outside(() => carryOut(journal, this.around));
     this.carried.set(id, carrying);
     void carrying.done.then(() => {
       if (this.carried.get(id) === carrying) this.carried.delete(id); // otherwise it was answered meanwhile, and taken again

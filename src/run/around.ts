@@ -1,6 +1,6 @@
 import type { Host } from "../journal/host.ts";
 import type { Capability } from "../tool/capability.ts";
-import type { PowerScope, Powers, CallAround, Level } from "../tool/power-port.ts";
+import type { CallAround, InContext, Level, Powers, PowerScope } from "../tool/power-port.ts";
 import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { CallScope } from "../tool/call-scope.ts";
@@ -101,9 +101,11 @@ export function within<Value>({ powers }: Pick<Host, "powers">, scope: PowerScop
   return powers === undefined ? work() : powers.inside(scope, work);
 }
 
-/** Runs work outside of all calls, though the code of one may be running. */
-export function outsideCalls<Value>({ powers }: Pick<Host, "powers">, work: () => Value): Value {
-  return powers === undefined ? work() : powers.inside(undefined, work);
+/** Returns a function that runs work in the context of this moment and outside of all calls, though the code of one may be running then. */
+export function outsideCalls({ powers }: Pick<Host, "powers">): InContext {
+  if (powers === undefined) return (work) => work();
+  const context = powers.context();
+  return (work) => context(() => powers.inside(undefined, work));
 }
 
 /** Opens the scope of a call inside the current scope. It ends when `end` is called, or when a scope around it ends. */

@@ -61,11 +61,16 @@ export interface OpenHandles {
   readonly close: () => void;
 }
 
+/** Runs work in a context, which is kept across `await`, timers and callbacks. */
+export type InContext = <Value>(work: () => Value) => Value;
+
 /** The machine's side of capabilities: the source of handles, and the record of which code runs inside which call. */
 export interface PowerPort {
   open(request: HandleRequest): OpenHandles;
   /** Runs work inside a scope: {@link current} returns it to all code that the work calls, also after an `await`, and to no other. Without a scope the work is outside of all tools. */
   inside<Value>(scope: PowerScope | undefined, work: () => Value): Value;
+  /** The context of this moment, with the values that the program keeps in it, such as the span of its telemetry. */
+  context(): InContext;
   /** The scope of the tool call that this code runs in; undefined outside of all tools. */
   current(): PowerScope | undefined;
   /** A text without the values of secrets used in this process, however they are encoded. */

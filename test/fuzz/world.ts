@@ -109,6 +109,7 @@ export interface PowerLog {
 export function recordingPowers(log: PowerLog): PowerPort {
   return {
     inside: (scope, work) => nodePowers.inside(scope, work),
+    context: () => nodePowers.context(),
     current: () => nodePowers.current(),
     scrub: (text) => nodePowers.scrub(text),
     get holdsSecrets() {

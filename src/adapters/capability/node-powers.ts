@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { CapabilityKind } from "../../tool/capability.ts";
 import type { Handles } from "../../tool/handles.ts";
 import type { HandleRequest, PowerPort } from "../../tool/power-port.ts";
@@ -18,6 +19,7 @@ export function makePowers(lookup: Lookup): PowerPort {
       return { handles: handlesOf(request.kinds, lifetime, lookup), close: () => lifetime.close() };
     },
     inside,
+    context: () => AsyncLocalStorage.snapshot(),
     current,
     scrub,
     holdsSecrets: false,

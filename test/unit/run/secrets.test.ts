@@ -13,6 +13,7 @@ function machine(holdsSecrets = true): { readonly powers: PowerPort } {
     powers: {
       open: () => ({ handles: {}, close: () => undefined }),
       inside: (_scope, work) => work(),
+      context: () => (work) => work(),
       current: () => undefined,
       scrub: (text) => text.replaceAll(secret, "[secret]").replaceAll("4711471147", "[secret]"),
       holdsSecrets,
