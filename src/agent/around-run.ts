@@ -9,7 +9,7 @@ import type { End } from "../run/end.ts";
 import { isChangedAgain } from "../call/edited.ts";
 import { describeIssues, type ParseResult, type Schema } from "../schema/schema.ts";
 import { untilStopped } from "../util/interrupt.ts";
-import { type Json, jsonOrNull, toJson } from "../util/json.ts";
+import { type Json, jsonOrNull, toJson, wholeJson } from "../util/json.ts";
 import { after, type Maybe, rescue } from "../util/maybe.ts";
 import { type ReadQuestion, questionJson, readQuestion } from "./question.ts";
 import type { AgentPlan, ChosenSkill } from "./plan.ts";
@@ -159,7 +159,7 @@ interface InputTaker {
 
 function inputOf(parsed: ParseResult<unknown>, name: string): Json {
   if (!parsed.ok) throw new WritError("input-invalid", { name, issues: describeIssues(parsed.issues) });
-  const json = toJson(parsed.value);
+  const json = wholeJson(parsed.value);
   if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
   return json.value;
 }

@@ -4,6 +4,7 @@ import { type End, endBy, thrownEnd } from "../run/end.ts";
 import type { Host } from "../journal/host.ts";
 import type { Finished } from "../run/finished.ts";
 import type { Frame } from "../run/frame.ts";
+import { letOthers } from "../run/let-others.ts";
 import { effectIn } from "../policy/allow-list.ts";
 import type { LoadedSession, SessionHandle } from "../session/session.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -54,6 +55,14 @@ export function beganWithout({ find }: Journal): boolean {
   return find?.(startKey) !== undefined && find(sessionKey) === undefined;
 }
 
+/**
+ * True of a recorded run that begins. It lets runs that go on enter the session first, as they did in the process that left them: one that entered second would
+ * find its session changed, and fail.
+ */
+function isNew({ find }: Journal): boolean {
+  return find !== undefined && find(sessionKey) === undefined;
+}
+
 async function opened(
   handle: SessionHandle,
   run: SessionUser,
@@ -65,6 +74,7 @@ async function opened(
 async function holding(handle: SessionHandle, run: SessionUser, doing: InSession): Promise<Finished> {
   const { host } = run;
   const { stop } = doing;
+  if (isNew(run.base.journal)) await letOthers(host);
   const owner = host.randomId();
   const around = host.powers?.current();
   const held = around?.sessions ?? [];

@@ -26,7 +26,8 @@ import { carryOutBy } from "./handed.ts";
 import { judge, startedEarly } from "./judge.ts";
 import { keepRefusals, refusalIn } from "./keep-refusals.ts";
 import { brokenRecord, skipped } from "./refused.ts";
-import { type BatchEnd, type BatchJudging, groupsOf, RunningBatch } from "./running.ts";
+import type { BatchEnd, BatchJudging } from "./judging-batch.ts";
+import { groupsOf, RunningBatch } from "./running.ts";
 import { haltedBy, tellEnd } from "./settle.ts";
 
 /** The end of a batch: one result for each call, in order. */

@@ -1,7 +1,7 @@
 import type { Label } from "../message/label.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
-import type { Ledger, Limits } from "../policy/account/budget.ts";
+import type { Excess, Ledger, Limits } from "../policy/account/budget.ts";
 import type { ToolUse } from "../policy/account/constraints.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { CallRequest, Decision } from "../policy/decision.ts";
@@ -151,6 +151,7 @@ export interface EarlyCall {
   readonly release: (key: string) => void;
   /** Ends a call that nobody asks for any more, waits until it has ended, and returns its record, if it has one. */
   readonly giveUp: () => Promise<CallRecord | undefined>;
+  readonly halt: Halt;
 }
 
 /** The capabilities that the tool of a call declares, and the run's grants of the same kinds: of each at most as many as a record keeps. */
@@ -221,4 +222,8 @@ export interface Halt {
   lost?: { readonly error: unknown };
   /** The runs inside those calls in which the journal failed, by the keys of the calls. */
   inside?: Map<string, Inside>;
+  /** The last booking of a call in the accounts of its run. */
+  booking?: Promise<Excess | undefined>;
+  /** The keys of the calls that are booked. */
+  booked?: Set<string>;
 }

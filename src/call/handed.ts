@@ -7,7 +7,8 @@ import { untilStopped } from "../util/interrupt.ts";
 import { partsText } from "../journal/parts.ts";
 import type { CallRecord, Ready } from "./call.ts";
 import { type GivenEnd, type HandedCall, notGiven, readGiven, type ReadGiven, settleGiven } from "./given.ts";
-import { type BrokenContract, isOrdered, type RunningBatch } from "./running.ts";
+import type { BrokenContract } from "./judging-batch.ts";
+import { isOrdered, type RunningBatch } from "./running.ts";
 import { asTold } from "./settle.ts";
 import { idempotencyKeyOf, stepOf } from "./step.ts";
 

@@ -15,6 +15,7 @@ import { checkResult } from "../tool/result.ts";
 import type { Host } from "../journal/host.ts";
 import type { Json } from "../util/json.ts";
 import { always, type Maybe, rescue } from "../util/maybe.ts";
+import { bookingOf, forbidden } from "./booked.ts";
 import type { Call, CallRecord, Halt, OngoingCall, Ready, Settled } from "./call.ts";
 import { fatalOf } from "./fatal.ts";
 import { runWithRecovery } from "./recovery.ts";
@@ -213,23 +214,13 @@ function notBegun({ at, ready }: OngoingCall, halt: Halt): Settled | undefined {
   return halt.reason === undefined ? undefined : { result: skippedResult(halt.reason) };
 }
 
-/** The key of the record that a waiting call was booked: the call begins again when the run goes on. */
-export const paidKey = (call: string): string => `${call}/paid`;
-
 /** Runs the tool if the accounts of the run allow it; a bound of an account ends the run. */
 function runPaid(work: OngoingCall, halt: Halt): Maybe<ToolEnd> {
-  const { key, batch } = work.at;
-  const { run } = batch;
-  const { accounts } = run.scope;
-  const isPaid = run.journal.mode === "replay" || run.journal.find?.(paidKey(key)) !== undefined;
-  if (accounts === undefined || isPaid) return runTool(work);
-  return accounts
-    .call()
-    .then((excess) =>
-      excess === undefined
-        ? (notBegun(work, halt) ?? runTool(work))
-        : { result: skippedResult(excess.message), fatal: { type: "exhausted" as const, excess } },
-    );
+  const booking = work.at.batch.run.scope.accounts && bookingOf(work.at, halt);
+  if (booking === undefined) return runTool(work);
+  return booking.then((excess) =>
+    excess === undefined ? (notBegun(work, halt) ?? runTool(work)) : forbidden(excess),
+  );
 }
 
 /** Runs the tool within its time. Checking the result and mending a failure count too: an output schema can also be slow. */

@@ -1,55 +1,28 @@
 import { isWritError } from "../error/writ-error.ts";
 import { directJournal } from "../journal/direct-journal.ts";
-import type { ToolCall } from "../message/message.ts";
-import { type Excess, type Ledger, type Limits, restored } from "../policy/account/budget.ts";
+import { restored } from "../policy/account/budget.ts";
 import { StepsOfRun } from "../run/steps-of-run.ts";
 import { endsRun } from "../run/end.ts";
 import { RunWaits } from "../run/waits.ts";
 import { after, type Maybe, rescue } from "../util/maybe.ts";
 import type { Ordering } from "../run/context.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Batch, CallRecord, Fate, Halt, Ready, SetAnswer } from "./call.ts";
-import type { Fatal } from "./fatal.ts";
-import type { ResultFault } from "./given.ts";
+import {
+  bookCalls,
+  forbidden,
+  forbiddenBefore,
+  type ForbiddenCall,
+  keepForbidden,
+  paidKey,
+} from "./booked.ts";
+import type { BatchJudging } from "./judging-batch.ts";
+import type { Batch, CallRecord, Fate, Halt, Ready } from "./call.ts";
 import { runLost } from "./lost.ts";
 import { recorded } from "./recorded-steps.ts";
-import { paidKey, retell, runCall } from "./run.ts";
+import { retell, runCall } from "./run.ts";
 import { brokenRecord, cancelledResult, overtakenResult, skippedResult } from "./refused.ts";
 import { asTold, haltedBy, notRun, tellEnd } from "./settle.ts";
 import { stepOf } from "./step.ts";
-
-/** The way in which the author's executor broke its contract. All but the cause is plain data, since a journal keeps it. */
-export interface BrokenContract extends ResultFault {
-  readonly code: "executor-failed" | "executor-result-invalid";
-  /** The error that the executor threw; undefined in a replay. */
-  readonly cause?: unknown;
-}
-
-/** The reason why a batch ended before its last call and the rest of it is skipped. */
-export interface BatchEnd {
-  /** The bound that forbade a call. With `checkpoint` the run waits there to be resumed. */
-  readonly excess?: Excess;
-  readonly checkpoint?: boolean;
-  /** The call of an unknown tool. */
-  readonly unknown?: ToolCall;
-  /** The call that ends the run, and its failure. */
-  readonly fatal?: { readonly call: ToolCall; readonly fatal: Fatal };
-  /** The fault of the author's executor. */
-  readonly broken?: BrokenContract;
-}
-
-/** A batch while its calls are decided about, one after another. */
-export interface BatchJudging {
-  readonly fates: Fate[];
-  ledger: Ledger;
-  limits: Limits;
-  /** The end of the batch, and the reason that the calls after it are given. */
-  ended?: { readonly end: BatchEnd; readonly reason: string };
-  /** The gate of the calls that are still to be decided about, where an earlier one takes tools away from the rest of the run. */
-  gate?: Batch["gate"];
-  /** Answers that a person gave with those of earlier calls. */
-  answered?: readonly SetAnswer[];
-}
 
 /** The calls of a batch while they run. */
 export class RunningBatch {
@@ -131,7 +104,33 @@ export class RunningBatch {
     });
   }
 
+  /** Runs calls that a journal records. It has no record of a call that an account forbids. */
   private runRecorded(group: readonly number[]): Maybe<void> {
+    const { journal, scope } = this.batch.run;
+    const isBooked = scope.accounts !== undefined && journal.find !== undefined && journal.mode !== "replay";
+    return isBooked ? this.runBooked(group) : this.runSteps(group);
+  }
+
+  private async runBooked(group: readonly number[]): Promise<void> {
+    const ready = group.map((index) => this.readyAt(index));
+    const found = await bookCalls(ready, this.halt);
+    await this.runSteps(group.slice(0, found?.place));
+    const call = ready[found?.place ?? ready.length];
+    if (found === undefined || call === undefined || this.hasWaited) return;
+    await keepForbidden(call, found.excess).catch((error) => this.breakOff(error));
+    return this.runSteps(this.endForbidden(group, found));
+  }
+
+  /** Ends the call that an account forbids; returns those behind it that have begun, and skips the others. */
+  private endForbidden(group: readonly number[], found: ForbiddenCall | undefined): readonly number[] {
+    if (found === undefined) return [];
+    const [first = 0, ...behind] = group.slice(found.place);
+    this.end(first, { ...forbidden(found.excess), startedAt: 0, endedAt: 0 });
+    return this.skip(behind, this.halt.reason ?? "");
+  }
+
+  private runSteps(group: readonly number[]): Maybe<void> {
+    if (group.length === 0) return undefined;
     const { journal } = this.batch.run;
     const entered = new Set<number>();
     this.spendAgain(group);
@@ -147,6 +146,14 @@ export class RunningBatch {
       () => journal.recorded?.(steps) ?? recorded(steps, journal),
       (error) => {
         this.endRecorded(group);
+        this.endForbidden(
+          group,
+          forbiddenBefore(
+            group.map((index) => this.readyAt(index)),
+            journal,
+          ),
+        );
+        if (group.every((index) => this.records[index] !== undefined)) return [];
         if (isWritError(error, "run-ended")) this.neverBegan(group.filter((index) => !entered.has(index)));
         this.leaveOff(error);
         return [];

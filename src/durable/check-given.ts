@@ -5,6 +5,7 @@ import {
   count,
   filled,
   having,
+  list,
   object,
   oneOf,
   optional,
@@ -31,8 +32,8 @@ const shapes: Readonly<Record<Given, Shape<unknown>>> = {
     reason: optional(string),
     policy: anything,
     settled: anything,
-    free: anything,
-    arguments: anything,
+    free: optional(list(string, "a list of names")),
+    arguments: optional(record),
   }),
   erase: refined(
     which,

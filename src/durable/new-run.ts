@@ -7,7 +7,7 @@ import { aboutOf, type Runnable } from "../agent/runnable.ts";
 import { closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Capability } from "../tool/capability.ts";
-import { type Json, toJson } from "../util/json.ts";
+import { type Json, toJson, wholeJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
 import { filled, fits, kindOf, list, oneOf, optional, record, type Shape, string } from "../util/shape.ts";
 import { type CallerTool, withCallerTools } from "./caller-tools.ts";
@@ -100,7 +100,7 @@ function checkOptions(agent: Runnable, options: StartOptions): void {
 
 /** The input as another process will read it. */
 function plain(given: unknown, name: string): Json {
-  const json = toJson(given);
+  const json = wholeJson(given);
   if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
   return json.value;
 }

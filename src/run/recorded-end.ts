@@ -4,6 +4,7 @@ import type { Journal, Step } from "../journal/journal.ts";
 import { recall } from "../journal/recalled.ts";
 import { endKey } from "../journal/record-form.ts";
 import type { ToolResult } from "../message/message.ts";
+import type { Limits } from "../policy/account/budget.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import { lazy } from "../util/remembered.ts";
 import type { StopReason } from "./end.ts";
@@ -158,6 +159,19 @@ export function pausesIn(journal: Journal): readonly KeptEnd[] {
     if (next === undefined) return pauses;
     pauses.push(next);
   }
+}
+
+/** The bounds of a replayed run: it meets the bound that it met, though its agent may have a larger one by now. */
+export function boundsOfReplay(journal: Journal, limits: Limits): Limits {
+  const outcome = lastEnd(journal)?.outcome;
+  if (outcome?.type !== "exhausted" && outcome?.type !== "suspended") return limits;
+  const { field, limit, account } = outcome;
+  const isRaised = account === undefined && isBound(field, limits) && limits[field] > limit;
+  return isRaised ? { ...limits, [field]: limit } : limits;
+}
+
+function isBound(field: string, limits: Limits): field is keyof Limits {
+  return Object.hasOwn(limits, field);
 }
 
 /** The end that is kept under a key. */

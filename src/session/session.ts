@@ -104,7 +104,8 @@ export function session(store: SessionStore, id: string, options: SessionOptions
     enter: (visit) => enterSession({ store, id, whenBusy: visit.whenBusy ?? whenBusy }, visit),
     async check(runId, { version }) {
       const found = await store.read(id);
-      if (!found.runs.some((run) => run.runId === runId)) checkVersion(id, found.version, version);
+      const own = found.runs.find((run) => run.runId === runId);
+      if (own === undefined || isConflict(own)) checkVersion(id, found.version, version);
     },
     async load() {
       const record = await readOrCreate(store, id);
@@ -127,6 +128,11 @@ export function session(store: SessionStore, id: string, options: SessionOptions
       }
     },
   };
+}
+
+/** True of a run that failed because its session had changed. Trying it again does not tell its model what was done meanwhile. */
+function isConflict({ outcome }: Pick<SessionRun, "outcome">): boolean {
+  return outcome.type === "failed" && outcome.code === "session-conflict";
 }
 
 const handleShape = object({

@@ -1,5 +1,5 @@
 import { callAt, sizeOf } from "../call/batch.ts";
-import type { Batch, EarlyCall, Fate, Ready } from "../call/call.ts";
+import type { Batch, EarlyCall, Fate, Halt, Ready } from "../call/call.ts";
 import { checkCall, constraintAgainst } from "../call/judge.ts";
 import { runCall } from "../call/run.ts";
 import { isOrdered } from "../call/running.ts";
@@ -146,7 +146,8 @@ export class EarlyCalls {
     const held =
       context.journal === directJournal ? undefined : heldJournal(context.journal, at.key, context.stop);
     const run = held === undefined ? context : { ...context, journal: held.journal };
-    const record = Promise.resolve(runCall({ ...ready, at: { ...at, batch: { ...at.batch, run } } }, {}));
+    const halt: Halt = {};
+    const record = Promise.resolve(runCall({ ...ready, at: { ...at, batch: { ...at.batch, run } } }, halt));
     record.catch(() => undefined); // its batch throws the error, if it ever waits for the call
     const giveUp: EarlyCall["giveUp"] = () => {
       end();
@@ -156,7 +157,7 @@ export class EarlyCalls {
       telling.release();
       held?.release(key);
     };
-    (this.started ??= new Map()).set(at.proposed.id, { ready, record, release, giveUp });
+    (this.started ??= new Map()).set(at.proposed.id, { ready, record, release, giveUp, halt });
   }
 }
 

@@ -19,6 +19,7 @@ import {
   spendInside,
 } from "../policy/account/budget.ts";
 import { meetBound, type Met, metBy } from "../run/bounds.ts";
+import { boundsOfReplay } from "../run/recorded-end.ts";
 import type { Checkpoint, InARow, Repeats } from "../run/checkpoint.ts";
 import { addUsage, noUsage, type Usage } from "../message/usage.ts";
 import { outerBound } from "../run/outer-bound.ts";
@@ -187,7 +188,7 @@ const nothingDone: Pick<Checkpoint, "modes" | "driver" | "elapsedMs" | "acts" | 
 
 /** The state before the first turn, or at the checkpoint. */
 export function beginState(options: LoopOptions): State {
-  const { transcript, limits, gate, drivers, from, spent, modes: narrowed = [] } = options;
+  const { transcript, journal, gate, drivers, from, spent, modes: narrowed = [] } = options;
   const left: typeof nothingDone = from ?? nothingDone;
   const { modes: earlier, driver, elapsedMs, acts = [], sent = 0, inARow = nothingInARow } = left;
   const { repeats, violations, pending } = inARow; // and no other fields: a checkpoint comes from anywhere
@@ -198,7 +199,7 @@ export function beginState(options: LoopOptions): State {
     learned,
     transcript,
     ledger: from === undefined ? (spent?.ledger ?? emptyLedger) : restored(from.ledger),
-    limits,
+    limits: journal.mode === "replay" ? boundsOfReplay(journal, options.limits) : options.limits,
     gate: held,
     modes,
     usage: from?.usage ?? spent?.usage ?? noUsage,

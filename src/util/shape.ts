@@ -56,6 +56,7 @@ export function shapeOf<Value>(
 export function kindOf(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
+  if (value === "") return "an empty text";
   if (Array.isArray(value)) return "a list";
   if (value instanceof Promise) return "a promise (`await` it)";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;

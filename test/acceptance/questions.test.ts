@@ -286,6 +286,8 @@ describe("what an agent cannot be asked", () => {
     ["a promise", Promise.resolve("x"), /it is a promise: await it/],
     ["a function", () => "x", /it is a function/],
     ["a map", new Map(), /class Map/],
+    ["a set inside", { tags: new Set(["tea"]) }, /it has a Set, of which JSON shows nothing/],
+    ["a promise inside", { order: Promise.resolve(17) }, /it has a promise inside: `await` it/],
     ["bytes", bytes, /class Uint8Array/],
     ["an empty list", [], /the list is empty/],
     ["numbers", [1, 2], /\[0\]: a part is no part that is known; give a text, image/],

@@ -25,6 +25,13 @@ describe("durable runs that are given what they do not take", () => {
     expect(await runs.list()).toHaveLength(2);
   });
 
+  it("begin no run with an input of which JSON shows nothing", async () => {
+    const runs = await withRuns();
+    const input: unknown = { tags: new Set(["tea"]) };
+    await expect(runs.start(clerk, input as string)).rejects.toMatchObject({ code: "input-invalid" });
+    expect(await runs.list()).toHaveLength(2);
+  });
+
   it("forget the session that is named beside an id that is undefined", async () => {
     const runs = await withRuns();
     expect(await runs.erase({ id: undefined, session: "kim" })).toBe(1);
@@ -63,6 +70,17 @@ describe("durable runs that are given what they do not take", () => {
       (runs) => runs.answer("a", "q", { approved: true } as never),
       /`hash` must be .*, got nothing/,
     ],
+    [
+      "answer",
+      (runs) => runs.answer("a", "q", { approved: true, hash: "h", arguments: '{"euro":5}' as never }),
+      /`arguments` must be an object, got a string/,
+    ],
+    [
+      "answer",
+      (runs) => runs.answer("a", "q", { approved: true, hash: "h", free: "text" as never }),
+      /`free` must be a list of names, got a string/,
+    ],
+    ["start", (runs) => runs.start(clerk, "Go", { id: "" }), /`id` must be .* not empty, got an empty text/],
     [
       "answer",
       (runs) => runs.answer("a", "q", { approve: true, hash: "h" } as never),
