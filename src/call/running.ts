@@ -121,9 +121,17 @@ export class RunningBatch {
     return this.runSteps(this.endForbidden(group, found));
   }
 
+  /** In a replay: ends the calls of a group in which an account forbade one. True if that gave each of them its end. */
+  private endedForbidden(group: readonly number[]): boolean {
+    const ready = group.map((index) => this.readyAt(index));
+    const found = forbiddenBefore(ready, this.batch.run.journal);
+    if (found === undefined) return false;
+    this.endForbidden(group, found);
+    return group.every((index) => this.records[index] !== undefined);
+  }
+
   /** Ends the call that an account forbids; returns those behind it that have begun, and skips the others. */
-  private endForbidden(group: readonly number[], found: ForbiddenCall | undefined): readonly number[] {
-    if (found === undefined) return [];
+  private endForbidden(group: readonly number[], found: ForbiddenCall): readonly number[] {
     const [first = 0, ...behind] = group.slice(found.place);
     this.end(first, { ...forbidden(found.excess), startedAt: 0, endedAt: 0 });
     return this.skip(behind, this.halt.reason ?? "");
@@ -146,14 +154,7 @@ export class RunningBatch {
       () => journal.recorded?.(steps) ?? recorded(steps, journal),
       (error) => {
         this.endRecorded(group);
-        this.endForbidden(
-          group,
-          forbiddenBefore(
-            group.map((index) => this.readyAt(index)),
-            journal,
-          ),
-        );
-        if (group.every((index) => this.records[index] !== undefined)) return [];
+        if (this.endedForbidden(group)) return [];
         if (isWritError(error, "run-ended")) this.neverBegan(group.filter((index) => !entered.has(index)));
         this.leaveOff(error);
         return [];

@@ -52,7 +52,7 @@ describe("the package", () => {
   it("is small: what a user does not run or read is not in it", () => {
     expect(paths.filter((path) => /^(?:src|test|tools|bench)\/|\.map$/.test(path))).toEqual([]);
     expect(paths.length).toBeLessThanOrEqual(608);
-    expect(packed.unpackedSize).toBeLessThanOrEqual(4_515_000);
+    expect(packed.unpackedSize).toBeLessThanOrEqual(4_530_000);
   });
 
   it("has what coding agents read", () => {
