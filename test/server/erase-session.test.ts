@@ -115,10 +115,9 @@ describe("a session that is deleted over HTTP", () => {
       const [run] = (await told(ask(server, "GET /runs?limit=1"))).runs;
       return run !== undefined && "status" in run && run.status === "running";
     });
-    expect(await told(ask(server, "DELETE /sessions/kim"))).toMatchObject({
-      status: 409,
-      code: "session-busy",
-    });
+    const refused = await told(ask(server, "DELETE /sessions/kim"));
+    expect(refused.status).toBe(409);
+    expect(["run-claimed", "session-busy"]).toContain(refused.code); // the run is taken a moment before it enters the session
     expect(await stores.kept.list()).toEqual(["web/kim"]);
     gate.resolve();
   });
