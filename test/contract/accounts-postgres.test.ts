@@ -13,7 +13,7 @@ import {
 import { scripted } from "../../src/testing.ts";
 import { postgresMissing, type PostgresServer, startPostgres } from "../postgres-server.ts";
 import { silentLine } from "./silent-line.ts";
-import { endSpenders, Spender } from "./spender.ts";
+import { endSpenders, sharedAccountContract } from "./spender.ts";
 
 const usage = { inputTokens: 20, outputTokens: 80 };
 
@@ -72,32 +72,7 @@ describe.skipIf(postgresMissing() !== undefined)("accounts in PostgreSQL", () =>
     }
   });
 
-  it("give the last bit to one of two processes", async () => {
-    const at = place();
-    const pair = [new Spender(at, "100"), new Spender(at, "100")];
-    for (const one of pair) expect(await one.line()).toBe("ready");
-    for (const one of pair) one.run(300);
-    const said = await Promise.all(pair.map((one) => one.line()));
-    expect(said.filter((line) => line === "asked").length).toBe(1);
-    expect(said.filter((line) => line.startsWith("exhausted")).length).toBe(1);
-    const winner = pair[said.indexOf("asked")];
-    expect(await winner?.line()).toBe("answered 100");
-  });
-
-  it("free what a process had reserved that died, once that expires", async () => {
-    const at = place();
-    const [first, second] = [new Spender(at, "100", "1500"), new Spender(at, "100", "1500")];
-    for (const one of [first, second]) expect(await one.line()).toBe("ready");
-    first.run(60_000);
-    expect(await first.line()).toBe("asked");
-    await first.kill();
-    second.run(0);
-    expect(await second.line()).toMatch(/^exhausted/);
-    await sleep(1600);
-    second.run(0);
-    expect(await second.line()).toBe("asked");
-    expect(await second.line()).toBe("answered 100");
-  });
+  sharedAccountContract(place);
 
   it("count every change of many writers at once, in one process and in several", async () => {
     schemas += 1;
