@@ -72,6 +72,24 @@ it("takes a call of one run for no other of its id in the run after it, which it
   expect(counts["questions"]).toBeGreaterThan(3);
 });
 
+it("takes a denied call for no call of its id in an agent inside, to which a person said yes", async () => {
+  const { agent, options } = cases["receiving"] as Case;
+  const doubled = (at: string, amount: number) =>
+    ({ at, does: "doubles", calls: [{ name: "pay", arguments: { order: "A2", amount } }] }) as const;
+  const asks = {
+    at: "model 2",
+    does: "proposes",
+    calls: [{ name: "receiver", arguments: { input: "b" } }],
+  } as const;
+  const schedule: Schedule = {
+    durable: false,
+    deviations: [doubled("model 1", 2), asks, doubled("model 3", 1)],
+  };
+  const { failure, counts } = await simulate(agent, { ...options, schedule });
+  expect(failure?.message).toBeUndefined();
+  expect(counts).toMatchObject({ questions: 2, effects: 2 });
+});
+
 /** Schedules that broke an invariant once, each with the case whose agent it is. */
 const broken: readonly [what: string, name: string, deviations: Schedule["deviations"]][] = [
   [

@@ -279,7 +279,7 @@ function waitFaults({ world, told, subject }: Evidence): readonly string[] {
 
 /** The differences between a call and the answer of a person to it. */
 function answeredFaults(
-  { runId, callId, tool, isYes, edited }: Answered,
+  { runId, callId, tool, isYes, asked, edited }: Answered,
   { world: { executions }, told, subject }: Evidence,
 ): readonly string[] {
   const facts = told.flatMap(({ run, facts: its }) => (run.id === runId ? its : []));
@@ -290,8 +290,10 @@ function answeredFaults(
       one.callId === callId && one.tool === tool && !others.some((other) => isWithin(one.runId, other)),
   );
   const calls = new Set(own.map(({ key }) => key)).size;
-  const end = facts.find((fact) => fact.type === "tool-end" && fact.callId === callId);
-  const status = end?.type === "tool-end" ? end.result.status : undefined;
+  // A run inside may have a call of the same id: its arguments are other ones.
+  const isOwn = hasNumbersOf(asked, proposedIn(facts).get(callId) ?? null);
+  const end = isOwn && facts.find((fact) => fact.type === "tool-end" && fact.callId === callId);
+  const status = end && end.type === "tool-end" ? end.result.status : undefined;
   const what = `${tool} (${callId})`;
   if (!isYes) return calls > 0 ? [`${what} ran, and a person said no`] : [];
   const other = own.find((one) => !hasNumbersOf(edited, one.arguments));
