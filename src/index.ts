@@ -27,7 +27,7 @@ export { type Outcome } from "./event/outcome.ts";
 export { guarded } from "./policy/study/guarded.ts";
 export { policy } from "./policy/study/policy.ts";
 
-export { isRunError, type RunError } from "./run/run-error.ts";
+export { isRunError, type RunError } from "./run/finished.ts";
 export { type Journal } from "./journal/journal.ts";
 export { memoryJournal } from "./journal/memory-journal.ts";
 

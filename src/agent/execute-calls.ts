@@ -10,7 +10,7 @@ import type { Executor } from "../run/executor.ts";
 import { executeAlone } from "../call/call-tool.ts";
 import { executorError } from "../call/handed.ts";
 import { lostResult } from "../call/refused.ts";
-import { readableCall } from "../call/readable-call.ts";
+import { readableCall } from "../call/call.ts";
 import type { Hook } from "../hook/hook.ts";
 import { sortHooks } from "../hook/run-hooks.ts";
 import { directJournal } from "../journal/direct-journal.ts";

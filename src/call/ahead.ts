@@ -1,8 +1,7 @@
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
-import { isApproved } from "./approved-set.ts";
+import { isApproved, questionAbout } from "./ask.ts";
 import type { Call, QuestionBehind, Ready } from "./call.ts";
 import { checkCall, constraintAgainst, startedEarly } from "./judge.ts";
-import { questionAbout } from "./question.ts";
 
 /**
  * Finds the questions of the calls after one, as far as they are known before its answer: hooks and mending can still change those calls. A

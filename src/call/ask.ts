@@ -1,21 +1,27 @@
-import type { Fact } from "../event/event.ts";
-import type { CallRequest, Decision } from "../policy/decision.ts";
 import { messageOf } from "../error/writ-error.ts";
-import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
+import type { Fact } from "../event/event.ts";
 import type { Warning } from "../journal/host.ts";
 import type { Step } from "../journal/journal.ts";
+import { mismatch } from "../journal/recorded-journal.ts";
+import type { Label } from "../message/label.ts";
 import type { ToolCall } from "../message/message.ts";
+import type { CallRequest, Decision } from "../policy/decision.ts";
+import { type ApprovalRequest, approvalRequest } from "../policy/rules/approval-request.ts";
+import { fitsOpen } from "../policy/rules/judge-plan.ts";
 import { type AnswerHere, type Approval, boundsOf } from "../run/approval.ts";
 import { RunWaits } from "../run/waits.ts";
-import { mismatch } from "../journal/recorded-journal.ts";
+import { canonicalJson } from "../util/canonical-json.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
-import { isJsonObject, type Json, type JsonObject, toJson } from "../util/json.ts";
-import { answerAhead, answeredAlong } from "./along.ts";
-import { approvedAs, isApproved } from "./approved-set.ts";
-import type { Call, Fate, Ready, SetAnswer } from "./call.ts";
-import { questionAbout } from "./question.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson, toJson } from "../util/json.ts";
+import {
+  type Call,
+  type Fate,
+  type QuestionBehind,
+  type Ready,
+  type SetAnswer,
+  withArguments,
+} from "./call.ts";
 import { cancelled, deniedByPerson } from "./refused.ts";
-import { withArguments } from "./readable-call.ts";
 import { fingerprintOf } from "./step.ts";
 
 export type PersonsAnswer = Pick<Approval, "approved" | "reason" | "for" | "free"> & {
@@ -226,4 +232,73 @@ export function unseenIn(request: CallRequest): Decision | undefined {
     const reason = `a person must agree to it, and ${messageOf(error)}`;
     return { verdict: "deny", rule: "policy-error", reason };
   }
+}
+
+/** The question about a call. Its hash covers the tool and exactly these arguments. */
+export function questionAbout({ at, call, request }: Ready, decision: Decision): ApprovalRequest {
+  const { gate, run } = at.batch;
+  const hash = run.host.digest(`${call.name} ${canonicalJson(request.arguments)}`);
+  const path = [...(run.scope.agents ?? []), gate.agent];
+  return approvalRequest(request, decision, { hash, path, policy: gate.intent.policy });
+}
+
+/** An approval for the rest of a run, as the ledger keeps it: the hash of a call, or the hash of a set with the names of its open arguments. */
+export function approvedAs(fate: Ready, hash: string, free: readonly string[] = []): string {
+  if (free.length === 0) return hash;
+  const names = [...new Set(free)].toSorted();
+  return `${setHash(fate, names)} ${JSON.stringify(names)}`;
+}
+
+/** True if a person approved exactly this call for the rest of the run, or a set that it is in. */
+export function isApproved(approved: readonly string[], fate: Ready, hash: string): boolean {
+  return approved.some((entry) => entry === hash || isIn(entry, fate));
+}
+
+function isIn(entry: string, fate: Ready): boolean {
+  const [, digest, list = ""] = /^(\S+) (.+)$/s.exec(entry) ?? [];
+  const names = parseJson(list);
+  if (digest === undefined || !names.ok || !Array.isArray(names.value)) return false;
+  const free = names.value.map(String);
+  return free.every((name) => fitsOpen(fate.request, name)) && setHash(fate, free) === digest;
+}
+
+/**
+ * The hash of all calls that differ from one in open arguments only. It changes once the run has read more that is not for everybody: a model may put
+ * that into the open arguments.
+ */
+function setHash({ at, call, request }: Ready, free: readonly string[]): string {
+  const { arguments: args, knows } = request;
+  const bound = isJsonObject(args)
+    ? Object.fromEntries(Object.entries(args).filter(([name]) => !free.includes(name)))
+    : args;
+  const { digest } = at.batch.run.host;
+  return digest(`${call.name} ${canonicalJson({ bound, free, secrecy: readersOf(knows.label) })}`);
+}
+
+function readersOf({ secrecy }: Label): Json {
+  return typeof secrecy === "string" ? secrecy : [...secrecy.readers];
+}
+
+/** The later calls that an answer covers too, one for each shown hash; or the fault in its `also`. */
+function answeredAlong(
+  { also }: Pick<AnswerHere, "also">,
+  behind: readonly QuestionBehind[],
+): readonly Pick<SetAnswer, "index" | "hash">[] | string {
+  if (also === undefined) return [];
+  if (!Array.isArray(also)) return "`also` of the answer is not a list of hashes";
+  const left = [...behind];
+  const along: Pick<SetAnswer, "index" | "hash">[] = [];
+  for (const hash of also as readonly unknown[]) {
+    const place = left.findIndex(({ request }) => request.hash === hash);
+    const [shown] = place < 0 ? [] : left.splice(place, 1);
+    if (shown === undefined)
+      return `\`also\` of the answer has ${JSON.stringify(String(hash).slice(0, 100))}, which is the hash of none of the later calls that were shown with the question`;
+    along.push({ index: shown.index, hash: shown.request.hash });
+  }
+  return along;
+}
+
+/** The answer that a person gave together with that of an earlier call of the reply. Undefined without one, and for a call that differs from the one shown. */
+function answerAhead({ index, answered = [] }: Call, hash: string): SetAnswer | undefined {
+  return answered.find((one) => one.index === index && one.hash === hash);
 }

@@ -2,8 +2,7 @@ import type { Journal } from "../journal/journal.ts";
 import type { ToolResult } from "../message/message.ts";
 import type { Excess } from "../policy/account/budget.ts";
 import { StepsOfRun } from "../run/steps-of-run.ts";
-import type { Call, Halt, Ready } from "./call.ts";
-import type { Fatal } from "./fatal.ts";
+import type { Call, Fatal, Halt, Ready } from "./call.ts";
 import { skippedResult } from "./refused.ts";
 
 /** The key of the record that a waiting call was booked: the call begins again when the run goes on. */

@@ -22,12 +22,11 @@ import { openCallScope } from "../run/scope.ts";
 import { callAround, type OpenCall, openCall, openScope, surrounding, within } from "../run/around.ts";
 import { allKinds, openPowers } from "../run/powers.ts";
 import { execute, type Executed } from "./batch.ts";
-import type { Batch } from "./call.ts";
+import { type Batch, readableCall } from "./call.ts";
 import { lostResult } from "./refused.ts";
 import { idempotencyKeyOf } from "./step.ts";
 import type { Gate } from "../run/gate.ts";
 import { programContext, type RunContext } from "../run/context.ts";
-import { readableCall } from "./readable-call.ts";
 
 /** The bounds and powers of one call. */
 export interface CallToolOptions {

@@ -1,26 +1,29 @@
+import { causesOf } from "../error/causes.ts";
+import type { ErrorCode } from "../error/codes.ts";
+import { isWritError } from "../error/writ-error.ts";
 import type { Label } from "../message/label.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Excess, Ledger, Limits } from "../policy/account/budget.ts";
 import type { ToolUse } from "../policy/account/constraints.ts";
-import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { CallRequest, Decision } from "../policy/decision.ts";
 import type { Learned } from "../policy/knowledge/learned.ts";
-import type { Inside } from "../run/inside.ts";
-import type { OpenScope } from "../run/scope.ts";
+import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { OpenCall } from "../run/around.ts";
 import type { RunContext } from "../run/context.ts";
+import { excessOf } from "../run/end.ts";
 import type { Gate } from "../run/gate.ts";
-import type { OpenQuestion } from "../run/waits.ts";
+import type { Inside } from "../run/inside.ts";
 import type { CallPowers } from "../run/powers.ts";
+import type { OpenScope } from "../run/scope.ts";
+import type { OpenQuestion } from "../run/waits.ts";
+import type { Issue } from "../schema/schema.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import type { AccessRecord } from "../tool/handles.ts";
 import type { PowerScope } from "../tool/power-port.ts";
-import type { Issue } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Fatal } from "./fatal.ts";
-import type { CallTime } from "./call-time.ts";
-import type { JudgedTimes, JudgingTimes } from "./judging-times.ts";
+import { toJson } from "../util/json.ts";
+import type { CallTime, JudgedTimes, JudgingTimes } from "./call-time.ts";
 
 /** The calls of one reply, with the run that made them. */
 export interface Batch {
@@ -226,4 +229,61 @@ export interface Halt {
   booking?: Promise<Excess | undefined>;
   /** The keys of the calls that are booked. */
   booked?: Set<string>;
+}
+
+/** A call from a program, in the form of one that was read from a model: arguments that cannot be read are malformed. */
+export function readableCall(call: ToolCall): ToolCall {
+  if (call.malformed !== undefined) return call;
+  const json = toJson(call.arguments);
+  return json.ok ? call : { ...call, arguments: "", malformed: json.reason };
+}
+
+/** The call with other arguments, which can be read. */
+export function withArguments(
+  { malformed: _malformed, ...call }: ToolCall,
+  args: ToolCall["arguments"],
+): ToolCall {
+  return { ...call, arguments: args };
+}
+
+/**
+ * The reason why a call ends its run, whatever the model would do with the result. Plain data, since a
+ * journal keeps it.
+ */
+export type Fatal =
+  | { readonly type: "failed"; readonly code: FatalCode; readonly reason: string; readonly severity?: string }
+  | { readonly type: "exhausted"; readonly excess: Excess };
+
+/** Errors that a tool can throw to end the run. */
+export type FatalCode = Extract<ErrorCode, "tool-failed" | "tool-escalated" | "tool-unrecoverable">;
+
+/**
+ * Tells whether a thrown error ends the run: a run inside the tool ran out of budget, or a fixer's tool gave up. It looks into causes, since
+ * code in between wraps the errors that it catches.
+ */
+export function fatalOf(thrown: unknown): Fatal | undefined {
+  for (const error of causesOf(thrown)) {
+    if (isWritError(error, "budget-exhausted") || isWritError(error, "account-exhausted"))
+      return { type: "exhausted", excess: excessOf(error) };
+    if (isWritError(error, "tool-escalated"))
+      return {
+        type: "failed",
+        code: error.code,
+        reason: String(error.data.reason),
+        severity: String(error.data.severity),
+      };
+    if (isWritError(error, "tool-unrecoverable"))
+      return { type: "failed", code: error.code, reason: String(error.data.reason) };
+  }
+  return undefined;
+}
+
+/**
+ * Tells whether a thrown error says that a bound on nested runs was met: no recovery may swallow it, but the model is told and the
+ * run goes on.
+ */
+export function isDelegationBound(thrown: unknown): boolean {
+  return causesOf(thrown).some(
+    (error) => isWritError(error, "delegation-exhausted") || isWritError(error, "delegation-too-deep"),
+  );
 }

@@ -4,9 +4,8 @@ import { hookFailure } from "../hook/run-hooks.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import { okResult } from "../tool/result.ts";
 import { toJson } from "../util/json.ts";
-import type { Call, Fate } from "./call.ts";
+import { type Call, type Fate, withArguments } from "./call.ts";
 import { cancelled, denied, refused } from "./refused.ts";
-import { withArguments } from "./readable-call.ts";
 import { isHeard } from "./standing-call.ts";
 
 /** The occasion on which hooks are asked about a call: as the model wrote it, after its arguments were mended, or after a person edited it. */

@@ -9,7 +9,7 @@ import { planAt, type PlanAtCall } from "../policy/knowledge/plan.ts";
 import { fitsOpen, judgePlan } from "../policy/rules/judge-plan.ts";
 import { judgeOf } from "../run/gate.ts";
 import { argumentNames, propertyNames } from "../schema/property-names.ts";
-import type { ParseResult } from "../schema/schema.ts";
+import { changedAgain, isChangedAgain, type ParseResult } from "../schema/schema.ts";
 import { actsOf } from "../tool/plan-tool.ts";
 import { isReader, readResult } from "../tool/read-result.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -21,15 +21,13 @@ import { plainJson } from "../util/plain-json.ts";
 import { sameJson } from "../util/same-json.ts";
 import { askPerson, decidedFact, unseenIn } from "./ask.ts";
 import type { Batch, Call, CallRecord, EarlyCall, Fate, Ready } from "./call.ts";
-import { changedAgain, isChangedAgain } from "./edited.ts";
 import { askHooksBefore, isHooked } from "./hooked.ts";
-import { JudgingTimes } from "./judging-times.ts";
+import { JudgingTimes } from "./call-time.ts";
 import { isMendable, mend } from "./mend.ts";
-import { cancelled, denied, deniedBy, invalid, refused } from "./refused.ts";
+import { brokenPolicy, cancelled, denied, deniedBy, invalid, refused, unguarded } from "./refused.ts";
 import { notRun } from "./settle.ts";
 import { asAnswered, goneTool, standingOf, stillRefused } from "./standing-call.ts";
 import { fingerprintOf } from "./step.ts";
-import { brokenPolicy, unguarded } from "./warnings.ts";
 
 /**
  * Decides about one call: constraints of its tool, hooks, allow-list, arguments (mended if the author says how), policy, and a person

@@ -1,7 +1,6 @@
 import type { ToolCall } from "../message/message.ts";
 import type { Excess, Ledger, Limits } from "../policy/account/budget.ts";
-import type { Batch, Fate, SetAnswer } from "./call.ts";
-import type { Fatal } from "./fatal.ts";
+import type { Batch, Fatal, Fate, SetAnswer } from "./call.ts";
 import type { ResultFault } from "./given.ts";
 
 /** The way in which the author's executor broke its contract. All but the cause is plain data, since a journal keeps it. */

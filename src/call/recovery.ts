@@ -18,8 +18,7 @@ import type { Tool, ToolContext } from "../tool/tool.ts";
 import { assertNever } from "../util/assert-never.ts";
 import { type Json, parseJson, toJson } from "../util/json.ts";
 import type { Maybe } from "../util/maybe.ts";
-import type { OngoingCall, Settled } from "./call.ts";
-import { type Fatal, fatalOf, isDelegationBound } from "./fatal.ts";
+import { type Fatal, fatalOf, isDelegationBound, type OngoingCall, type Settled } from "./call.ts";
 import { EndKnown } from "./thrown.ts";
 
 /** The tool, its recovery, and the functions by which the run takes part. */

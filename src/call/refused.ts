@@ -1,9 +1,10 @@
+import type { Warning } from "../journal/host.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
-import type { Decision } from "../policy/decision.ts";
+import type { CallRequest, Decision } from "../policy/decision.ts";
+import type { RunContext } from "../run/context.ts";
 import type { Issue } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import { wrongArguments } from "../tool/wrong-values.ts";
-import type { RunContext } from "../run/context.ts";
 import type { CallRecord, Refused } from "./call.ts";
 
 /** A call that does not run, by a decision. */
@@ -106,4 +107,16 @@ export function invalid(call: ToolCall, tool: Tool, { problem, issues = [] }: Wr
 /** The arguments as the model wrote them, as far as they are known. */
 function rawArguments({ arguments: sent }: ToolCall): string {
   return typeof sent === "string" ? sent : JSON.stringify(sent);
+}
+
+/** The warning of a broken policy. Each denial tells the model; this tells the author. */
+export function brokenPolicy({ agent, tool }: CallRequest, { reason }: Decision): Warning {
+  const text = `Agent "${agent}" was denied the call of "${tool}": ${reason}`;
+  return { code: "WRIT_POLICY_FAILED", text, isDeprecation: false };
+}
+
+/** The warning of an undeclared effect, which spares a question: the author has to know that. */
+export function unguarded({ agent, tool }: CallRequest): Warning {
+  const text = `Agent "${agent}" ran "${tool}", which declares no effect, after it had read data of strangers, and nobody was asked. Declare it: \`effect: "none"\` or \`"read"\` for a tool that changes nothing, else \`"write"\` or \`"irreversible"\`, for which a person is asked.`;
+  return { code: "WRIT_EFFECT_UNDECLARED", text, isDeprecation: false };
 }

@@ -16,8 +16,15 @@ import type { Host } from "../journal/host.ts";
 import type { Json } from "../util/json.ts";
 import { always, type Maybe, rescue } from "../util/maybe.ts";
 import { bookingOf, forbidden } from "./booked.ts";
-import type { Call, CallRecord, Halt, OngoingCall, Ready, Settled } from "./call.ts";
-import { fatalOf } from "./fatal.ts";
+import {
+  type Call,
+  type CallRecord,
+  fatalOf,
+  type Halt,
+  type OngoingCall,
+  type Ready,
+  type Settled,
+} from "./call.ts";
 import { runWithRecovery } from "./recovery.ts";
 import { cancelledResult, skippedResult } from "./refused.ts";
 import { haltedBy, settle } from "./settle.ts";

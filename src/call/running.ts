@@ -18,11 +18,10 @@ import {
 import type { BatchJudging } from "./judging-batch.ts";
 import type { Batch, CallRecord, Fate, Halt, Ready } from "./call.ts";
 import { runLost } from "./lost.ts";
-import { recorded } from "./recorded-steps.ts";
+import { recorded, stepOf } from "./step.ts";
 import { retell, runCall } from "./run.ts";
 import { brokenRecord, cancelledResult, overtakenResult, skippedResult } from "./refused.ts";
 import { asTold, haltedBy, notRun, tellEnd } from "./settle.ts";
-import { stepOf } from "./step.ts";
 
 /** The calls of a batch while they run. */
 export class RunningBatch {

@@ -1,25 +1,33 @@
 import { messageOf } from "../error/writ-error.ts";
 import type { Fact } from "../event/event.ts";
 import { askHooks } from "../hook/run-hooks.ts";
+import { bytesOf, sizedResult } from "../message/file-part.ts";
 import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
-import { sizedResult } from "../message/file-part.ts";
-import { isDefaultLabel, labelOf, textOf, type ToolCall, type ToolResult } from "../message/message.ts";
+import {
+  type FilePart,
+  isDefaultLabel,
+  labelOf,
+  textOf,
+  type ToolCall,
+  type ToolResult,
+} from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
+import { defaultFileBytes, defaultResultBytes } from "../policy/account/budget.ts";
 import { labelOfArguments } from "../policy/knowledge/learned.ts";
 import { addedLabel, describedLabel, shownForm } from "../policy/knowledge/result-label.ts";
-import { addSpending, noSpending } from "../run/powers.ts";
 import type { Ordering } from "../run/context.ts";
 import type { Inside } from "../run/inside.ts";
+import { addSpending, noSpending } from "../run/powers.ts";
 import { withoutSecrets } from "../run/secrets.ts";
 import { actsMessage } from "../tool/acts.ts";
-import { isReader, readResult } from "../tool/read-result.ts";
+import { beginning, isReader, readResult, restText } from "../tool/read-result.ts";
+import { isWhole } from "../tool/result.ts";
 import type { Tool } from "../tool/tool.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { after, type Maybe } from "../util/maybe.ts";
 import { sameJson } from "../util/same-json.ts";
-import { cutResult } from "./cut-result.ts";
+import type { Batch, CallRecord, Fate, OngoingCall, Ready, Refused, Settled } from "./call.ts";
 import { overtakenResult } from "./refused.ts";
-import type { Batch, CallRecord, Fate, Ready, Refused, Settled, OngoingCall } from "./call.ts";
 
 /** Closes a call and makes its record: without secrets, after the author's hooks, within its size, and labelled. */
 export function settle(work: OngoingCall, given: Settled, startedAt: number): Maybe<CallRecord> {
@@ -248,4 +256,54 @@ function spentIn(asked: Inside["asked"]): { readonly usage?: Usage; readonly cos
   if (asked === undefined) return {};
   const { usage, costUsd } = asked;
   return Number.isFinite(costUsd) ? { usage, costUsd } : { usage };
+}
+
+/** A result as a model sees it, and the number of bytes after which it was cut, if the model can read on. */
+type Cut = Pick<CallRecord, "result" | "cut">;
+
+/**
+ * A result within its bytes: as much of its text as fits, then the files that fit. By default files have a limit of their own.
+ */
+function cutResult(result: ToolResult, work: OngoingCall): Cut {
+  const { resultBytes } = work.at.batch.run.limits;
+  const { files, text } = result;
+  const shown: Cut = text.length * 3 <= resultBytes ? { result } : cutText(result, work);
+  if (files === undefined) return shown;
+  const fileBytes = resultBytes === defaultResultBytes ? defaultFileBytes : resultBytes;
+  return { ...shown, result: cutFiles(shown.result, files, fileBytes) };
+}
+
+/** Cuts the text. The value stays whole: the model reads the rest from it. */
+function cutText(result: ToolResult, { at, ready }: OngoingCall): Cut {
+  const { run, gate } = at.batch;
+  const { resultBytes } = run.limits;
+  const { text } = result;
+  if (isReader(ready.tool)) return { result };
+  const { text: shown, bytes } = beginning(text, resultBytes);
+  if (shown.length >= text.length) return { result };
+  const cut = `${shown}\n[cut off: the first ${bytes} bytes of a longer result]`;
+  const { tools, before = tools } = gate.allowed;
+  const own = before.get(readResult);
+  const isNobodys = run.isProgram === true || run.executor !== undefined;
+  const isAnothers = own !== undefined && !isReader(own);
+  if (isNobodys || isAnothers || !isWhole(result)) return { result: { ...result, text: cut } };
+  const rest = restText(ready.call.id, { from: shown.length, length: text.length });
+  return { result: { ...result, text: `${cut}\n${rest}` }, cut: resultBytes };
+}
+
+function cutFiles(result: ToolResult, files: readonly FilePart[], maxBytes: number): ToolResult {
+  let room = maxBytes;
+  const kept = files.filter((file) => {
+    const bytes = bytesOf(file) ?? 0;
+    if (bytes > room) return false;
+    room -= bytes;
+    return true;
+  });
+  if (kept.length === files.length) return result;
+  const { files: _files, ...rest } = result;
+  const told = {
+    ...rest,
+    text: `${rest.text}\n[left out: ${files.length - kept.length} of ${files.length} files, too long]`,
+  };
+  return kept.length === 0 ? told : { ...told, files: kept };
 }

@@ -1,8 +1,9 @@
-import type { Step } from "../journal/journal.ts";
+import { type Journal, type Step, withWork } from "../journal/journal.ts";
 import { joinedParts, partText } from "../journal/parts.ts";
 import type { ToolCall } from "../message/message.ts";
 import type { RunContext } from "../run/context.ts";
 import type { Gate } from "../run/gate.ts";
+import { RunWaits } from "../run/waits.ts";
 import { mayRunAgain } from "../tool/after-crash.ts";
 import { capabilityText } from "../tool/capability.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -69,4 +70,38 @@ export function idempotencyKeyOf({ host, runId }: Pick<RunContext, "host" | "run
 /** The text by which a record of the call is recognised. */
 export function fingerprintOf({ name, arguments: args }: ToolCall): string {
   return joinedParts([partText("tool", name), partText("arguments", args)]);
+}
+
+/** Runs steps side by side. If one cannot be recorded, the others that have begun end first, and are recorded if possible. */
+export async function recorded(
+  steps: readonly Step<CallRecord>[],
+  journal: Journal,
+): Promise<readonly CallRecord[]> {
+  const running: Promise<CallRecord>[] = [];
+  const noted = steps.map((step) =>
+    withWork(step, (work) => {
+      const started = work();
+      running.push(started);
+      return started;
+    }),
+  );
+  try {
+    return await journal.all(noted);
+  } catch (error) {
+    const ended = await Promise.allSettled(running);
+    if (!(error instanceof RunWaits)) throw error;
+    const broken = journal.mode === "replay" ? undefined : ended.find(isBroken);
+    throw broken === undefined ? ended.reduce(alsoWaiting, error) : broken.reason;
+  }
+}
+
+/** True of a call that the journal could not record. */
+function isBroken(ended: PromiseSettledResult<unknown>): ended is PromiseRejectedResult {
+  return ended.status === "rejected" && !(ended.reason instanceof RunWaits);
+}
+
+/** This wait, combined with that of another call. */
+function alsoWaiting(waits: RunWaits, ended: PromiseSettledResult<unknown>): RunWaits {
+  const isOther = ended.status === "rejected" && ended.reason instanceof RunWaits && ended.reason !== waits;
+  return isOther ? waits.and(ended.reason) : waits;
 }

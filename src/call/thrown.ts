@@ -3,8 +3,7 @@ import { isWritError, messageOf } from "../error/writ-error.ts";
 import { untrustedFrom } from "../message/label.ts";
 import type { ToolResult } from "../message/message.ts";
 import { isBuiltin } from "../tool/builtins.ts";
-import type { OngoingCall, Settled } from "./call.ts";
-import { fatalOf } from "./fatal.ts";
+import { fatalOf, type OngoingCall, type Settled } from "./call.ts";
 
 /** Thrown in place of a tool's value: the call has this result, whatever the author's recovery says. */
 export class EndKnown extends Error {

@@ -15,7 +15,7 @@ import { duration, durationMs } from "../util/duration.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
 import { type Json, toJson } from "../util/json.ts";
 import { anything, optional } from "../util/shape.ts";
-import { questionAbout } from "./question.ts";
+import { questionAbout } from "./ask.ts";
 import type { OngoingCall } from "./call.ts";
 import { fingerprintOf } from "./step.ts";
 

@@ -1,5 +1,5 @@
 import { readAnswer, type KeptAnswer, wrongFree } from "../call/ask.ts";
-import type { KeptSettlement } from "../call/settled-by-person.ts";
+import type { KeptSettlement } from "../call/lost.ts";
 import { checkArguments } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Approval } from "../run/approval.ts";

@@ -6,7 +6,7 @@ import { toJson } from "../util/json.ts";
 import { waitForOthers, wakeAfter } from "./after-others.ts";
 import type { DurableAround } from "./durable-options.ts";
 import { journalOfRun } from "./forked-journal.ts";
-import { isRunError } from "../run/run-error.ts";
+import { isRunError } from "../run/finished.ts";
 import { isPassed } from "../run/recorded-end.ts";
 import { tellGivenUp } from "./cancel.ts";
 import { onceAtATime } from "./once-at-a-time.ts";

@@ -1,6 +1,6 @@
 import type { CallRecord } from "../call/call.ts";
-import type { RefusalRecord } from "../call/keep-refusals.ts";
-import type { JudgedTimes } from "../call/judging-times.ts";
+import type { RefusalRecord } from "../call/standing-call.ts";
+import type { JudgedTimes } from "../call/call-time.ts";
 import type { KeptAnswer } from "../call/ask.ts";
 import type { CallSpan, CallState, InspectedQuestion } from "./view.ts";
 

@@ -1,5 +1,5 @@
 import type { CallRecord, KeptPowers } from "../call/call.ts";
-import type { RefusalRecord } from "../call/keep-refusals.ts";
+import type { RefusalRecord } from "../call/standing-call.ts";
 import type { WaitingQuestion } from "../durable/run-store.ts";
 import type { ToolManifest } from "../agent/describe/manifest-data.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";

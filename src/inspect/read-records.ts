@@ -1,5 +1,5 @@
 import type { CallRecord } from "../call/call.ts";
-import type { RefusalRecord } from "../call/keep-refusals.ts";
+import type { RefusalRecord } from "../call/standing-call.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
 import type { KeptAnswer } from "../call/ask.ts";
 import type { KeptEnd } from "../run/kept-end.ts";

@@ -1,4 +1,4 @@
-import type { ArgumentFault } from "../call/keep-refusals.ts";
+import type { ArgumentFault } from "../call/standing-call.ts";
 import type { Decision } from "../policy/decision.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { Delegation } from "../event/event.ts";

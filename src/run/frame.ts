@@ -3,7 +3,8 @@ import type { AgentEvent } from "../event/event.ts";
 import { mergeLive } from "../event/merge-live.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
-import { accountKey } from "../journal/record-form.ts";
+import type { Journal } from "../journal/journal.ts";
+import { accountKey, startKey } from "../journal/record-form.ts";
 import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import { emptyTranscript } from "../message/transcript.ts";
 import { noUsage } from "../message/usage.ts";
@@ -12,19 +13,17 @@ import type { Intent } from "../policy/knowledge/intent.ts";
 import type { CallAround, PowerScope } from "../tool/power-port.ts";
 import { type Channel, channel } from "../util/channel.ts";
 import { type Interrupt, interrupt, untilStopped } from "../util/interrupt.ts";
-import type { Json } from "../util/json.ts";
+import type { Json, JsonObject } from "../util/json.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { RunAccounts } from "./accounts.ts";
 import { within } from "./around.ts";
+import type { MoreTime } from "./bounds.ts";
 import type { RunContext } from "./context.ts";
-import { type End, endBy, type StopReason, stopped, thrownEnd } from "./end.ts";
-import type { Finished, LoopResult } from "./finished.ts";
-import { letOthers } from "./let-others.ts";
+import { type End, endBy, stopped, type StopReason, thrownEnd } from "./end.ts";
+import { type Finished, type LoopResult, withRun } from "./finished.ts";
 import { beginInside, endInside, linkOuter, linkSignal, reasonText } from "./outside.ts";
-import { withRun } from "./run-error.ts";
 import { StepsOfRun } from "./steps-of-run.ts";
 import { forwarding, telling, type ToldRun } from "./telling.ts";
-import type { MoreTime } from "./bounds.ts";
 
 /** The time that a run may take. */
 interface RunTime {
@@ -323,4 +322,20 @@ async function enterAccounts(
 /** The label of the run's output: no better than the label of its input. */
 function labelled({ around }: FrameOptions, { label = trustedLabel }: Finished): Label {
   return around === undefined ? label : joinLabels(around.label, label);
+}
+
+/** The fields that a run keeps with its beginning. */
+export function beginningIn(journal: Journal): JsonObject {
+  return StepsOfRun.of(journal)?.beginning ?? {};
+}
+
+/** Keeps the beginning of a run without turns: its journal would not say otherwise what it was asked. */
+export async function keepBeginning(journal: Journal): Promise<void> {
+  const beginning = StepsOfRun.of(journal)?.beginning;
+  if (beginning !== undefined) await journal.step({ key: startKey, run: () => Promise.resolve(beginning) });
+}
+
+/** Lets everything else of the process have its turn first. */
+export function letOthers(host: Pick<Host, "timer">): Promise<void> {
+  return new Promise((resolve) => void host.timer(0, resolve));
 }

@@ -1,26 +1,21 @@
-import { directJournal } from "../journal/direct-journal.ts";
+import { fatalOf } from "../call/call.ts";
+import type { Driver, TurnInput } from "../driver/driver.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
-import {
-  type ModelRecord,
-  asWritError,
-  askModel,
-  type FailureNotes,
-  type ModelQuestion,
-} from "./ask-model.ts";
+import type { RunEvent } from "../event/event.ts";
+import { isReader } from "../event/only-reads.ts";
+import { tellHooks } from "../hook/consult.ts";
+import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-hooks.ts";
+import { directJournal } from "../journal/direct-journal.ts";
 import type { Step } from "../journal/journal.ts";
+import { addUsage, noUsage, type Usage } from "../message/usage.ts";
+import type { ToolChoice } from "../model/model.ts";
+import { afterAttempts, pause } from "../model/retry.ts";
+import { type End, endBy, exhausted } from "../run/end.ts";
+import { StepsOfRun } from "../run/steps-of-run.ts";
 import { handedOver } from "../run/waits.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
 import { after, type Maybe, attempt, rescue } from "../util/maybe.ts";
-import { type End, endBy, exhausted } from "../run/end.ts";
-import { StepsOfRun } from "../run/steps-of-run.ts";
 import { mostTimes } from "./act.ts";
-import { noRepeats, type Run, type State, tokensLeft } from "./state.ts";
-import { withinTokens } from "./paid-model.ts";
-import { addUsage, noUsage, type Usage } from "../message/usage.ts";
-import type { ToolChoice } from "../model/model.ts";
-import type { Driver, TurnInput } from "../driver/driver.ts";
-import { requestFingerprint } from "./request-fingerprint.ts";
-import { tellHooks } from "../hook/consult.ts";
 import {
   type AnswerInstead,
   hookAnswer,
@@ -28,15 +23,19 @@ import {
   changeRequest,
   type HookedCall,
 } from "./around-model.ts";
-import { fatalOf } from "../call/fatal.ts";
-import type { RunEvent } from "../event/event.ts";
-import { isReader } from "../event/only-reads.ts";
-import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-hooks.ts";
-import { afterAttempts, pause } from "../model/retry.ts";
-import type { EarlyStarts } from "./early.ts";
-import { askedAgain, isUsedUp, retryIn } from "./asked-again.ts";
+import {
+  type ModelRecord,
+  asWritError,
+  askModel,
+  type FailureNotes,
+  type ModelQuestion,
+} from "./ask-model.ts";
+import { afterFailed, askedAgain, isUsedUp, keepFailed, noteKept, retryIn } from "./asked-again.ts";
 import { decideTurn, type DecidingTurn } from "./decide-turn.ts";
-import { afterFailed, keepFailed, noteKept } from "./kept-failures.ts";
+import type { EarlyStarts } from "./early.ts";
+import { withinTokens } from "./paid-model.ts";
+import { requestFingerprint } from "./request-fingerprint.ts";
+import { noRepeats, type Run, type State, tokensLeft } from "./state.ts";
 
 /** The input from which the driver makes this turn's request. */
 export function turnInput(state: State, run: Run): TurnInput {

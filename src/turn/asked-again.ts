@@ -1,9 +1,11 @@
 import type { TurnInput } from "../driver/driver.ts";
 import type { WritError } from "../error/writ-error.ts";
-import { noUsage, priceOf } from "../message/usage.ts";
+import type { Journal } from "../journal/journal.ts";
+import { addUsage, noUsage, priceOf, type Usage } from "../message/usage.ts";
 import { paceWith, retryDelay, spread } from "../model/retry.ts";
 import { emptyLedger, spend } from "../policy/account/budget.ts";
-import type { FailureNotes } from "./ask-model.ts";
+import { StepsOfRun } from "../run/steps-of-run.ts";
+import type { FailureNotes, ModelRecord } from "./ask-model.ts";
 import { withinTokens } from "./paid-model.ts";
 import { type Run, type State, tokensLeft } from "./state.ts";
 
@@ -45,4 +47,81 @@ export function askedAgain<Question extends FailedQuestion>(asking: Question): Q
   const { state, run, input, notes } = asking;
   const settings = withinTokens(input.settings, tokensLeft(state, run, notes.usage));
   return { ...asking, input: { ...input, settings } };
+}
+
+/** The record of a paid request that failed, or whose reply hooks are asked about: the step it belongs to may never have a result. */
+type FailedRecord = Pick<ModelRecord, "usage">;
+
+/** The key of a question that a driver asks in a turn, numbered from 1. */
+export function questionKey(key: string, count: number): string {
+  return `${key}/${count}`;
+}
+
+function failedKey(key: string, count: number): string {
+  return `${key}/failed/${count}`;
+}
+
+/** Keeps the usage, since the last record, of requests that failed or wait for their hooks. */
+export function keepFailed(
+  { notes, journal }: { readonly notes: FailureNotes; readonly journal: Journal },
+  key: string,
+): Promise<void> | undefined {
+  const { unkept: usage } = notes;
+  const steps = StepsOfRun.of(journal);
+  if (usage === undefined || steps === undefined) return undefined;
+  notes.unkept = undefined;
+  const count = failedIn(key, journal).length + 1;
+  return (notes.keeping = steps.keepBeside([{ key: failedKey(key, count), value: { usage } }]));
+}
+
+/** The question after requests for it failed in an earlier process. */
+export function afterFailed<Question extends FailedQuestion>(asking: Question, key: string): Question {
+  const { notes, run } = asking;
+  const failed = sumOf(failedIn(key, run.journal));
+  if (failed === noUsage) return asking;
+  notes.usage = addUsage(notes.usage, failed);
+  return askedAgain(asking);
+}
+
+/** Notes the recorded usage of a step without a result, if the run was stopped or is replayed: then only the records are the same in every process. */
+export async function noteKept(
+  key: string,
+  { notes, run: { journal, stop } }: FailedQuestion,
+  before: Usage,
+): Promise<void> {
+  await notes.keeping?.catch(() => undefined);
+  const isLate = stop.reason !== undefined || journal.mode === "replay";
+  if (!isLate || journal.find === undefined) return;
+  const kept = keptUsage(key, journal);
+  notes.usage = kept === noUsage ? before : addUsage(before, kept);
+}
+
+/** The recorded usage of a step without a result: of its failed requests, and of the questions inside it. */
+function keptUsage(key: string, journal: Journal): Usage {
+  let usage = sumOf(failedIn(key, journal));
+  for (let count = 1; ; count += 1) {
+    const question = questionKey(key, count);
+    const record = recordAt(question, journal);
+    const kept = record === undefined ? failedIn(question, journal) : [record];
+    if (kept.length === 0) return usage;
+    usage = addUsage(usage, sumOf(kept));
+  }
+}
+
+function failedIn(key: string, journal: Journal): readonly FailedRecord[] {
+  const failed: FailedRecord[] = [];
+  for (;;) {
+    const next = recordAt(failedKey(key, failed.length + 1), journal);
+    if (next === undefined) return failed;
+    failed.push(next);
+  }
+}
+
+function recordAt(key: string, { find }: Journal): FailedRecord | undefined {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a request or a question of this key wrote it
+  return find?.(key) as FailedRecord | undefined;
+}
+
+function sumOf(records: readonly FailedRecord[]): Usage {
+  return records.reduce((sum, { usage }) => addUsage(sum, usage), noUsage);
 }

@@ -18,12 +18,10 @@ import {
 } from "./state.ts";
 import { type End, endBy, stopped } from "../run/end.ts";
 import type { Finished } from "../run/finished.ts";
-import type { Frame } from "../run/frame.ts";
+import { beginningIn, type Frame, letOthers } from "../run/frame.ts";
 import type { Intent } from "../policy/knowledge/intent.ts";
 import { partsText } from "../journal/parts.ts";
-import { beginningIn } from "../run/beginning.ts";
 import { moreTime } from "../run/bounds.ts";
-import { letOthers } from "../run/let-others.ts";
 import type { LoopOptions } from "./options.ts";
 import { take } from "./reply.ts";
 

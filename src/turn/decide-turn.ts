@@ -12,7 +12,7 @@ import { emptyLedger, reserveTurn, spend } from "../policy/account/budget.ts";
 import { fits, list, object, oneOf, record, string } from "../util/shape.ts";
 import { type HookedCall, replyOf, withIds } from "./around-model.ts";
 import { type FailureNotes, type ModelRecord, noFailures } from "./ask-model.ts";
-import { questionKey } from "./kept-failures.ts";
+import { questionKey } from "./asked-again.ts";
 import { type State, tokensLeft } from "./state.ts";
 import { withinTokens } from "./paid-model.ts";
 

@@ -18,11 +18,10 @@ import {
   type Limits,
   spendInside,
 } from "../policy/account/budget.ts";
-import { meetBound, type Met, metBy } from "../run/bounds.ts";
+import { meetBound, type Met, metBy, outerBound } from "../run/bounds.ts";
 import { boundsOfReplay } from "../run/recorded-end.ts";
 import type { Checkpoint, InARow, Repeats } from "../run/checkpoint.ts";
 import { addUsage, noUsage, type Usage } from "../message/usage.ts";
-import { outerBound } from "../run/outer-bound.ts";
 import { beginWith, type Gate, readingOn } from "../run/gate.ts";
 import type { RunContext } from "../run/context.ts";
 import type { Inside } from "../run/inside.ts";

@@ -14,7 +14,7 @@ import {
 import { decidingDriver, type Driver, nativeDriver } from "../../src/drivers.ts";
 import { textOf } from "../../src/doors.ts";
 import type { Delta, Model } from "../../src/model/model.ts";
-import type { RunError } from "../../src/run/run-error.ts";
+import type { RunError } from "../../src/run/finished.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 
 const usage = { inputTokens: 100, outputTokens: 7 };

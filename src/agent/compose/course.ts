@@ -1,6 +1,6 @@
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import type { Outcome } from "../../event/outcome.ts";
-import { fatalOf } from "../../call/fatal.ts";
+import { fatalOf } from "../../call/call.ts";
 import { exhausted, failed, type End, type StopReason } from "../../run/end.ts";
 import { RunWaits } from "../../run/waits.ts";
 import type { CallScope } from "../../tool/call-scope.ts";
