@@ -56,8 +56,12 @@ const start = ["cli/main", "cli/program", "cli/error-text", "cli/output", "cli/e
 const small = [
   "adapters/at-program-end",
   "adapters/one-after-another",
+  "adapters/stored-note",
+  "adapters/stored-text",
   "agent/agents-option",
+  "durable/forget-session",
   "durable/moved-run",
+  "session/note-store",
 ];
 
 /**

@@ -9,7 +9,7 @@ export interface MemoryStore {
 }
 
 /**
- * Keeps memory in this process, as long as it lives. `sqliteMemory()` keeps it in a file.
+ * Keeps memory in this process, as long as it lives. `sqliteMemory()` keeps it in a file, `postgresMemory()` in a database.
  *
  * @example
  * ```ts

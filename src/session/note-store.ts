@@ -36,7 +36,7 @@ interface Namespace {
 }
 
 /**
- * Keeps notes in the memory of this process, and finds them by their words. `sqliteNotes()` keeps them in a file.
+ * Keeps notes in the memory of this process, and finds them by their words. `sqliteNotes()` keeps them in a file, `postgresNotes()` in a database.
  *
  * @example
  * ```ts
@@ -62,10 +62,7 @@ export function inMemoryNotes(): NoteStore {
       return id;
     },
     async search(namespace, query, limit) {
-      const latest = notesIn(namespace).toReversed();
-      if (!hasWords(query)) return latest.slice(0, limit);
-      const hits = wordIndex(latest.map(({ text }) => [{ text, weight: 1 }]))(query);
-      return hits.slice(0, limit).flatMap(({ index }) => latest[index] ?? []);
+      return bestNotes(notesIn(namespace).toReversed(), query).slice(0, limit);
     },
     async remove(namespace, id) {
       return namespaces.get(namespace)?.notes.delete(id) === true;
@@ -73,7 +70,22 @@ export function inMemoryNotes(): NoteStore {
   };
 }
 
+/**
+ * The notes that fit a query, best first; of a query without words, all of them.
+ *
+ * @param latest the latest first
+ * @param among the number of notes of the namespace, where `latest` has only those with words of the query
+ */
+export function bestNotes(latest: readonly Note[], query: string, among?: number): readonly Note[] {
+  if (!hasWords(query)) return latest;
+  const find = wordIndex(
+    latest.map(({ text }) => [{ text, weight: 1 }]),
+    among,
+  );
+  return find(query).flatMap(({ index }) => latest[index] ?? []);
+}
+
 /** True if there is something to search for. */
-function hasWords(query: string): boolean {
+export function hasWords(query: string): boolean {
   return /[\p{L}\p{N}]/u.test(query);
 }

@@ -23,23 +23,28 @@ const leastPrefix = 3;
  * more than frequent ones, and a word that stands often counts less each time. Case, accents and the usual
  * endings make no difference; names are taken apart at capitals, `_`, `-`, `.` and `/`. Of languages that are
  * written without spaces, pairs of signs are compared.
+ *
+ * @param among the number of entries of which these are the ones with words of the query; default: these are all
  */
-export function wordIndex(entries: readonly (readonly Weighed[])[]): (query: string) => readonly Hit[] {
+export function wordIndex(
+  entries: readonly (readonly Weighed[])[],
+  among: number = entries.length,
+): (query: string) => readonly Hit[] {
   const places = new Map<string, Map<number, number>>();
   entries.forEach((texts, index) => {
     for (const { text, weight } of texts)
-      for (const word of wordsIn(text).flatMap((each) => partsOf(each, 1))) {
+      for (const word of indexedWords(text)) {
         const counts = places.get(word) ?? new Map<number, number>();
         counts.set(index, (counts.get(index) ?? 0) + weight);
         places.set(word, counts);
       }
   });
   const rarity = (counts: ReadonlyMap<number, number>): number =>
-    Math.log(1 + (entries.length - counts.size + 0.5) / (counts.size + 0.5));
+    Math.log(1 + (among - counts.size + 0.5) / (counts.size + 0.5));
 
   return (query) => {
     const scores = new Map<number, number>();
-    for (const wanted of new Set(wordsIn(query).flatMap((each) => partsOf(each, 2)))) {
+    for (const wanted of wantedWords(query)) {
       const best = new Map<number, number>();
       for (const [word, counts] of places) {
         const fit = fitOf(wanted, word);
@@ -56,6 +61,16 @@ export function wordIndex(entries: readonly (readonly Weighed[])[]): (query: str
     const least = leastPart * (sorted[0]?.score ?? 0);
     return sorted.filter(({ score }) => score >= least);
   };
+}
+
+/** The words under which a text is found. */
+export function indexedWords(text: string): readonly string[] {
+  return wordsIn(text).flatMap((each) => partsOf(each, 1));
+}
+
+/** The words that a query looks for, each once. */
+export function wantedWords(query: string): readonly string[] {
+  return [...new Set(wordsIn(query).flatMap((each) => partsOf(each, 2)))];
 }
 
 function fitOf(wanted: string, word: string): number {

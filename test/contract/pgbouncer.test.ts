@@ -3,6 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } 
 import {
   type PostgresAccounts,
   postgresAccounts,
+  postgresMemory,
+  postgresNotes,
+  type PostgresOptions,
   type PostgresRuns,
   postgresRuns,
   type PostgresSessions,
@@ -11,6 +14,8 @@ import {
 import { killRun } from "../../tools/kill/kill-runs.ts";
 import { type PgBouncer, pgBouncerMissing, startPgBouncer } from "../pgbouncer-server.ts";
 import { type PostgresServer, startPostgres } from "../postgres-server.ts";
+import { memoryStoreContract } from "./memory-store.ts";
+import { noteStoreContract } from "./note-store.ts";
 import { postgresUnderTest } from "./run-store-postgres.ts";
 import { sessionStoreContract, storedRun } from "./session-store.ts";
 
@@ -28,7 +33,7 @@ describe.skipIf(pgBouncerMissing() !== undefined)("through PgBouncer", () => {
   let admin: pg.Client;
   let inSessionMode: PgBouncer;
   let inTransactionMode: PgBouncer;
-  const opened: (PostgresAccounts | PostgresRuns | PostgresSessions)[] = [];
+  const opened: { readonly close: () => Promise<void> }[] = [];
   beforeAll(async () => {
     server = await startPostgres();
     admin = new pg.Client(server.url);
@@ -86,6 +91,17 @@ describe.skipIf(pgBouncerMissing() !== undefined)("through PgBouncer", () => {
 
   let schemas = 0;
   sessionStoreContract("PgBouncer in transaction mode", () => sessions(`sessions ${(schemas += 1)}`));
+
+  memoryStoreContract("PgBouncer in transaction mode", () => inSchema(postgresMemory));
+  noteStoreContract("PgBouncer in transaction mode", () => inSchema(postgresNotes));
+
+  function inSchema<Store extends { readonly close: () => Promise<void> }>(
+    open: (url: string, options: PostgresOptions) => Store,
+  ): Store {
+    const store = open(inTransactionMode.url, { schema: `remembered ${(schemas += 1)}` });
+    opened.push(store);
+    return store;
+  }
 
   it("accounts in transaction mode count every change of several at once", async () => {
     const stores = [1, 2].map(() => postgresAccounts(inTransactionMode.url, { schema: "accounts" }));

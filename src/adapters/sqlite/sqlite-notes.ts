@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { readLabel } from "../../message/label.ts";
-import type { Note, NoteStore } from "../../session/note-store.ts";
-import { parseJson } from "../../util/json.ts";
+import type { NoteStore } from "../../session/note-store.ts";
 import { spreadSigns, spreadWords } from "../../util/word-index.ts";
+import { noteOf } from "../stored-note.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import { type LaterColumns, openDatabase, type OpenStore } from "./database.ts";
 
@@ -115,13 +114,4 @@ function wordsOf(query: string): string {
     .slice(0, maxWords)
     .map((word) => `"${word}"*`)
     .join(" OR ");
-}
-
-function noteOf(row: Readonly<Record<string, unknown>>): Note {
-  const label = parseJson(String(row["label"]));
-  return {
-    id: fromKey(row["id"]),
-    text: fromKey(row["text"]),
-    label: readLabel(label.ok ? label.value : undefined),
-  };
 }
