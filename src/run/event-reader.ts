@@ -32,35 +32,44 @@ export class EventReader<Result> implements AsyncGenerator<AgentEvent, Result, u
     return undefined;
   }
 
-  /** One promise for an event that is already waiting. */
   next(): Promise<IteratorResult<AgentEvent, Result>> {
-    const { reading, isOver } = this;
-    const value =
-      isOver || reading === undefined || reading instanceof Promise
-        ? undefined
-        : reading.framed.events?.poll();
-    return value === undefined ? this.awaited() : Promise.resolve({ done: false, value });
+    const { reading } = this;
+    return this.isOver || reading === undefined || reading instanceof Promise
+      ? this.firstOf(reading)
+      : this.nextOf(reading);
   }
 
-  private async awaited(): Promise<IteratorResult<AgentEvent, Result>> {
+  private async firstOf(
+    reading: Readable<Result> | Promise<Readable<Result>> | undefined,
+  ): Promise<IteratorResult<AgentEvent, Result>> {
     if (this.isOver) return over();
     this.takeBack?.();
     try {
-      this.reading ??= this.begin();
-      const reading = this.reading instanceof Promise ? await this.reading : this.reading;
-      this.reading = reading;
-      const { framed, finish } = reading;
-      const ended = framed.end();
-      while (await framed.events?.more()) {
-        const value = framed.events?.poll();
-        if (value !== undefined) return { done: false, value }; // otherwise another call of next() took it
-      }
-      const result = finish(await ended);
-      this.isOver = true;
-      return { done: true, value: result };
+      const begun = await (this.reading = reading ?? this.begin());
+      this.reading = begun;
+      void begun.framed.end(); // whoever reads to the end gets its error
+      return await this.nextOf(begun);
     } catch (error) {
       this.isOver = true;
       throw error;
+    }
+  }
+
+  /** One promise an event: the run resolves it. */
+  private nextOf(reading: Readable<Result>): Promise<IteratorResult<AgentEvent, Result>> {
+    const { events } = reading.framed;
+    return new Promise((resolve) => {
+      const end = (): void => resolve(this.ended(reading));
+      if (events === undefined) end();
+      else events.take({ item: (value) => resolve({ done: false, value }), end });
+    });
+  }
+
+  private async ended({ framed, finish }: Readable<Result>): Promise<IteratorResult<AgentEvent, Result>> {
+    try {
+      return { done: true, value: finish(await framed.end()) };
+    } finally {
+      this.isOver = true;
     }
   }
 

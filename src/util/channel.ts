@@ -1,14 +1,17 @@
-import type { Maybe } from "./maybe.ts";
+/** A reader that waits for one item: one of its functions is called, once. */
+interface Taker<Item> {
+  readonly item: (item: Item) => void;
+  /** No more items will come, because of the error if there is one. */
+  readonly end: (failure?: { readonly error: unknown }) => void;
+}
 
 /** A queue from code that produces to one reader that waits. Nothing is lost: what was pushed is read in order, then the end or the error. */
 export interface Channel<Item> extends AsyncIterable<Item> {
   push(item: Item): void;
   /** No more items will come; with an error, the reader gets it after the last item. */
   close(error?: unknown): void;
-  /** Takes the next item if it is there already. */
-  poll(): Item | undefined;
-  /** Waits until there is an item to take; false when no more will come. @throws the error that it was closed with */
-  more(): Maybe<boolean>;
+  /** Gives the next item, at once if it is there already. It costs no promise: the reader's own promise can be resolved with the item. */
+  take(taker: Taker<Item>): void;
 }
 
 /**
@@ -22,16 +25,14 @@ export function channel<Item>(
   return new Queue(merge, mergeAbove);
 }
 
-/** A class whose items can be taken without a promise: an event costs its reader one. */
 class Queue<Item> implements Channel<Item> {
   private readonly merge: (last: Item, next: Item) => Item | undefined;
   private readonly mergeAbove: number;
   private waiting: Item[] = [];
   private read = 0;
+  private readonly takers: Taker<Item>[] = [];
   private isClosed = false;
   private failure: { readonly error: unknown } | undefined;
-  /** The reader who waits is told whether there is an item. */
-  private bell: PromiseWithResolvers<boolean> | undefined;
 
   constructor(merge: (last: Item, next: Item) => Item | undefined, mergeAbove: number) {
     this.merge = merge;
@@ -40,39 +41,43 @@ class Queue<Item> implements Channel<Item> {
 
   push(item: Item): void {
     if (this.isClosed) return;
+    const taker = this.takers.shift();
+    if (taker !== undefined) return taker.item(item);
     const { waiting } = this;
     const last = waiting.at(-1);
     const isBehind = waiting.length - this.read > this.mergeAbove && last !== undefined;
     const merged = isBehind ? this.merge(last, item) : undefined;
     if (merged === undefined) waiting.push(item);
     else waiting[waiting.length - 1] = merged;
-    this.takeBell()?.resolve(true);
   }
 
   close(error?: unknown): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    if (error === undefined) return this.takeBell()?.resolve(false);
-    this.failure = { error };
-    this.takeBell()?.reject(error);
+    if (error !== undefined) this.failure = { error };
+    for (const taker of this.takers.splice(0)) taker.end(this.failure);
   }
 
-  poll(): Item | undefined {
-    return this.read < this.waiting.length ? this.take() : undefined;
-  }
-
-  more(): Maybe<boolean> {
-    if (this.read < this.waiting.length) return true;
-    if (this.failure !== undefined) throw this.failure.error;
-    if (this.isClosed) return false;
-    return (this.bell ??= Promise.withResolvers<boolean>()).promise;
+  take(taker: Taker<Item>): void {
+    if (this.read < this.waiting.length) taker.item(this.first());
+    else if (this.isClosed) taker.end(this.failure);
+    else this.takers.push(taker);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, undefined> {
-    while (await this.more()) if (this.read < this.waiting.length) yield this.take();
+    for (;;) {
+      const next = await new Promise<{ readonly item: Item } | undefined>((resolve, reject) =>
+        this.take({
+          item: (item) => resolve({ item }),
+          end: (failure) => (failure === undefined ? resolve(undefined) : reject(failure.error)),
+        }),
+      );
+      if (next === undefined) return;
+      yield next.item;
+    }
   }
 
-  private take(): Item {
+  private first(): Item {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- taken only while an item waits, and then the last has index 0
     if (this.waiting.length === 1) return this.waiting.pop() as Item; // a reader who keeps up has the list used again
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- taken only while an item waits
@@ -83,11 +88,5 @@ class Queue<Item> implements Channel<Item> {
       this.read = 0;
     }
     return item;
-  }
-
-  private takeBell(): PromiseWithResolvers<boolean> | undefined {
-    const { bell } = this;
-    this.bell = undefined;
-    return bell;
   }
 }
