@@ -1,8 +1,9 @@
-import { checkShape } from "../error/check-shape.ts";
+import { checkShape, closed } from "../error/check-shape.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Journal } from "../journal/journal.ts";
 import { resultShape, writtenMessage, writtenReply } from "../message/message-shape.ts";
-import { type Json, toJson } from "../util/json.ts";
+import { settingShapes } from "../model/setting-shapes.ts";
+import { type Json, wholeJson } from "../util/json.ts";
 import { didYouMean } from "../util/nearest.ts";
 import {
   anything,
@@ -15,7 +16,6 @@ import {
   object,
   oneOf,
   optional,
-  record,
   refined,
   type Shape,
   string,
@@ -146,7 +146,7 @@ function readAnswer(
     if (!hookFields[place].some((known) => known === field))
       throw new WritError("hook-field-forbidden", { ...about, field, allowed: allowedFields(place) });
     if (value === undefined) continue;
-    const json = isWordless(value) ? undefined : toJson(value);
+    const json = isWordless(value) ? undefined : wholeJson(value);
     if (json?.ok !== true) {
       const what = typeof value === "number" ? String(value) : `a ${typeof value}`;
       const reason = `\`${field}\` is not JSON: ${json?.reason ?? `it is ${what}`}`;
@@ -250,7 +250,7 @@ const shapes: Readonly<Record<string, Shape<unknown>>> = {
   say: string,
   answer: anything,
   messages: list(writtenMessage, "a list of messages"),
-  settings: record,
+  settings: closed(settingShapes),
   toolChoice: choice,
   message: writtenReply,
   arguments: anything,
