@@ -1,6 +1,6 @@
 import { checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
-import { isJsonObject, type Json, toJson } from "../util/json.ts";
+import { isJsonObject, type Json, wholeJson } from "../util/json.ts";
 import { callable, anything, named, record } from "../util/shape.ts";
 import { tool, type Tool, type ToolContext } from "./tool.ts";
 
@@ -75,7 +75,7 @@ export function isKnowledge(entry: Tool): entry is Knowledge {
 function contentOf(name: string, loaded: unknown): Json {
   const reason = whyNotJson(loaded);
   if (reason !== undefined) throw new WritError("knowledge-invalid", { name, reason });
-  const json = toJson(loaded);
+  const json = wholeJson(loaded);
   if (!json.ok) throw new WritError("knowledge-invalid", { name, reason: json.reason });
   return json.value;
 }
