@@ -59,13 +59,15 @@ export function auditLog(path: string, options: AuditLogOptions = {}): AuditLog 
 
   function flush(): void {
     isDue = false;
-    if (waiting.length === 0) return;
-    const more =
-      lost === 0 ? "" : `${JSON.stringify({ type: "audit-lost", at: nodeHost.now(), lines: lost })}\n`;
     try {
-      appendRotating(more + waiting.join(""), { path, rotateBytes, keepFiles });
-      waiting.length = 0;
-      lost = 0;
+      while (waiting.length > 0) {
+        const more =
+          lost === 0 ? "" : `${JSON.stringify({ type: "audit-lost", at: nodeHost.now(), lines: lost })}\n`;
+        const lines = fitting(waiting, rotateBytes - more.length);
+        appendRotating(more + lines.join(""), { path, rotateBytes, keepFiles });
+        waiting.splice(0, lines.length);
+        lost = 0;
+      }
     } catch (error) {
       const text = `The audit log "${path}" cannot be written, and its lines wait: ${messageOf(error)}`;
       nodeHost.warn?.({ code: "WRIT_OBSERVER_FAILED", text, isDeprecation: false });
@@ -149,6 +151,13 @@ interface RotatingOptions {
   readonly rotateBytes: number;
   /** The number of renamed files that are kept; `path.1` is the latest. */
   readonly keepFiles: number;
+}
+
+/** The first lines that have room in one file: at least one. */
+function fitting(lines: readonly string[], bytes: number): readonly string[] {
+  let left = bytes;
+  const end = lines.findIndex((line) => (left -= Buffer.byteLength(line)) < 0);
+  return end === -1 ? lines : lines.slice(0, Math.max(1, end));
 }
 
 /** Adds text to the file, which is renamed first if it would become too large. @throws the error of the disk */

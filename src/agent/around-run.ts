@@ -1,5 +1,5 @@
 import { WritError } from "../error/writ-error.ts";
-import { consult } from "../hook/consult.ts";
+import { consult, consultNamed } from "../hook/consult.ts";
 import { endBy, refusedBy } from "../run/end.ts";
 import type { Finished } from "../run/finished.ts";
 import type { Host } from "../journal/host.ts";
@@ -88,13 +88,15 @@ export function askAfterRun(
   const at = { outcome: end.outcome, output: jsonOrNull(end.output), usage };
   return finishing(finished, { plan, inside }, async () => {
     const question = { place: "afterRun" as const, at, turn: ledger.turns };
-    const { output: content } = await consult(consulting({ plan, base }, inside), question);
+    const { answer, by } = await consultNamed(consulting({ plan, base }, inside), question);
+    const { output: content } = answer;
     if (content === undefined || end.outcome.type !== "answered") return finished;
-    const read = await untilStopped(readOutput(content, skill?.output), inside.stop);
+    const about = { hook: by["output"] ?? "", place: "afterRun" };
+    const read = await untilStopped(readOutput(content, skill?.output, about), inside.stop);
     if (read === "stopped") throw new Error("the run was stopped while its output was read");
     if (read?.ok === false) {
       const reason = `its output does not match the output schema: ${describeIssues(read.issues)}`;
-      throw new WritError("hook-failed", { hook: "afterRun", place: "afterRun", reason });
+      throw new WritError("hook-failed", { ...about, reason });
     }
     const given = read === undefined ? content : read.value;
     return { ...finished, end: { ...end, output: given, outcome: { ...end.outcome, content } } };
@@ -105,12 +107,13 @@ export function askAfterRun(
 async function readOutput(
   content: Json,
   schema: Schema | undefined,
+  about: { readonly hook: string; readonly place: string },
 ): Promise<ParseResult<unknown> | undefined> {
   const read = await schema?.parse(content);
   if (schema === undefined || read?.ok !== true || !(await isChangedAgain(schema, read.value))) return read;
   const reason =
     "the output schema changes values, and would change once more what the hook gave, which was shown the changed ones";
-  throw new WritError("hook-failed", { hook: "afterRun", place: "afterRun", reason });
+  throw new WritError("hook-failed", { ...about, reason });
 }
 
 /** Checks that an input with a conversation comes without a session, which already has the conversation before the run. @throws WritError `input-invalid` */

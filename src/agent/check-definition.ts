@@ -3,7 +3,7 @@ import { readResult } from "../tool/read-result.ts";
 import { eventTypes, isEventType } from "../event/event.ts";
 import { guarded, strict } from "../policy/study/guarded.ts";
 import { policy } from "../policy/study/policy.ts";
-import type { ModelSettings } from "../model/model.ts";
+import { settingShapes } from "../model/setting-shapes.ts";
 import { patienceShapes } from "../model/patience.ts";
 import { checkedRetry } from "../model/retry.ts";
 import { approvalTerms } from "../run/approval.ts";
@@ -95,18 +95,6 @@ const routing: Shape<unknown> = {
 };
 
 const account = having("what account() gives", "reserve", "settle");
-
-const settings: { readonly [Field in keyof Required<ModelSettings>]: Shape<unknown> } = {
-  temperature: number,
-  topP: number,
-  topK: number,
-  maxOutputTokens: number,
-  stopSequences: listOf(string, "a list of strings"),
-  seed: number,
-  frequencyPenalty: number,
-  presencePenalty: number,
-  providerOptions: record,
-};
 
 const words: Shape<unknown> = {
   wanted: string.wanted,
@@ -229,7 +217,7 @@ export function checkSettings(settings: object, where: string): void {
 
 /** Tells whether a field is a model setting. */
 export function isSetting(field: string): boolean {
-  return Object.hasOwn(settings, field);
+  return Object.hasOwn(settingShapes, field);
 }
 
 /** Checks the options of a run of an agent that has these tools. @throws WritError `definition-invalid`, `tool-unknown` */
@@ -261,7 +249,7 @@ export function checkAccount(given: unknown, name: string): void {
 const known: Readonly<Record<keyof KnownFields, Readonly<Record<string, Shape<unknown>>>>> = {
   agent: definitionShapes,
   run: runShapes,
-  settings,
+  settings: settingShapes,
 };
 
 function checkFields(given: object, of: keyof KnownFields, where: string): void {

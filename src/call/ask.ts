@@ -12,7 +12,7 @@ import { type AnswerHere, type Approval, boundsOf } from "../run/approval.ts";
 import { RunWaits } from "../run/waits.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
-import { isJsonObject, type Json, type JsonObject, parseJson, toJson } from "../util/json.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson, wholeJson } from "../util/json.ts";
 import {
   type Call,
   type Fate,
@@ -189,7 +189,7 @@ export function readAnswer(answer: Approval, { open }: Pick<ApprovalRequest, "op
   const left = free === undefined || free.length === 0 ? {} : { free: [...free] };
   if (given === undefined)
     return { approved: true, ...why, ...(answer.for === "run" ? { for: "run", ...left } : {}) };
-  const json = toJson(given);
+  const json = wholeJson(given);
   if (!json.ok || !isJsonObject(json.value))
     return { approved: false, reason: "the edited arguments are not a JSON object" };
   return { approved: true, ...why, edited: json.value };

@@ -16,7 +16,7 @@ import {
 import { checkResult } from "../tool/result.ts";
 import type { Tool, ToolContext } from "../tool/tool.ts";
 import { assertNever } from "../util/assert-never.ts";
-import { type Json, parseJson, toJson } from "../util/json.ts";
+import { type Json, parseJson, wholeJson } from "../util/json.ts";
 import type { Maybe } from "../util/maybe.ts";
 import { type Fatal, fatalOf, isDelegationBound, type OngoingCall, type Settled } from "./call.ts";
 import { EndKnown } from "./thrown.ts";
@@ -237,7 +237,7 @@ async function askFixer(
 /** The answer of a fixer: a plain JavaScript function, or an agent with an output schema, may return a value rather than a text. */
 function readAnswer(answer: unknown, { asText = false }: FixerInput): Json {
   if (answer === undefined) throw new TypeError("it gave nothing");
-  const read = typeof answer === "string" && !asText ? parseJson(answer) : toJson(answer);
+  const read = typeof answer === "string" && !asText ? parseJson(answer) : wholeJson(answer);
   if (read.ok) return read.value;
   if (typeof answer === "string") return answer;
   throw new TypeError(`its answer is not JSON: ${read.reason}`);

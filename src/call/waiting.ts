@@ -1,4 +1,4 @@
-import { checkShape, closed } from "../error/check-shape.ts";
+import { checkArguments, checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Question } from "../journal/journal.ts";
 import type { ApprovalRequest, WaitedFor } from "../policy/rules/approval-request.ts";
@@ -13,8 +13,8 @@ import type { Tool } from "../tool/tool.ts";
 import type { OnWait, Waits } from "../tool/waits.ts";
 import { duration, durationMs } from "../util/duration.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
-import { type Json, toJson } from "../util/json.ts";
-import { anything, optional } from "../util/shape.ts";
+import { type Json, wholeJson } from "../util/json.ts";
+import { anything, filled, optional } from "../util/shape.ts";
 import { questionAbout } from "./ask.ts";
 import type { OngoingCall } from "./call.ts";
 import { fingerprintOf } from "./step.ts";
@@ -58,6 +58,7 @@ function waitsOf({ tool, until, now }: PatientCall): Waits {
     options: { readonly schema?: SchemaSource; readonly within?: string } = {},
   ): Promise<unknown> {
     checkShape("waitFor()", options, waitShape);
+    checkArguments("waitFor()", { name }, { name: filled });
     const { schema: source, within } = options;
     const schema =
       source === undefined ? undefined : toSchema(source, { name, role: "input", coerce: "none" });
@@ -76,12 +77,13 @@ function waitsOf({ tool, until, now }: PatientCall): Waits {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its schema made the value
     waitFor: waitFor as unknown as Waits["waitFor"],
     async sleepUntil(time) {
-      const afterMs = Math.ceil(Number(time) - now()); // stores keep whole milliseconds
-      if (!(Math.abs(Number(time)) <= lastMs))
+      const ms: unknown = time?.valueOf();
+      if (typeof ms !== "number" || !(Math.abs(ms) <= lastMs))
         throw new WritError("definition-invalid", {
           where: "sleepUntil()",
           reason: "it takes a date, or milliseconds since 1970.",
         });
+      const afterMs = Math.ceil(ms - now()); // stores keep whole milliseconds
       const place = placeOf("sleep");
       if (afterMs > 0) await until({ place, waitsFor: "time", afterMs });
     },
@@ -195,7 +197,7 @@ async function waitHere({ waitsFor, afterMs }: Wait, here: Here): Promise<KeptWa
 }
 
 async function signalled(onWait: OnWait, wait: Parameters<OnWait>[0]): Promise<KeptWait> {
-  const json = toJson(await onWait(wait));
+  const json = wholeJson(await onWait(wait));
   if (json.ok) return { value: json.value };
   throw new WritError("signal-invalid", { name: wait.name, issues: `it is not JSON: ${json.reason}` });
 }

@@ -4,7 +4,9 @@ import {
   boolean,
   count,
   filled,
+  fits,
   having,
+  json,
   list,
   object,
   oneOf,
@@ -33,7 +35,9 @@ const shapes: Readonly<Record<Given, Shape<unknown>>> = {
     policy: anything,
     settled: anything,
     free: optional(list(string, "a list of names")),
-    arguments: optional(record),
+    arguments: optional(
+      refined(record, "must be JSON, without a promise, a Map or a Set", (given) => fits(json, given)),
+    ),
   }),
   erase: refined(
     which,

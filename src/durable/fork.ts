@@ -4,8 +4,8 @@ import { WritError } from "../error/writ-error.ts";
 import { accountKey, startKey } from "../journal/record-form.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
 import { endKey } from "../journal/record-form.ts";
-import { isJsonObject, type Json, toJson } from "../util/json.ts";
-import { filled, list, map, optional, shapeOf, string } from "../util/shape.ts";
+import { isJsonObject, type Json } from "../util/json.ts";
+import { filled, json, list, map, optional, shapeOf, string } from "../util/shape.ts";
 import { forkKey, turnOf } from "./forked-journal.ts";
 import type { ForkOrigin, MovedRun, RunStore, StoredRun } from "./run-store.ts";
 import { isTakenSignal } from "./signals.ts";
@@ -34,7 +34,7 @@ const shape = closed({
   agent: optional(shapeOf("an agent", (value) => typeof Object(value).name === "string")),
   instructions: optional(string),
   model: optional(string),
-  results: optional(map(shapeOf("JSON", (value) => toJson(value).ok))),
+  results: optional(map(json)),
   again: optional(list(string, "a list of names")),
 });
 

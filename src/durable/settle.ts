@@ -1,12 +1,10 @@
 import { checkShape } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Settlement } from "../tool/after-crash.ts";
-import { toJson } from "../util/json.ts";
-import { either, oneOf, object, optional, shapeOf, string } from "../util/shape.ts";
+import { either, json, oneOf, object, optional, shapeOf, string } from "../util/shape.ts";
 import { notWaiting } from "./answer-record.ts";
 import type { QuestionAnswer, RunStore, WaitingQuestion } from "./run-store.ts";
 
-const json = shapeOf("JSON", (value) => toJson(value).ok);
 const shape = object({
   happened: either(
     shapeOf("true or false", (value) => typeof value === "boolean"),

@@ -5,8 +5,8 @@ import type { Host } from "../journal/host.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
 import { describeIssues } from "../schema/schema.ts";
 import { toSchema } from "../schema/to-schema.ts";
-import { type Json, toJson } from "../util/json.ts";
-import { shapeOf, string } from "../util/shape.ts";
+import { type Json, wholeJson } from "../util/json.ts";
+import { anything, filled, string } from "../util/shape.ts";
 import type { RunSignal, RunStore, WaitingQuestion } from "./run-store.ts";
 
 /** A signal as a program sends it. */
@@ -17,13 +17,16 @@ export interface SentSignal extends Pick<RunSignal, "name"> {
   readonly id?: string;
 }
 
-const shape = closed({ name: string, value: shapeOf("JSON", (value) => toJson(value).ok), id: string });
+const shape = closed({ name: filled, value: anything, id: string });
 
 /** A signal as stores take it. @throws WritError `definition-invalid` */
 export function readSignal(sent: SentSignal, { randomId }: Pick<Host, "randomId">): RunSignal {
   const signal = { value: null, id: randomId(), ...sent };
-  checkShape("A signal", signal, shape);
-  return signal;
+  const where = "A signal";
+  checkShape(where, signal, shape);
+  const json = wholeJson(signal.value);
+  if (json.ok) return { ...signal, value: json.value };
+  throw new WritError("definition-invalid", { where, reason: `\`value\` is not JSON: ${json.reason}` });
 }
 
 /** The fingerprint of a signal that was kept before anything waited for it. */

@@ -2,9 +2,9 @@ import type { Fact, RunEvent } from "../event/event.ts";
 import type { Journal } from "../journal/journal.ts";
 import { endKey, startKey } from "../journal/record-form.ts";
 import { type Interrupt, untilStopped } from "../util/interrupt.ts";
-import type { Maybe } from "../util/maybe.ts";
+import { after, type Maybe } from "../util/maybe.ts";
 import type { HookAnswer, HookInput, HookPlace } from "./hook.ts";
-import { askHooksOnce, type Hooks } from "./run-hooks.ts";
+import { askHooksOnce, type HookOutcome, type Hooks } from "./run-hooks.ts";
 
 /** The hooks of a run, and the means to ask them: the same during the whole run. */
 export interface Consulting {
@@ -35,9 +35,18 @@ export function consult<Place extends HookPlace>(
   consulting: Consulting,
   question: HookQuestion<Place>,
 ): Maybe<HookAnswer<Place>> {
+  return after(consultNamed(consulting, question), ({ answer }) => answer);
+}
+
+/** As {@link consult}, with the name of the hook behind each field of the answer. */
+export function consultNamed<Place extends HookPlace>(
+  consulting: Consulting,
+  question: HookQuestion<Place>,
+): Maybe<HookOutcome<Place>> {
   const asked = consulting.hooks[question.place];
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field of an answer is optional
-  if (asked === undefined || !isConsulted(question, consulting)) return {} as HookAnswer<Place>;
+  if (asked === undefined || !isConsulted(question, consulting))
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field of an answer is optional
+    return { answer: {} as HookAnswer<Place>, by: {} };
   return consultThese(asked, question, consulting);
 }
 
@@ -94,13 +103,13 @@ async function consultThese<Place extends HookPlace>(
   asked: NonNullable<Hooks[Place]>,
   question: HookQuestion<Place>,
   { journal, stop, tell }: Consulting,
-): Promise<HookAnswer<Place>> {
+): Promise<HookOutcome<Place>> {
   const { place, at, turn, callId } = question;
   const key = hookKey(question);
   const outcome = await untilStopped(askHooksOnce(asked, { place, at }, { journal, key }), stop);
   if (outcome === "stopped") throw new Error("the run was stopped while a hook was asked");
   tellHooks({ turn, place, by: outcome.by, ...(callId === undefined ? {} : { callId }) }, { tell });
-  return outcome.answer;
+  return outcome;
 }
 
 /** Tells which fields hooks changed, if they did. */

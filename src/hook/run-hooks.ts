@@ -1,8 +1,9 @@
-import { checkShape } from "../error/check-shape.ts";
+import { checkShape, closed } from "../error/check-shape.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Journal } from "../journal/journal.ts";
 import { resultShape, writtenMessage, writtenReply } from "../message/message-shape.ts";
-import { type Json, toJson } from "../util/json.ts";
+import { settingShapes } from "../model/setting-shapes.ts";
+import { type Json, wholeJson } from "../util/json.ts";
 import { didYouMean } from "../util/nearest.ts";
 import {
   anything,
@@ -15,7 +16,6 @@ import {
   object,
   oneOf,
   optional,
-  record,
   refined,
   type Shape,
   string,
@@ -146,10 +146,9 @@ function readAnswer(
     if (!hookFields[place].some((known) => known === field))
       throw new WritError("hook-field-forbidden", { ...about, field, allowed: allowedFields(place) });
     if (value === undefined) continue;
-    const json = isWordless(value) ? undefined : toJson(value);
+    const json = typeof value === "number" && !Number.isFinite(value) ? undefined : wholeJson(value);
     if (json?.ok !== true) {
-      const what = typeof value === "number" ? String(value) : `a ${typeof value}`;
-      const reason = `\`${field}\` is not JSON: ${json?.reason ?? `it is ${what}`}`;
+      const reason = `\`${field}\` is not JSON: ${json?.reason ?? `it is ${String(value)}`}`;
       throw new WritError("hook-failed", { ...about, reason });
     }
     const reason = wrongField(place, field, json.value);
@@ -158,12 +157,6 @@ function readAnswer(
   }
   return fields;
 }
-
-/** True for a value that JSON would leave out, or write as null. */
-const isWordless = (value: unknown): boolean =>
-  typeof value === "number"
-    ? !Number.isFinite(value)
-    : typeof value === "function" || typeof value === "symbol";
 
 /** The fields of a hook's answer: reading them can run code of its author. */
 function entriesIn(
@@ -250,7 +243,7 @@ const shapes: Readonly<Record<string, Shape<unknown>>> = {
   say: string,
   answer: anything,
   messages: list(writtenMessage, "a list of messages"),
-  settings: record,
+  settings: closed(settingShapes),
   toolChoice: choice,
   message: writtenReply,
   arguments: anything,

@@ -1,6 +1,6 @@
 import { checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
-import { isJsonObject, type Json, toJson } from "../util/json.ts";
+import { isJsonObject, type Json, wholeJson } from "../util/json.ts";
 import { callable, anything, named, record } from "../util/shape.ts";
 import { tool, type Tool, type ToolContext } from "./tool.ts";
 
@@ -69,21 +69,9 @@ export function isKnowledge(entry: Tool): entry is Knowledge {
   return entry.kind === "knowledge" && isJsonObject(properties) && Object.keys(properties).length === 0;
 }
 
-/**
- * The content as JSON. A value that JSON would drop or garble is refused, and not passed on as `null` or `{}`.
- */
+/** The content as JSON. A value that JSON would drop or garble is refused, and not passed on as `null` or `{}`. */
 function contentOf(name: string, loaded: unknown): Json {
-  const reason = whyNotJson(loaded);
-  if (reason !== undefined) throw new WritError("knowledge-invalid", { name, reason });
-  const json = toJson(loaded);
-  if (!json.ok) throw new WritError("knowledge-invalid", { name, reason: json.reason });
-  return json.value;
-}
-
-function whyNotJson(loaded: unknown): string | undefined {
-  if (loaded === undefined) return "`load` gave nothing";
-  if (typeof loaded === "function" || typeof loaded === "symbol") return `\`load\` gave a ${typeof loaded}`;
-  if (loaded instanceof Map || loaded instanceof Set) return "`load` gave a Map or a Set";
-  if (ArrayBuffer.isView(loaded) || loaded instanceof ArrayBuffer) return "`load` gave bytes";
-  return undefined;
+  const json = loaded === undefined ? undefined : wholeJson(loaded);
+  if (json?.ok === true) return json.value;
+  throw new WritError("knowledge-invalid", { name, reason: json?.reason ?? "`load` gave nothing" });
 }

@@ -29,6 +29,7 @@ import {
   named,
 } from "../util/shape.ts";
 import { kindOf } from "../util/shape.ts";
+import { after } from "../util/maybe.ts";
 import type { Label, Secrecy } from "../message/label.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { Capability } from "./capability.ts";
@@ -436,8 +437,17 @@ export function checkCallable(given: Tool): void {
   throw new WritError("definition-invalid", { where: `Tool "${name ?? kindOf(given)}"`, reason });
 }
 
+const anObject = toSchema({ type: "object" }, { name: "arguments", role: "input" });
+
+function heldToObjects(schema: Schema): Schema {
+  return {
+    jsonSchema: { type: "object", ...schema.jsonSchema },
+    parse: (value) => after(anObject.parse(value), (read) => (read.ok ? schema.parse(read.value) : read)),
+  };
+}
+
 /**
- * The schema of a tool's arguments. They are always an object, because providers want one: a schema that does not say so is shown as if it did.
+ * The schema of a tool's arguments. They are always an object, because providers want one: a schema that does not say so is taken as if it did.
  *
  * @throws WritError `schema-invalid`, `schema-without-json-schema`
  */
@@ -448,7 +458,7 @@ export function argumentSchema(
   const schema = toSchema(source, { name, role: "input", refusesUnknown: true, refusesSlips });
   const { type } = schema.jsonSchema;
   if (type === "object") return schema;
-  if (type === undefined) return { ...schema, jsonSchema: { type: "object", ...schema.jsonSchema } };
+  if (type === undefined) return heldToObjects(schema);
   const reason = `the arguments of a tool are an object, and this schema wants ${JSON.stringify(type)}.`;
   throw new WritError("schema-invalid", { role: "input", name, reason });
 }

@@ -5,7 +5,7 @@ import { after, type Maybe } from "../util/maybe.ts";
 import { readAnswer, unacceptable } from "./reply.ts";
 import { authorStopped, type End, refusedBy } from "../run/end.ts";
 import { keeping, type Run, type State, type NextState } from "./state.ts";
-import { consult, isConsulted } from "../hook/consult.ts";
+import { consult, consultNamed, isConsulted } from "../hook/consult.ts";
 import { crossed, type Threshold } from "../policy/account/budget.ts";
 import { effectIn } from "../policy/allow-list.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
@@ -29,19 +29,28 @@ function beforeTurn(state: State, run: Run): Maybe<NextState> {
 async function askedBeforeTurn(state: State, run: Run): Promise<NextState> {
   const { turns: turn } = state.ledger;
   const at = { turn, transcript: state.transcript };
-  const { say, answer, deny } = await consult(run, { place: "beforeTurn", at, turn });
+  const { answer: given, by } = await consultNamed(run, { place: "beforeTurn", at, turn });
+  const { say, answer, deny } = given;
   const heard = say === undefined ? state : saying(state, say);
   if (deny !== undefined) return { state: heard, end: refusedBy(run, deny) };
-  return answer === undefined ? { state: heard } : answering(heard, answer, run);
+  return answer === undefined
+    ? { state: heard }
+    : answering(heard, { content: answer, by: by["answer"] }, run);
 }
 
-async function answering(state: State, content: Json, run: Run): Promise<NextState> {
+interface HookWords {
+  readonly content: Json;
+  /** The hook that gave them. */
+  readonly by: string | undefined;
+}
+
+async function answering(state: State, { content, by = "" }: HookWords, run: Run): Promise<NextState> {
   const transcript = addAnswer(state.transcript, replyOf(content));
   const next = { ...state, transcript };
   const read = await readAnswer({ content, finishReason: "stop" }, run);
   const outcome = { type: "answered", content, finishReason: "stop" } as const;
   if (read.ok) return { state: next, end: { outcome, output: read.output } };
-  return { state: next, end: unacceptable({ hook: "beforeTurn", place: "beforeTurn" }, read.reason) };
+  return { state: next, end: unacceptable({ hook: by, place: "beforeTurn" }, read.reason) };
 }
 
 /** The end of a run that has answered before: the same answer again, or, if the author no longer accepts it, another turn in which the model is told so. */

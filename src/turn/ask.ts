@@ -41,7 +41,7 @@ import { noRepeats, type Run, type State, tokensLeft } from "./state.ts";
 export function turnInput(state: State, run: Run): TurnInput {
   const { transcript, ledger, gate, limits } = state;
   const { model, settings, examples, marks, toolChoice, lastTurn, output } = run.options;
-  const mustAnswer = lastTurn === "answer" && ledger.turns >= limits.turns;
+  const mustAnswer = lastTurn === "answer" && ledger.turns + 1 > limits.turns;
   const left = tokensLeft(state, run);
   const input: TurnInput = {
     transcript,

@@ -43,7 +43,9 @@ export async function decideTurn(deciding: DecidingTurn): Promise<ModelRecord> {
   run.tell?.({ type: "message-start", turn, driver: driver.name });
   let reading: Reading;
   try {
-    reading = readingOf(await decide(input, (request) => questions.ask(request)), driver.name);
+    const decision = (async () => decide(input, (request) => questions.ask(request)))();
+    await questions.endWith(decision);
+    reading = readingOf(await decision, driver.name);
   } catch (error) {
     if (questions.instead !== undefined) return questions.instead;
     notes.usage = questions.usage;
@@ -72,12 +74,32 @@ class Questions {
   instead: ModelRecord | undefined;
   private readonly deciding: DecidingTurn;
   private asked = 0;
+  private readonly sent: Promise<Reply>[] = [];
+  private hasEnded = false;
 
   constructor(deciding: DecidingTurn) {
     this.deciding = deciding;
   }
 
-  async ask(wanted: ModelRequest): Promise<Reply> {
+  async ask(request: ModelRequest): Promise<Reply> {
+    if (this.hasEnded)
+      throw new WritError("driver-failed", {
+        driver: this.deciding.driver.name,
+        reason: "it asked the model after it had decided",
+      });
+    const reply = this.send(request);
+    this.sent.push(reply);
+    return reply;
+  }
+
+  /** Takes no question after the decision, and waits for the replies to those before it: they are paid for and recorded in this turn. */
+  async endWith(decision: Promise<unknown>): Promise<void> {
+    await Promise.allSettled([decision]);
+    this.hasEnded = true;
+    await Promise.allSettled(this.sent);
+  }
+
+  private async send(wanted: ModelRequest): Promise<Reply> {
     const { hooked, ask, driver, state } = this.deciding;
     const { run, turn } = hooked;
     this.checkBounds();

@@ -87,6 +87,8 @@ export function toJson(value: unknown, refuse: (field: unknown) => void = () => 
 
 /** As {@link toJson}, for what an author gives to be read whole: an object of which JSON would show nothing is refused. Never throws. */
 export function wholeJson(value: unknown): ParsedJson {
+  if (typeof value === "function" || typeof value === "symbol")
+    return { ok: false, reason: `it is a ${typeof value}` };
   return toJson(value, refuseHidden);
 }
 

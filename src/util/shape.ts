@@ -1,4 +1,4 @@
-import type { JsonObject } from "./json.ts";
+import { type JsonObject, wholeJson } from "./json.ts";
 
 /**
  * The place at which a value does not fit a shape (`parts[0].text`, empty for the value itself), and the
@@ -82,6 +82,7 @@ export const number: Shape<number> = shapeOf("a number", (value) => typeof value
 export const finite: Shape<number> = shapeOf("a finite number", Number.isFinite, shownValue);
 export const record: Shape<Readonly<Record<string, unknown>>> = shapeOf("an object", isRecord);
 export const jsonObject: Shape<JsonObject> = shapeOf("an object", isRecord);
+export const json: Shape<unknown> = shapeOf("JSON", (value) => wholeJson(value).ok);
 export const callable: Shape<unknown> = shapeOf("a function", (value) => typeof value === "function");
 
 /** A number from 0 on. */

@@ -128,6 +128,7 @@ describe("validateCall", () => {
     expect(await validateCall(byZod, { n: "x" })).toMatchObject({ ok: false, issues: [{ path: ["n"] }] });
     const anything = { name: "any", description: "" };
     expect(await validateCall(anything, { a: 1 })).toEqual({ ok: true, value: { a: 1 } });
+    expect(await validateCall(anything, [1, 2])).toMatchObject({ ok: false });
   });
 
   it("holds arguments to the schema of tool(), as a run does: without loss, with defaults, and with the same words [T6, H8.2]", async () => {
@@ -157,10 +158,8 @@ describe("validateCall", () => {
     expect(checked.ok && checked.value.unit.length).toBe(1);
     const anything = { name: "any", description: "" };
     expect(await validateResult(anything, "18°C")).toEqual({ ok: true, value: "18°C" });
-    expect(await validateResult(anything, new Uint8Array(2))).toMatchObject({
-      ok: false,
-      issues: [{ path: [] }],
-    });
+    for (const value of [new Uint8Array(2), () => 18, Symbol("18")])
+      expect(await validateResult(anything, value)).toMatchObject({ ok: false, issues: [{ path: [] }] });
   });
 });
 

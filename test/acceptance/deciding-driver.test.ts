@@ -223,6 +223,31 @@ describe("a driver that decides", () => {
     expect(asked.requests.map(({ settings }) => settings?.maxOutputTokens)).toEqual([45, 30, 15]);
   });
 
+  it("is paid for a question whose reply it did not wait for, and sends none after it has decided [C2.2]", async () => {
+    let late: Promise<unknown> | undefined;
+    const hedged = decidingDriver({
+      name: "hedged",
+      async decide(turn, ask) {
+        const slow = ask(hedged.request(turn));
+        const { message } = await ask(hedged.request(turn));
+        late = slow.then(async () => ask(hedged.request(turn)));
+        void late.catch(() => undefined);
+        return { type: "final", content: textOf(message) };
+      },
+    });
+    const requests: string[] = [];
+    const model = async (): Promise<{ text: string; usage: typeof usage }> => {
+      const text = requests.length === 0 ? "slow" : "fast";
+      requests.push(text);
+      if (text === "slow") await new Promise((resolve) => setTimeout(resolve, 30));
+      return { text, usage };
+    };
+    const ended = await agent({ name: "a", model, driver: hedged }).run("go");
+    expect(ended).toMatchObject({ text: "fast", usage: { inputTokens: 20, outputTokens: 10 } });
+    await expect(late).rejects.toMatchObject({ code: "driver-failed" });
+    expect(requests).toEqual(["slow", "fast"]);
+  });
+
   it("may have as many tokens written as a bound that was raised leaves [C2.2]", async () => {
     const twice = decidingDriver({
       name: "twice",

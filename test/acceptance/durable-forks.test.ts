@@ -349,7 +349,13 @@ describe("the fork of a run", () => {
     await runs.start(both, "Go", { id: "both" });
     await settled(runs, "both");
     expect(await refused("both", { beforeTurn: 1 })).toBe("turn-missing");
-    for (const wrong of [{}, { beforeTurn: 0 }, { beforeTurn: 1, turn: 2 }, { beforeTurn: 1, again: "pay" }])
+    for (const wrong of [
+      {},
+      { beforeTurn: 0 },
+      { beforeTurn: 1, turn: 2 },
+      { beforeTurn: 1, again: "pay" },
+      { beforeTurn: 2, results: { "turn/1/call/0": Promise.resolve(1) } },
+    ])
       expect(await refused("r", wrong)).toBe("definition-invalid");
     for (const call of ["turn/9/call/0", "turn/1/model", "start"])
       expect(await refused("r", { beforeTurn: 2, results: { [call]: 1 } })).toBe("call-missing");

@@ -164,6 +164,10 @@ describe.each([
       const before = [...log];
       expect((await runs.replay("r")).outcome).toMatchObject({ type: "answered", content: output });
       expect(log).toEqual(before);
+      for (const value of [Promise.resolve("paid"), { at: new Map() }] as never[])
+        await expect(runs.settle("r", "turn/1/call/1", { happened: true, value })).rejects.toMatchObject({
+          code: "definition-invalid",
+        });
       await expect(runs.settle("r", "turn/1/call/1", settled)).rejects.toMatchObject({
         code: "question-answered",
       });

@@ -142,6 +142,8 @@ describe.each(durablePlaces)("a tool that waits in a durable run, in %s", (where
     const naps = [
       ["doze", () => Date.now() + 100.25],
       ["forever", () => Infinity],
+      ["unsaid", () => null as unknown as number],
+      ["written", () => "0" as unknown as number],
     ] as const;
     const tools = naps.map(([name, until]) =>
       tool({
@@ -155,12 +157,12 @@ describe.each(durablePlaces)("a tool that waits in a durable run, in %s", (where
         },
       }),
     );
-    const model = planned([{ name: "doze" }], [{ name: "forever" }]);
+    const model = planned(naps.map(([name]) => ({ name })));
     const who = agent({ name: "clerk", model, tools, policy: free });
     const { runs, work } = place(who);
     work();
     await runs.start(who, "Go", { id: "r" });
-    expect((await runs.result("r")).output).toBe("doze ok, forever error");
+    expect((await runs.result("r")).output).toBe("doze ok, forever error, unsaid error, written error");
   });
 
   it("is listed with a time that a date can be, however long it waits", async () => {
@@ -195,7 +197,16 @@ describe.each(durablePlaces)("a tool that waits in a durable run, in %s", (where
     await expect(runs.signal("nobody", { name: "shipped", value: 1 })).rejects.toMatchObject({
       code: "run-missing",
     });
+    for (const value of [Promise.resolve({ by: "ship" }), new Map(), { rows: new Set() }] as never[])
+      await expect(runs.signal("r", { name: "other", value })).rejects.toMatchObject({
+        code: "definition-invalid",
+        message: expect.stringContaining("`value` is not JSON: it has a"),
+      });
+    await expect(runs.signal("r", { name: "", value: 1 })).rejects.toMatchObject({
+      code: "definition-invalid",
+    });
     expect(await runs.waiting("r")).toHaveLength(1);
+    await runs.signal("r", { name: "other", value: 10n as never });
     await runs.signal("r", { name: "shipped", value: { by: "ship" } });
     expect((await runs.result("r")).output).toBe("ok shipped by ship");
     await expect(runs.signal("r", { name: "shipped", value: { by: "ship" } })).rejects.toMatchObject({
@@ -366,6 +377,9 @@ describe("a tool that waits in a run without a store", () => {
     expect(await buyer("Buy", { onWait })).toBe("ok shipped by hand");
     expect(asked).toEqual([["shipped", "order", true]]);
     expect(await buyer("Buy", { onWait: () => ({ by: 1 }) })).toMatch(/^error .*"shipped"/s);
+    expect(await buyer("Buy", { onWait: () => ({ by: new Map() }) as never })).toMatch(
+      /^error .*it has a Map/s,
+    );
     const boss = agent({
       name: "boss",
       model: planned([{ name: "clerk", arguments: { input: "" } }]),

@@ -285,6 +285,48 @@ describe("hooks and what they may not break", () => {
     expect((await masked(z.object({ amount: z.number(), memo }))).output).toEqual({ amount: 5, memo: "***" });
   });
 
+  it("a returned value that JSON would empty is no answer: a promise that nobody awaited, a map", async () => {
+    const reason = async (value: unknown) => {
+      const hook = hookAt("beforeToolCall", () => ({ result: value }));
+      const { look, result } = await scene([hook]);
+      expect(look.calls).toEqual([]);
+      return result.calls[0]?.reason;
+    };
+    expect(await reason(Promise.resolve("kept"))).toContain("`await` it");
+    expect(await reason({ rows: new Map([["a", 1]]) })).toContain("it has a Map");
+  });
+
+  it("settings from a hook are checked like those of the agent", async () => {
+    const ended = async (settings: object) => {
+      const model = scripted(["Done."]);
+      const hooks = [hookAt("beforeModel", () => ({ settings }))];
+      const { error } = await agent({ name: "a", model, hooks }).run("go");
+      return [error?.code, error?.message, model.requests.length];
+    };
+    const failed = (reason: string) => ["hook-failed", expect.stringContaining(reason), 0];
+    expect(await ended({ temperature: "hot" })).toEqual(
+      failed("`settings.temperature` must be a finite number"),
+    );
+    expect(await ended({ temperature: NaN })).toEqual(
+      failed("`settings.temperature` must be a finite number"),
+    );
+    expect(await ended({ temprature: 1 })).toEqual(failed("temperature"));
+    expect(await ended({ temperature: 0, stopSequences: ["."] })).toEqual([undefined, undefined, 1]);
+    expect(() => agent({ name: "a", model: scripted([]), settings: { seed: NaN } })).toThrow(
+      "`seed` must be a finite number",
+    );
+  });
+
+  it("an output that the schema refuses is told with the name of its hook", async () => {
+    const hooks: Hook[] = [
+      { name: "first", afterRun: () => ({ output: { n: 1 } }) },
+      { name: "last", afterRun: () => ({ output: "none" }) },
+    ];
+    const output = z.object({ n: z.number() });
+    const { error } = await agent({ name: "a", model: scripted(['{"n": 5}']), output, hooks }).run("go");
+    expect(error?.message).toContain('The hook "last" failed in `afterRun`');
+  });
+
   it("calls in a reply that a hook wrote get ids that no other call has", async () => {
     const call = { type: "tool-call" as const, id: "same", name: "look", arguments: { q: 7 } };
     const twice: Hook = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { agent, skill, tool } from "../../src/index.ts";
-import { validateResult } from "../../src/tools.ts";
-import { scripted } from "../../src/testing.ts";
+import { agent, ask, knowledge, policy, skill, tool } from "../../src/index.ts";
+import { fix, type RecoveryRules, validateResult } from "../../src/tools.ts";
+import { fakeTool, scripted } from "../../src/testing.ts";
 
 const inputSchema = { type: "object" } as const;
 
@@ -63,5 +63,37 @@ describe("a result of which JSON would show nothing", () => {
     expect(run.error?.message).toContain("a Map");
     const data = { name: "look", description: "d", inputSchema };
     expect(await validateResult(data, new Map())).toMatchObject({ ok: false });
+  });
+
+  it("fails as what knowledge loads, what a fixer gives, and what a person changed", async () => {
+    const rows = { rows: Promise.resolve([1]) } as never;
+    const calling = (name: string) => scripted([{ calls: [{ name, arguments: {} }] }, "ok"]);
+    const stock = knowledge({ name: "stock", description: "d", load: () => rows });
+    const read = await agent({ name: "a", model: calling("stock"), tools: [stock] }).run("x");
+    expect(read.calls[0]).toMatchObject({
+      status: "error",
+      reason: expect.stringContaining("`await` it") as string,
+    });
+    const look = tool({
+      name: "look",
+      description: "d",
+      inputSchema,
+      execute: () => {
+        throw new Error("busy");
+      },
+    });
+    const recover: RecoveryRules = { default: { executionFailed: () => fix(() => rows) } };
+    const mended = await agent({ name: "a", model: calling("look"), tools: [look], recover }).run("x");
+    expect(mended.outcome).toMatchObject({ type: "failed", code: "tool-failed" });
+    expect(mended.error?.message).toContain("`await` it");
+    const pay = fakeTool("pay", "paid", { effect: "irreversible" });
+    const asked = agent({
+      name: "a",
+      model: calling("pay"),
+      tools: [pay],
+      policy: policy({ name: "p", rules: [ask("pay")] }),
+    });
+    await asked.run("x", { approve: () => ({ approved: true, arguments: rows }) });
+    expect(pay.calls).toEqual([]);
   });
 });

@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { commandDriver, pythonicDriver, selectDriver } from "../../src/drivers.ts";
+import {
+  asChat,
+  commandDriver,
+  inWords,
+  pythonicDriver,
+  selectDriver,
+  textDriver,
+  type TextProtocol,
+} from "../../src/drivers.ts";
 import { agent, inMemorySessions, session } from "../../src/index.ts";
 import { textOf } from "../../src/message/message.ts";
 import { addReply, dropTurns, type ReadyTranscript } from "../../src/message/transcript.ts";
@@ -335,5 +343,31 @@ describe("an answer in the next run of a session", () => {
     await clerk.run("And again?", { session: session(store, "s") });
     const told = model.requests[1]?.messages.find(({ role }) => role === "assistant");
     expect(told?.role === "assistant" && textOf(told)).toBe(json({ answer: "It is 8." }));
+  });
+});
+
+describe("a driver of an author", () => {
+  it("fails the run by its name where its `read` throws, or gives no reading", async () => {
+    const reads: readonly TextProtocol["read"][] = [
+      (text) => JSON.parse(text) as never,
+      () => undefined as never,
+    ];
+    const words = { calls: () => "", result: () => "" };
+    for (const read of reads)
+      for (const plainAnswers of [undefined, true] as const) {
+        const driver = textDriver({
+          name: "shout",
+          conversation: asChat(() => "Shout.", inWords(words)),
+          read,
+          feedback: (reason) => reason,
+          ...(plainAnswers === undefined ? {} : { plainAnswers }),
+        });
+        const { outcome, transcript } = await agent({ name: "a", model: scripted(["no JSON"]), driver }).run(
+          "x",
+        );
+        expect(outcome).toMatchObject({ type: "failed", code: "driver-failed" });
+        expect(outcome).toMatchObject({ message: expect.stringContaining('The driver "shout" failed: ') });
+        expect(transcript.messages.map(({ role }) => role)).toContain("user");
+      }
   });
 });

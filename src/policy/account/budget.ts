@@ -184,7 +184,7 @@ export type Reservation =
  * first of turns, tokens, dollars, time is named.
  */
 export function reserveTurn(ledger: Ledger, limits: Limits, elapsedMs: number): Reservation {
-  if (ledger.turns >= limits.turns) {
+  if (ledger.turns + 1 > limits.turns) {
     return exceeded("turns", limits, {
       used: ledger.turns,
       message: `exceeded budget of ${limits.turns} turns`,
@@ -209,7 +209,7 @@ export function reserveCall(
   limits: Limits,
   call: { readonly tool: string; readonly argumentBytes: number },
 ): Reservation {
-  if (ledger.toolCalls >= limits.toolCalls) {
+  if (ledger.toolCalls + 1 > limits.toolCalls) {
     return exceeded("toolCalls", limits, {
       used: ledger.toolCalls,
       message: `exceeded tool-call budget of ${limits.toolCalls}`,

@@ -19,7 +19,7 @@ export class LookUp {
   readonly isChosen: boolean;
   private readonly message: ResultMessage;
   private readonly fields = new Map<string | undefined, ReadonlySet<string>>();
-  private said: BoundValues | undefined;
+  private readonly said = new Map<string, BoundValues>();
 
   constructor(message: ResultMessage, isChosen: boolean, before: LookUp | undefined) {
     this.tool = message.name;
@@ -30,10 +30,7 @@ export class LookUp {
 
   has(value: string | number, { type, whole, field }: ValueSource, as: ValueType | undefined): boolean {
     if (type === "found-in" && !this.isChosen) return false;
-    if (type === "found-in" && whole !== true) {
-      this.said ??= valuesIn([writtenOut(this.message.value) ?? this.message.text]);
-      return this.said.has(value, as);
-    }
+    if (type === "found-in" && whole !== true) return this.saidIn(field).has(value, as);
     const spelling = spelledAs(value, as);
     return spelling !== undefined && this.wholeIn(field, as).has(spelling);
   }
@@ -47,6 +44,18 @@ export class LookUp {
         entries.some(([key, value]) => !isField(field, key) && isPlain(value) && isName(value))
       );
     });
+  }
+
+  private saidIn(field: ValueSource["field"]): BoundValues {
+    const key = JSON.stringify(field ?? "");
+    const known = this.said.get(key);
+    if (known !== undefined) return known;
+    const { value, text } = this.message;
+    const texts =
+      field === undefined ? [writtenOut(value) ?? text] : wholeValues(value ?? null, field).map(String);
+    const said = valuesIn(texts);
+    this.said.set(key, said);
+    return said;
   }
 
   private wholeIn(field: ValueSource["field"], as: ValueType | undefined): ReadonlySet<string> {

@@ -1,7 +1,7 @@
 import { calls } from "./conditions.ts";
 import type { Condition, Rule } from "./rule.ts";
 import { checkShape, closed } from "../../error/check-shape.ts";
-import { list, named, number, record, type Shape, string } from "../../util/shape.ts";
+import { list, named, record, type Shape, string, whole } from "../../util/shape.ts";
 import { noteWritten, sameWritten } from "../../util/written-at.ts";
 
 const steps = ["when", "unless", "because", "show", "named"] as const;
@@ -105,7 +105,7 @@ export function limit(
   return written(draft({ verdict: "deny", tools: Object.freeze([tool]), when }), limit);
 }
 
-const boundsShape = closed({ perRun: number });
+const boundsShape = closed({ perRun: whole });
 
 /** The rule, with its author's place in the code remembered. */
 function written<Made extends object>(rule: Made, by: (...given: never[]) => unknown): Made {

@@ -16,7 +16,8 @@ type Field = string | readonly string[];
 /**
  * A value from a lookup, for `from` of a parameter. It counts as chosen there if the lookup's own arguments were (by the user, or found in
  * the same way; those with the role `content` are not judged). With `whole` it must be the whole content of a field: a stranger who
- * can write a text in the result then contributes nothing. Use it for fields whose whole content no stranger can write.
+ * can write a text in the result then contributes nothing. Use it for fields whose whole content no stranger can write. With `field` alone the value may
+ * stand in a text of the field.
  *
  * With `named` (which implies `whole`) the field must belong to the only record with that name in all results of the tool in the run, and the request must have
  * that name, in quotes or as an identifier, and the name of the field: "the same participants as 'Kick-off'". If a second record has that name, neither counts.

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { execFileSync, spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -99,6 +99,17 @@ describe("auditLog()", () => {
     await clerk(one2).run("go");
     one2.flush();
     expect(existsSync(path)).toBe(true);
+  });
+
+  it("has no file beyond its bound where many lines are written at once, and loses none of them", async () => {
+    const log = auditLog(path, { rotateBytes: 3000, keepFiles: 99 });
+    const one = clerk(log);
+    for (let run = 0; run < 12; run += 1) await one.run("go");
+    log.flush();
+    const files = readdirSync(dirname(path)).map((name) => join(dirname(path), name));
+    expect(files.length).toBeGreaterThan(2);
+    for (const file of files) expect(statSync(file).size).toBeLessThanOrEqual(3000);
+    expect(files.flatMap((file) => entries(file)).filter(({ type }) => type === "run-end")).toHaveLength(12);
   });
 
   it.runIf(spawnSync("prlimit", ["--version"]).status === 0)(

@@ -105,7 +105,7 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
   [
     "a setting of a wrong kind",
     define({ settings: { temperature: "hot" } }),
-    'The settings of agent "a": `temperature` must be a number, got a string.',
+    'The settings of agent "a": `temperature` must be a finite number, got "hot".',
   ],
   [
     "toolChoice",

@@ -77,6 +77,16 @@ describe("durable runs that are given what they do not take", () => {
     ],
     [
       "answer",
+      (runs) =>
+        runs.answer("a", "q", {
+          approved: true,
+          hash: "h",
+          arguments: { to: Promise.resolve("Ada") } as never,
+        }),
+      /`arguments` must be JSON, without a promise, a Map or a Set/,
+    ],
+    [
+      "answer",
       (runs) => runs.answer("a", "q", { approved: true, hash: "h", free: "text" as never }),
       /`free` must be a list of names, got a string/,
     ],

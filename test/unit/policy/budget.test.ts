@@ -109,6 +109,16 @@ describe("bounds", () => {
     expect(reserveCall(emptyLedger, bounds, call("a", 10)).ok).toBe(true);
   });
 
+  it("of turns and calls are never exceeded, also where they have parts: 1.5 turns are one", () => {
+    const bounds = limits({ turns: 1.5, toolCalls: 1.5 });
+    const once = reserveTurn(emptyLedger, bounds, 0);
+    expect(once.ok && reserveTurn(once.ledger, bounds, 0)).toMatchObject({ excess: { used: 1, limit: 1.5 } });
+    const call = { tool: "look", argumentBytes: 1 };
+    const called = reserveCall(emptyLedger, bounds, call);
+    expect(called.ok && reserveCall(called.ledger, bounds, call)).toMatchObject({ excess: { used: 1 } });
+    expect(reserveTurn(emptyLedger, limits({ turns: 0.5 }), 0).ok).toBe(false);
+  });
+
   it("are raised only to a larger one, and those of a single call not at all [B3]", () => {
     const bounds = limits({
       turns: 2,

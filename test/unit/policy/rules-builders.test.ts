@@ -98,6 +98,8 @@ describe("the builders of rules", () => {
   });
 
   it("say a limit as a denial that counts", () => {
+    for (const perRun of [0.5, -1, NaN, Infinity])
+      expect(() => limit("send", { perRun })).toThrow("limit(): `perRun` must be a whole number from 0 on");
     expect(limit("send", { perRun: 3 }).named("three")).toStrictEqual({
       verdict: "deny",
       tools: ["send"],

@@ -47,9 +47,9 @@ describe("knowledge", () => {
 
   it.each([
     ["nothing", undefined, "`load` gave nothing"],
-    ["bytes", new Uint8Array([65]), "`load` gave bytes"],
-    ["a map", new Map([["a", 1]]), "`load` gave a Map or a Set"],
-    ["a function", () => 1, "`load` gave a function"],
+    ["bytes", new Uint8Array([65]), expect.stringContaining("bytes in a buffer")],
+    ["a map", new Map([["a", 1]]), expect.stringContaining("it has a Map")],
+    ["a function", () => 1, "it is a function"],
   ])("refuses %s: the model would read null or {}", async (_, value, reason) => {
     await expect(loading(() => value as object)).rejects.toMatchObject({
       code: "knowledge-invalid",

@@ -1,0 +1,18 @@
+import { finite, list, optional, record, type Shape, string } from "../util/shape.ts";
+import type { ModelSettings } from "./model.ts";
+
+/** A number that JSON does not write as null. */
+const amount = optional(finite);
+
+/** The shapes of the settings of a model. */
+export const settingShapes: { readonly [Field in keyof Required<ModelSettings>]: Shape<unknown> } = {
+  temperature: amount,
+  topP: amount,
+  topK: amount,
+  maxOutputTokens: amount,
+  stopSequences: optional(list(string, "a list of strings")),
+  seed: amount,
+  frequencyPenalty: amount,
+  presencePenalty: amount,
+  providerOptions: optional(record),
+};
