@@ -1,6 +1,6 @@
 import { checkShape, closed, fromOne } from "../error/check-shape.ts";
 import { optional, type Shape } from "../util/shape.ts";
-import { isWritError } from "../error/writ-error.ts";
+import { isWritError, WritError } from "../error/writ-error.ts";
 import { outsideCalls } from "../run/around.ts";
 import type { InContext } from "../tool/power-port.ts";
 import { carryOut, type Carrying } from "./carry-out.ts";
@@ -71,6 +71,10 @@ export class RunsWorker implements RunWorker, Workplace {
     this.concurrency = options.concurrency ?? 10;
     const { agents = [], sessions } = around;
     this.agents = agents.map(({ name }) => name);
+    if (agents.length === 0) {
+      const reason = "a worker carries out the runs of agents, and it was given none. Pass `agents` beside `store`.";
+      throw new WritError("definition-invalid", { where: "work()", reason });
+    }
     this.alone = sessions === undefined ? agents.filter(keepsConversation).map(({ name }) => name) : [];
     this.serving = (around.dispatcher ?? storeDispatcher).serve(this);
     this.stops.push(
