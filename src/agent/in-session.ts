@@ -4,14 +4,16 @@ import { type End, endBy, thrownEnd } from "../run/end.ts";
 import type { Host } from "../journal/host.ts";
 import type { Finished } from "../run/finished.ts";
 import type { Frame } from "../run/frame.ts";
+import { handedOver } from "../run/waits.ts";
 import { letOthers } from "../run/let-others.ts";
 import { effectIn } from "../policy/allow-list.ts";
+import type { SessionVisit } from "../session/one-at-a-time.ts";
 import type { LoadedSession, SessionHandle } from "../session/session.ts";
 import type { Journal } from "../journal/journal.ts";
 import { inPatience } from "../journal/patience.ts";
 import { startKey } from "../journal/record-form.ts";
 import { fingerprint } from "../util/hash.ts";
-import { untilStopped } from "../util/interrupt.ts";
+import { interruptBy, untilStopped } from "../util/interrupt.ts";
 import { type Maybe, rescue } from "../util/maybe.ts";
 import type { AgentPlan } from "./plan.ts";
 import type { PlannedSkill } from "./plan-skill.ts";
@@ -73,12 +75,11 @@ async function opened(
 
 async function holding(handle: SessionHandle, run: SessionUser, doing: InSession): Promise<Finished> {
   const { host } = run;
-  const { stop } = doing;
   if (isNew(run.base.journal)) await letOthers(host);
   const owner = host.randomId();
   const around = host.powers?.current();
   const held = around?.sessions ?? [];
-  const leave = await handle.enter({ owner, around: held, host, stop });
+  const leave = await entered({ handle, owner, around: held, host }, run, doing);
   const scope = { tool: run.plan.name, callId: "run", powers: [], isHandle: true, ...around };
   try {
     return await within(host, { ...scope, sessions: [...held, owner] }, async () =>
@@ -86,6 +87,26 @@ async function holding(handle: SessionHandle, run: SessionUser, doing: InSession
     );
   } finally {
     await leave();
+  }
+}
+
+type Entering = Omit<SessionVisit, "stop" | "whenBusy"> & { readonly handle: SessionHandle };
+
+/** Waits for the session until the run is stopped. A run that is handed over meanwhile does not wait: nothing of it has begun. */
+async function entered(
+  { handle, ...visit }: Entering,
+  { base: { leaving } }: SessionUser,
+  { stop }: Pick<InSession, "stop">,
+): Promise<() => Promise<void>> {
+  const { stop: waiting, unlink } = interruptBy(leaving);
+  const forget = stop.onStop(() => waiting.stop(stop.reason));
+  try {
+    return await handle.enter({ ...visit, stop: waiting });
+  } catch (error) {
+    throw leaving?.aborted === true && stop.reason === undefined ? handedOver() : error;
+  } finally {
+    forget();
+    unlink();
   }
 }
 
