@@ -4,6 +4,7 @@ import { type End, endBy, thrownEnd } from "../run/end.ts";
 import type { Host } from "../journal/host.ts";
 import type { Finished } from "../run/finished.ts";
 import type { Frame } from "../run/frame.ts";
+import { StepsOfRun } from "../run/steps-of-run.ts";
 import { handedOver } from "../run/waits.ts";
 import { letOthers } from "../run/let-others.ts";
 import { effectIn } from "../policy/allow-list.ts";
@@ -37,6 +38,17 @@ export interface OpenSession {
   readonly beforeEffect: () => Promise<void>;
 }
 
+/** A session as a run records it, with the visit in which it was loaded. */
+interface RecordedSession extends LoadedSession {
+  readonly owner?: string;
+}
+
+/** The visits of a run to its session. */
+interface Visits {
+  readonly owner?: string;
+  readonly earlier?: readonly string[];
+}
+
 /** The work done in a session. */
 interface InSession extends Pick<Frame, "stop"> {
   readonly key: string;
@@ -68,22 +80,24 @@ function isNew({ find }: Journal): boolean {
 async function opened(
   handle: SessionHandle,
   run: SessionUser,
-  { key, work, stop }: InSession,
+  { work, ...loading }: InSession & Visits,
 ): Promise<Finished> {
-  return work(await loadSession(handle, run, { key, stop }));
+  return work(await loadSession(handle, run, loading));
 }
 
 async function holding(handle: SessionHandle, run: SessionUser, doing: InSession): Promise<Finished> {
   const { host } = run;
-  if (isNew(run.base.journal)) await letOthers(host);
+  const { journal } = run.base;
+  if (isNew(journal)) await letOthers(host);
   const owner = host.randomId();
   const around = host.powers?.current();
   const held = around?.sessions ?? [];
-  const leave = await entered({ handle, owner, around: held, host }, run, doing);
+  const earlier = visitsIn(journal, doing.key);
+  const leave = await entered({ handle, owner, earlier, around: held, host }, run, doing);
   const scope = { tool: run.plan.name, callId: "run", powers: [], isHandle: true, ...around };
   try {
     return await within(host, { ...scope, sessions: [...held, owner] }, async () =>
-      opened(handle, run, doing),
+      opened(handle, run, { ...doing, owner, earlier }),
     );
   } finally {
     await leave();
@@ -114,10 +128,16 @@ async function entered(
 async function loadSession(
   handle: SessionHandle,
   { base: { journal, runId } }: SessionUser,
-  { key, stop }: Pick<InSession, "key" | "stop">,
+  { key, stop, owner, earlier = [] }: Omit<InSession, "work"> & Visits,
 ): Promise<OpenSession> {
-  const loaded = await untilStopped(journal.step({ key, run: () => handle.load() }), stop);
+  const load = async (): Promise<RecordedSession> => ({
+    ...(await handle.load()),
+    ...(owner === undefined ? {} : { owner }),
+  });
+  const loaded = await untilStopped(journal.step({ key, run: load }), stop);
   if (loaded === "stopped") throw new Error("the run was stopped while its session was read");
+  if (owner !== undefined && earlier.length > 0)
+    await keepVisit(journal, visitKey(key, earlier.length), owner);
   let checking: Promise<unknown> | undefined;
   const check = async (): Promise<null> => {
     await handle.check(runId, loaded);
@@ -129,6 +149,28 @@ async function loadSession(
       throw new Error("the run was stopped while its session was compared");
   };
   return { handle, loaded, beforeEffect };
+}
+
+const visitKey = (key: string, number: number): string => `${key}/visit/${number}`;
+
+/** The recorded visits of a run to its session: that in which it was loaded, then one for each process that went on with the run. */
+function visitsIn({ find }: Journal, key: string): readonly string[] {
+  const visits: string[] = [];
+  const ownerAt = (at: string): string | undefined => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this file records it
+    return (find?.(at) as unknown as RecordedSession | undefined)?.owner;
+  };
+  for (let owner = ownerAt(key); owner !== undefined; owner = ownerAt(visitKey(key, visits.length)))
+    visits.push(owner);
+  return visits;
+}
+
+/** Records a visit of a run that goes on, for the process that goes on with it next. */
+function keepVisit(journal: Journal, key: string, owner: string): Promise<void> | undefined {
+  // A journal that has lost the run, or fails, says so to the next step.
+  return StepsOfRun.of(journal)
+    ?.keepBeside([{ key, value: { owner } }])
+    .catch(() => undefined);
 }
 
 interface Keeping {

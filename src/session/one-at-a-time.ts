@@ -8,6 +8,8 @@ import type { SessionStore } from "./session-store.ts";
 export interface SessionVisit {
   /** A unique id of the visit. */
   readonly owner: string;
+  /** The visits of the same run in processes that have lost it: a claim of theirs passes to this visit. */
+  readonly earlier?: readonly string[];
   /** The visits of the runs around it: waiting for one of those would be waiting for itself. */
   readonly around: readonly string[];
   readonly host: Pick<Host, "timer">;
@@ -38,7 +40,8 @@ const lines = new WeakMap<SessionStore, Map<string, Place[]>>();
  * @throws WritError `session-busy`, `session-inside`, and the errors of the store; an Error if the visit was stopped
  */
 export async function enterSession(wanted: Wanted, visit: SessionVisit): Promise<() => Promise<void>> {
-  const leave = await standInLine(wanted, visit);
+  // A run that goes on has what it had: those in line wait for its claim.
+  const leave = (await hasPassed(wanted, visit)) ? () => undefined : await standInLine(wanted, visit);
   try {
     const giveBack = await claim(wanted, visit);
     return async () => {
@@ -49,6 +52,15 @@ export async function enterSession(wanted: Wanted, visit: SessionVisit): Promise
     leave();
     throw error;
   }
+}
+
+/** True if the visit got the claim of an earlier one: no other run has the session then. */
+async function hasPassed({ id, store }: Wanted, visit: SessionVisit): Promise<boolean> {
+  const { owner, earlier = [], stop } = visit;
+  if (earlier.length === 0 || store.claims?.pass === undefined) return false;
+  const passed = await untilStopped(store.claims.pass(id, earlier, owner), stop);
+  if (passed === "stopped") throw stoppedWaiting();
+  return passed;
 }
 
 async function standInLine(wanted: Wanted, visit: SessionVisit): Promise<() => void> {

@@ -77,6 +77,11 @@ export interface SessionClaims {
    * process may keep the claim until it is released.
    */
   take(id: string, owner: string, forMs: number): Promise<string>;
+  /**
+   * Gives the session to an owner, for as long as it is claimed anyway, if one of the others has it; true if so. Left out: the claim of a process that died
+   * holds for its time, also against the process that goes on with its run.
+   */
+  pass?(id: string, from: readonly string[], owner: string): Promise<boolean>;
   /** Frees the session, if this owner has it. */
   release(id: string, owner: string): Promise<void>;
 }

@@ -12,6 +12,7 @@ export function sessionClaims(query: Query, { claims }: SessionTables): SessionC
       ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, until = excluded.until WHERE held.owner = excluded.owner OR held.until <= (SELECT now FROM clock)
       RETURNING owner)
     SELECT owner FROM other UNION ALL SELECT owner FROM mine`;
+  const pass = `UPDATE ${claims} SET owner = $2 WHERE id = $1 AND owner = ANY($3) RETURNING id`;
   const release = `DELETE FROM ${claims} WHERE id = $1 AND owner = $2`;
   return {
     async take(id, owner, forMs) {
@@ -19,6 +20,9 @@ export function sessionClaims(query: Query, { claims }: SessionTables): SessionC
         const [holder] = await query(take, [toKey(id), toKey(owner), forMs]);
         if (holder !== undefined) return fromKey(holder["owner"]); // otherwise another process took it at the same moment
       }
+    },
+    async pass(id, from, owner) {
+      return (await query(pass, [toKey(id), toKey(owner), from.map(toKey)])).length > 0;
     },
     async release(id, owner) {
       await query(release, [toKey(id), toKey(owner)]);

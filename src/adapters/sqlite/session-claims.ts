@@ -18,6 +18,9 @@ export function claimsIn(database: Database): SessionClaims {
   const put = database.prepare(
     "INSERT OR REPLACE INTO writ_session_claims (id, owner, until, process) VALUES (?, ?, ?, ?)",
   );
+  const pass = database.prepare(
+    "UPDATE writ_session_claims SET owner = ?2, process = ?3 WHERE id = ?1 AND owner IN (SELECT value FROM json_each(?4))",
+  );
   const release = database.prepare("DELETE FROM writ_session_claims WHERE id = ? AND owner = ?");
   return {
     async take(id, owner, forMs) {
@@ -30,6 +33,10 @@ export function claimsIn(database: Database): SessionClaims {
         put.run(toKey(id), toKey(owner), now + forMs, mine);
         return owner;
       });
+    },
+    async pass(id, from, owner) {
+      const owners = JSON.stringify(from.map(toKey));
+      return database.write(() => pass.run(toKey(id), toKey(owner), mine, owners).changes > 0);
     },
     async release(id, owner) {
       database.write(() => release.run(toKey(id), toKey(owner)));
