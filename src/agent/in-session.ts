@@ -8,7 +8,7 @@ import { StepsOfRun } from "../run/steps-of-run.ts";
 import { handedOver } from "../run/waits.ts";
 import { letOthers } from "../run/let-others.ts";
 import { effectIn } from "../policy/allow-list.ts";
-import type { SessionVisit } from "../session/one-at-a-time.ts";
+import type { LeaveSession, SessionVisit } from "../session/one-at-a-time.ts";
 import type { LoadedSession, SessionHandle } from "../session/session.ts";
 import type { Journal } from "../journal/journal.ts";
 import { inPatience } from "../journal/patience.ts";
@@ -95,12 +95,16 @@ async function holding(handle: SessionHandle, run: SessionUser, doing: InSession
   const earlier = visitsIn(journal, doing.key);
   const leave = await entered({ handle, owner, earlier, around: held, host }, run, doing);
   const scope = { tool: run.plan.name, callId: "run", powers: [], isHandle: true, ...around };
+  let isHandedOver = false;
   try {
-    return await within(host, { ...scope, sessions: [...held, owner] }, async () =>
+    const finished = await within(host, { ...scope, sessions: [...held, owner] }, async () =>
       opened(handle, run, { ...doing, owner, earlier }),
     );
+    const { outcome } = finished.end;
+    isHandedOver = outcome.type === "suspended" && outcome.field === "handover";
+    return finished;
   } finally {
-    await leave();
+    await leave(isHandedOver);
   }
 }
 
@@ -111,7 +115,7 @@ async function entered(
   { handle, ...visit }: Entering,
   { base: { leaving } }: SessionUser,
   { stop }: Pick<InSession, "stop">,
-): Promise<() => Promise<void>> {
+): Promise<LeaveSession> {
   const { stop: waiting, unlink } = interruptBy(leaving);
   const forget = stop.onStop(() => waiting.stop(stop.reason));
   try {

@@ -25,6 +25,9 @@ export interface Wanted {
   readonly whenBusy: "wait" | "refuse";
 }
 
+/** Ends a visit. The session of a run that is handed over is kept for a while, for the process that goes on with it. */
+export type LeaveSession = (isHandedOver?: boolean) => Promise<void>;
+
 interface Place {
   readonly owner: string;
   readonly begin: () => void;
@@ -39,13 +42,13 @@ const lines = new WeakMap<SessionStore, Map<string, Place[]>>();
  *
  * @throws WritError `session-busy`, `session-inside`, and the errors of the store; an Error if the visit was stopped
  */
-export async function enterSession(wanted: Wanted, visit: SessionVisit): Promise<() => Promise<void>> {
+export async function enterSession(wanted: Wanted, visit: SessionVisit): Promise<LeaveSession> {
   // A run that goes on has what it had: those in line wait for its claim.
   const leave = (await hasPassed(wanted, visit)) ? () => undefined : await standInLine(wanted, visit);
   try {
     const giveBack = await claim(wanted, visit);
-    return async () => {
-      await giveBack();
+    return async (isHandedOver) => {
+      await giveBack(isHandedOver);
       leave();
     };
   } catch (error) {
@@ -90,14 +93,16 @@ const renewMs = 5_000;
 const pauseMs = 50;
 
 /** Keeps visits of other processes out as long as this one goes on. */
-async function claim(wanted: Wanted, visit: SessionVisit): Promise<() => Promise<void>> {
+async function claim(wanted: Wanted, visit: SessionVisit): Promise<LeaveSession> {
   const { id, store } = wanted;
   const { claims } = store;
   if (claims === undefined) return () => Promise.resolve();
   const { owner, host, stop } = visit;
   const take = (): Promise<string> => untilStopped(claims.take(id, owner, claimMs), stop);
-  const giveBack = (): Promise<void> =>
-    inPatience(claims.release(id, owner), "its session", host).catch(() => undefined); // the claim expires by itself
+  const giveBack: LeaveSession = async (isHandedOver = false) => {
+    const releasing = isHandedOver ? claims.release(id, owner, claimMs) : claims.release(id, owner);
+    await inPatience(releasing, "its session", host).catch(() => undefined); // the claim expires by itself
+  };
   try {
     for (let holder = await take(); holder !== owner; holder = await take()) {
       if (holder === "stopped") throw stoppedWaiting();
@@ -113,9 +118,9 @@ async function claim(wanted: Wanted, visit: SessionVisit): Promise<() => Promise
     throw error;
   }
   const endRenewing = repeat(host, () => void take().catch(() => undefined)); // a lost claim is reported when the run is saved
-  return () => {
+  return (isHandedOver) => {
     endRenewing();
-    return giveBack();
+    return giveBack(isHandedOver);
   };
 }
 

@@ -82,8 +82,8 @@ export interface SessionClaims {
    * holds for its time, also against the process that goes on with its run.
    */
   pass?(id: string, from: readonly string[], owner: string): Promise<boolean>;
-  /** Frees the session, if this owner has it. */
-  release(id: string, owner: string): Promise<void>;
+  /** Frees the session, if this owner has it; with `afterMs`, after that time, in which it can pass to another process. */
+  release(id: string, owner: string, afterMs?: number): Promise<void>;
 }
 
 /** A session as stores keep it: in pieces of JSON text, so that another run does not mean rewriting all of them. */
