@@ -1,6 +1,6 @@
 import { isWritError } from "../error/writ-error.ts";
 import { within } from "../run/around.ts";
-import { type End, endBy, thrownEnd } from "../run/end.ts";
+import { type End, endBy, isCancelled, thrownEnd } from "../run/end.ts";
 import type { Host } from "../journal/host.ts";
 import type { Finished } from "../run/finished.ts";
 import type { Frame } from "../run/frame.ts";
@@ -205,6 +205,7 @@ export function keep(
     const saved = session.handle.save(finished, session.loaded);
     const inTime = inside.stop.reason === undefined ? saved : inPatience(saved, "its session", run.host);
     await inTime.catch((error: unknown) => {
+      if (isWritError(error, "session-missing") && isCancelled(inside.stop.reason)) return; // it was deleted, and no later run is to know
       unsaved.end = thrownEnd(error, plan.name);
       throw error;
     });
