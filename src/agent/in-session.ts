@@ -1,16 +1,19 @@
 import { isWritError } from "../error/writ-error.ts";
 import { within } from "../run/around.ts";
-import { type End, endBy, thrownEnd } from "../run/end.ts";
+import { type End, endBy, isCancelled, thrownEnd } from "../run/end.ts";
 import type { Host } from "../journal/host.ts";
 import type { Finished } from "../run/finished.ts";
 import { type Frame, letOthers } from "../run/frame.ts";
+import { StepsOfRun } from "../run/steps-of-run.ts";
+import { handedOver } from "../run/waits.ts";
 import { effectIn } from "../policy/allow-list.ts";
+import type { LeaveSession, SessionVisit } from "../session/one-at-a-time.ts";
 import type { LoadedSession, SessionHandle } from "../session/session.ts";
 import type { Journal } from "../journal/journal.ts";
 import { inPatience } from "../journal/patience.ts";
 import { startKey } from "../journal/record-form.ts";
 import { fingerprint } from "../util/hash.ts";
-import { untilStopped } from "../util/interrupt.ts";
+import { interruptBy, untilStopped } from "../util/interrupt.ts";
 import { type Maybe, rescue } from "../util/maybe.ts";
 import type { AgentPlan } from "./plan.ts";
 import type { PlannedSkill } from "./plan-skill.ts";
@@ -32,6 +35,17 @@ export interface OpenSession {
   readonly loaded: LoadedSession;
   /** Checks once, before the run changes anything, that the session has not changed meanwhile. */
   readonly beforeEffect: () => Promise<void>;
+}
+
+/** A session as a run records it, with the visit in which it was loaded. */
+interface RecordedSession extends LoadedSession {
+  readonly owner?: string;
+}
+
+/** The visits of a run to its session. */
+interface Visits {
+  readonly owner?: string;
+  readonly earlier?: readonly string[];
 }
 
 /** The work done in a session. */
@@ -65,26 +79,51 @@ function isNew({ find }: Journal): boolean {
 async function opened(
   handle: SessionHandle,
   run: SessionUser,
-  { key, work, stop }: InSession,
+  { work, ...loading }: InSession & Visits,
 ): Promise<Finished> {
-  return work(await loadSession(handle, run, { key, stop }));
+  return work(await loadSession(handle, run, loading));
 }
 
 async function holding(handle: SessionHandle, run: SessionUser, doing: InSession): Promise<Finished> {
   const { host } = run;
-  const { stop } = doing;
-  if (isNew(run.base.journal)) await letOthers(host);
+  const { journal } = run.base;
+  if (isNew(journal)) await letOthers(host);
   const owner = host.randomId();
   const around = host.powers?.current();
   const held = around?.sessions ?? [];
-  const leave = await handle.enter({ owner, around: held, host, stop });
+  const earlier = visitsIn(journal, doing.key);
+  const leave = await entered({ handle, owner, earlier, around: held, host }, run, doing);
   const scope = { tool: run.plan.name, callId: "run", powers: [], isHandle: true, ...around };
+  let isHandedOver = false;
   try {
-    return await within(host, { ...scope, sessions: [...held, owner] }, async () =>
-      opened(handle, run, doing),
+    const finished = await within(host, { ...scope, sessions: [...held, owner] }, async () =>
+      opened(handle, run, { ...doing, owner, earlier }),
     );
+    const { outcome } = finished.end;
+    isHandedOver = outcome.type === "suspended" && outcome.field === "handover";
+    return finished;
   } finally {
-    await leave();
+    await leave(isHandedOver);
+  }
+}
+
+type Entering = Omit<SessionVisit, "stop" | "whenBusy"> & { readonly handle: SessionHandle };
+
+/** Waits for the session until the run is stopped. A run that is handed over meanwhile does not wait: nothing of it has begun. */
+async function entered(
+  { handle, ...visit }: Entering,
+  { base: { leaving } }: SessionUser,
+  { stop }: Pick<InSession, "stop">,
+): Promise<LeaveSession> {
+  const { stop: waiting, unlink } = interruptBy(leaving);
+  const forget = stop.onStop(() => waiting.stop(stop.reason));
+  try {
+    return await handle.enter({ ...visit, stop: waiting });
+  } catch (error) {
+    throw leaving?.aborted === true && stop.reason === undefined ? handedOver() : error;
+  } finally {
+    forget();
+    unlink();
   }
 }
 
@@ -92,10 +131,16 @@ async function holding(handle: SessionHandle, run: SessionUser, doing: InSession
 async function loadSession(
   handle: SessionHandle,
   { base: { journal, runId } }: SessionUser,
-  { key, stop }: Pick<InSession, "key" | "stop">,
+  { key, stop, owner, earlier = [] }: Omit<InSession, "work"> & Visits,
 ): Promise<OpenSession> {
-  const loaded = await untilStopped(journal.step({ key, run: () => handle.load() }), stop);
+  const load = async (): Promise<RecordedSession> => ({
+    ...(await handle.load()),
+    ...(owner === undefined ? {} : { owner }),
+  });
+  const loaded = await untilStopped(journal.step({ key, run: load }), stop);
   if (loaded === "stopped") throw new Error("the run was stopped while its session was read");
+  if (owner !== undefined && earlier.length > 0)
+    await keepVisit(journal, visitKey(key, earlier.length), owner);
   let checking: Promise<unknown> | undefined;
   const check = async (): Promise<null> => {
     await handle.check(runId, loaded);
@@ -107,6 +152,28 @@ async function loadSession(
       throw new Error("the run was stopped while its session was compared");
   };
   return { handle, loaded, beforeEffect };
+}
+
+const visitKey = (key: string, number: number): string => `${key}/visit/${number}`;
+
+/** The recorded visits of a run to its session: that in which it was loaded, then one for each process that went on with the run. */
+function visitsIn({ find }: Journal, key: string): readonly string[] {
+  const visits: string[] = [];
+  const ownerAt = (at: string): string | undefined => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this file records it
+    return (find?.(at) as unknown as RecordedSession | undefined)?.owner;
+  };
+  for (let owner = ownerAt(key); owner !== undefined; owner = ownerAt(visitKey(key, visits.length)))
+    visits.push(owner);
+  return visits;
+}
+
+/** Records a visit of a run that goes on, for the process that goes on with it next. */
+function keepVisit(journal: Journal, key: string, owner: string): Promise<void> | undefined {
+  // A journal that has lost the run, or fails, says so to the next step.
+  return StepsOfRun.of(journal)
+    ?.keepBeside([{ key, value: { owner } }])
+    .catch(() => undefined);
 }
 
 interface Keeping {
@@ -137,6 +204,7 @@ export function keep(
     const saved = session.handle.save(finished, session.loaded);
     const inTime = inside.stop.reason === undefined ? saved : inPatience(saved, "its session", run.host);
     await inTime.catch((error: unknown) => {
+      if (isWritError(error, "session-missing") && isCancelled(inside.stop.reason)) return; // it was deleted, and no later run is to know
       unsaved.end = thrownEnd(error, plan.name);
       throw error;
     });

@@ -9,7 +9,7 @@ import type { CallRequest, Decision } from "../policy/decision.ts";
 import { type ApprovalRequest, approvalRequest } from "../policy/rules/approval-request.ts";
 import { fitsOpen } from "../policy/rules/judge-plan.ts";
 import { type AnswerHere, type Approval, boundsOf } from "../run/approval.ts";
-import { RunWaits } from "../run/waits.ts";
+import { handedOver, RunWaits } from "../run/waits.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson, wholeJson } from "../util/json.ts";
@@ -107,10 +107,6 @@ function isAgreed(fate: Ready, hash: string): boolean {
   const { approved = [], batch } = fate.at;
   if (isApproved(approved, fate, hash)) return true;
   return batch.gate.plan !== undefined && fate.request.knows.plan?.act?.by === "person";
-}
-
-function handedOver(): RunWaits {
-  return new RunWaits([], true);
 }
 
 /** Asks a person of this process, or, if nobody here answers and the run can wait in its journal, a person anywhere. */

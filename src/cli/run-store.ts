@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
-import type { DurableOptions } from "../durable/durable-options.ts";
 import type { RunStore } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
-import { session } from "../session/session.ts";
+import { session, type SessionHandle } from "../session/session.ts";
 import type { SessionStore } from "../session/session-store.ts";
 import { lazy } from "../util/remembered.ts";
 import type { OutputFlags } from "./options.ts";
@@ -42,7 +41,8 @@ export async function openStore(flags: StoreFlags): Promise<OpenRuns> {
 }
 
 /** Runs, with the sessions that are kept in the same place. */
-export interface OpenPlace extends AsyncDisposable, Required<Pick<DurableOptions, "sessions">> {
+export interface OpenPlace extends AsyncDisposable {
+  readonly sessions: (id: string) => SessionHandle;
   readonly store: OpenRuns;
 }
 

@@ -3,15 +3,13 @@ import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import { startKey } from "../journal/record-form.ts";
 import { trustedLabel } from "../message/label.ts";
 import type { Json } from "../util/json.ts";
+import { repeatedly } from "./repeatedly.ts";
 import type { RunJournal, RunStatus, RunStore, StoredRun } from "./run-store.ts";
 import { isWaitFor } from "./signals.ts";
 import { wakingById } from "./waking.ts";
 
 /** The most runs of one session that are looked at. */
 const most = 1000;
-
-/** The delay between searches for runs that wait for a run which ended when nobody could tell them. */
-const lookMs = 60_000;
 
 /** The states of runs that have not ended, in the order of the look-ups: a run that goes on meanwhile enters a state that comes later. */
 const unended: readonly RunStatus[] = ["running", "waiting", "ready", "running"];
@@ -72,22 +70,7 @@ export async function wakeAfter({ id, session }: StoredRun, around: DurableAroun
 
 /** Searches repeatedly for runs that wait for an ended run whose process died before it could tell them. Returns a function that ends the search. */
 export function wakeForgotten(around: DurableAround): () => void {
-  const { host } = around;
-  let stop: () => void;
-  let isOver = false;
-  const later = (afterMs: number): void => {
-    if (!isOver) stop = host.timer(afterMs, look);
-  };
-  const look = (): void =>
-    void wakeAll(around).then(
-      () => later(lookMs),
-      () => later(lookMs),
-    ); // a store that fails is asked again
-  later(10);
-  return () => {
-    isOver = true;
-    stop();
-  };
+  return repeatedly(around.host, () => wakeAll(around));
 }
 
 async function wakeAll(around: DurableAround): Promise<void> {

@@ -18,8 +18,11 @@ export interface DurableOptions {
   readonly dispatcher?: Dispatcher;
   /** The agents that carry out runs, found by their names. A process that only starts, answers or reads runs needs none. Default: none. */
   readonly agents?: readonly Runnable[];
-  /** Opens the session that a run was started with. Without it, and for compositions of agents, a session only groups runs. */
-  readonly sessions?: (id: string) => SessionHandle;
+  /**
+   * Opens the session that a run was started with; `() => undefined` if a session only groups runs, as it does for compositions of agents. A worker without it
+   * leaves runs of a session to others, and warns of the first.
+   */
+  readonly sessions?: (id: string) => SessionHandle | undefined;
   /** Receives each event of the runs that this process carries out. When a run goes on, its earlier events are told again. An error is a process warning. */
   readonly onEvent?: (event: AgentEvent) => unknown;
   /** The parts of runs that were changed on purpose since the runs began: new instructions, other tools. Bounds may always change. Default: none. */

@@ -74,9 +74,15 @@ class MemoryRuns implements MortalRuns {
     return run.taken();
   }
 
-  async claim(agents: readonly string[], wanted?: string): Promise<RunJournal | undefined> {
-    const canGoOn = ({ id, status, agent, protocol: form }: StoredRun): boolean =>
-      status === "ready" && agents.includes(agent) && form <= protocol && id === (wanted ?? id);
+  async claim(
+    agents: readonly string[],
+    wanted?: string,
+    alone: readonly string[] = [],
+  ): Promise<RunJournal | undefined> {
+    const isTaken = ({ agent, session }: StoredRun): boolean =>
+      agents.includes(agent) && (session === undefined || !alone.includes(agent));
+    const canGoOn = (run: StoredRun): boolean =>
+      run.status === "ready" && isTaken(run) && run.protocol <= protocol && run.id === (wanted ?? run.id);
     return [...this.runs.values()].find(({ run }) => canGoOn(run))?.taken();
   }
 

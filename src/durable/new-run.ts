@@ -12,6 +12,7 @@ import { sameJson } from "../util/same-json.ts";
 import { filled, fits, kindOf, list, oneOf, optional, record, type Shape, string } from "../util/shape.ts";
 import { type CallerTool, withCallerTools } from "./caller-tools.ts";
 import type { DurableOptions } from "./durable-options.ts";
+import { keepsConversation } from "./run-of.ts";
 import { protocol } from "./protocol.ts";
 import type { NewRun, StoredRun } from "./run-store.ts";
 
@@ -71,7 +72,7 @@ export async function newRunOf<Input>(
   const about = aboutOf(agent);
   const schema = about?.input;
   const asked = schema === "various" ? undefined : (await readInput(given, { name, schema })).asked;
-  const isInSession = sessions !== undefined && about?.keepsNoConversation !== true;
+  const isInSession = session !== undefined && sessions?.(session) !== undefined && keepsConversation(agent);
   if (asked !== undefined && isInSession) checkAlone(asked, options, name);
   const input = plain(given, name);
   const kept = toJson(whenWaiting === "after" ? { ...others, whenWaiting } : others); // its worker has to know

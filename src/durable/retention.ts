@@ -1,7 +1,7 @@
 import type { DurableAround } from "./durable-options.ts";
+import { repeatedly } from "./repeatedly.ts";
 
 const dayMs = 86_400_000;
-const betweenMs = 60_000;
 /** The most runs that are erased at a time: other writers wait for less than a tenth of a second. */
 const most = 20;
 const breathMs = 10;
@@ -10,20 +10,8 @@ const breathMs = 10;
 export function keepTidy({ store, host, keep = { endedDays: 30 } }: DurableAround): () => void {
   if (keep === false) return () => undefined;
   const { endedDays } = keep;
-  let stop: () => void;
-  let isOver = false;
-  const later = (afterMs: number): void => {
-    if (!isOver) stop = host.timer(afterMs, tidy);
-  };
-  const tidy = (): void => {
-    store.erase({ endedBefore: host.now() - endedDays * dayMs, most }).then(
-      (count) => later(count === most ? breathMs : betweenMs),
-      () => later(betweenMs), // a store that fails is asked again
-    );
-  };
-  later(breathMs);
-  return () => {
-    isOver = true;
-    stop();
-  };
+  return repeatedly(host, async () => {
+    const count = await store.erase({ endedBefore: host.now() - endedDays * dayMs, most });
+    return count === most ? breathMs : undefined;
+  });
 }

@@ -23,7 +23,7 @@ export function askedRun(
   if (known === undefined) throw new WritError("run-agent-missing", { id, name });
   const { callerTools = [], whenWaiting: _others, ...kept } = options;
   const agent = withCallerTools(fork === undefined ? known : changed(known, fork), callerTools);
-  const hasConversation = session !== undefined && aboutOf(known)?.keepsNoConversation !== true;
+  const hasConversation = session !== undefined && keepsConversation(known);
   const given = hasConversation ? sessions?.(session) : undefined;
   const handle = given === undefined || fork === undefined ? given : readOnly(given);
   const more = {
@@ -32,6 +32,11 @@ export function askedRun(
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was held against the agent's schema when it was started
   return { agent, input: input as never, options: { ...kept, ...more, runId: id } };
+}
+
+/** True of an agent that is sent the conversation of its run's session. */
+export function keepsConversation(agent: Runnable): boolean {
+  return aboutOf(agent)?.keepsNoConversation !== true;
 }
 
 /** The agent with the changes of a fork. */

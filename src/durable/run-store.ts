@@ -179,10 +179,10 @@ export interface RunStore {
   open(id: string): Promise<RunJournal>;
   /**
    * Takes the oldest run of these agents that can go on, or the one with the id: it is ready, or its process died. Skips runs of a later protocol; a run that
-   * it takes has this protocol from then on.
+   * it takes has this protocol from then on. Of the agents in `alone` it takes only runs without a session.
    * Undefined if there is none.
    */
-  claim(agents: readonly string[], id?: string): Promise<RunJournal | undefined>;
+  claim(agents: readonly string[], id?: string, alone?: readonly string[]): Promise<RunJournal | undefined>;
   read(id: string): Promise<StoredRun | undefined>;
   /** @throws WritError `run-missing` if the run named in `before` is gone */
   list(wanted?: RunFilter): Promise<readonly StoredRun[]>;

@@ -72,7 +72,7 @@ const noVersion = -1;
 /** True if its session does not have the run. A session that was deleted is left alone. */
 async function lacks({ id, session = "" }: StoredRun, { sessions }: DurableAround): Promise<boolean> {
   try {
-    await sessions?.(session).check(id, { version: noVersion });
+    await sessions?.(session)?.check(id, { version: noVersion });
     return false;
   } catch (error) {
     if (isWritError(error, "session-conflict")) return true;

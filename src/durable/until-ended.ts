@@ -1,7 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
-import { leftToLater } from "./protocol.ts";
-import type { RunEnd, RunStore, StoredRun } from "./run-store.ts";
+import type { RunEnd, RunStore } from "./run-store.ts";
+import { tellUntaken } from "./untaken.ts";
 
 /** The means of waiting for changes of a run. */
 export interface Waiter {
@@ -74,18 +74,4 @@ export function untilEnded(id: string, waiter: Waiter): Promise<RunEnd> {
     }
     return run.end;
   });
-}
-
-/** Tells the author that no worker takes a run: once for an agent, and for each run of a later version. */
-async function tellUntaken(run: StoredRun, { store, host }: Waiter): Promise<void> {
-  const later = leftToLater(run);
-  const text = later === undefined ? await withoutWorker(run, store) : `${later.message} ${later.hint}`;
-  if (text !== undefined) host.warn?.({ code: "WRIT_RUN_UNTAKEN", text, isDeprecation: false });
-}
-
-/** Undefined if other runs of the agent are being carried out: then this one only has to wait. */
-async function withoutWorker({ agent }: StoredRun, store: RunStore): Promise<string | undefined> {
-  const atWork = await store.list({ status: "running", agent, limit: 1 });
-  if (atWork.length > 0) return undefined;
-  return `No worker takes the runs of "${agent}". Begin one, here or in another process: \`durableRuns({ store, agents }).work()\`, with "${agent}" in \`agents\`.`;
 }

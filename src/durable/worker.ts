@@ -1,6 +1,6 @@
 import { checkShape, closed, fromOne } from "../error/check-shape.ts";
 import { optional, type Shape } from "../util/shape.ts";
-import { isWritError } from "../error/writ-error.ts";
+import { isWritError, WritError } from "../error/writ-error.ts";
 import { outsideCalls } from "../run/around.ts";
 import type { InContext } from "../tool/power-port.ts";
 import { carryOut, type Carrying } from "./carry-out.ts";
@@ -10,9 +10,11 @@ import { wakeForgotten } from "./after-others.ts";
 import { withGrace } from "./grace.ts";
 import { onceAtATime } from "./once-at-a-time.ts";
 import { keepTidy } from "./retention.ts";
+import { keepsConversation } from "./run-of.ts";
 import type { RunJournal, StoredRun } from "./run-store.ts";
 import { storeDispatcher } from "./store-dispatcher.ts";
 import { tellStoreFailed } from "./store-failed.ts";
+import { tellLeft } from "./untaken.ts";
 import { wakingById } from "./waking.ts";
 
 /** Options of a worker. */
@@ -46,6 +48,8 @@ export const workShape: Shape<unknown> = closed({ concurrency: optional(fromOne)
 export class RunsWorker implements RunWorker, Workplace {
   readonly agents: readonly string[];
   readonly concurrency: number;
+  /** The agents that take only runs without a session here. */
+  private readonly alone: readonly string[];
   private readonly around: DurableAround;
   private readonly outside: InContext;
   private readonly carried = new Map<string, Carrying>();
@@ -65,12 +69,20 @@ export class RunsWorker implements RunWorker, Workplace {
     this.around = around;
     this.outside = outsideCalls(around.host);
     this.concurrency = options.concurrency ?? 10;
-    this.agents = (around.agents ?? []).map(({ name }) => name);
+    const { agents = [], sessions } = around;
+    this.agents = agents.map(({ name }) => name);
+    if (agents.length === 0) {
+      const reason =
+        "a worker carries out the runs of agents, and it was given none. Pass `agents` beside `store`.";
+      throw new WritError("definition-invalid", { where: "work()", reason });
+    }
+    this.alone = sessions === undefined ? agents.filter(keepsConversation).map(({ name }) => name) : [];
     this.serving = (around.dispatcher ?? storeDispatcher).serve(this);
     this.stops.push(
       around.store.watch((id) => this.changed(id)),
       keepTidy(around),
       wakeForgotten(around),
+      tellLeft(this.alone, around),
       this.lookOften(),
     );
     this.serving.look();
@@ -84,7 +96,7 @@ export class RunsWorker implements RunWorker, Workplace {
     if (this.isLeaving) return undefined;
     const { store, host } = this.around;
     try {
-      const journal = await store.claim(this.agents, id);
+      const journal = await store.claim(this.agents, id, this.alone);
       return journal && this.carry(journal);
     } catch (error) {
       if (this.isLeaving) return undefined;

@@ -67,7 +67,8 @@ export function errorIn({ error }: KeptEnd): WritError | undefined {
 
 /** The end of a run in a replay: the recorded one, in place of the one that its own course came to. */
 export function endFrom(kept: KeptEnd, own: End): End {
-  const { outcome, error, questions } = kept;
+  const { outcome, error, questions, stop } = kept;
+  if (stop !== undefined && error?.throws !== true) return own; // one that was stopped comes to it again, unless its session did not keep it
   if (outcome.type === "answered" && !("content" in outcome)) return own;
   return {
     outcome,

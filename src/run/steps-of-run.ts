@@ -203,7 +203,7 @@ export class StepsOfRun implements Journal {
     if (told !== undefined) return told;
     if (this.replay !== undefined) {
       const { reached } = this.replay;
-      return reached === undefined || reached.stop !== undefined ? end : endFrom(reached, end);
+      return reached === undefined ? end : endFrom(reached, end);
     }
     await this.keepStopInside(end);
     const key = this.keyOfEnd(end);

@@ -32,14 +32,14 @@ export const servingShapes: Readonly<Record<string, Shape<unknown>>> = {
 
 /** Begins to carry out runs, and to tell their events. */
 export function serveRuns(options: DurableOptions, { work, host, callers = [] }: Serving): RunsServed {
-  const { agents = [] } = options;
+  const { agents = [], sessions = () => undefined } = options; // by default a session only groups runs
   const live = new LiveRuns();
   const durable = { ...options, agents: [...agents, ...callers] };
   const onEvent = (event: AgentEvent): unknown => {
     live.tell(event);
     return options.onEvent?.(event);
   };
-  const runs: DurableRuns = durableRunsWith({ ...durable, onEvent }, host);
+  const runs: DurableRuns = durableRunsWith({ ...durable, sessions, onEvent }, host);
   const worker = work === false ? undefined : runs.work(work);
   return { runs, worker, served: { ...durable, host, live, shown: agents } };
 }

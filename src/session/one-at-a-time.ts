@@ -8,6 +8,8 @@ import type { SessionStore } from "./session-store.ts";
 export interface SessionVisit {
   /** A unique id of the visit. */
   readonly owner: string;
+  /** The visits of the same run in processes that have lost it: a claim of theirs passes to this visit. */
+  readonly earlier?: readonly string[];
   /** The visits of the runs around it: waiting for one of those would be waiting for itself. */
   readonly around: readonly string[];
   readonly host: Pick<Host, "timer">;
@@ -23,6 +25,9 @@ export interface Wanted {
   readonly whenBusy: "wait" | "refuse";
 }
 
+/** Ends a visit. The session of a run that is handed over is kept for a while, for the process that goes on with it. */
+export type LeaveSession = (isHandedOver?: boolean) => Promise<void>;
+
 interface Place {
   readonly owner: string;
   readonly begin: () => void;
@@ -37,18 +42,28 @@ const lines = new WeakMap<SessionStore, Map<string, Place[]>>();
  *
  * @throws WritError `session-busy`, `session-inside`, and the errors of the store; an Error if the visit was stopped
  */
-export async function enterSession(wanted: Wanted, visit: SessionVisit): Promise<() => Promise<void>> {
-  const leave = await standInLine(wanted, visit);
+export async function enterSession(wanted: Wanted, visit: SessionVisit): Promise<LeaveSession> {
+  // A run that goes on has what it had: those in line wait for its claim.
+  const leave = (await hasPassed(wanted, visit)) ? () => undefined : await standInLine(wanted, visit);
   try {
     const giveBack = await claim(wanted, visit);
-    return async () => {
-      await giveBack();
+    return async (isHandedOver) => {
+      await giveBack(isHandedOver);
       leave();
     };
   } catch (error) {
     leave();
     throw error;
   }
+}
+
+/** True if the visit got the claim of an earlier one: no other run has the session then. */
+async function hasPassed({ id, store }: Wanted, visit: SessionVisit): Promise<boolean> {
+  const { owner, earlier = [], stop } = visit;
+  if (earlier.length === 0 || store.claims?.pass === undefined) return false;
+  const passed = await untilStopped(store.claims.pass(id, earlier, owner), stop);
+  if (passed === "stopped") throw stoppedWaiting();
+  return passed;
 }
 
 async function standInLine(wanted: Wanted, visit: SessionVisit): Promise<() => void> {
@@ -78,14 +93,16 @@ const renewMs = 5_000;
 const pauseMs = 50;
 
 /** Keeps visits of other processes out as long as this one goes on. */
-async function claim(wanted: Wanted, visit: SessionVisit): Promise<() => Promise<void>> {
+async function claim(wanted: Wanted, visit: SessionVisit): Promise<LeaveSession> {
   const { id, store } = wanted;
   const { claims } = store;
   if (claims === undefined) return () => Promise.resolve();
   const { owner, host, stop } = visit;
   const take = (): Promise<string> => untilStopped(claims.take(id, owner, claimMs), stop);
-  const giveBack = (): Promise<void> =>
-    inPatience(claims.release(id, owner), "its session", host).catch(() => undefined); // the claim expires by itself
+  const giveBack: LeaveSession = async (isHandedOver = false) => {
+    const releasing = isHandedOver ? claims.release(id, owner, claimMs) : claims.release(id, owner);
+    await inPatience(releasing, "its session", host).catch(() => undefined); // the claim expires by itself
+  };
   try {
     for (let holder = await take(); holder !== owner; holder = await take()) {
       if (holder === "stopped") throw stoppedWaiting();
@@ -101,9 +118,9 @@ async function claim(wanted: Wanted, visit: SessionVisit): Promise<() => Promise
     throw error;
   }
   const endRenewing = repeat(host, () => void take().catch(() => undefined)); // a lost claim is reported when the run is saved
-  return () => {
+  return (isHandedOver) => {
     endRenewing();
-    return giveBack();
+    return giveBack(isHandedOver);
   };
 }
 

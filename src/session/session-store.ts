@@ -77,8 +77,13 @@ export interface SessionClaims {
    * process may keep the claim until it is released.
    */
   take(id: string, owner: string, forMs: number): Promise<string>;
-  /** Frees the session, if this owner has it. */
-  release(id: string, owner: string): Promise<void>;
+  /**
+   * Gives the session to an owner, for as long as it is claimed anyway, if one of the others has it; true if so. Left out: the claim of a process that died
+   * holds for its time, also against the process that goes on with its run.
+   */
+  pass?(id: string, from: readonly string[], owner: string): Promise<boolean>;
+  /** Frees the session, if this owner has it; with `afterMs`, after that time, in which it can pass to another process. */
+  release(id: string, owner: string, afterMs?: number): Promise<void>;
 }
 
 /** A session as stores keep it: in pieces of JSON text, so that another run does not mean rewriting all of them. */

@@ -6,7 +6,7 @@ import type { ReadyTranscript } from "../message/transcript.ts";
 import { actsIn, type Act, type EffectOf } from "../tool/acts.ts";
 import { object, oneOf, callable, either, having, optional, shapeOf, record, string } from "../util/shape.ts";
 import { type History, historyOf } from "./history.ts";
-import { enterSession, type SessionVisit } from "./one-at-a-time.ts";
+import { enterSession, type LeaveSession, type SessionVisit } from "./one-at-a-time.ts";
 import {
   checkVersion,
   runText,
@@ -28,7 +28,7 @@ export interface SessionHandle {
    *
    * @throws WritError `session-busy` if runs do not wait, `session-inside` for a run inside one that uses it, and the errors of the store
    */
-  enter(visit: SessionVisit): Promise<() => Promise<void>>;
+  enter(visit: SessionVisit): Promise<LeaveSession>;
   /**
    * The messages before the run. Creates the session if there is none.
    *

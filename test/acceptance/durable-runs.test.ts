@@ -99,7 +99,7 @@ describe.each(durablePlaces)("a durable run in %s", (where) => {
 
   it("is started once for one id, and another one of that id is refused", async () => {
     const one = clerk([{ name: "look" }]);
-    const runs = inProcess([one]);
+    const runs = inProcess([one], { sessions: () => undefined });
     const first = await runs.start(one, "Go", { id: "r", session: "kim" });
     expect(await runs.start(one, "Go", { id: "r", session: "kim" })).toEqual(first);
     const differs = (part: string) =>

@@ -46,7 +46,7 @@ it("is not begun in a session where its input is a conversation, unless nothing 
   const input = expect.objectContaining({ code: "input-invalid" });
   await expect(kept.start(talker, said, { id: "r", session: "kim" })).rejects.toEqual(input);
   expect(await kept.list()).toEqual([]);
-  const grouped = durableRuns({ store, agents: [talker] });
+  const grouped = durableRuns({ store, agents: [talker], sessions: () => undefined });
   expect(await grouped.start(talker, said, { session: "kim" })).toMatchObject({ session: "kim" });
 });
 
@@ -340,7 +340,7 @@ describe("a message while a question waits", () => {
       tools: [fakeTool("pay", "paid")],
       policy: () => money,
     });
-    const runs = durableRuns({ store, agents: [clerk] });
+    const runs = durableRuns({ store, agents: [clerk], sessions: () => undefined });
     const worker = runs.work();
     await runs.start(clerk, "Pay both", { id: "pays", session: "kim" });
     await expect.poll(async () => (await runs.show("pays"))?.status).toBe("waiting");
@@ -401,7 +401,7 @@ describe("a run that began where no sessions were kept", () => {
           : `told ${messages.length}`;
       },
     });
-    const before = durableRuns({ store, agents: [one] });
+    const before = durableRuns({ store, agents: [one], sessions: () => undefined });
     const earlier = before.work();
     await before.start(one, "Hi", { id: "ended", session: "kim" });
     await before.start(one, "Pay", { id: "waits", session: "kim" });

@@ -286,6 +286,17 @@ describe.skipIf(postgresMissing() !== undefined)("sessions in PostgreSQL", () =>
       expect(await one.claims?.take("s", "a", 1)).toBe("b");
     });
 
+    it("passes from the owner that is named, and from nobody else", async () => {
+      const schema = fresh();
+      const [one, two] = [open(schema), open(schema)];
+      expect(await one.claims?.take("s", "a", 60_000)).toBe("a");
+      expect(await two.claims?.pass?.("s", ["c", ""], "b")).toBe(false);
+      expect(await two.claims?.take("s", "b", 60_000)).toBe("a");
+      expect(await two.claims?.pass?.("s", ["c", "a"], "b")).toBe(true);
+      await one.claims?.release("s", "a");
+      expect(await one.claims?.take("s", "a", 60_000)).toBe("b");
+    });
+
     it("is taken by one of many who want it at once, and those who wait write nothing", async () => {
       const schema = fresh();
       const [one, two] = [open(schema), open(schema)];

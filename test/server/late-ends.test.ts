@@ -87,7 +87,7 @@ it("gives a page of AG-UI the output of a run whose end is kept late", async () 
   const gate = Promise.withResolvers<void>();
   const store = sqliteRuns(file);
   const late = endingLate(store, gate.promise, () => setTimeout(() => gate.resolve(), 300));
-  const worker = durableRuns({ agents, store: late }).work();
+  const worker = durableRuns({ agents, store: late, sessions: () => undefined }).work();
   onTestFinished(async () => {
     gate.resolve();
     await worker.drain();

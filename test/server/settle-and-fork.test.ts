@@ -35,7 +35,7 @@ function payer(paid: unknown[], isStuck = false) {
 async function unsettled(about: { readonly id: string; readonly session?: string } = { id: "web/p" }) {
   const [file, paid] = [runsFile(), [] as unknown[]];
   const store = sqliteRuns(":memory:");
-  const died = durableRuns({ store, agents: [payer(paid, true)] });
+  const died = durableRuns({ store, agents: [payer(paid, true)], sessions: () => undefined });
   await died.start(payer([]), "Pay Ada", about);
   const worker = died.work();
   await until(async () => paid.length > 0);

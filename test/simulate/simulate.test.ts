@@ -45,8 +45,8 @@ it("holds a run that was stopped while its session was read to nothing that it w
         does: "proposes",
         calls: [{ name: "pay", arguments: { order: "A2", amount: 100 } }],
       },
-      { at: "step 13", does: "dies-unkept" },
-      { at: "moment 6", does: "stops" },
+      { at: "step 10", does: "dies-unkept" },
+      { at: "moment 8", does: "stops" },
     ],
   };
   const { failure, counts } = await simulate(agent, { ...options, schedule });

@@ -73,8 +73,8 @@ export function postgresRuns(url?: string, options: PostgresOptions = {}): Postg
   return {
     begin: (run) => told(run.id, rows.begin(run)),
     open,
-    async claim(agents, id) {
-      const taken = await claims.takeNext(agents, id);
+    async claim(agents, id, alone = []) {
+      const taken = await claims.takeNext(agents, id, alone);
       return taken && journalOf(server, taken);
     },
     read: (id) => rows.find(id),

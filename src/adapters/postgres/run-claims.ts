@@ -28,8 +28,12 @@ interface Locked {
 export interface RunClaims {
   /** Undefined if there is no such run. @throws WritError `run-claimed` */
   take(id: string): Promise<Taken | undefined>;
-  /** Takes the oldest run of some agents that can go on, or the run of an id. */
-  takeNext(agents: readonly string[], id?: string): Promise<Taken | undefined>;
+  /** Takes the oldest run of some agents that can go on, or the run of an id. Of the agents in `alone` it takes only runs without a session. */
+  takeNext(
+    agents: readonly string[],
+    id: string | undefined,
+    alone: readonly string[],
+  ): Promise<Taken | undefined>;
 }
 
 /** The number of the oldest runs that one statement tries, because others may take some of them at the same time. */
@@ -41,9 +45,9 @@ export function runClaims(session: LiveSession, { runs, told, lockOf }: RunTable
   const locking = (
     which: string,
   ): string => `WITH free AS MATERIALIZED (SELECT number, lock FROM ${runs} WHERE ${which} AND status IN ('ready', 'running')
-      AND agent = ANY($1) AND protocol <= ${protocol} AND lock NOT IN (${heldLocks}) ORDER BY number LIMIT ${tried})
+      AND agent = ANY($1) AND (session IS NULL OR agent <> ALL($2)) AND protocol <= ${protocol} AND lock NOT IN (${heldLocks}) ORDER BY number LIMIT ${tried})
     SELECT number, lock FROM free WHERE pg_try_advisory_lock(lock) LIMIT 1`;
-  const [lockNext, lockReady] = [locking("true"), locking("id = $2")];
+  const [lockNext, lockReady] = [locking("true"), locking("id = $3")];
   const unlock = "SELECT pg_advisory_unlock($1)";
   const taking = (
     which: string,
@@ -76,13 +80,13 @@ export function runClaims(session: LiveSession, { runs, told, lockOf }: RunTable
 
   async function takenNext(
     query: Query,
-    agents: readonly string[],
+    agents: readonly (readonly string[])[],
     id: string | undefined,
   ): Promise<Taken | undefined> {
     for (;;) {
       const [found] = await (id === undefined
-        ? query(lockNext, [agents])
-        : query(lockReady, [agents, toKey(id)]));
+        ? query(lockNext, agents)
+        : query(lockReady, [...agents, toKey(id)]));
       if (found === undefined) return undefined;
       const { number, lock } = found;
       const next = await takeRow(query, { sql: takeReady, which: number, lock });
@@ -99,7 +103,8 @@ export function runClaims(session: LiveSession, { runs, told, lockOf }: RunTable
           throw claimedBy((await query(find, [toKey(id)]))[0] ?? { id: toKey(id) });
         return takeRow(query, { sql: takeOne, which: toKey(id), lock });
       }),
-    takeNext: (agents, id) => session.use((query) => takenNext(query, agents.map(toKey), id)),
+    takeNext: (agents, id, alone) =>
+      session.use((query) => takenNext(query, [agents.map(toKey), alone.map(toKey)], id)),
   };
 }
 

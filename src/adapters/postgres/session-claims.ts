@@ -12,7 +12,9 @@ export function sessionClaims(query: Query, { claims }: SessionTables): SessionC
       ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, until = excluded.until WHERE held.owner = excluded.owner OR held.until <= (SELECT now FROM clock)
       RETURNING owner)
     SELECT owner FROM other UNION ALL SELECT owner FROM mine`;
+  const pass = `UPDATE ${claims} SET owner = $2 WHERE id = $1 AND owner = ANY($3) RETURNING id`;
   const release = `DELETE FROM ${claims} WHERE id = $1 AND owner = $2`;
+  const releaseLater = `UPDATE ${claims} SET until = ${nowMs} + $3::bigint WHERE id = $1 AND owner = $2`;
   return {
     async take(id, owner, forMs) {
       for (;;) {
@@ -20,8 +22,12 @@ export function sessionClaims(query: Query, { claims }: SessionTables): SessionC
         if (holder !== undefined) return fromKey(holder["owner"]); // otherwise another process took it at the same moment
       }
     },
-    async release(id, owner) {
-      await query(release, [toKey(id), toKey(owner)]);
+    async pass(id, from, owner) {
+      return (await query(pass, [toKey(id), toKey(owner), from.map(toKey)])).length > 0;
+    },
+    async release(id, owner, afterMs) {
+      if (afterMs === undefined) await query(release, [toKey(id), toKey(owner)]);
+      else await query(releaseLater, [toKey(id), toKey(owner), afterMs]);
     },
   };
 }

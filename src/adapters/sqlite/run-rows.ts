@@ -13,6 +13,13 @@ export interface Taken extends Claim {
   readonly run: StoredRun;
 }
 
+/** The runs of which one is to be taken: those of some agents, of which those in `alone` take only runs without a session, or the run of an id. */
+export interface WantedRuns {
+  readonly agents: readonly string[];
+  readonly id: string | undefined;
+  readonly alone: readonly string[];
+}
+
 /** The rows of the runs in a file. Its functions run inside a transaction. */
 export interface RunRows {
   /** Inserts a run, unless the file has one with its id. */
@@ -24,8 +31,8 @@ export interface RunRows {
   list(wanted: RunFilter): readonly StoredRun[];
   /** Gives a run to an owner, whoever has it; begins it if it does not exist. */
   take(runId: string, owner: string): Taken;
-  /** Gives the oldest ready run of some agents to an owner, or the run of an id. */
-  takeNext(agents: readonly string[], owner: string, runId?: string): Taken | undefined;
+  /** Gives the oldest ready one of the wanted runs to an owner. */
+  takeNext(wanted: WantedRuns, owner: string): Taken | undefined;
   /** Gives a run up. It waits if `waits` is true and nobody has answered since it was taken. */
   leave(claim: Claim, waits: boolean): void;
   /** Ends a run that has not ended; `claim` is the claim of the owner that carries it out. */
@@ -76,11 +83,11 @@ export function runRows(database: Database): RunRows {
   const lists = new Map<string, StatementSync>();
   const takeOne = database.prepare(taking("SELECT place FROM writ_runs WHERE id = ?1"));
   const isReady =
-    "status = 'ready' AND agent IN (SELECT value FROM json_each(?1)) AND start ->> '$.protocol' <= ?3";
+    "status = 'ready' AND agent IN (SELECT value FROM json_each(?1)) AND start ->> '$.protocol' <= ?3 AND (session IS NULL OR agent NOT IN (SELECT value FROM json_each(?4)))";
   const takeNext = database.prepare(
     taking(`SELECT place FROM writ_runs WHERE ${isReady} ORDER BY place LIMIT 1`),
   );
-  const takeReady = database.prepare(taking(`SELECT place FROM writ_runs WHERE id = ?4 AND ${isReady}`));
+  const takeReady = database.prepare(taking(`SELECT place FROM writ_runs WHERE id = ?5 AND ${isReady}`));
   const leave = database.prepare(
     `UPDATE writ_runs SET owner = NULL, status = CASE WHEN ended IS NOT NULL THEN status WHEN ?3 AND woken = 0 THEN 'waiting' ELSE 'ready' END
       WHERE id = ?1 AND epoch = ?2`,
@@ -136,8 +143,9 @@ export function runRows(database: Database): RunRows {
       put({ id, agent: "", input: null, options: {}, protocol });
       return takenIn(takeOne.get(toKey(id), owner) ?? {});
     },
-    takeNext(agents, owner, id) {
-      const given = [JSON.stringify(agents.map(toKey)), owner, protocol] as const;
+    takeNext({ agents, id, alone }, owner) {
+      const [names, lone] = [agents, alone].map((some) => JSON.stringify(some.map(toKey)));
+      const given = [names ?? "", owner, protocol, lone ?? ""] as const;
       const row = id === undefined ? takeNext.get(...given) : takeReady.get(...given, toKey(id));
       return row && takenIn(row);
     },

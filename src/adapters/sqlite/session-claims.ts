@@ -18,7 +18,13 @@ export function claimsIn(database: Database): SessionClaims {
   const put = database.prepare(
     "INSERT OR REPLACE INTO writ_session_claims (id, owner, until, process) VALUES (?, ?, ?, ?)",
   );
+  const pass = database.prepare(
+    "UPDATE writ_session_claims SET owner = ?2, process = ?3 WHERE id = ?1 AND owner IN (SELECT value FROM json_each(?4))",
+  );
   const release = database.prepare("DELETE FROM writ_session_claims WHERE id = ? AND owner = ?");
+  const releaseLater = database.prepare(
+    "UPDATE writ_session_claims SET until = ?, process = NULL WHERE id = ? AND owner = ?",
+  );
   return {
     async take(id, owner, forMs) {
       return database.write(() => {
@@ -31,13 +37,21 @@ export function claimsIn(database: Database): SessionClaims {
         return owner;
       });
     },
-    async release(id, owner) {
-      database.write(() => release.run(toKey(id), toKey(owner)));
+    async pass(id, from, owner) {
+      const owners = JSON.stringify(from.map(toKey));
+      return database.write(() => pass.run(toKey(id), toKey(owner), mine, owners).changes > 0);
+    },
+    async release(id, owner, afterMs) {
+      database.write(() =>
+        afterMs === undefined
+          ? release.run(toKey(id), toKey(owner))
+          : releaseLater.run(Date.now() + afterMs, toKey(id), toKey(owner)),
+      );
     },
   };
 }
 
-/** True of a process of this machine that is known to be dead. Claims of earlier versions name no process. */
+/** True of a process of this machine that is known to be dead. The claim of a run that was handed over, and those of earlier versions, name no process. */
 function isDead(owner: unknown): boolean {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a process wrote it here
   return typeof owner === "string" && lifeOf(JSON.parse(owner) as ProcessOwner) === "dead";

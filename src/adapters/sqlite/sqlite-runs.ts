@@ -8,7 +8,7 @@ import { refuseOtherMachines } from "./local-file.ts";
 import { type RunChanges, runChanges } from "./run-changes.ts";
 import { type RunMoves, runMoves } from "./run-moves.ts";
 import { type RunOwners, runOwners } from "./run-owners.ts";
-import { type RunRows, runRows, runTable, type Taken } from "./run-rows.ts";
+import { type RunRows, runRows, runTable, type Taken, type WantedRuns } from "./run-rows.ts";
 import { refusalIn, type RunSteps, runSteps, type StepKeeper, stepKeeper, stepTable } from "./run-steps.ts";
 import { type Questions, questionsOf, questionTable, laterColumns } from "./sqlite-questions.ts";
 
@@ -70,9 +70,9 @@ export function sqliteRuns(path: string): SqliteRuns {
         owners.checkFree(id);
         return journalOf(file, rows.take(id, owners.mine()));
       }, "NORMAL"),
-    claim: async (agents, id) =>
+    claim: async (agents, id, alone = []) =>
       database.write(() => {
-        const taken = takenOf(file, agents, id);
+        const taken = takenOf(file, { agents, id, alone });
         return taken && journalOf(file, taken);
       }, "NORMAL"),
     read: async (id) => seen(file, () => rows.find(id)),
@@ -166,8 +166,8 @@ function seen<Result>({ database, owners }: RunFile, look: () => Result): Result
 }
 
 /** The next free run, or the one of an id. Runs inside a transaction. */
-function takenOf({ rows, owners }: RunFile, agents: readonly string[], id?: string): Taken | undefined {
-  const next = (): Taken | undefined => rows.takeNext(agents, owners.mine(), id);
+function takenOf({ rows, owners }: RunFile, wanted: WantedRuns): Taken | undefined {
+  const next = (): Taken | undefined => rows.takeNext(wanted, owners.mine());
   const hasLooked = owners.freeDue();
   return next() ?? (!hasLooked && owners.freeDead() ? next() : undefined);
 }

@@ -1,0 +1,42 @@
+/** A worker that can be killed: it carries out runs of sessions in PostgreSQL. Arguments: the address, and `hangs` if its tool never ends. */
+import { pathToFileURL } from "node:url";
+import { durableRuns, type DurableRuns } from "../../src/durable.ts";
+import { agent, session, tool } from "../../src/index.ts";
+import { postgresRuns, postgresSessions } from "../../src/postgres.ts";
+
+/** The agent, whose tool tells when it begins. */
+export const looker = (begun: () => Promise<unknown> | undefined) =>
+  agent({
+    name: "looker",
+    model: ({ messages }) =>
+      messages.at(-1)?.role === "tool" ? `told ${messages.length}` : { calls: [{ name: "look" }] },
+    tools: [
+      tool({
+        name: "look",
+        description: "Looks",
+        effect: "read",
+        retry: "always",
+        inputSchema: { type: "object", properties: {} },
+        async execute() {
+          await begun();
+          return "seen";
+        },
+      }),
+    ],
+  });
+
+/** The runs of a process, with their sessions. `close` ends its connections. */
+export function runsAt(url: string, one: ReturnType<typeof looker>) {
+  const store = postgresRuns(url);
+  const kept = postgresSessions(url);
+  const runs: DurableRuns = durableRuns({ store, agents: [one], sessions: (id) => session(kept, id) });
+  return { runs, kept, close: () => Promise.all([store.close(), kept.close()]) };
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const hanging = looker(() => {
+    process.stdout.write("begun\n");
+    return new Promise(() => setInterval(() => undefined, 1000));
+  });
+  runsAt(process.argv[2] ?? "", hanging).runs.work();
+}

@@ -1,0 +1,51 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { session } from "../../src/index.ts";
+import { postgresMissing, type PostgresServer, startPostgres } from "../postgres-server.ts";
+import { looker, runsAt } from "./session-taken-over-process.ts";
+
+const program = fileURLToPath(new URL("session-taken-over-process.ts", import.meta.url));
+let server: PostgresServer | undefined;
+beforeAll(async () => {
+  if (postgresMissing() === undefined) server = await startPostgres();
+});
+afterAll(() => server?.close());
+
+/** A process that carries out the run until its tool is at work. */
+async function hangingWorker(url: string) {
+  const worker = spawn(process.execPath, ["--no-warnings", program, url], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void worker.kill("SIGKILL"));
+  await once(worker.stdout, "data");
+  return worker;
+}
+
+it("A run whose process was killed has its session at once in the next process, and again in the one after that", async ({
+  skip,
+}) => {
+  skip(server === undefined, "PostgreSQL is not here");
+  const url = server?.url ?? "";
+  const one = looker(() => undefined);
+  const { runs, kept, close } = runsAt(url, one);
+  onTestFinished(async () => void (await close()));
+  await runs.start(one, "Look", { id: "taken", session: "kim" });
+  for (let killed = 0; killed < 2; killed += 1) {
+    const before = performance.now();
+    const worker = await hangingWorker(url);
+    expect(performance.now() - before).toBeLessThan(10_000);
+    worker.kill("SIGKILL");
+    await once(worker, "exit");
+  }
+  const before = performance.now();
+  const later = one.run("Look", { session: session(kept, "kim") }); // stands in line here before the run that goes on
+  await sleep(200);
+  await using _working = runs.work();
+  expect((await runs.result("taken")).output).toBe("told 4");
+  expect((await later).outcome.type).toBe("answered");
+  expect(performance.now() - before).toBeLessThan(10_000);
+  expect((await kept.read("kim")).runs.map(({ runId }) => runId === "taken")).toEqual([true, false]);
+}, 60_000);
