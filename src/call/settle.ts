@@ -1,7 +1,7 @@
 import { messageOf } from "../error/writ-error.ts";
 import type { Fact } from "../event/event.ts";
 import { askHooks } from "../hook/run-hooks.ts";
-import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
+import { freshLabel, isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import { sizedResult } from "../message/file-part.ts";
 import { isDefaultLabel, labelOf, textOf, type ToolCall, type ToolResult } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
@@ -138,7 +138,7 @@ function withLabel(result: ToolResult, work: OngoingCall, isHooked: boolean): To
     return { ...result, label: { ...trustedLabel, ...work.label } }; // the label of what it reads
   const isFresh = tool.isFresh === true && work.isMended !== true && !isHooked && status === "ok";
   const own = ownLabel(work, result);
-  const label = isFresh ? own : joinLabels(own, work.around.seen);
+  const label = joinLabels(own, isFresh ? freshLabel(work.around.seen) : work.around.seen);
   return isOfTool && isDefaultLabel(label, tool.name) ? result : { ...result, label };
 }
 
