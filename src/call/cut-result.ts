@@ -2,7 +2,7 @@ import { bytesOf } from "../message/file-part.ts";
 import type { FilePart, ToolResult } from "../message/message.ts";
 import { defaultFileBytes, defaultResultBytes } from "../policy/account/budget.ts";
 import { beginning, isReader, readResult, restText } from "../tool/read-result.ts";
-import { isWhole } from "../tool/result.ts";
+import { toldBy } from "../tool/result.ts";
 import type { CallRecord, OngoingCall } from "./call.ts";
 
 /** A result as a model sees it, and the number of bytes after which it was cut, if the model can read on. */
@@ -20,7 +20,7 @@ export function cutResult(result: ToolResult, work: OngoingCall): Cut {
   return { ...shown, result: cutFiles(shown.result, files, fileBytes) };
 }
 
-/** Cuts the text. The value stays whole: the model reads the rest from it. */
+/** Cuts the text. The value stays whole, or is the whole text where there was none: the model reads the rest from it. */
 function cutText(result: ToolResult, { at, ready }: OngoingCall): Cut {
   const { run, gate } = at.batch;
   const { resultBytes } = run.limits;
@@ -33,9 +33,10 @@ function cutText(result: ToolResult, { at, ready }: OngoingCall): Cut {
   const own = before.get(readResult);
   const isNobodys = run.isProgram === true || run.executor !== undefined;
   const isAnothers = own !== undefined && !isReader(own);
-  if (isNobodys || isAnothers || !isWhole(result)) return { result: { ...result, text: cut } };
-  const rest = restText(ready.call.id, { from: shown.length, length: text.length });
-  return { result: { ...result, text: `${cut}\n${rest}` }, cut: resultBytes };
+  const told = isNobodys || isAnothers ? undefined : toldBy(result);
+  if (told === undefined || shown.length >= told.length) return { result: { ...result, text: cut } };
+  const rest = restText(ready.call.id, { from: shown.length, length: told.length });
+  return { result: { ...result, value: told.value, text: `${cut}\n${rest}` }, cut: resultBytes };
 }
 
 function cutFiles(result: ToolResult, files: readonly FilePart[], maxBytes: number): ToolResult {
