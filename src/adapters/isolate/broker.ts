@@ -1,6 +1,6 @@
 import type { CapabilityKind } from "../../tool/capability.ts";
 import type { ExecOptions, FetchOptions, ByteRange, Handles, Secret } from "../../tool/handles.ts";
-import { isJsonList, isJsonObject, type Json, type JsonObject, toJson } from "../../util/json.ts";
+import { isJsonList, isJsonObject, type Json, type JsonObject, wholeJson } from "../../util/json.ts";
 import { scrub } from "../capability/secrets.ts";
 import type { AnswerRoom } from "./answer-room.ts";
 
@@ -103,7 +103,7 @@ async function serveFunction(
   { handle, args, signal, room }: HandleRequest,
 ): Promise<HandleAnswer> {
   const given = present(handles.functions?.get(handle.slice("functions.".length)), handle);
-  const value = toJson(await given(args, { signal, room }));
+  const value = wholeJson(await given(args, { signal, room }));
   if (!value.ok) throw new Error(`its result is not JSON: ${value.reason}`);
   return { value: value.value };
 }
