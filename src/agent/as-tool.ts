@@ -26,8 +26,8 @@ export interface AsToolOptions {
   readonly timeoutMs?: number;
   /**
    * Declares that its answer says too little for a stranger's text to pass through: the output schema has room for at most 64 bits, in choices, booleans and
-   * bounded numbers. The label of what was read inside then stays inside. A stranger may still have chosen which of these values it is. Default: the answer
-   * is as untrusted as what was read for it.
+   * bounded numbers. It is then as trusted as the arguments, and as secret as what was read for it. A stranger may still have chosen which of these values it
+   * is. Default: the answer is as untrusted as what was read for it.
    */
   readonly fresh?: boolean;
 }

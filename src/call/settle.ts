@@ -2,7 +2,7 @@ import { messageOf } from "../error/writ-error.ts";
 import type { Fact } from "../event/event.ts";
 import { askHooks } from "../hook/run-hooks.ts";
 import { bytesOf, sizedResult } from "../message/file-part.ts";
-import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
+import { freshLabel, isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import {
   type FilePart,
   isDefaultLabel,
@@ -21,7 +21,7 @@ import { addSpending, noSpending } from "../run/powers.ts";
 import { withoutSecrets } from "../run/secrets.ts";
 import { actsMessage } from "../tool/acts.ts";
 import { beginning, isReader, readResult, restText } from "../tool/read-result.ts";
-import { isWhole } from "../tool/result.ts";
+import { toldBy } from "../tool/result.ts";
 import type { Tool } from "../tool/tool.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { after, type Maybe } from "../util/maybe.ts";
@@ -146,7 +146,7 @@ function withLabel(result: ToolResult, work: OngoingCall, isHooked: boolean): To
     return { ...result, label: { ...trustedLabel, ...work.label } }; // the label of what it reads
   const isFresh = tool.isFresh === true && work.isMended !== true && !isHooked && status === "ok";
   const own = ownLabel(work, result);
-  const label = isFresh ? own : joinLabels(own, work.around.seen);
+  const label = joinLabels(own, isFresh ? freshLabel(work.around.seen) : work.around.seen);
   return isOfTool && isDefaultLabel(label, tool.name) ? result : { ...result, label };
 }
 
@@ -273,7 +273,7 @@ function cutResult(result: ToolResult, work: OngoingCall): Cut {
   return { ...shown, result: cutFiles(shown.result, files, fileBytes) };
 }
 
-/** Cuts the text. The value stays whole: the model reads the rest from it. */
+/** Cuts the text. The value stays whole, or is the whole text where there was none: the model reads the rest from it. */
 function cutText(result: ToolResult, { at, ready }: OngoingCall): Cut {
   const { run, gate } = at.batch;
   const { resultBytes } = run.limits;
@@ -286,9 +286,10 @@ function cutText(result: ToolResult, { at, ready }: OngoingCall): Cut {
   const own = before.get(readResult);
   const isNobodys = run.isProgram === true || run.executor !== undefined;
   const isAnothers = own !== undefined && !isReader(own);
-  if (isNobodys || isAnothers || !isWhole(result)) return { result: { ...result, text: cut } };
-  const rest = restText(ready.call.id, { from: shown.length, length: text.length });
-  return { result: { ...result, text: `${cut}\n${rest}` }, cut: resultBytes };
+  const told = isNobodys || isAnothers ? undefined : toldBy(result);
+  if (told === undefined || shown.length >= told.length) return { result: { ...result, text: cut } };
+  const rest = restText(ready.call.id, { from: shown.length, length: told.length });
+  return { result: { ...result, value: told.value, text: `${cut}\n${rest}` }, cut: resultBytes };
 }
 
 function cutFiles(result: ToolResult, files: readonly FilePart[], maxBytes: number): ToolResult {

@@ -59,6 +59,11 @@ export function joinSecrecy(first: Secrecy, second: Secrecy): Secrecy {
   return shared.length === first.readers.length ? first : { readers: shared };
 }
 
+/** The label of a value that says too little for the text behind it: nobody speaks through it, and those alone may learn it who may learn the text. */
+export function freshLabel({ secrecy, sources }: Label): Label {
+  return secrecy === "public" ? trustedLabel : { integrity: "trusted", secrecy, sources };
+}
+
 /** True for a value that everybody may learn and that the user or the author wrote. */
 export function isPlain({ integrity, secrecy }: Label): boolean {
   return integrity === "trusted" && secrecy === "public";

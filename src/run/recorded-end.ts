@@ -1,6 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
-import type { Journal, Step } from "../journal/journal.ts";
+import type { Journal, Question, Step } from "../journal/journal.ts";
 import { recall } from "../journal/recalled.ts";
 import { endKey } from "../journal/record-form.ts";
 import type { ToolResult } from "../message/message.ts";
@@ -11,11 +11,16 @@ import type { StopReason } from "./end.ts";
 import { errorIn, type KeptEnd, pauseKey } from "./kept-end.ts";
 import { handedOver, RunWaits } from "./waits.ts";
 
+/** In place of a question: a run inside was left where it waits. */
+const insideWaits = null;
+
 /** The run that is replayed. */
 export interface ReplayOptions {
   readonly journal: Journal;
   readonly runId: string;
   readonly host: Pick<Host, "timer">;
+  /** Left out for an outermost run. */
+  readonly outer?: unknown;
 }
 
 /** The steps of a replayed run: each gives its recorded result. At a step without one, the run ends as it ended then. */
@@ -59,7 +64,7 @@ export class Replay {
       await this.others();
       this.stopAs(end, end.stop);
     }
-    if (isMissing && this.isLost(key)) throw this.missing(key);
+    if (isMissing && this.isLost(key)) throw await this.lost(step);
     const value = await journal.step(lookUp(step, () => this.missing(key)));
     this.done.add(key);
     if (end !== undefined && isBetween(end, key)) this.stopSoon(end, end.stop);
@@ -75,9 +80,12 @@ export class Replay {
     return record !== undefined && record.result.status !== "cancelled" && record.result.status !== "skipped";
   }
 
-  /** True of a step that was left without a result. */
+  /** True of a step that was left without a result. A run that is followed while it waits goes on with the step later. */
   private isLost(key: string): boolean {
-    return this.end()?.open.includes(key) === true || isTakenOver(key, this.options.journal);
+    const { journal } = this.options;
+    const { open = [], questions } = this.end() ?? {};
+    const goesOn = questions !== undefined && journal.arrived !== undefined;
+    return (open.includes(key) && !goesOn) || isTakenOver(key, journal);
   }
 
   /** Tells what happens inside a step, and waits for its record if that may still come. */
@@ -97,16 +105,25 @@ export class Replay {
     return this.end()?.unanswered?.includes(key) === true;
   }
 
-  /** The error that a question without an answer ends in, if the run was stopped meanwhile. Undefined if the run waits for it. */
-  stoppedAt(): Error | undefined {
+  /** The error that a question without an answer ends in, if the run was stopped meanwhile. Undefined if the run waits for it. A run inside that waits asks no question again: only the end for good counts for it. */
+  stoppedAt({ request }: Pick<Question, "request">): Error | undefined {
     const end = this.end();
-    return end?.stop === undefined ? undefined : this.stopAs(end, end.stop);
+    if (end?.stop === undefined || (request === insideWaits && !this.isFinal)) return undefined;
+    return this.stopAs(end, end.stop);
   }
 
   /** The recorded end: the last of several. More ends come only in a run that is followed. */
   private end(): KeptEnd | undefined {
     const { journal } = this.options;
     return journal.arrived === undefined ? this.fixedEnd() : lastEnd(journal);
+  }
+
+  /** The error for a step that was left without a result. A run inside that waits there asks the runs around it: one that was cancelled waits for nothing. */
+  private async lost({ key, fingerprint }: Step<unknown>): Promise<Error> {
+    const { journal, outer } = this.options;
+    const isWaiting = outer !== undefined && this.end()?.questions !== undefined;
+    if (isWaiting) await journal.ask?.({ key, fingerprint, request: insideWaits });
+    return this.missing(key);
   }
 
   /** The error for a step without a record: the run ended there, or its records do. */

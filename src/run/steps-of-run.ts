@@ -361,7 +361,7 @@ export class StepsOfRun implements Journal {
     } catch (error) {
       if (error !== notAnswered()) throw error;
       if (replay === undefined) throw this.keptBack(question);
-      const stop = replay.stoppedAt();
+      const stop = replay.stoppedAt(question);
       if (stop !== undefined) throw stop;
       return { waitsAt: question.key };
     }

@@ -122,12 +122,13 @@ export function openAiRunOf(
   { id, agent: model, begunAt }: StoredRun,
   { stream: { signal, end }, after = 0, isJson = false }: Reading,
 ): OpenAiRun {
+  const run = id.slice(caller.prefix.length);
   const events = runEvents(id, served, { after, signal, untilItWaits: true });
   const output = async (): Promise<Json | undefined> => (await runs.result(id, { signal })).output;
   const words = (by: Wording["by"]): AsyncGenerator<string, Ended> =>
-    wordsOf(events, { name: model, after, by, waiting: () => runs.waiting(id), output });
+    wordsOf(events, { name: model, run, after, by, waiting: () => runs.waiting(id), output });
   const streamed = (): AsyncGenerator<string, Ended> => (isJson ? atOnce({ words, end }) : words("piece"));
-  return { key: id.slice(`${caller.prefix}v1/`.length), begunAt, model, words, streamed, end };
+  return { key: run.slice("v1/".length), begunAt, model, words, streamed, end };
 }
 
 async function* atOnce(run: Pick<OpenAiRun, "words" | "end">): AsyncGenerator<string, Ended> {
@@ -176,6 +177,8 @@ export interface Ended {
 
 interface Wording {
   readonly name: string;
+  /** The id of the run, as its caller knows it. */
+  readonly run: string;
   readonly after: number;
   readonly by: "piece" | "turn";
   readonly waiting: () => Promise<readonly WaitingQuestion[]>;
@@ -189,7 +192,7 @@ interface Wording {
  */
 async function* wordsOf(
   events: AsyncIterable<AgentEvent>,
-  { name, after, by, waiting, output }: Wording,
+  { name, run, after, by, waiting, output }: Wording,
 ): AsyncGenerator<string, Ended> {
   const chunks = new UiChunks();
   const words = new Words(name, by);
@@ -200,7 +203,7 @@ async function* wordsOf(
     if (event.type === "usage-add") usage = addUsage(usage, event.usage);
     yield* chunks.of(event).flatMap((chunk) => words.of(chunk));
     if (event.type !== "run-end") continue;
-    const ended = endedAs(event, after === 0 ? event.usage : usage);
+    const ended = endedAs(event, { run, usage: after === 0 ? event.usage : usage });
     return by === "turn" ? { ...ended, ...(await valueOf(output)) } : ended;
   }
   yield* words.rest(); // the run waits in the middle of a turn
@@ -209,7 +212,7 @@ async function* wordsOf(
   if (calls.length > 0) return { finish: "tool_calls", usage, calls };
   const [wait] = open.every(({ request }) => request.waitsFor !== undefined) ? open : [];
   const reason = wait?.request.reason ?? "it waits for an answer to a question";
-  throw new WritError("run-unanswered", { name, reason });
+  throw new WritError("run-unanswered", { name: run, reason });
 }
 
 /** The output of a run that is not a text: text before it is not a part of it. */
@@ -269,16 +272,15 @@ const finishes: { readonly [reason: string]: string } = {
   "content-filter": "content_filter",
 };
 
-function endedAs({ outcome }: Extract<AgentEvent, { readonly type: "run-end" }>, usage: Usage): Ended {
+function endedAs(
+  { outcome }: Extract<AgentEvent, { readonly type: "run-end" }>,
+  { run, usage }: Pick<Wording, "run"> & Pick<Ended, "usage">,
+): Ended {
   if (outcome.type === "answered")
     return { finish: finishes[outcome.finishReason] ?? "stop", usage, calls: [] };
-  const reason =
-    "code" in outcome
-      ? `${outcome.code}: ${outcome.message}`
-      : "reason" in outcome
-        ? outcome.reason
-        : outcome.message;
-  throw new WritError("run-unanswered", { name: outcome.type, reason });
+  const code = "code" in outcome ? `${outcome.code}: ` : "";
+  const reason = `it is ${outcome.type}: ${code}${"message" in outcome ? outcome.message : outcome.reason}`;
+  throw new WritError("run-unanswered", { name: run, reason });
 }
 
 /** An error in the form that OpenAI's clients read. */

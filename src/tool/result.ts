@@ -13,19 +13,39 @@ import { wrongResult } from "./wrong-values.ts";
 // Register: the results whose text was written here from the whole of their value.
 const wholes = new WeakSet<ToolResult>();
 
-/** True if the text of a result is the whole text of its value. The value, which may be large, is written only for a result from elsewhere. */
-export function isWhole(result: ToolResult): boolean {
-  const { value, text } = result;
-  return wholes.has(result) || (value !== undefined && contentText(value) === text);
+/** What the text of a result tells before it names files: a value, and the length of its text. */
+interface ToldValue {
+  readonly value: Json;
+  readonly length: number;
+}
+
+/**
+ * The value that the text of a result tells whole; the text itself where there is no value. Undefined for the text of a failure, and for one that tells
+ * another than the value. The value, which may be large, is written only for a result from elsewhere.
+ */
+export function toldBy(result: ToolResult): ToldValue | undefined {
+  const { status, value, text, files = [] } = result;
+  if (value === undefined) return status === "ok" ? { value: text, length: text.length } : undefined;
+  const named = namesOf(files);
+  const isTold = wholes.has(result) || contentText(value) + named === text;
+  return isTold ? { value, length: text.length - named.length } : undefined;
+}
+
+/** The lines that name files, behind a text. */
+function namesOf(files: readonly FilePart[]): string {
+  return files.map((part) => `\n${fileText(part)}`).join("");
 }
 
 /** A successful result. A file, or a list of texts and files, is passed on part by part: for the model it is not a JSON value. */
 export function okResult(value: Json, beside: readonly FilePart[] = []): ToolResult {
   if (typeof value !== "object" || !hasFile(value)) {
-    const text = contentText(value);
-    if (beside.length > 0)
-      return { status: "ok", text: [text, ...beside.map(fileText)].join("\n"), value, files: beside };
-    const result: ToolResult = { status: "ok", text, value };
+    const text = contentText(value) + namesOf(beside);
+    const result: ToolResult = {
+      status: "ok",
+      text,
+      value,
+      ...(beside.length === 0 ? {} : { files: beside }),
+    };
     if (typeof value === "object") wholes.add(result); // a text is compared in no time
     return result;
   }

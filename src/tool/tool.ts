@@ -134,7 +134,7 @@ export interface Tool {
   readonly trustedForm?: ValueType;
   /** True if its results for arguments that are all bound are bound too. */
   readonly resolves?: boolean;
-  /** True if its results carry too little (choices, bounded numbers) for read text to pass through: the label of runs inside it ends here. */
+  /** True if its results carry too little (choices, bounded numbers) for read text to pass through: of the label of runs inside it, the secrecy alone passes. */
   readonly isFresh?: boolean;
   /** The readers who may see its results. Default: everybody. */
   readonly secrecy?: Secrecy;

@@ -85,4 +85,23 @@ describe("`asTool({ fresh: true })`", () => {
     const decided = ofType(events, "call-decided").filter(({ name }) => name === "send");
     expect(decided.map(({ decision }) => decision.verdict)).toEqual(["ask"]);
   });
+
+  it("leaves who may learn the answer: 64 bits hold a salary, whoever chose its digits", async () => {
+    const about = { description: "", inputSchema: z.object({}), effect: "read" } as const;
+    const salary = tool({ ...about, name: "salary", secrecy: "private", execute: () => 5000 });
+    const menu = tool({ ...about, name: "menu", execute: () => 5000 });
+    const labelAfter = async (read: typeof salary) => {
+      const reader = agent({
+        name: "reader",
+        description: "",
+        model: scripted([calling(read.name), "5000"]),
+        tools: [read],
+        output: z.int().min(0).max(9999),
+      });
+      const model = scripted([calling(["reader", { input: "?" }]), "done"]);
+      return (await agent({ name: "a", model, tools: [reader.asTool({ fresh: true })] }).run("go")).label;
+    };
+    expect(await labelAfter(menu)).toEqual({ integrity: "trusted", secrecy: "public", sources: [] });
+    expect(await labelAfter(salary)).toMatchObject({ integrity: "trusted", secrecy: "private" });
+  });
 });

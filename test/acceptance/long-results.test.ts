@@ -10,9 +10,10 @@ import {
   tool,
 } from "../../src/index.ts";
 import { fakeTool, scripted, type ScriptStep } from "../../src/testing.ts";
-import { labelled } from "../../src/tools.ts";
+import { image, labelled, withFiles } from "../../src/tools.ts";
 
 const log = Array.from({ length: 20_000 }, (_, line) => `line ${line}`).join("\n");
+const png = "iVBORw0KGgo=";
 const readLog = tool({
   name: "read_log",
   description: "Reads the log",
@@ -281,5 +282,38 @@ describe("the value of a result that is too long to be shown", () => {
     expect(resultsOf(transcript.messages)).toMatchObject([
       { value: rows.slice(1), text: expect.not.stringContaining("read_result") as string },
     ]);
+  });
+
+  it.each<[string, () => unknown, string]>([
+    ["beside a value", () => withFiles({ log }, [image(png)]), JSON.stringify({ log })],
+    ["in a list of texts and files", () => [log, image(png)], `${log}\n[image: image/png, 8 bytes]`],
+  ])("is read on in to its end with files %s", async (_where, execute, whole) => {
+    const read = tool({
+      name: "read_log",
+      description: "",
+      inputSchema: z.object({}),
+      effect: "read",
+      execute,
+    });
+    const { transcript } = await agent({ name: "a", model: reader(), tools: [read] }).run("Read");
+    const results = resultsOf(transcript.messages);
+    expect(results[0]).toMatchObject({ files: [{ mediaType: "image/png" }] });
+    expect(results.map(({ text }) => text.split(/\n\[(?:cut off|\d+ characters)/)[0]).join("")).toBe(whole);
+  });
+
+  it("is read on in as a hook masked it", async () => {
+    const afterToolCall = ({ result }: { readonly result: Read }) => ({
+      result: { ...result, text: result.text.replaceAll("line", "****") },
+    });
+    const masking = agent({
+      name: "a",
+      model: reader(),
+      tools: [readLog],
+      hooks: [{ name: "h", afterToolCall } as never],
+    });
+    const texts = resultsOf((await masking.run("Read")).transcript.messages).map(({ text }) => text);
+    expect(texts.length).toBeGreaterThan(2);
+    expect(texts.at(-1)).toMatch(/\*{4} 19999$/);
+    expect(texts.join("")).not.toContain("line");
   });
 });

@@ -178,6 +178,14 @@ describe("code that a model writes", () => {
     expect(await made.execute({ code: "whose()" }, contextOf())).toBe("nobody's");
   });
 
+  it.each<[string, () => unknown, string]>([
+    ["a map", () => new Map([["tea", 3]]), "Map"],
+    ["a forgotten await", () => ({ price: Promise.resolve(3) }), "a promise inside"],
+  ])("is told that a function gave what JSON does not show: %s", async (_what, prices, named) => {
+    const made = await codeTool({ functions: { prices } });
+    expect(await outcome("await prices()", made)).toMatch(new RegExp(`its result is not JSON: .*${named}`));
+  });
+
   it("computes when it was given nothing, and says no more than that", async () => {
     const made = await codeTool();
     expect(made).toMatchObject({ name: "run_code", effect: "none" });

@@ -174,6 +174,18 @@ describe.each(revisions)("an MCP server, to clients of %s", (revision) => {
     });
   });
 
+  it("gives a long result whole: its client has nothing with which to read on", async () => {
+    const log = Array.from({ length: 20_000 }, (_, line) => `line ${line}`).join("\n");
+    const about = { description: "Reads the log", inputSchema: { type: "object" }, effect: "read" } as const;
+    const readLog = tool({ ...about, name: "read_log", execute: () => log });
+    const budget = { resultBytes: 1000, toolCalls: 1 };
+    const reader = agent({ name: "reader", model: () => "", tools: [readLog], budget });
+    const server = serving(runsFile(), { agents: [reader], mcp: { tools: true } });
+    const client = await connect(server, revision);
+    const { content } = await client.callTool({ name: "read_log", arguments: {} });
+    expect(content).toEqual([{ type: "text", text: log }]);
+  });
+
   it("shows a caller what is theirs alone, and names nothing else [MCP-server]", async () => {
     const server = serving(runsFile(), { agents: [clerk(), talker()], mcp: everything });
     const client = await connect(server, revision, { headers: shop });

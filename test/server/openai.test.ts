@@ -433,4 +433,25 @@ describe("OpenAI's own client", () => {
     const stream = await client.chat.completions.create({ model: "payer", messages: [user], stream: true });
     await expect(Array.fromAsync(stream)).rejects.toThrow("waits for an answer");
   });
+
+  it("is told the id of a run without an answer, by which its questions and its end are found", async () => {
+    const stopped = agent({
+      name: "stopped",
+      model: () => "",
+      hooks: [{ beforeTurn: () => ({ deny: "not now" }) }],
+    });
+    const server = serving(runsFile(), { agents: [payer(), stopped] });
+    const client = clientOf(server);
+    const runOf = async (asking: PromiseLike<unknown>): Promise<string> => {
+      const error = await asking.then(String, (reason: unknown) => String(reason));
+      return encodeURIComponent(/v1\/[\w-]+/.exec(error)?.[0] ?? error);
+    };
+    const shown = async (path: string): Promise<unknown> => (await ask(server, `GET /runs/${path}`)).json();
+    const waits = await runOf(client.chat.completions.create({ model: "payer", messages: [user] }));
+    expect(await shown(`${waits}/questions`)).toMatchObject({ questions: [{ request: { agent: "payer" } }] });
+    const again = await runOf(client.responses.create({ model: "payer", input: "Hi" }));
+    expect(await shown(again)).toMatchObject({ status: "waiting" });
+    const refused = await runOf(client.responses.create({ model: "stopped", input: "Hi" }));
+    expect(await shown(refused)).toMatchObject({ status: "refused" });
+  });
 });

@@ -5,7 +5,10 @@ import { modelFromFunction } from "../../model/function-model.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Json } from "../../util/json.ts";
 
-/** The parts of a definition that tell a model how to work: here the caller replaces the model. All bounds of the agent stay. */
+/**
+ * The parts of a definition that tell a model how to work: here the caller replaces the model. All bounds of the agent stay but that of the part of a
+ * result that a model is shown: the caller has no tool to read on.
+ */
 const ofTheModel = [
   "instructions",
   "autoTools",
@@ -40,7 +43,8 @@ export function oneCallAgent(agent: Agent, tool: Tool): Agent {
   );
   const name = oneCallName(agent.name, tool.name);
   const { description } = tool;
-  return agent.with(() => ({ ...none, name, description, model, driver: "native", tools: [tool] }));
+  const budget = { resultBytes: Infinity };
+  return agent.with(() => ({ ...none, name, description, model, driver: "native", tools: [tool], budget }));
 }
 
 const oneCallName = (agent: string, tool: string): string => `${agent}.${tool.replaceAll("/", ".")}`;
