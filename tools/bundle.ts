@@ -3,7 +3,7 @@
  * imported on demand. Importing two hundred small files takes Node longer than all that writ does at its start. Packages that package.json does
  * not list as dependencies are bundled, with their licences. The types stay one file a module, with the declarations that users come to.
  */
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import {
   type ChunkingContext,
@@ -182,7 +182,11 @@ async function buildPage(): Promise<string[]> {
     join(root, "dist/inspect/page.js"),
     marks.join("") + minifySync(fileName, code, { module: true }).code,
   );
-  copyFileSync(join(root, "src/inspect/page/page.css"), join(root, "dist/inspect/page.css"));
+  const css = readFileSync(join(root, "src/inspect/page/page.css"), "utf8");
+  writeFileSync(
+    join(root, "dist/inspect/page.css"),
+    css.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/^\s+/gm, ""),
+  );
   return moduleIds;
 }
 

@@ -158,7 +158,7 @@ export const bugs: readonly PlantedBug[] = [
   ]),
   bug("a turn more than the budget", "vercel/ai#17606", [
     "policy/account/budget.ts",
-    "if (ledger.turns >= limits.turns) {",
+    "if (ledger.turns + 1 > limits.turns) {",
     "if (ledger.turns > limits.turns) {",
   ]),
   bug("agents inside overshoot the budget of calls", "peers §1 item 7: cancelled children escape", [
