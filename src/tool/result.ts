@@ -39,7 +39,7 @@ function namesOf(files: readonly FilePart[]): string {
 /** A successful result. A file, or a list of texts and files, is passed on part by part: for the model it is not a JSON value. */
 export function okResult(value: Json, beside: readonly FilePart[] = []): ToolResult {
   if (typeof value !== "object" || !hasFile(value)) {
-    const text = contentText(value) + namesOf(beside);
+    const text = contentText(value) + (beside.length === 0 ? "" : namesOf(beside));
     const result: ToolResult = {
       status: "ok",
       text,
