@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { agent, type Hook, net, tool } from "../../src/index.ts";
+import { call, callTool, execute } from "../../src/doors.ts";
 import { fix } from "../../src/tools.ts";
 import type { Label } from "../../src/message/label.ts";
 import type { Tool } from "../../src/tool/tool.ts";
@@ -62,5 +63,26 @@ describe("what not everybody may know stays so", () => {
     const cached: Hook = { beforeToolCall: () => ({ result: "Ada gets 99000" }) };
     const { secrecy } = await labelAfter(salaries(), { hooks: [cached] });
     expect(secrecy).toBe("private");
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ["callTool", async () => (await callTool(salaries(), {})).text],
+    ["call", () => call(salaries() as never, {} as never)],
+    [
+      "execute",
+      () => {
+        const calls = [{ type: "tool-call", id: "c", name: "salaries", arguments: {} }] as const;
+        return execute({ calls, tools: [salaries()] });
+      },
+    ],
+  ])("in the result of a tool that calls another: %s", async (_door, act) => {
+    const outer = tool({
+      ...about,
+      name: "outer",
+      effect: "read",
+      trusted: true,
+      execute: act,
+    });
+    expect(await labelAfter(outer)).toMatchObject({ integrity: "untrusted", secrecy: "private" });
   });
 });
