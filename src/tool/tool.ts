@@ -137,6 +137,8 @@ export interface Tool {
   readonly isFresh?: boolean;
   /** The readers who may see its results. Default: everybody. */
   readonly secrecy?: Secrecy;
+  /** The best label that policies leave to its results, whatever it says of one itself. */
+  readonly atBest?: Label;
   /** The server that it comes from. */
   readonly origin?: ToolOrigin;
   /** The page that shows results of its calls. */
@@ -383,6 +385,7 @@ export const madeFields: readonly string[] = Object.keys({
   isFresh: true,
   plans: true,
   trustedForm: true,
+  atBest: true,
   origin: true,
   page: true,
   enforcement: true,
