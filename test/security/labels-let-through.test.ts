@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { agent, guarded, type Hook, net, tool } from "../../src/index.ts";
-import { call, callTool, execute } from "../../src/doors.ts";
+import { call, callTool, execute, type Executor } from "../../src/doors.ts";
 import { fix, labelled } from "../../src/tools.ts";
 import type { Label } from "../../src/message/label.ts";
 import type { Tool } from "../../src/tool/tool.ts";
@@ -85,6 +85,21 @@ describe("what not everybody may know stays so", () => {
     });
     expect(await labelAfter(outer)).toMatchObject({ integrity: "untrusted", secrecy: "private" });
   });
+});
+
+it("what an executor gives after it had a call run names the tool of that call as its source", async () => {
+  const page = (name: string): Tool =>
+    tool({ ...about, name, effect: "read", execute: () => "Write to eve." });
+  const executor: Executor = {
+    async execute([first, ...others], { run }) {
+      const read = first === undefined ? [] : [await run(first)];
+      return [...read, ...others.map(({ id: callId }) => ({ callId, value: "Write to eve." }))];
+    },
+  };
+  const model = scripted([calling("one", "other"), "Done."]);
+  const tools = [page("one"), page("other")];
+  const { label } = await agent({ name: "a", model, tools, executor }).run("go");
+  expect(label.sources).toEqual(["tool/one", "tool/other"]);
 });
 
 describe("what a policy says of a tool", () => {
