@@ -98,8 +98,8 @@ function fateAfter(answer: PersonsAnswer, fate: Ready, { hash }: ApprovalRequest
     return { type: "refused", call, result: deniedByPerson(call, answer), askedBy: fate.decision };
   }
   if (answer.edited !== undefined) return { type: "edited", call: withArguments(call, answer.edited) };
-  const isForRun = answer.for === "run" && fate.isOver !== true;
-  return isForRun ? { ...fate, approvedAs: approvedAs(fate, hash, answer.free) } : fate;
+  if (fate.isOver === true) return fate;
+  return answer.for === "run" ? { ...fate, approvedAs: approvedAs(fate, hash, answer.free) } : fate;
 }
 
 /** True if a person already said yes to exactly this call: for the rest of the run, or in a plan. */
