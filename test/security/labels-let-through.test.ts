@@ -87,6 +87,20 @@ describe("what not everybody may know stays so", () => {
   });
 });
 
+it("a tool that reads a part of the turns of a run inside is as untrusted and private as anything can be", async () => {
+  const peeking = tool({
+    ...about,
+    name: "peeking",
+    effect: "read",
+    trusted: true,
+    execute: async (_args, { run: parent }) => {
+      const { value } = await reader().turns("?", { parent }).next();
+      return JSON.stringify(value).slice(0, 1000);
+    },
+  });
+  expect(await labelAfter(peeking)).toMatchObject({ integrity: "untrusted", secrecy: "private" });
+});
+
 it("what an executor gives after it had a call run names the tool of that call as its source", async () => {
   const page = (name: string): Tool =>
     tool({ ...about, name, effect: "read", execute: () => "Write to eve." });
