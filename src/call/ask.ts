@@ -40,11 +40,15 @@ export interface Edited {
   readonly answers?: readonly SetAnswer[];
 }
 
-/** The answer as the journal keeps it: with the hash of its call, and the times of the question and the answer, in milliseconds since 1970. */
+/**
+ * The answer as the journal keeps it: with the hash of its call, and the times of the question and the answer, in milliseconds since 1970. `over`: it was
+ * given in the run that this one is a fork of.
+ */
 export type KeptAnswer = PersonsAnswer & {
   readonly hash?: string;
   readonly since?: number;
   readonly at?: number;
+  readonly over?: true;
 };
 
 /**
@@ -61,7 +65,8 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
   const { hash } = question;
   if (isAgreed(fate, hash)) return fate;
   const place = { key: `turn/${turn}/approval/${at.index}`, fingerprint: () => fingerprintOf(call) };
-  if (at.before !== undefined && run.journal.find?.(place.key) === undefined) return fate; // nobody was asked when the call began
+  if (at.before !== undefined && run.journal.find?.(place.key) === undefined)
+    return { ...fate, isOver: true }; // nobody was asked when the call began
   run.tell?.({ type: "approval-request", turn, callId, name, arguments: args, request: question });
   const refusedBecause = (reason: string): void =>
     run.tell?.({ type: "approval-answer", turn, callId, approved: false, reason });
@@ -78,10 +83,10 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
     return cancelled(call);
   }
   if ("waitsAt" in asked) return { ...fate, waits: { key: asked.waitsAt, request: question } };
-  const { hash: meant = hash, since: _since, at: _at, also = [], ...answer } = asked; // facts carry no time of day
+  const { hash: meant = hash, since: _since, at: _at, over, also = [], ...answer } = asked; // facts carry no time of day
   if (meant !== hash) throw mismatch(place.key, run.runId, ["arguments"]); // whatever differences the caller accepts
   run.tell?.({ type: "approval-answer", turn, callId, ...answer });
-  const answered = fateAfter(answer, fate, question);
+  const answered = fateAfter(answer, over === true ? { ...fate, isOver: true } : fate, question);
   return also.length === 0
     ? answered
     : { ...answered, answers: also.map((one) => ({ ...one, ...onceAs(answer) })) };
@@ -99,6 +104,7 @@ function fateAfter(answer: PersonsAnswer, fate: Ready, { hash }: ApprovalRequest
     return { type: "refused", call, result: deniedByPerson(call, answer), askedBy: fate.decision };
   }
   if (answer.edited !== undefined) return { type: "edited", call: withArguments(call, answer.edited) };
+  if (fate.isOver === true) return fate;
   return answer.for === "run" ? { ...fate, approvedAs: approvedAs(fate, hash, answer.free) } : fate;
 }
 

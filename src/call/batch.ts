@@ -304,9 +304,9 @@ function collect(_done: unknown, running: RunningBatch): Executed {
     if (record.fatal !== undefined) fatal ??= { call: fate.call, fatal: record.fatal };
     activeMs += Math.max(0, record.endedAt - Math.max(endedAt, record.startedAt));
     endedAt = Math.max(endedAt, record.endedAt);
-    const mode =
-      fate.type === "ready" && record.result.status === "ok" ? fate.tool.mode?.(fate.args) : undefined;
-    if (mode !== undefined) {
+    const isDone = fate.type === "ready" && record.result.status === "ok";
+    const mode = isDone ? fate.tool.mode?.(fate.args) : undefined;
+    if (isDone && mode !== undefined) {
       modes.push(mode.plan === undefined ? mode : { ...mode, plan: agreed(mode.plan, fate) });
       const offers = toldBetween(batch.gate.allowed, applyMode(batch.gate, mode).allowed);
       if (offers.length > 0) results[index] = { ...record.result, offers };
@@ -328,10 +328,13 @@ function collect(_done: unknown, running: RunningBatch): Executed {
   return ended === undefined ? executed : { ...ended.end, ...executed };
 }
 
-/** The acts of a plan with their planner: the person who was asked, or the model, which had read nothing of strangers by then. */
-function agreed(acts: NonNullable<Mode["plan"]>, { decision }: Fate): Mode["plan"] {
-  const by = decision?.verdict === "allow" ? "model" : "person";
-  return acts.map((act) => ({ ...act, by }));
+/**
+ * The acts of a plan with their planner: the person who was asked, or the model, which had read nothing of strangers by then. A person's yes in the run that
+ * this one is a fork of was for its calls: here the acts have no planner, and do not count.
+ */
+function agreed(acts: NonNullable<Mode["plan"]>, { decision, isOver }: Ready): Mode["plan"] {
+  if (decision.verdict === "allow") return acts.map((act) => ({ ...act, by: "model" }));
+  return isOver === true ? acts : acts.map((act) => ({ ...act, by: "person" }));
 }
 
 /** The ledger with the successes that constraints of other tools need. */

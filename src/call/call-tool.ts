@@ -1,7 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
 import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
-import type { ResultMessage, ToolCall, ToolResult } from "../message/message.ts";
+import { labelOf, type ResultMessage, type ToolCall, type ToolResult } from "../message/message.ts";
 import { emptyTranscript } from "../message/transcript.ts";
 import { type AllowList, allowList, type Tools } from "../policy/allow-list.ts";
 import { emptyLedger, limitsOf } from "../policy/account/budget.ts";
@@ -102,7 +102,7 @@ async function resultIn(
   }
 }
 
-/** Carries out calls outside of any run. The call whose code makes them counts as having seen everything the runs inside them saw. */
+/** Carries out calls outside of any run. The call whose code makes them counts as having seen their results, and everything the runs inside them saw. */
 export async function executeAlone(
   given: Pick<Batch, "run" | "turn" | "calls" | "gate" | "limits">,
 ): Promise<Executed> {
@@ -111,6 +111,10 @@ export async function executeAlone(
   const learned = learnIntent(gate.intent, gate.allowed, around?.label);
   const executed = await execute({ ...given, ledger: emptyLedger, transcript: emptyTranscript(), learned });
   for (const { label } of executed.inside) around?.saw(label);
+  given.calls.forEach(({ id: callId, name }, index) => {
+    const result = executed.results[index] ?? lostResult;
+    around?.saw(labelOf({ role: "tool", callId, name, ...result }));
+  });
   if (executed.brokenBy !== undefined) throw executed.brokenBy.cause;
   return executed;
 }
@@ -166,7 +170,7 @@ export async function callWith<Sent, Given>(
   } finally {
     end();
     opened.close();
-    before?.saw(around.seen);
+    before?.saw(joinLabels(around.seen, addedLabel(tool)));
     unlink();
   }
 }

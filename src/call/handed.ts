@@ -87,8 +87,7 @@ class HandedWork {
     const { read, broken, wasStopped = false } = await this.ask(executor);
     this.isOver = true;
     await Promise.allSettled(this.begun.values());
-    const records = await Promise.all(this.begun.values()); // throws only what a journal threw
-    const seen = records.map(({ result }) => labelOf({ role: "tool", callId: "", name: "", ...result }));
+    const seen = await Promise.all([...this.begun].map(([index, running]) => this.seenIn(index, running))); // throws only what a journal threw
     const ends: HandedRecord["ends"][number][] = [];
     for (const [id, index] of this.places) {
       const given = read.own.get(id) ?? notGiven(this.readyAt(index).call.name, wasStopped);
@@ -98,6 +97,13 @@ class HandedWork {
       ends.push({ index, ...record });
     }
     return broken === undefined ? { ends } : { ends, broken };
+  }
+
+  /** The label of what the executor read in the result of a call that it had run. */
+  private async seenIn(index: number, running: Promise<CallRecord>): Promise<Label> {
+    const { id: callId, name } = this.readyAt(index).call;
+    const { result } = await running;
+    return labelOf({ role: "tool", callId, name, ...result });
   }
 
   /** The record of a call that the runtime runs. The call runs once. */

@@ -1,7 +1,8 @@
 import { messageOf } from "../error/writ-error.ts";
 import { consult, hookKey } from "../hook/consult.ts";
 import { hookFailure } from "../hook/run-hooks.ts";
-import type { ToolCall, ToolResult } from "../message/message.ts";
+import { type Secrecy, untrustedFrom } from "../message/label.ts";
+import { isDefaultLabel, type ToolCall, type ToolResult } from "../message/message.ts";
 import { okResult } from "../tool/result.ts";
 import { toJson } from "../util/json.ts";
 import { type Call, type Fate, withArguments } from "./call.ts";
@@ -31,7 +32,8 @@ export async function askHooksBefore(call: Call, part: HookedPart = ""): Promise
     const question = { place: "beforeToolCall" as const, at, turn, part: `${index}${part}`, callId };
     const answer = await consult({ hooks: { beforeToolCall }, journal, stop, tell }, question);
     if (answer.deny !== undefined) return denied(proposed, "hook", answer.deny);
-    if (answer.result !== undefined) return substituted(proposed, answer.result);
+    if (answer.result !== undefined)
+      return substituted(proposed, answer.result, gate.allowed.tools.get(tool)?.secrecy);
     if (answer.arguments === undefined) return call;
     return { ...call, proposed: withArguments(proposed, answer.arguments) };
   } catch (error) {
@@ -43,7 +45,8 @@ export async function askHooksBefore(call: Call, part: HookedPart = ""): Promise
   }
 }
 
-function substituted(call: ToolCall, value: unknown): Fate {
+/** The end of a call by a hook's value, whose origin nobody knows. It is for no more people than the tool's own result. */
+function substituted(call: ToolCall, value: unknown, secrecy: Secrecy = "public"): Fate {
   const json = toJson(value);
   const result: ToolResult = json.ok
     ? okResult(json.value)
@@ -53,5 +56,6 @@ function substituted(call: ToolCall, value: unknown): Fate {
     rule: "hook",
     reason: "a hook answered in place of the tool",
   } as const;
-  return refused(call, decision, result);
+  const label = { ...untrustedFrom(`tool/${call.name}`), secrecy };
+  return refused(call, decision, isDefaultLabel(label, call.name) ? result : { ...result, label });
 }

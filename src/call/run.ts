@@ -126,10 +126,11 @@ class CallAtWork implements OngoingCall {
 
 /**
  * The label of what the call hands to the runs inside it: the label of its tool's result. An error that the tool
- * threw may hold anybody's words.
+ * threw may hold anybody's words, and what the tool had read.
  */
 function handedOver({ ready: { tool }, threw }: OngoingCall): Label {
-  return threw ? untrustedFrom(`tool/${tool.name}`) : addedLabel(tool);
+  const own = addedLabel(tool);
+  return threw ? joinLabels(own, untrustedFrom(`tool/${tool.name}`)) : own;
 }
 
 function carryOut(work: OngoingCall, halt: Halt): Maybe<CallRecord> {

@@ -1,6 +1,6 @@
 import { causesOf } from "../error/causes.ts";
 import { isWritError, messageOf } from "../error/writ-error.ts";
-import { untrustedFrom } from "../message/label.ts";
+import { joinLabels, untrustedFrom } from "../message/label.ts";
 import type { ToolResult } from "../message/message.ts";
 import { isBuiltin } from "../tool/builtins.ts";
 import { fatalOf, type OngoingCall, type Settled } from "./call.ts";
@@ -16,7 +16,7 @@ export class EndKnown extends Error {
 }
 
 /** The end of a call whose tool threw. */
-export function thrownResult({ at, ready }: OngoingCall, error: unknown): Settled {
+export function thrownResult({ at, ready, around }: OngoingCall, error: unknown): Settled {
   const { call, tool } = ready;
   if (error instanceof EndKnown) return { result: error.result };
   at.batch.run.onThrow(call.id, error);
@@ -27,7 +27,7 @@ export function thrownResult({ at, ready }: OngoingCall, error: unknown): Settle
         status: "denied",
         text: `Tool '${tool.name}' was denied: ${denied}`,
         note: "capability",
-        label: untrustedFrom(`tool/${tool.name}`), // a stranger may have chosen the thing to be reached
+        label: joinLabels(untrustedFrom(`tool/${tool.name}`), around.label), // a stranger may have chosen the thing to be reached, and its name tells what the tool knew
       },
     };
   const result: ToolResult = { status: "error", text: `Tool '${tool.name}' failed: ${messageOf(error)}` };

@@ -1,10 +1,12 @@
 import { checkArguments, checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
+import type { Host } from "../journal/host.ts";
 import type { Question } from "../journal/journal.ts";
 import type { ApprovalRequest, WaitedFor } from "../policy/rules/approval-request.ts";
 import { asRuntime } from "../run/around.ts";
 import type { RunContext } from "../run/context.ts";
 import { scopeOf } from "../run/scope.ts";
+import { withoutSecrets } from "../run/secrets.ts";
 import { RunWaits } from "../run/waits.ts";
 import { describeIssues } from "../schema/schema.ts";
 import { type SchemaSource, toSchema } from "../schema/to-schema.ts";
@@ -35,7 +37,7 @@ interface PatientCall {
   readonly tool: Tool;
   /** Waits for a signal, or for a time if the name is left out. */
   readonly until: (wait: Wait) => Promise<KeptWait>;
-  readonly now: () => number;
+  readonly host: Host;
 }
 
 /** The latest time that a date can be, in milliseconds since 1970. */
@@ -44,7 +46,7 @@ const lastMs = 8.64e15;
 const waitShape = closed({ schema: anything, within: optional(duration) });
 
 /** The waits of a call. */
-function waitsOf({ tool, until, now }: PatientCall): Waits {
+function waitsOf({ tool, until, host }: PatientCall): Waits {
   const counts = new Map<string, number>();
   /** The place of the next wait of a kind: the same each time the tool begins again, if it waits in the same order. */
   function placeOf(kind: string): string {
@@ -62,9 +64,11 @@ function waitsOf({ tool, until, now }: PatientCall): Waits {
     const { schema: source, within } = options;
     const schema =
       source === undefined ? undefined : toSchema(source, { name, role: "input", coerce: "none" });
+    const asked = { signal: name, ...(schema === undefined ? {} : { schema: schema.jsonSchema }) };
+    const waitsFor = withoutSecrets(asked, host); // stores keep it, and people see it
     const ended = await until({
-      place: placeOf(`wait/${name}`),
-      waitsFor: { signal: name, ...(schema === undefined ? {} : { schema: schema.jsonSchema }) },
+      place: placeOf(`wait/${waitsFor.signal}`),
+      waitsFor,
       ...(within === undefined ? {} : { afterMs: durationMs(within) }),
     });
     if ("isOver" in ended) return undefined;
@@ -83,7 +87,7 @@ function waitsOf({ tool, until, now }: PatientCall): Waits {
           where: "sleepUntil()",
           reason: "it takes a date, or milliseconds since 1970.",
         });
-      const afterMs = Math.ceil(ms - now()); // stores keep whole milliseconds
+      const afterMs = Math.ceil(ms - timeOfDay(host)); // stores keep whole milliseconds
       const place = placeOf("sleep");
       if (afterMs > 0) await until({ place, waitsFor: "time", afterMs });
     },
@@ -124,7 +128,7 @@ function waitsOfCall(work: OngoingCall, pause: () => () => void): Waits {
   }
   return waitsOf({
     tool,
-    now: () => timeOfDay(run.host),
+    host: run.host,
     until: (wait) => {
       const { ask } = run.journal;
       if (run.onWait === undefined && ask !== undefined)
@@ -137,7 +141,7 @@ function waitsOfCall(work: OngoingCall, pause: () => () => void): Waits {
 /** The waits of a call that a program makes outside of a run. */
 export function waitsOfProgram(tool: Tool, run: RunContext, callId: string): Waits {
   const about = { run, agent: "call", tool: tool.name, callId, pause: () => () => undefined };
-  return waitsOf({ tool, now: () => timeOfDay(run.host), until: (wait) => waitHere(wait, about) });
+  return waitsOf({ tool, host: run.host, until: (wait) => waitHere(wait, about) });
 }
 
 function questionOf(work: OngoingCall, wait: Wait): Question {
@@ -203,7 +207,7 @@ async function signalled(onWait: OnWait, wait: Parameters<OnWait>[0]): Promise<K
 }
 
 /** The time of day: a tool waits until then, whatever ran meanwhile. */
-const timeOfDay = (host: RunContext["host"]): number => (host.day ?? host).now();
+const timeOfDay = (host: Host): number => (host.day ?? host).now();
 
 /** Waits for the end of a time, which may be longer than a timer can be. */
 async function timeUp(afterMs: number, host: RunContext["host"], over: AbortSignal): Promise<KeptWait> {

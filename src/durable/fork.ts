@@ -1,3 +1,4 @@
+import type { KeptAnswer } from "../call/ask.ts";
 import type { CallRecord } from "../call/call.ts";
 import { checkShape, closed, fromOne } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
@@ -58,7 +59,7 @@ export async function forkOf(
   const name = agent?.name ?? run.agent;
   const copied = records
     .filter((each) => isBefore(each.key, beforeTurn) && !isTakenSignal(each)) // the fork gets signals of its own
-    .map((each) => begunAs(each, { runId: id, agent: name }));
+    .map((each) => answeredThere(begunAs(each, { runId: id, agent: name })));
   const answers = records.filter(({ key, json = "" }) => callKey.test(key) && wasMade(json));
   const fork: ForkOrigin = {
     run: from,
@@ -138,6 +139,16 @@ function withValue(json: string, value: Json): string {
     ...record,
     result: { status: "ok", text, value, ...(label === undefined ? {} : { label }) },
   });
+}
+
+const approvalKey = /(?:^|\/)turn\/\d+\/approval\/\d+$/;
+
+/** The record of a person's answer, marked as given in the original run: the fork is another run, whose calls the person did not see. */
+function answeredThere(record: JournalRecord): JournalRecord {
+  if (!approvalKey.test(record.key)) return record;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the question wrote it
+  const answer = JSON.parse(record.json ?? "null") as KeptAnswer;
+  return { ...record, json: JSON.stringify({ ...answer, over: true }) };
 }
 
 /** The record of the run's beginning as that of the fork: its id is part of the keys by which services know its calls. */

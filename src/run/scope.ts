@@ -5,6 +5,7 @@ import type { Capability } from "../tool/capability.ts";
 import type { Level, Powers } from "../tool/power-port.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { AgentEvent, Delegation, RunEvent } from "../event/event.ts";
+import { readLabel } from "../message/label.ts";
 import type { Asked, Journal, Question } from "../journal/journal.ts";
 import { prefixedJournal } from "../journal/prefixed-journal.ts";
 import { watchedJournal } from "../journal/watched-journal.ts";
@@ -182,7 +183,13 @@ class ScopeOfCall implements OpenScope {
     if (scope === undefined) return undefined;
     this.unlink?.();
     scope.stop.stop(callEnded);
-    return this.open === 0 ? this.whole() : this.inGrace().then(() => this.whole());
+    return this.open === 0 ? this.whole() : this.inGrace().then(() => this.wholeLate());
+  }
+
+  /** The same after the grace. Nobody knows what a run has read that still has not ended, like one whose turns nobody reads on. */
+  private wholeLate(): Inside | undefined {
+    if (this.open > 0) this.place.around.saw(readLabel(undefined));
+    return this.whole();
   }
 
   private whole(): Inside | undefined {

@@ -69,7 +69,7 @@ async function respond(asked: Asked): Promise<Response> {
   });
 }
 
-/** The conversation for the agent: that of the previous response, its answer, and the input. */
+/** The conversation for the agent: that of the previous response, its answer with the label of what its run had read, and the input. */
 async function conversationOf(
   asked: Asked,
   { input, instructions, previous_response_id: previous }: Wanted,
@@ -79,16 +79,17 @@ async function conversationOf(
   if (said.at(-1)?.["role"] === "tool") return said; // its run knows the earlier messages
   const told = typeof instructions === "string" ? [{ role: "user", content: instructions }] : [];
   if (typeof previous !== "string") return [...told, ...said];
-  const run = openAiRunOf(asked, await runOf(asked, previous), { stream: asked.openStream() });
-  const { text, calls } = await wholeWords(run);
+  const stored = await runOf(asked, previous);
+  const { text, calls } = await wholeWords(openAiRunOf(asked, stored, { stream: asked.openStream() }));
   const open = calls.find(({ id }) => !said.some((message) => message["tool_call_id"] === id));
   if (open !== undefined) {
     const reason = `it waits for the result of a call of "${open.name}"; send the results of its calls first`;
     throw new WritError("request-invalid", { where: "`previous_response_id`", reason });
   }
-  const before = (await runOf(asked, previous)).input;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this route began it with a list of messages
-  return [...(before as readonly JsonObject[]), { role: "assistant", content: text }, ...told, ...said];
+  const { label } = await asked.runs.replay(stored.id);
+  const answer = { role: "assistant", parts: [{ type: "text", text }], label: { ...label } };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this route began it with a list of messages, and a label is plain data
+  return [...(stored.input as readonly JsonObject[]), answer as unknown as JsonObject, ...told, ...said];
 }
 
 const isResult = ({ role }: JsonObject): boolean => role === "tool";

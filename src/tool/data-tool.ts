@@ -4,7 +4,8 @@ import type { JsonSchema, Issue, ParseResult, Schema } from "../schema/schema.ts
 import { describeIssues } from "../schema/schema.ts";
 import { type InferOutput, type SchemaSource, toSchema } from "../schema/to-schema.ts";
 import { type JsonObject, wholeJson } from "../util/json.ts";
-import { type ArgumentsOf, argumentSchema, type Tool, type TypedTool } from "./tool.ts";
+import { argumentSchema } from "./argument-schema.ts";
+import type { ArgumentsOf, Tool, TypedTool } from "./tool.ts";
 import { argumentProblem, wrongArguments, wrongResult } from "./wrong-values.ts";
 
 const toolShape = object({ name: string }, "a tool, or one as data");

@@ -1,16 +1,9 @@
-import type { ToolPage } from "./tool-page.ts";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { ToolCall } from "../message/message.ts";
 import type { JsonSchema, Schema } from "../schema/schema.ts";
-import {
-  type InferInput,
-  type InferOutput,
-  type SchemaOptions,
-  type SchemaSource,
-  toSchema,
-} from "../schema/to-schema.ts";
+import { type InferInput, type InferOutput, type SchemaSource, toSchema } from "../schema/to-schema.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 import {
   boolean,
@@ -29,7 +22,6 @@ import {
   named,
 } from "../util/shape.ts";
 import { kindOf } from "../util/shape.ts";
-import { after } from "../util/maybe.ts";
 import type { Label, Secrecy } from "../message/label.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { Capability } from "./capability.ts";
@@ -46,6 +38,8 @@ import type { AgreedAct, PlannedAct } from "./planned-act.ts";
 import type { Waits } from "./waits.ts";
 import { checkRecovery, type Recovery } from "./recovery.ts";
 import type { WithFiles } from "./with-files.ts";
+import { argumentSchema } from "./argument-schema.ts";
+import type { ToolPage } from "./tool-page.ts";
 
 /**
  * The effect of a call on the world: `none` computes, `read` looks, `write` changes, `irreversible` cannot be
@@ -138,6 +132,8 @@ export interface Tool {
   readonly isFresh?: boolean;
   /** The readers who may see its results. Default: everybody. */
   readonly secrecy?: Secrecy;
+  /** The best label that policies leave to its results, whatever it says of one itself. */
+  readonly atBest?: Label;
   /** The server that it comes from. */
   readonly origin?: ToolOrigin;
   /** The page that shows results of its calls. */
@@ -384,6 +380,7 @@ export const madeFields: readonly string[] = Object.keys({
   isFresh: true,
   plans: true,
   trustedForm: true,
+  atBest: true,
   origin: true,
   page: true,
   enforcement: true,
@@ -435,30 +432,4 @@ export function checkCallable(given: Tool): void {
   const reason =
     "it is not a tool that can be called: make it with tool(), or pass it to chat() and carry out its calls yourself.";
   throw new WritError("definition-invalid", { where: `Tool "${name ?? kindOf(given)}"`, reason });
-}
-
-const anObject = toSchema({ type: "object" }, { name: "arguments", role: "input" });
-
-function heldToObjects(schema: Schema): Schema {
-  return {
-    jsonSchema: { type: "object", ...schema.jsonSchema },
-    parse: (value) => after(anObject.parse(value), (read) => (read.ok ? schema.parse(read.value) : read)),
-  };
-}
-
-/**
- * The schema of a tool's arguments. They are always an object, because providers want one: a schema that does not say so is taken as if it did.
- *
- * @throws WritError `schema-invalid`, `schema-without-json-schema`
- */
-export function argumentSchema(
-  source: SchemaSource,
-  { name, refusesSlips }: Pick<SchemaOptions, "name" | "refusesSlips">,
-): Schema {
-  const schema = toSchema(source, { name, role: "input", refusesUnknown: true, refusesSlips });
-  const { type } = schema.jsonSchema;
-  if (type === "object") return schema;
-  if (type === undefined) return heldToObjects(schema);
-  const reason = `the arguments of a tool are an object, and this schema wants ${JSON.stringify(type)}.`;
-  throw new WritError("schema-invalid", { role: "input", name, reason });
 }

@@ -3,6 +3,7 @@ import {
   agent,
   type Agent,
   type AgentEvent,
+  guarded,
   inMemorySessions,
   type Policy,
   session,
@@ -18,6 +19,7 @@ import {
   memoryRuns,
 } from "../../src/durable.ts";
 import type { ModelRequest } from "../../src/models.ts";
+import { planTool } from "../../src/tools.ts";
 
 type PlannedCall = readonly [name: string, to: string];
 let log: string[] = [];
@@ -76,6 +78,9 @@ const tools = [look, pay, send, kid];
 const clerk = (...turns: readonly (readonly PlannedCall[])[]): Agent<string, string> =>
   agent({ name: "clerk", model: planned("clerk", ...turns), tools, policy: free, budget: { toolCalls: 20 } });
 const one = clerk(...first);
+
+const paying = { name: "pay", arguments: { to: "b" } };
+const planOf = ({ name, arguments: args }: typeof paying) => ({ tool: name, arguments: args });
 
 /** Runs of which "r" has ended. */
 async function ended(more: Partial<DurableOptions> = {}, from = one, agents: DurableOptions["agents"] = []) {
@@ -331,6 +336,50 @@ describe("the fork of a run", () => {
     expect(await sessions.read("s")).toEqual(before);
     expect((await runs.show("f"))?.session).toBe("s");
   });
+
+  it.each([
+    ["of this kind in the run", { approved: true, for: "run" } as const, [paying, paying]],
+    [
+      "in a plan",
+      { approved: true } as const,
+      [{ name: "plan_acts", arguments: { acts: [planOf(paying)] } }, paying],
+    ],
+  ])(
+    "asks a person again who said yes to each call %s: that was for another run",
+    async (_how, yes, turns) => {
+      const calls = [{ name: "look", arguments: { to: "a" } }, ...turns];
+      const done = (messages: ModelRequest["messages"]) =>
+        messages.filter(({ role }) => role === "tool").length;
+      const from = agent({
+        name: "asking",
+        model: ({ messages }) => {
+          const next = calls[done(messages)];
+          return next === undefined ? "done" : { calls: [next] };
+        },
+        tools: [look, pay, planTool()],
+        policy: guarded(),
+      });
+      const runs = durableRuns({ store: memoryRuns(), agents: [from] });
+      const worker = runs.work();
+      const waiting = async (id: string) => {
+        await expect.poll(async () => (await runs.waiting(id)).length, { timeout: 60_000 }).toBe(1);
+        const [question] = await runs.waiting(id);
+        if (question === undefined) throw new Error("nobody is asked");
+        return question;
+      };
+      log = [];
+      await runs.start(from, "Go", { id: "r" });
+      const { key, request } = await waiting("r");
+      await runs.answer("r", key, { ...yes, hash: request.hash });
+      await runs.result("r");
+      const before = log.length;
+      await runs.fork("r", { id: "f", beforeTurn: 3, again: ["pay"] });
+      expect((await waiting("f")).request.tool).toBe("pay");
+      expect(log).toHaveLength(before);
+      await runs.cancel("f", "seen");
+      await worker.drain();
+    },
+  );
 
   it("is refused where there is no such run, turn, call or option, and where its id is taken", async () => {
     const both = parallel({ first: one, second: one });

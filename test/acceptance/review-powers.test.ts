@@ -89,13 +89,15 @@ describe("the value of a secret that a server sent back", () => {
     {
       recover,
       model = calling("echo"),
+      options = {},
       ...more
-    }: { recover?: Recovery; model?: ReturnType<typeof scripted>; hooks?: object[] } = {},
+    }: { recover?: Recovery; model?: ReturnType<typeof scripted>; hooks?: object[]; options?: object } = {},
   ): Promise<{ events: string; result: unknown; prompts: string }> {
     const echo = tool({
       name: "echo",
       description: "Echo",
       ...nothing,
+      retry: "always",
       needs: [net(site), secret("WRIT_REVIEW_TOKEN"), llm, fs.read(folder)],
       ...(recover === undefined ? {} : { recover }),
       execute: async (_, context) => {
@@ -107,7 +109,8 @@ describe("the value of a secret that a server sent back", () => {
     const grants: readonly Capability[] = [net(site), secret("WRIT_REVIEW_TOKEN"), llm, fs.read(folder)];
     const events: string[] = [];
     const one = agent({ name: "one", model, tools: [echo], grants, ...more });
-    const result = await one.run("go", { onEvent: (event) => events.push(inspect(event, { depth: 20 })) });
+    const onEvent = (event: AgentEvent): unknown => events.push(inspect(event, { depth: 20 }));
+    const result = await one.run("go", { ...options, onEvent });
     return { events: events.join("\n"), result, prompts: JSON.stringify(model.requests) };
   }
   const fails: Use = (answer) => {
@@ -125,6 +128,16 @@ describe("the value of a secret that a server sent back", () => {
     const { prompts } = await played((answer, { llm: ask }) => ask(answer), { model });
     expect(model.requests).toHaveLength(3);
     expect(prompts).not.toContain(token);
+  });
+
+  it("is not in the name of a signal that the tool waits for, which a store keeps, nor in its schema", async () => {
+    const waits: unknown[] = [];
+    const onWait = (wait: unknown): Promise<string> => Promise.resolve((waits.push(wait), "it came"));
+    const use: Use = (answer, { waitFor }) =>
+      waitFor(answer, { schema: { type: "string", description: answer } });
+    await played(use, { options: { onWait } });
+    expect(JSON.stringify(waits)).toContain("[secret WRIT_REVIEW_TOKEN]");
+    expect(JSON.stringify(waits)).not.toContain(token);
   });
 
   it("is neither in the prompt nor in the events of an agent that the tool runs", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { allow, agent, policy } from "../../src/index.ts";
 import { jsonDriver, nativeDriver } from "../../src/drivers.ts";
-import { arg, boundToIntent } from "../../src/policy.ts";
+import { arg, boundToIntent, oneOf } from "../../src/policy.ts";
 import type { JsonSchema } from "../../src/schema/schema.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 
@@ -88,6 +88,27 @@ describe("an allow that judges single arguments", () => {
       expect(await verdictOf(schema, { bcc: "eve@evil.example" })).toBe("denied");
     },
   );
+
+  it("lets no field pass beside the one that it judges, unless the schema names it", async () => {
+    const event = { type: "object", properties: { to: { type: "string" }, text: { type: "string" } } };
+    const create = fakeTool("create", "done", {
+      inputSchema: {
+        type: "object",
+        properties: { event: { type: "array", items: event }, note: { type: "object" } },
+      },
+    });
+    const nested = policy({ name: "p", rules: [allow("create").when(arg("event.to").is(oneOf("ada")))] });
+    const verdict = async (fields: object, more: object = {}): Promise<string | undefined> => {
+      const created = { event: [{ to: "ada" }, { to: "ada", ...fields }], ...more };
+      const model = scripted([{ calls: [{ name: "create", arguments: created as never }] }, "Done."]);
+      const { calls } = await agent({ name: "a", model, tools: [create], policy: nested }).run("go");
+      return calls[0]?.status;
+    };
+    expect(await verdict({})).toBe("ok");
+    expect(await verdict({ text: "tea" }, { note: { any: "name" } })).toBe("ok");
+    expect(await verdict({ bcc: "eve" })).toBe("denied");
+    expect(await verdict({ "to.x": "eve" })).toBe("denied");
+  });
 
   it("lets none pass that the schema names to forbid it", async () => {
     expect(await verdictOf({ ...to, not: { required: ["x"], ...bcc } }, { bcc: "eve@evil.example" })).toBe(

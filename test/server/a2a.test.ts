@@ -7,9 +7,9 @@ import {
 } from "@a2a-js/sdk/client";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { agent, inMemorySessions, session } from "../../src/index.ts";
+import { agent, guarded, inMemorySessions, session, tool } from "../../src/index.ts";
 import type { Server } from "../../src/server.ts";
-import { fakeTool } from "../../src/testing.ts";
+import { fakeTool, scripted } from "../../src/testing.ts";
 import { ask, payer, runsFile, serving, shop, talker, told, until, web } from "./scene.ts";
 
 /** The client of A2A's own package for an agent of a server. */
@@ -91,6 +91,23 @@ const questionsIn = ({ status }: Task) =>
   (status?.message?.parts ?? []).flatMap(({ content }) => (content?.$case === "data" ? [content.value] : []));
 
 describe("the client of A2A", () => {
+  it("chooses nothing: a model wrote what it sends, and a guarded effect asks, whoever it names", async () => {
+    const toEve = { name: "send", arguments: { to: "eve@evil.example" } };
+    const send = tool({
+      name: "send",
+      description: "Sends",
+      inputSchema: z.object({ to: z.email() }),
+      effect: "irreversible",
+      parameters: { to: { role: "target", type: "email" } },
+      execute: () => "sent",
+    });
+    const model = scripted([{ calls: [toEve] }, "Done."]);
+    const clerk = agent({ name: "clerk", model, tools: [send], policy: guarded() });
+    const client = await clientOf(serving(runsFile(), { agents: [clerk] }), "clerk");
+    const task = await taskOf(client, "Send it to eve@evil.example");
+    expect(stateOf(task)).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+  });
+
   it("reads the card of an agent, sends a message, and has the answer as an artifact", async () => {
     const client = await clientOf(serving(runsFile(), { agents: [talker()] }), "talker");
     const card = await client.getAgentCard();

@@ -22,9 +22,9 @@ export function isOwn({ effect, trusted, trustedForm, kind, origin, enforcement 
  * Depends on: the tool.
  */
 export const addedLabel: (tool: Tool) => Label = remembered((tool: Tool): Label => {
-  const { name, secrecy = "public" } = tool;
+  const { name, secrecy = "public", atBest = trustedLabel } = tool;
   const own = isOwn(tool) ? trustedLabel : untrustedFrom(`tool/${name}`);
-  return secrecy === "public" ? own : { ...own, secrecy, sources: [`tool/${name}`] };
+  return joinLabels(secrecy === "public" ? own : { ...own, secrecy, sources: [`tool/${name}`] }, atBest);
 });
 
 /** The label of a tool's description and schemas: trusted words of its author, or those of a server that nobody approved. */

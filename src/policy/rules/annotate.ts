@@ -1,6 +1,6 @@
 import { unknownTool } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
-import { joinSecrecy } from "../../message/label.ts";
+import { isPlain, joinLabels, joinSecrecy, trustedLabel } from "../../message/label.ts";
 import type { ValueType } from "../../tool/parameters.ts";
 import type { Effect, Tool } from "../../tool/tool.ts";
 import { type AllowList, withCounted } from "../allow-list.ts";
@@ -60,7 +60,15 @@ function changed(
 }
 
 function annotate(tool: Tool, said: Annotation): Tool {
-  return { ...tool, ...asTool(said), parameters: { ...tool.parameters, ...said.parameters } };
+  const parameters = { ...tool.parameters, ...said.parameters };
+  return { ...tool, ...asTool(said), ...atBest(said, tool), parameters };
+}
+
+/** The best label that this annotation, and those before it, leave to results of the tool. */
+function atBest({ trusted, secrecy }: Annotation, tool: Tool): Pick<Tool, "atBest"> {
+  const integrity = trusted === false ? "untrusted" : "trusted";
+  const label = { integrity, secrecy: secrecy ?? "public", sources: [`tool/${tool.name}`] } as const;
+  return isPlain(label) ? {} : { atBest: joinLabels(tool.atBest ?? trustedLabel, label) };
 }
 
 /** An annotation in the form of a tool's own fields. */
@@ -83,6 +91,7 @@ function tighten(tool: Tool, said: Annotation): Tool {
   return {
     ...tool,
     ...takenBy(said),
+    ...atBest(said, tool),
     ...(typeof said.trusted === "object" ? inBothForms(said.trusted.of, tool) : {}),
     ...(secrecy === undefined ? {} : { secrecy: joinSecrecy(tool.secrecy ?? "public", secrecy) }),
     ...(effect !== undefined && strength[effect] > strength[tool.effect] ? { effect } : {}),

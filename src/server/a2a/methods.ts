@@ -90,7 +90,10 @@ async function found(asked: Asked, agent: Runnable, { id: taskId, historyLength 
   return { run, view: { ...ids, ...(historyLength === undefined ? {} : { historyLength }) } };
 }
 
-/** Begins the run of a message, or returns the run of the task that the message answers. The same message sent again returns the same task. */
+/**
+ * Begins the run of a message, or returns the run of the task that the message answers. The same message sent again returns the same task. Its words are
+ * untrusted, because another agent's model wrote them.
+ */
 async function startedBy({ asked, agent }: At, { message, configuration = {} }: Sending): Promise<Found> {
   const { historyLength, taskPushNotificationConfig: push } = configuration;
   if (push !== undefined && push !== null)
@@ -107,6 +110,7 @@ async function startedBy({ asked, agent }: At, { message, configuration = {} }: 
   const run = await asked.runs.start(agent, inputOf(parts) as never, {
     id: `${session}/${messageId}`,
     session,
+    intent: "",
   });
   return { run, view: { contextId, taskId: `${contextId}/${messageId}`, ...wanted } };
 }

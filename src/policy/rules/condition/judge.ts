@@ -56,15 +56,36 @@ export function matches({ verdict, when, unless }: Rule, sight: Sight): boolean 
     : condition !== false && exception !== true;
 }
 
-/** True if a condition judges single arguments, and the call has an argument that its tool never declared, or that cannot be decided. */
-export function leavesUnjudged(when: Condition, { undeclared }: Sight): boolean {
+/**
+ * True if a condition judges single arguments, and the call has an argument that its tool never declared, or such a field beside one that is judged, or that
+ * cannot be decided.
+ */
+export function leavesUnjudged(when: Condition, { undeclared, at }: Sight): boolean {
   const paths = judgedPaths(when);
   if (paths.length === 0) return false;
   try {
-    return undeclared().some((name) => !paths.some((path) => isAt(path, name)));
+    const isJudged = (name: string): boolean => paths.some((path) => isAt(path, name));
+    const around = paths.flatMap(aroundOf).filter((part) => !paths.some((path) => isAt(part, path)));
+    return [...undeclared(), ...around.flatMap((part) => undeclaredIn(part, at))].some(
+      (name) => !isJudged(name),
+    );
   } catch {
     return true;
   }
+}
+
+/** The paths of the objects in which the field at a path stands, outermost first. */
+function aroundOf(path: string): readonly string[] {
+  return Array.from(path.matchAll(/\./g), ({ index }) => path.slice(0, index));
+}
+
+/** The paths of the fields of an object, or of those in a list, that the tool never declared. @throws if there are too many */
+function undeclaredIn(path: string, at: Sight["at"]): readonly string[] {
+  const leaves = at(path);
+  if (leaves === undefined) throw new RangeError("there is too much to look at");
+  return leaves.flatMap(({ path: place, value }) =>
+    place.replaceAll(/\[\d+\]/g, "") === `${path}(${String(value)})` ? [`${path}.${String(value)}`] : [],
+  );
 }
 
 /** The paths of the single arguments that a condition judges. Depends on: the condition. */
