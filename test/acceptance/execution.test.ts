@@ -65,7 +65,11 @@ describe("the probes that peers fail", () => {
       concurrency: 1,
     });
     await limited("go");
-    expect(entries).toEqual(["x begins", "x ends", "y begins", "y ends"]);
+    const inTurn = ["x begins", "x ends", "y begins", "y ends"];
+    expect(entries).toEqual(inTurn);
+    const model = scripted([calls("x", "y"), "done"]);
+    await limited.with({ model, concurrency: 1.5 })("go"); // not two
+    expect(entries).toEqual([...inTurn, ...inTurn]);
     const exclusive = diary();
     const one = waiting("one", 10, { note: exclusive.note, exclusive: true });
     await agent({ name: "a", model: scripted([calls("one", "one"), "done"]), tools: [one] })("go");
