@@ -15,6 +15,7 @@ import {
   boolean,
   callable,
   either,
+  filled,
   fits,
   having,
   kindOf,
@@ -90,7 +91,7 @@ const routing: Shape<unknown> = {
   wanted: '"first" or an object like { threshold: 0.5 }',
   misfit: (value) =>
     fits(record, value)
-      ? closed({ threshold: anything, otherwise: anything }).misfit(value)
+      ? closed({ threshold: optional(number), otherwise: optional(string) }).misfit(value)
       : oneOf("first").misfit(value),
 };
 
@@ -194,7 +195,7 @@ const runShapes: Readonly<Record<string, Shape<unknown>>> = {
   account,
   accept: listOf(oneOf(...recordParts), `a list of ${recordParts.join(", ")}`),
   parent: named("the `run` of a tool's context", record),
-  runId: string,
+  runId: filled,
   round: number, // the functions of a repetition pass their second argument to agents as it is
 };
 

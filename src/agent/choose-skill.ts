@@ -11,6 +11,7 @@ import type { JsonSchema } from "../schema/schema.ts";
 import { type Interrupt, untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
 import { after, inOrder, type Maybe } from "../util/maybe.ts";
+import { kindOf } from "../util/shape.ts";
 import { lenientObject } from "../util/lenient-json.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -62,7 +63,9 @@ export function chooseSkill(choosing: Choosing): Maybe<Choice> {
 /** The skill that the author's function names. @throws WritError `function-failed` */
 function selectedBy({ name, selectSkill }: AgentPlan, input: Json): string | undefined {
   try {
-    return selectSkill?.(input) ?? undefined; // plain JavaScript may return null
+    const selected: unknown = selectSkill?.(input) ?? undefined; // plain JavaScript may return null
+    if (selected === undefined || typeof selected === "string") return selected;
+    throw new TypeError(`it must return the name of a skill at once, and returned ${kindOf(selected)}`);
   } catch (cause) {
     throw new WritError(
       "function-failed",

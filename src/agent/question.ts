@@ -3,6 +3,7 @@ import { readConversation, meansConversation } from "../message/conversation.ts"
 import { fileText } from "../message/file-part.ts";
 import type { Message, UserMessage } from "../message/message.ts";
 import { type Json, jsonOrNull } from "../util/json.ts";
+import { leaveUnheard } from "../util/maybe.ts";
 import { fits, kindOf, record } from "../util/shape.ts";
 
 /** A question that is not plain text: parts, or the messages of a conversation. */
@@ -62,6 +63,7 @@ function faultOf(input: unknown): string | undefined {
   if (typeof input === "function" || typeof input === "symbol" || typeof input === "bigint")
     return `it is a ${typeof input}; ${takes}`;
   if (typeof input !== "object" || Array.isArray(input)) return undefined;
+  leaveUnheard(input);
   if ("then" in input && typeof input.then === "function") return "it is a promise: await it first";
   const isPlain = fits(record, input) && isPlainObject(input);
   if (!isPlain) return `it is ${kindOf(input)} of the class ${className(input)}; ${takes}`;

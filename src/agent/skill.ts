@@ -168,11 +168,11 @@ const definitionLike = named("an object like { name, description, tools }", reco
 /** The fields of both kinds; their contents are checked one by one. */
 const fields: { readonly [Field in SkillField]: Shape<unknown> } = {
   name: anything,
-  description: anything,
+  description: string,
   knowledge: anything,
   input: anything,
-  modelDescription: anything,
-  instructions: anything,
+  modelDescription: optional(string),
+  instructions: optional(string),
   tools: anything,
   output: anything,
   parse: optional(callable),

@@ -12,6 +12,7 @@ import { type AnswerHere, type Approval, boundsOf } from "../run/approval.ts";
 import { handedOver, RunWaits } from "../run/waits.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
+import { didYouMean } from "../util/nearest.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson, wholeJson } from "../util/json.ts";
 import {
   type Call,
@@ -163,6 +164,11 @@ async function answerOf(request: ApprovalRequest, fate: Ready): Promise<PersonsA
         approved: false,
         reason: "the answer was neither true nor false, nor an object whose `approved` is",
       };
+    const other = Object.keys(answer).find((field) => !answerFields.includes(field)); // may be an edit under a wrong name
+    if (other !== undefined) {
+      const near = didYouMean(other, answerFields) || `; known are ${answerFields.join(", ")}`;
+      return { approved: false, reason: `the answer has the unknown field ${JSON.stringify(other)}${near}` };
+    }
     const also = answeredAlong(answer, behind);
     if (typeof also === "string") return { approved: false, reason: also };
     const read = readAnswer(answer, request);
@@ -171,6 +177,15 @@ async function answerOf(request: ApprovalRequest, fate: Ready): Promise<PersonsA
     return { approved: false, reason: `asking failed: ${messageOf(error)}` };
   }
 }
+
+const answerFields: readonly string[] = Object.keys({
+  approved: true,
+  for: true,
+  free: true,
+  arguments: true,
+  reason: true,
+  also: true,
+} satisfies Record<keyof AnswerHere, true>);
 
 /** The warning that a call was denied for want of a person: the run may answer as if the call had been made, so its author must hear of it. */
 function nobodyToAsk({ agent, tool, reason }: ApprovalRequest): Warning {

@@ -16,7 +16,7 @@ import type { Tool } from "../tool/tool.ts";
 import { argumentProblem } from "../tool/wrong-values.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
-import { after, type Maybe } from "../util/maybe.ts";
+import { after, leaveUnheard, type Maybe } from "../util/maybe.ts";
 import { plainJson } from "../util/plain-json.ts";
 import { sameJson } from "../util/same-json.ts";
 import { askPerson, decidedFact, unseenIn } from "./ask.ts";
@@ -346,6 +346,7 @@ function decisionOf(policy: Policy, request: CallRequest): Decision {
       return typeof decision.rule === "string" && typeof decision.reason === "string"
         ? decision
         : wordless(decision);
+    leaveUnheard(decision);
     const gave =
       (decision as unknown) instanceof Promise
         ? "a promise: it must answer at once"

@@ -1,7 +1,9 @@
-import { checkArguments } from "../error/check-shape.ts";
-import { list, record } from "../util/shape.ts";
+import { checkArguments, closed } from "../error/check-shape.ts";
+import { oneOf, optional } from "../util/shape.ts";
 import type { Journal } from "./journal.ts";
-import { type JournalRecord, recordedJournal } from "./recorded-journal.ts";
+import { type JournalRecord, recordedJournal, recordsShape } from "./recorded-journal.ts";
+
+const optionsShape = closed({ mode: optional(oneOf("replay")) });
 
 /** A journal whose records can be read, to be stored elsewhere or given to another run. */
 export interface MemoryJournal extends Journal {
@@ -32,7 +34,7 @@ export function memoryJournal(
   records: readonly JournalRecord[] = [],
   options: MemoryJournalOptions = {},
 ): MemoryJournal {
-  checkArguments("memoryJournal()", { records }, { records: list(record) });
+  checkArguments("memoryJournal()", { records, options }, { records: recordsShape, options: optionsShape });
   const kept = [...records];
   let keys: Set<string> | undefined; // made when the first record is kept: a replay keeps none
   const journal = recordedJournal(records, (record) => {

@@ -1,6 +1,6 @@
 import { checkArguments } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
-import { callable, list, optional, record } from "../util/shape.ts";
+import { callable, list, object, optional, type Shape, string } from "../util/shape.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
 import type { Json } from "../util/json.ts";
 import type { Maybe } from "../util/maybe.ts";
@@ -117,8 +117,13 @@ interface KnownRecord {
   looked: Json | undefined;
 }
 
+/** Records of an earlier process: one that is read under other names would not be found, and its effect would happen again. */
+export const recordsShape: Shape<readonly JournalRecord[]> = list(
+  object({ key: string, fingerprint: string, json: optional(string) }),
+);
+
 /** The arguments of `recordedJournal()`. */
-const given = { records: list(record), keep: callable, keepQuestion: optional(callable) };
+const given = { records: recordsShape, keep: callable, keepQuestion: optional(callable) };
 
 /** The records by key: of two with the same key, the later counts. */
 function knownIn(records: readonly JournalRecord[]): Map<string, KnownRecord> {

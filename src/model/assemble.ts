@@ -27,9 +27,11 @@ export interface Reply {
 export interface Assembler {
   /** Takes the next delta. Returns the call that this delta completed, if any. */
   push(delta: Delta): ToolCall | undefined;
-  /** The reply, once the last delta was taken. */
-  reply(): Reply;
+  /** The reply, once the last delta was taken. Of one that was cut at the token limit the last call cannot run, unless it was complete and has begun. */
+  reply(hasBegun?: HasBegun): Reply;
 }
+
+type HasBegun = (call: ToolCall) => boolean;
 
 /** A call as its provider began it, with its place among the calls of the reply. */
 export interface CallStart {
@@ -107,12 +109,12 @@ class ReplyAssembler implements Assembler {
     return undefined;
   }
 
-  reply(): Reply {
+  reply(hasBegun: HasBegun = () => false): Reply {
     if (this.end === undefined) throw this.invalid("it broke off before its end", { retryable: true });
     const { finishReason, usage, response, unreadable } = this.end;
     const closed = this.parts.map(closePart); // of just this length: a list that grows has room for 16 more, and a run keeps its replies
     const said = closed.some(isEmptyText) ? closed.filter((part) => !isEmptyText(part)) : closed;
-    const parts = finishReason === "length" ? cutLastCall(said) : said;
+    const parts = finishReason === "length" ? cutLastCall(said, hasBegun) : said;
     const reply: Reply = { message: { role: "assistant", parts }, finishReason, usage, response };
     return unreadable === undefined ? reply : { ...reply, unreadable };
   }
@@ -190,11 +192,12 @@ function isEmptyText(part: ReplyPart): boolean {
   );
 }
 
-/** The parts of a reply that was cut at the token limit: its last call may be cut too, even if the rest happens to parse. */
-function cutLastCall(parts: readonly ReplyPart[]): readonly ReplyPart[] {
+/** The parts of a reply that was cut at the token limit: its last call may be cut too, even if the rest happens to parse. What has begun is not told otherwise. */
+function cutLastCall(parts: readonly ReplyPart[], hasBegun: HasBegun): readonly ReplyPart[] {
   const last = parts.findLastIndex((part) => part.type === "tool-call");
   return parts.map((part, index) => {
-    if (index !== last || part.type !== "tool-call" || part.malformed !== undefined) return part;
+    if (index !== last || part.type !== "tool-call" || part.malformed !== undefined || hasBegun(part))
+      return part;
     const text = typeof part.arguments === "string" ? part.arguments : JSON.stringify(part.arguments);
     return { ...part, arguments: text, malformed: "the reply was cut off at the token limit" };
   });

@@ -1,4 +1,5 @@
 import { finite, list, optional, record, type Shape, string } from "../util/shape.ts";
+import { fromOne } from "../error/check-shape.ts";
 import type { ModelSettings } from "./model.ts";
 
 /** A number that JSON does not write as null. */
@@ -9,7 +10,7 @@ export const settingShapes: { readonly [Field in keyof Required<ModelSettings>]:
   temperature: amount,
   topP: amount,
   topK: amount,
-  maxOutputTokens: amount,
+  maxOutputTokens: optional(fromOne),
   stopSequences: optional(list(string, "a list of strings")),
   seed: amount,
   frequencyPenalty: amount,

@@ -1,6 +1,6 @@
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
-import { type Json, toJson } from "../util/json.ts";
+import { type Json, wholeJson } from "../util/json.ts";
 
 /** The place of the values to hide. A service can send back the secret it was sent: results of tools and requests to models pass through here. */
 type Where = Pick<Host, "powers">;
@@ -37,7 +37,7 @@ function clean(value: unknown, scrub: Scrub): unknown {
 
 /** The progress that a tool reported, without secrets: a copy, since the tool may change its own. A value that is not JSON becomes null. */
 export function toldProgress(value: Json, where: Where): Json {
-  const json = toJson(value);
+  const json = wholeJson(value);
   return json.ok ? withoutSecrets(json.value, where) : null;
 }
 

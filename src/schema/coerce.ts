@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type JsonObject, parseJson, own } from "../util/json.ts";
+import { parseCallJson } from "../util/call-json.ts";
+import { isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
 import { type Issue, pathText } from "./schema.ts";
 import type { Guide } from "./standard.ts";
 import type { Work } from "./visit.ts";
@@ -21,7 +22,7 @@ interface WorkedGuide extends Guide {
  *
  * - a number or boolean becomes text where text is wanted (an integer only if a double holds it exactly);
  * - text becomes a number or boolean where one is wanted and the text is how JSON writes it;
- * - text that is JSON becomes the object or list that is wanted (models encode twice);
+ * - text that is JSON, without a key twice, becomes the object or list that is wanted (models encode twice);
  * - a list of one object becomes that object where the whole value is to be an object.
  *
  * Never changes null, and never its input. Undefined when nothing can be changed; nothing more is changed when no work is left. Whether the result fits is for the schema to say.
@@ -61,7 +62,7 @@ function fromText(text: string, wanted: ReadonlySet<string>): unknown {
   if (numeric && isExact(number) && String(number) === text) return number;
   if (wanted.has("boolean") && (text === "true" || text === "false")) return text === "true";
   if (!wanted.has("object") && !wanted.has("array")) return undefined;
-  const parsed = parseJson(text);
+  const parsed = parseCallJson(text);
   if (!parsed.ok) return undefined;
   return (isJsonObject(parsed.value) && wanted.has("object")) ||
     (Array.isArray(parsed.value) && wanted.has("array"))

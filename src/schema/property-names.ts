@@ -35,22 +35,36 @@ export const argumentNames: (schema: JsonSchema) => ReadonlySet<string> = rememb
 });
 
 /**
- * The names that stand where a path of names, through lists, has one that the schema does not have; undefined for a path that it has, or that leads where it
- * says nothing of names.
+ * The names that stand where a dotted path, through lists, has one that the schema does not have; undefined for a path that it has, or that leads where it
+ * says nothing of names or, by `isOpen`, has room for others.
  */
-export function namesInstead(schema: JsonSchema, path: readonly string[]): readonly string[] | undefined {
-  let parts: readonly Json[] = [schema];
+export function namesInstead(
+  schema: JsonSchema,
+  path: string,
+  isOpen: (part: JsonObject) => boolean = isMap,
+): readonly string[] | undefined {
+  const instead = (part: Json, rest: string): readonly string[] | undefined => {
+    const here = besides(schema, [part], true);
+    if (here.some(isOpen) || here.every((each) => own(each, "properties") === undefined)) return undefined;
+    const fields = here.flatMap((each) => Object.entries(mapAt(each, "properties")));
+    const ways = fields.filter(([name]) => rest === name || rest.startsWith(`${name}.`));
+    if (ways.length === 0) return fields.map(([name]) => name);
+    const found = ways.map(([name, field]) =>
+      rest === name ? undefined : instead(field, rest.slice(name.length + 1)),
+    );
+    return found.find((names) => names !== undefined && !found.includes(undefined));
+  };
   try {
-    for (const name of path) {
-      const here = besides(schema, parts, true);
-      if (here.some(isMap) || here.every((part) => own(part, "properties") === undefined)) return undefined;
-      parts = here.flatMap((part) => own(mapAt(part, "properties"), name) ?? []);
-      if (parts.length === 0) return here.flatMap((part) => Object.keys(mapAt(part, "properties")));
-    }
+    return instead(schema, path);
   } catch {
-    // A reference of it leads nowhere.
+    return undefined; // a reference of it leads nowhere
   }
-  return undefined;
+}
+
+/** True for a schema of objects that may have fields which it does not name. */
+export function hasRoom(part: JsonObject): boolean {
+  if (own(part, "properties") === undefined) return isMap(part);
+  return own(part, "patternProperties") !== undefined || own(part, "additionalProperties") !== false;
 }
 
 /** True for a schema of objects whose names are not known beforehand. */

@@ -160,15 +160,24 @@ const openingKeywords = [
 
 /** Libraries leave open whether further properties may come; a model is told plainly that it shall add none, at no depth. */
 function closed(schema: JsonObject): JsonSchema {
-  const { items, anyOf, oneOf, properties } = schema;
-  if (isJsonObject(items)) return { ...schema, items: closed(items) };
-  if (properties === undefined && Array.isArray(anyOf)) return { ...schema, anyOf: anyOf.map(closedPart) };
-  if (properties === undefined && Array.isArray(oneOf)) return { ...schema, oneOf: oneOf.map(closedPart) };
-  if (own(schema, "type") !== "object" || openingKeywords.some((name) => Object.hasOwn(schema, name)))
-    return schema;
-  if (!isJsonObject(properties)) return { ...schema, additionalProperties: false };
-  const parts = Object.entries(properties).map(([name, part]) => [name, closedPart(part)] as const);
-  return { ...schema, properties: Object.fromEntries(parts), additionalProperties: false };
+  const parts = Object.entries(schema).map(
+    ([name, part]) => [name, closedWithin(schema, name, part)] as const,
+  );
+  const inner = Object.fromEntries(parts);
+  const isOpen =
+    own(schema, "type") !== "object" || openingKeywords.some((name) => Object.hasOwn(schema, name));
+  return isOpen ? inner : { ...inner, additionalProperties: false };
+}
+
+/** The value of a keyword, with its schemas closed. Alternatives beside `properties` describe one object with these: none of them knows all of its fields. */
+function closedWithin(schema: JsonObject, keyword: string, value: Json): Json {
+  if (keyword === "properties" && isJsonObject(value))
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, closedPart(part)]));
+  if (keyword === "items" || keyword === "additionalProperties") return closedPart(value);
+  const isList =
+    keyword === "prefixItems" ||
+    ((keyword === "anyOf" || keyword === "oneOf") && !Object.hasOwn(schema, "properties"));
+  return isList && Array.isArray(value) ? value.map(closedPart) : value;
 }
 
 function closedPart(part: Json): Json {

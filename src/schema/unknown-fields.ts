@@ -24,21 +24,25 @@ interface Walk {
 
 function look(value: unknown, schema: Json | undefined, walk: Walk): void {
   if (!isJsonObject(schema)) return;
-  if (Array.isArray(value)) return lookInList(value, schema, walk);
-  if (!isJsonObject(value)) return;
+  if (Array.isArray(value)) lookInList(value, schema, walk);
+  else if (isJsonObject(value)) lookInFields(value, schema, walk);
+  else return;
+  lookInChoice(value, schema, walk);
+}
+
+function lookInFields(value: JsonObject, schema: JsonObject, walk: Walk): void {
   const properties = mapAt(schema, "properties");
-  const isClosed =
-    own(schema, "additionalProperties") === false && !Object.hasOwn(schema, "patternProperties");
+  const others = Object.hasOwn(schema, "patternProperties") ? undefined : own(schema, "additionalProperties");
   for (const name of Object.keys(value)) {
     const field = value[name];
     if (field === undefined) continue;
     walk.path.push(name);
     if (Object.hasOwn(properties, name)) look(field, properties[name], walk);
-    else if (isClosed)
+    else if (others === false)
       walk.found.push({ path: [...walk.path], message: unknownField(Object.keys(properties)) });
+    else look(field, others, walk);
     walk.path.pop();
   }
-  lookInChoice(value, schema, walk);
 }
 
 function lookInList(list: readonly unknown[], schema: JsonObject, walk: Walk): void {
@@ -52,7 +56,11 @@ function lookInList(list: readonly unknown[], schema: JsonObject, walk: Walk): v
 }
 
 /** Of the alternatives that can be meant, the one with the fewest unknown fields counts. */
-function lookInChoice(value: JsonObject, schema: JsonObject, { path, found }: Walk): void {
+function lookInChoice(
+  value: JsonObject | readonly unknown[],
+  schema: JsonObject,
+  { path, found }: Walk,
+): void {
   const [any, one] = [own(schema, "anyOf"), own(schema, "oneOf")];
   if (any === undefined && one === undefined) return;
   const choices = [...listOf(any), ...listOf(one)];
@@ -67,10 +75,12 @@ function lookInChoice(value: JsonObject, schema: JsonObject, { path, found }: Wa
 }
 
 /** True when the value has every constant that the alternative fixes, like a tag `type: "circle"`; one that may be left out can be. */
-function canBeMeant(value: JsonObject, choice: Json): boolean {
+function canBeMeant(value: JsonObject | readonly unknown[], choice: Json): boolean {
   if (!isJsonObject(choice)) return false;
-  const type = own(choice, "type") ?? "object";
-  if (![type, ...listOf(type)].includes("object")) return false;
+  const kind = isJsonObject(value) ? "object" : "array";
+  const type = own(choice, "type") ?? kind;
+  if (![type, ...listOf(type)].includes(kind)) return false;
+  if (!isJsonObject(value)) return true;
   const required = listOf(own(choice, "required"));
   return Object.entries(mapAt(choice, "properties")).every(([name, field]) => {
     const fixed = isJsonObject(field) ? own(field, "const") : undefined;

@@ -4,7 +4,19 @@ import { isPlain } from "../message/label.ts";
 import { labelOfAll, type Message, sinceAsked } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import { actsIn, type Act, type EffectOf } from "../tool/acts.ts";
-import { object, oneOf, callable, either, having, optional, shapeOf, record, string } from "../util/shape.ts";
+import {
+  anything,
+  object,
+  oneOf,
+  callable,
+  either,
+  filled,
+  having,
+  optional,
+  shapeOf,
+  record,
+  string,
+} from "../util/shape.ts";
 import { type History, historyOf } from "./history.ts";
 import { enterSession, type LeaveSession, type SessionVisit } from "./one-at-a-time.ts";
 import {
@@ -152,6 +164,8 @@ export interface ForkOptions {
   readonly atRun?: number;
 }
 
+const forkShape = closed({ newId: filled, atRun: anything });
+
 /**
  * Begins a new session as a copy of another one, or of its state after some of its runs. After that the two are independent.
  *
@@ -171,7 +185,11 @@ export async function forkSession(
   id: string,
   options: ForkOptions,
 ): Promise<SessionRecord> {
-  checkArguments("forkSession()", { store, id, options }, { store: storeShape, id: string, options: record });
+  checkArguments(
+    "forkSession()",
+    { store, id, options },
+    { store: storeShape, id: string, options: forkShape },
+  );
   const { newId, atRun } = options;
   const { version, messages, runs, summary, summaryLabel } = await store.read(id);
   const count = atRun ?? runs.length;

@@ -26,7 +26,7 @@ import {
 } from "./parameters.ts";
 
 const role = oneOf(...parameterRoles);
-const readers = object({ readers: list(anything) }, "{ readers: [...] }");
+const readers = object({ readers: list(string) }, "{ readers: [...] }");
 
 const yes = shapeOf<true>("true", (value) => value === true);
 const source: Shape<ValueSource> = refined(
@@ -71,7 +71,7 @@ interface Said {
 export function checkParameters({ name, needs = [], parameters = {} }: Said, schema: JsonSchema): void {
   for (const need of needs) readCapability(need);
   for (const field of Object.keys(parameters)) {
-    const instead = namesInstead(schema, field.split("."));
+    const instead = namesInstead(schema, field);
     if (instead === undefined) continue;
     const reason = `\`parameters\` names "${field}", which it does not take; it takes ${instead.join(", ") || "nothing"}.`;
     throw new WritError("definition-invalid", { where: `Tool "${name}"`, reason });

@@ -28,6 +28,11 @@ export class Labelled<Value> {
     this.value = value;
     this.label = label;
   }
+
+  /** Inside of a result its label would be lost. @throws TypeError always */
+  toJSON(): never {
+    throw new TypeError("`labelled()` stands inside of it: label the whole result");
+  }
 }
 
 /**
@@ -51,7 +56,8 @@ export class Labelled<Value> {
  * ```
  */
 export function labelled<Value>(value: Value, label: Partial<Label>): Labelled<Value> {
-  if (!isLabel({ integrity: "trusted", secrecy: "public", sources: [], ...label }))
+  const whole = { integrity: "trusted", secrecy: "public", sources: [], ...label };
+  if (!isLabel(whole) || Object.keys(whole).length > 3)
     throw new WritError("definition-invalid", {
       where: "labelled()",
       reason:

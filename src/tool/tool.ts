@@ -16,6 +16,7 @@ import {
   record,
   shapeOf,
   shownValue,
+  string as text,
   anything,
   type Shape,
   either,
@@ -353,7 +354,7 @@ export const timeoutShape: Shape<unknown> = optional(
 /** The fields of a definition. */
 export const toolFields: { readonly [Field in keyof Required<AnyToolDefinition>]: Shape<unknown> } = {
   name: anything,
-  description: anything,
+  description: optional(text),
   inputSchema: anything,
   outputSchema: anything,
   execute: callable,

@@ -26,7 +26,7 @@ import type { Interrupt } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
 import { after, attempt, type Maybe } from "../util/maybe.ts";
 import { lazy } from "../util/remembered.ts";
-import { type EarlyStarts, type LeftCalls, takeEarly } from "./early.ts";
+import { type EarlyStarts, hasStarted, type LeftCalls, takeEarly } from "./early.ts";
 import { type AskingBounds, boundedModel } from "./paid-model.ts";
 import { teller } from "./tell-reply.ts";
 
@@ -221,7 +221,10 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<TimedReply> {
         takeEarly(question.early, call);
     };
     return after(isWhole ? deltas.deltas.forEach(take) : takeEach(deltas, take, stop), () => {
-      const reply = meantReply(assembler.reply(), caller);
+      const reply = meantReply(
+        assembler.reply((call) => hasStarted(question.early, call)),
+        caller,
+      );
       if (reply.finishReason === "error" && reply.unreadable === undefined) throw endedWithError(input.model);
       tell?.end(reply);
       return firstAt === undefined ? reply : { ...reply, firstAt };

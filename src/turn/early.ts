@@ -39,6 +39,11 @@ export function takeEarly(starts: EarlyStarts, call: ToolCall): void {
   (starts.calls ??= new EarlyCalls(starts.state, starts.run)).take(call);
 }
 
+/** True for a call that started while the model wrote. */
+export function hasStarted(starts: EarlyStarts | undefined, { id }: ToolCall): boolean {
+  return starts?.calls?.started?.has(id) === true;
+}
+
 /**
  * Takes the calls of a reply as they become complete, and starts those that only look or compute while the model still writes. It starts no
  * call that would be forbidden later, and none after a call that the budget forbids.

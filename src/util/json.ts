@@ -1,3 +1,4 @@
+import { leaveUnheard } from "./maybe.ts";
 import { thrownText } from "./thrown.ts";
 
 /** Any value that JSON can hold. */
@@ -89,7 +90,9 @@ export function toJson(value: unknown, refuse: (field: unknown) => void = () => 
 export function wholeJson(value: unknown): ParsedJson {
   if (typeof value === "function" || typeof value === "symbol")
     return { ok: false, reason: `it is a ${typeof value}` };
-  return toJson(value, refuseHidden);
+  let hidden: string | undefined;
+  const json = toJson(value, (field) => (hidden = hiddenIn(field) ?? hidden));
+  return hidden === undefined ? json : { ok: false, reason: hidden };
 }
 
 /**
@@ -171,23 +174,18 @@ function refuseBytes(value: unknown): void {
   );
 }
 
-/**
- * JSON writes a Map, an error or a promise as `{}`: whoever reads that takes it for an empty object.
- *
- * @throws TypeError for an object of a class that keeps all to itself
- */
-function refuseHidden(field: unknown): void {
-  if (typeof field !== "object" || field === null || Array.isArray(field)) return;
+/** The fault of an object of a class that keeps all to itself. JSON writes a Map, an error or a promise as `{}`: whoever reads that takes it for an empty object. */
+function hiddenIn(field: unknown): string | undefined {
+  if (typeof field !== "object" || field === null || Array.isArray(field)) return undefined;
   const prototype: unknown = Object.getPrototypeOf(field);
-  if (prototype === null || Object.getPrototypeOf(prototype) === null) return;
-  if (Object.keys(field).length > 0) return;
+  if (prototype === null || Object.getPrototypeOf(prototype) === null) return undefined;
+  if (Object.keys(field).length > 0) return undefined;
   const kind = Object.prototype.toString.call(field).slice("[object ".length, -1);
-  if (kind === "Number" || kind === "Boolean") return; // in their objects: JSON shows them
-  if (kind === "Promise") throw new TypeError("it has a promise inside: `await` it");
+  if (kind === "Number" || kind === "Boolean") return undefined; // in their objects: JSON shows them
+  leaveUnheard(field);
+  if (kind === "Promise") return "it has a promise inside: `await` it";
   const name = kind === "Object" ? field.constructor.name : kind;
-  throw new TypeError(
-    `it has ${/^[aeiou]/i.test(name) ? "an" : "a"} ${name}, of which JSON shows nothing: give plain objects, lists and texts`,
-  );
+  return `it has ${/^[aeiou]/i.test(name) ? "an" : "a"} ${name}, of which JSON shows nothing: give plain objects, lists and texts`;
 }
 
 /** The value as JSON, and null for one that is none. */

@@ -1,6 +1,11 @@
 /** A value, or the promise of one: what is there already costs no promise. */
 export type Maybe<Value> = Value | Promise<Value>;
 
+/** For what an author gave in place of a value, and is refused: nobody waits for a promise of it, and its rejection would end the process. */
+export function leaveUnheard(refused: unknown): void {
+  if (refused instanceof Promise) refused.catch(() => undefined);
+}
+
 /** Goes on with a value: at once when it is there, else when it comes. `given` is handed on: a function that is given all it needs costs no closure. */
 export function after<Value, Next>(value: Maybe<Value>, goOn: (value: Value) => Maybe<Next>): Maybe<Next>;
 export function after<Value, Next, Given>(

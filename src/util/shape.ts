@@ -1,4 +1,5 @@
 import { type JsonObject, wholeJson } from "./json.ts";
+import { leaveUnheard } from "./maybe.ts";
 
 /**
  * The place at which a value does not fit a shape (`parts[0].text`, empty for the value itself), and the
@@ -52,13 +53,16 @@ export function shapeOf<Value>(
   };
 }
 
-/** The kind of a value, in words. */
+/** The kind of a value that is refused, in words. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (value === "") return "an empty text";
   if (Array.isArray(value)) return "a list";
-  if (value instanceof Promise) return "a promise (`await` it)";
+  if (value instanceof Promise) {
+    leaveUnheard(value);
+    return "a promise (`await` it)";
+  }
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 

@@ -41,7 +41,7 @@ class TurnSlots implements Slots {
   }
 
   private async take(): Promise<() => void> {
-    if (this.free > 0) this.free -= 1;
+    if (this.free >= 1) this.free -= 1;
     else await new Promise<void>((resolve) => this.waiting.push(resolve));
     return () => this.leave();
   }

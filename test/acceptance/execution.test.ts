@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { agent, type AgentEvent, type RunOptions, tool, type TypedTool } from "../../src/index.ts";
+import {
+  agent,
+  type AgentEvent,
+  memoryJournal,
+  type RunOptions,
+  tool,
+  type TypedTool,
+} from "../../src/index.ts";
 import type { Delta } from "../../src/model/model.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import type { JsonObject } from "../../src/util/json.ts";
@@ -65,7 +72,11 @@ describe("the probes that peers fail", () => {
       concurrency: 1,
     });
     await limited("go");
-    expect(entries).toEqual(["x begins", "x ends", "y begins", "y ends"]);
+    const inTurn = ["x begins", "x ends", "y begins", "y ends"];
+    expect(entries).toEqual(inTurn);
+    const model = scripted([calls("x", "y"), "done"]);
+    await limited.with({ model, concurrency: 1.5 })("go"); // not two
+    expect(entries).toEqual([...inTurn, ...inTurn]);
     const exclusive = diary();
     const one = waiting("one", 10, { note: exclusive.note, exclusive: true });
     await agent({ name: "a", model: scripted([calls("one", "one"), "done"]), tools: [one] })("go");
@@ -142,6 +153,32 @@ describe("the probes that peers fail", () => {
     expect(ran).toEqual([]);
     const results = result.transcript.messages.filter((message) => message.role === "tool");
     expect(results.map((message) => message.status)).toEqual(["invalid", "invalid", "invalid"]);
+  });
+
+  it("does not say of a call that looked while the model wrote that it did not run, where the reply was cut behind it", async () => {
+    const ran: unknown[] = [];
+    const look = tool({
+      name: "look",
+      description: "",
+      inputSchema: { type: "object", properties: { at: { type: "number" } } },
+      effect: "read",
+      execute: ({ at }) => ran.push(at),
+    });
+    const cut = [1, 2].map((at) => ({ name: "look", arguments: { at } }));
+    const model = scripted([{ calls: cut, finishReason: "length" }, "done"]);
+    const journal = memoryJournal();
+    const looking = agent({ name: "a", model, tools: [look] });
+    const { calls } = await looking.run("go", { journal });
+    expect(calls.map(({ status }) => status)).toEqual(["ok", "ok"]);
+    expect(ran).toEqual([1, 2]);
+    const replayed = await looking.run("go", { journal: memoryJournal(journal.records, { mode: "replay" }) });
+    expect(replayed.calls).toEqual(calls);
+    const unsaid = looking.with({
+      model: scripted([{ calls: cut, finishReason: "length" }, "done"]),
+      tools: [{ ...look, effect: "undeclared" }],
+    });
+    expect((await unsaid.run("go")).calls.map(({ status }) => status)).toEqual(["ok", "invalid"]);
+    expect(ran).toEqual([1, 2, 1]);
   });
 
   it("does not let a result pass that does not match its schema [G1.2, H8.3]", async () => {

@@ -168,6 +168,17 @@ describe("labels of results", () => {
     expect(resultMessages(after.result.transcript)[1]?.label).toEqual(from("tool/read_mail", "notes/own"));
   });
 
+  it.each<readonly [where: string, execute: () => unknown]>([
+    ["inside of a result", () => ({ rows: labelled(["salary"], { secrecy: "private" }) })],
+    ["in a list", () => [labelled("salary", { secrecy: "private" })]],
+    ["with a misspelt field", () => labelled("salary", { secrcy: "private" } as never)],
+  ])("`labelled()` %s fails the call: its secrecy would be lost", async (_where, execute) => {
+    const rows = tool({ name: "rows", description: "", inputSchema: z.object({}), execute });
+    const { result } = await run([calling("rows"), "done"], [rows]);
+    expect(result.calls.map(({ status }) => status)).toEqual(["error"]);
+    expect(JSON.stringify(result.transcript)).not.toContain("salary");
+  });
+
   it("secrecy is joined as well: readers of both, and nobody where none is left", async () => {
     const reads = (name: string, readers: readonly string[]): Tool =>
       tool({ ...about, name, effect: "read", trusted: true, secrecy: { readers }, execute: () => name });

@@ -62,6 +62,12 @@ describe("the choice of a skill", () => {
     const torn = new Error("torn");
     const throwing = define({ model, selectSkill: () => { throw torn; } }); // prettier-ignore
     await expect(throwing.run("x")).rejects.toMatchObject({ code: "function-failed", cause: torn });
+    for (const named of [Promise.resolve("reader"), { name: "reader" }, ["reader"], 5])
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      await expect(define({ model, selectSkill: () => named as never }).run("x")).rejects.toMatchObject({
+        code: "function-failed",
+        message: expect.stringContaining("it must return the name of a skill at once"),
+      });
   });
 
   it("is by type when one skill alone takes the input: no model is asked [K6]", async () => {

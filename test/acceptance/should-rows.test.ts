@@ -313,6 +313,8 @@ describe("people and intent", () => {
       [() => Promise.reject(new Error("no terminal")), /asking failed: no terminal/],
       [() => "yes", /the answer was neither true nor false/],
       [() => ({ approved: 1 }), /the answer was neither true nor false/],
+      [() => ({ approved: true, args: {} }), /the answer has the unknown field "args"/],
+      [() => ({ approved: true, argument: {} }), /unknown field "argument"; did you mean "arguments"/],
       [() => ({ approve: true }), /the answer was neither true nor false/],
     ];
     for (const [approve, told] of answers) {

@@ -1,9 +1,8 @@
 import { WritError } from "../../error/writ-error.ts";
-import { argumentNames } from "../../schema/property-names.ts";
+import { hasRoom, namesInstead } from "../../schema/property-names.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { didYouMean } from "../../util/nearest.ts";
 import type { Policy } from "../decision.ts";
-import { isAt } from "./condition/judge.ts";
 import { conditionsIn } from "./conditions.ts";
 import { rulePolicyOf } from "./identity.ts";
 import type { Rule } from "./rule.ts";
@@ -18,22 +17,22 @@ export function checkPolicyArguments(policy: Policy, tools: readonly Tool[], age
   const { name, rules = [] } = rulePolicyOf(policy) ?? {};
   for (const [index, rule] of rules.entries()) {
     const about = tools.filter((tool) => rule.tools.includes(tool.name));
-    if (rule.tools.includes("*") || about.length === 0 || !about.every(isClosed)) continue;
-    const names = about.flatMap(({ input }) => [...argumentNames(input.jsonSchema)]);
-    const shown = rule.show ?? [];
-    const unknown = [...pathsOf(rule), ...shown].find((path) => !names.some((each) => isAt(path, each)));
-    if (unknown === undefined) continue;
-    const named = unknown.split(".", 1)[0] ?? unknown;
-    const owners = [...new Set(about.map((tool) => JSON.stringify(tool.name)))];
-    const lacking = `${owners.join(" and ")} ${owners.length === 1 ? "does" : "do"} not have`;
-    const reason = `its rule "${ruleName(rule, index)}" names the argument "${named}", which ${lacking}${didYouMean(named, names) || "."}`;
-    throw new WritError("definition-invalid", { where: `The policy "${name}" of agent "${agent}"`, reason });
+    for (const path of [...pathsOf(rule), ...(rule.show ?? [])]) {
+      const names = about.map(({ input }) => namesInstead(input.jsonSchema, path, hasRoom));
+      if (rule.tools.includes("*") || about.length === 0 || names.includes(undefined)) continue;
+      const owners = [...new Set(about.map((tool) => JSON.stringify(tool.name)))];
+      const lacking = `${owners.join(" and ")} ${owners.length === 1 ? "does" : "do"} not have`;
+      const near = didYouMean(
+        path.slice(path.lastIndexOf(".") + 1),
+        names.flatMap((each) => each ?? []),
+      );
+      const reason = `its rule "${ruleName(rule, index)}" names the argument "${path}", which ${lacking}${near || "."}`;
+      throw new WritError("definition-invalid", {
+        where: `The policy "${name}" of agent "${agent}"`,
+        reason,
+      });
+    }
   }
-}
-
-/** True for a tool that takes only the arguments in its schema. */
-function isClosed({ input: { jsonSchema } }: Tool): boolean {
-  return jsonSchema["additionalProperties"] === false && jsonSchema["patternProperties"] === undefined;
 }
 
 /** The paths of arguments for which a rule demands more than absence. */

@@ -108,6 +108,11 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
     'The settings of agent "a": `temperature` must be a finite number, got "hot".',
   ],
   [
+    "a bound of a reply in parts of a token",
+    define({ settings: { maxOutputTokens: 0.5 } }),
+    'The settings of agent "a": `maxOutputTokens` must be a whole number of at least 1, got 0.5.',
+  ],
+  [
     "toolChoice",
     define({ toolChoice: { tool: "ad" } }),
     '`toolChoice` of agent "a" lists the tool "ad", which is not there. There are: none.',
@@ -187,6 +192,11 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
       await both.run("x", { tools: ["look", "lits"] });
     },
     '`tools` of the run of "pipe(a, pipe(b, b))" lists the tool "lits", which is not there; did you mean "list"? There are: look, list.',
+  ],
+  [
+    "an id of a run without a sign",
+    inRun({ runId: "" }),
+    'The run of "a": `runId` must be a text that is not empty, got an empty text.',
   ],
   [
     "a budget of a run",

@@ -111,3 +111,14 @@ describe("a journal in memory", () => {
     ]);
   });
 });
+
+it.each([
+  [[{ key: 1, json: "1" }], {}, "`records[0].key` must be a string"],
+  [[{ name: "start", value: "{}" }], {}, "`records[0].key` must be a string"],
+  [[{ key: "start", json: "{}" }], {}, "`records[0].fingerprint` must be a string"],
+  [[{ key: "start", fingerprint: "", json: {} }], {}, "`records[0].json` must be a string"],
+  [[], { mode: "replays" }, '`options.mode` must be "replay"'],
+  [[], { mod: "replay" }, "unknown field"],
+])("records and options that nobody would find are refused: %j %j", (records, options, fault) => {
+  expect(() => memoryJournal(records as never, options as never)).toThrow(fault);
+});

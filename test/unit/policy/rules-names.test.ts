@@ -6,7 +6,13 @@ import type { JsonObject } from "../../../src/util/json.ts";
 
 const to = { type: "string" } as const;
 const people = { type: "array", items: { type: "object", properties: { mail: to } } } as const;
-const closed = { type: "object", properties: { to, people }, additionalProperties: false } as const;
+const event = { type: "object", properties: { to, "a.b": to }, additionalProperties: false } as const;
+const events = { type: "array", items: event } as const;
+const closed = {
+  type: "object",
+  properties: { to, people, event, events },
+  additionalProperties: false,
+} as const;
 
 function made(rule: RuleInput, inputSchema: JsonObject = closed): () => unknown {
   const send = tool({ name: "send", description: "", inputSchema, execute: () => "" });
@@ -27,6 +33,10 @@ describe("a rule that names an argument which none of its tools has", () => {
     deny("send").unless(arg("mail").is(boundToIntent())),
     deny("send", "note").when(unknownLinks("body")),
     ask("send").show("to", "body"),
+    allow("send").when(arg("event.too").is(boundToIntent())),
+    allow("send").when(arg("events.too").each(boundToIntent())),
+    allow("send").when(arg("event..to").is(boundToIntent())),
+    ask("send").show("event.too"),
   ])("is refused: $when $unless $show", (rule) => {
     expect(made(rule)).toThrow(/policy "mail" of agent "clerk".*rule 1.*argument/s);
   });
@@ -43,6 +53,8 @@ describe("a rule that names an argument which none of its tools has", () => {
     allow("send", "note").when(unknownLinks("text")),
     allow("note").when(arg("a.b").is(boundToIntent())),
     allow("send").when(all(arg("to").is(boundToIntent()), arg("bcc").is(absent()))),
+    allow("send").when(all(arg("events.to").each(boundToIntent()), arg("event.a.b").is(boundToIntent()))),
+    allow("send").when(arg("people.phone").is(boundToIntent())),
     allow("*").when(arg("anything").is(boundToIntent())),
     ask("send", "note").show("people.mail", "text"),
     ask("*").show("anything"),

@@ -66,6 +66,8 @@ describe("coercion without loss", () => {
     [{ type: "boolean" }, 1],
     [{ type: "object" }, "[1]"],
     [{ type: "object" }, "{"],
+    [{ type: "object" }, '{"a":1,"a":2}'],
+    [{ type: "array" }, '[{"a":1,"\\u0061":2}]'],
     [{ type: "object" }, [{}]],
     [{ type: "array" }, "{}"],
     [{ enum: [1, 2] }, "3"],

@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { unknownFields } from "../../../src/schema/unknown-fields.ts";
+import { describeIssues, type ParseResult } from "../../../src/schema/schema.ts";
+import { toSchema } from "../../../src/schema/to-schema.ts";
+import { refusingUnknown, unknownFields } from "../../../src/schema/unknown-fields.ts";
 
 const closed = (fields: object, more: object = {}) => ({
   type: "object",
@@ -31,4 +33,19 @@ it.each([
 it("an alternative whose tag must be there is not meant by a value without it", () => {
   const tagged = closed({ kind: { const: "a" }, a: {} }, { required: ["kind"] });
   expect(found({ a: 1, more: 2 }, { anyOf: [tagged, closed({ more: {} })] })).toEqual(["a"]);
+});
+
+const item = z.object({ a: z.number() });
+
+it.each([
+  ["a tuple", z.tuple([item]), [{ a: 1 }], [{ a: 1, dryRun: true }], "x[0].dryRun"],
+  ["a record", z.record(z.string(), item), { k: { a: 1 } }, { k: { a: 1, dryRun: true } }, "x.k.dryRun"],
+  ["a list that may be null", z.array(item).nullable(), [{ a: 1 }], [{ a: 1, dryRun: true }], "x[0].dryRun"],
+  ["an object with room", z.looseObject({ o: item }), { o: { a: 1 }, p: 1 }, { o: { a: 1, p: 1 } }, "x.o.p"],
+  ["other fields of a kind", z.object({}).catchall(item), { k: { a: 1 } }, { k: { a: 1, p: 1 } }, "x.k.p"],
+])("a call has no fields that zod would leave out of %s", (...[, schema, right, wrong, path]) => {
+  const { parse } = refusingUnknown(toSchema(z.object({ x: schema }), { name: "t", role: "input" }));
+  expect(parse({ x: right })).toMatchObject({ ok: true });
+  const result = parse({ x: wrong }) as ParseResult<unknown>;
+  expect(result.ok ? "" : describeIssues(result.issues)).toBe(`${path}: unknown; known: a`);
 });

@@ -209,6 +209,15 @@ describe("a session that runs are given", () => {
 });
 
 describe("forkSession", () => {
+  it("is held to its options: a misspelt one would keep all runs", async () => {
+    const store = inMemorySessions();
+    await store.create("s");
+    for (const options of [{}, { newId: "" }, { newId: "n", atrun: 1 }])
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      await expect(forkSession(store, "s", options as never)).rejects.toThrow(/`options(\.newId)?` /);
+    expect(await store.list()).toEqual(["s"]);
+  });
+
   it("begins another session with all runs or the first ones, and each goes its own way [C42]", async () => {
     const store = await threeRuns();
     const before = await store.read("s");

@@ -11,6 +11,8 @@ describe("words that plain JavaScript gets wrong", () => {
   it.each([
     ["`trusted` must be true or false", made({ trusted: "false" })],
     ["`resolves` must be true or false", made({ resolves: "no" })],
+    ["`description` must be a string", made({ description: 5 })],
+    ["`secrecy` must be", made({ secrecy: { readers: [5] } })],
     ["`exclusive` must be true or false or a function", made({ exclusive: "yes" })],
     [
       "`trusted` must be true or false",
@@ -23,6 +25,22 @@ describe("words that plain JavaScript gets wrong", () => {
     [
       "`parse` must be a function",
       () => skill({ name: "s", description: "", tools: [], parse: "x" } as never),
+    ],
+    [
+      "`description` must be a string",
+      () => skill({ name: "s", description: undefined, execute: () => 1 } as never),
+    ],
+    [
+      "`instructions` must be a string",
+      () => skill({ name: "s", description: "", tools: [], instructions: 5 } as never),
+    ],
+    [
+      "`modelDescription` must be a string",
+      () => skill({ name: "s", description: "", tools: [], modelDescription: 5 } as never),
+    ],
+    [
+      "`routing.threshold` must be a number",
+      () => agent({ name: "a", model: scripted([]), routing: { threshold: "0.5" } as never }),
     ],
     ["`execute` must be a function", () => skill({ name: "s", description: "", execute: "x" } as never)],
     [

@@ -94,7 +94,7 @@ const judgedPaths: (when: Condition) => readonly string[] = remembered((when: Co
 );
 
 /** True for the path of an argument with this name, or of a field inside it. */
-export function isAt(path: string, name: string): boolean {
+function isAt(path: string, name: string): boolean {
   return path === name || path.startsWith(`${name}.`);
 }
 
