@@ -25,6 +25,7 @@ export interface McpFlags extends Omit<ServeFlags, "port"> {
 /** `writ mcp <file…>`: serves agents and tools to MCP clients, over standard input and output, or over HTTP if a port is given. */
 export async function mcp(files: readonly string[], flags: McpFlags): Promise<ExitCode> {
   const { port } = flags;
+  if (port === undefined) refuseHttp(flags);
   const concurrency = countOf("--concurrency", flags.concurrency);
   const loaded = await Promise.all(files.map(load));
   const offer: McpOffer = { ...offerOf(flags, loaded) };
@@ -45,6 +46,14 @@ export async function mcp(files: readonly string[], flags: McpFlags): Promise<Ex
     onError: (error) => processOutput.progress(`${oneLine(String(error), 500)}\n`),
   });
   return exitCodes.answered;
+}
+
+/** @throws WritError `option-invalid` for an option that holds for HTTP alone */
+function refuseHttp({ host, tokens, origin }: McpFlags): void {
+  const given = { "--host": host === "127.0.0.1" ? undefined : host, "--tokens": tokens, "--origin": origin };
+  const advice = "It applies to HTTP: give `--port` too.";
+  for (const [option, value] of Object.entries(given))
+    if (value !== undefined) throw new WritError("option-invalid", { option, value, advice });
 }
 
 /** An agent of a file, or one made for the tools of a file without an agent. */

@@ -3,6 +3,7 @@ import type { CallRequest } from "../policy/decision.ts";
 import { explain } from "../policy/study/explain.ts";
 import { caseRequest } from "../policy/study/test-policy.ts";
 import { namesIn } from "../schema/property-names.ts";
+import { checkToolName } from "../tool/tool.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
 import { didYouMean } from "../util/nearest.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
@@ -46,6 +47,7 @@ async function requestOf(
 ): Promise<CallRequest> {
   if (others.length > 0)
     throw noArguments(others.join(" "), "Quote them, so that they are one word of the shell.");
+  checkToolName(tool);
   const call = {
     tool,
     arguments: argumentsOf(words),

@@ -3,11 +3,13 @@ import {
   anything,
   boolean,
   count,
+  either,
   filled,
   fits,
   having,
   json,
   list,
+  map,
   object,
   oneOf,
   optional,
@@ -23,7 +25,17 @@ const signal = optional(having("an AbortSignal", "addEventListener"));
 const which = closed({ id: optional(filled), session: optional(filled) });
 
 /** The functions that take more than the id of a run. */
-type Given = "answer" | "erase" | "events" | "fork" | "import" | "list" | "result" | "start" | "waiting";
+type Given =
+  | "answer"
+  | "cancel"
+  | "erase"
+  | "events"
+  | "fork"
+  | "import"
+  | "list"
+  | "result"
+  | "start"
+  | "waiting";
 
 const shapes: Readonly<Record<Given, Shape<unknown>>> = {
   answer: closed({
@@ -39,12 +51,13 @@ const shapes: Readonly<Record<Given, Shape<unknown>>> = {
       refined(record, "must be JSON, without a promise, a Map or a Set", (given) => fits(json, given)),
     ),
   }),
+  cancel: optional(string),
   erase: refined(
     which,
     "must have either the `id` of a run or a `session`",
     (given) => (given.id === undefined) !== (given.session === undefined),
   ),
-  events: closed({ after: anything, inside: optional(boolean), signal }),
+  events: closed({ after: optional(either(count, map(count))), inside: optional(boolean), signal }),
   fork: record,
   import: string,
   list: closed({
@@ -53,7 +66,9 @@ const shapes: Readonly<Record<Given, Shape<unknown>>> = {
     session: optional(string),
     prefix: optional(string),
     before: optional(string),
-    limit: optional(count),
+    limit: optional(
+      refined(count, "must be a whole number", (most) => Number.isInteger(most) || most === Infinity),
+    ),
   }),
   result: closed({ signal }),
   start: startShape,

@@ -186,7 +186,8 @@ function runsOf(options: DurableOptions, host: Host): DurableRuns {
       await store.signal(id, signal);
       await wake(id);
     },
-    cancel: async (id, reason = "it was cancelled") => cancelRun(id, reason, { ...options, host }),
+    cancel: async (id, reason) =>
+      cancelRun(id, checked("cancel", reason) ?? "it was cancelled", { ...options, host }),
     retry: async (id) => woken(await store.reopen(id)),
     list: async (wanted = {}) => store.list(checked("list", wanted)),
     show: async (id) => store.read(id),

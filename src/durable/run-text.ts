@@ -1,4 +1,5 @@
 import { WritError } from "../error/writ-error.ts";
+import { fingerprint } from "../util/hash.ts";
 import {
   anything,
   jsonObject,
@@ -17,24 +18,30 @@ import type { MovedRun } from "./run-store.ts";
 const version = 1;
 
 /**
- * A run as text, one JSON object per line: the run with the version of the form, each record, each question, and the numbers of both, so that a
- * truncated text is noticed.
+ * A run as text, one JSON object per line: the run with the version of the form, each record, each question, and the numbers of both with the fingerprint
+ * of the lines before, so that a text that was cut or changed is noticed.
  */
 export function runText({ run, records, questions }: MovedRun): string {
   const lines = [
     { form: "writ-run", version, run },
     ...records.map((record) => ({ record })),
     ...questions.map((question) => ({ question })),
-    { end: { records: records.length, questions: questions.length } },
-  ];
-  return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+  ].map((line) => JSON.stringify(line));
+  const end = { records: records.length, questions: questions.length };
+  const last = JSON.stringify({ end, fingerprint: fingerprintOf(lines) });
+  return [...lines, last].map((line) => `${line}\n`).join("");
+}
+
+function fingerprintOf(lines: readonly string[]): string {
+  return fingerprint(lines.join("\n"));
 }
 
 type Line = Readonly<Record<string, unknown>>;
 
 /** The run in a text. @throws WritError `export-broken`, `export-newer` */
 export function readRunText(text: string): MovedRun {
-  const lines = text.trimEnd().split("\n").map(readLine);
+  const texts = text.trimEnd().split(/\r?\n/);
+  const lines = texts.map(readLine);
   const [first = {}] = lines;
   const found = first["version"];
   if (first["form"] === "writ-run" && typeof found === "number" && found > version)
@@ -46,6 +53,9 @@ export function readRunText(text: string): MovedRun {
   const said = JSON.stringify(lines.at(-1)?.["end"]);
   const counted = JSON.stringify({ records: records.length, questions: questions.length });
   if (said !== counted) throw broken(lines.length, `it counts ${said}, and there are ${counted}`);
+  const made = lines.at(-1)?.["fingerprint"]; // earlier versions wrote none
+  if (made !== undefined && made !== fingerprintOf(texts.slice(0, -1)))
+    throw broken(lines.length, "it was changed: the lines before do not have its fingerprint");
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its lines were checked; the rest is JSON that a store wrote
   return { run: first["run"], records, questions } as MovedRun;
 }

@@ -1,5 +1,5 @@
 import { checkShape, closed, fromOne } from "../error/check-shape.ts";
-import { optional, type Shape } from "../util/shape.ts";
+import { count, optional, type Shape } from "../util/shape.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { outsideCalls } from "../run/around.ts";
 import type { InContext } from "../tool/power-port.ts";
@@ -43,6 +43,7 @@ const readyAtOnce = 100;
 
 /** The shape of the options of a worker. */
 export const workShape: Shape<unknown> = closed({ concurrency: optional(fromOne) });
+const drainShape = closed({ graceMs: optional(count) });
 
 /** Carries out the runs that its dispatcher hands out. */
 export class RunsWorker implements RunWorker, Workplace {
@@ -130,8 +131,9 @@ export class RunsWorker implements RunWorker, Workplace {
     return runs;
   }
 
-  drain({ graceMs = 10_000 }: { readonly graceMs?: number } = {}): Promise<void> {
-    return (this.drained = this.leave(graceMs));
+  async drain(options: { readonly graceMs?: number } = {}): Promise<void> {
+    checkShape("drain()", options, drainShape);
+    return (this.drained = this.leave(options.graceMs ?? 10_000));
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -72,8 +72,9 @@ export function hashToken(token: string): string {
 }
 
 const identity = {
-  name: shapeOf("at most 200 characters without `/` and spaces", (value) =>
-    /^[^/\p{C}\p{Z}]{1,200}$/u.test(String(value)),
+  name: shapeOf(
+    "at most 200 characters without `/` and spaces",
+    (value) => typeof value === "string" && /^[^/\p{C}\p{Z}]{1,200}$/u.test(value),
   ),
   agents: optional(list(string, "a list of names")),
 };

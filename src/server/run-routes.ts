@@ -156,10 +156,10 @@ async function start(asked: Asked): Promise<Response> {
   }
   const options = {
     ...more,
-    id: idOf(asked, id),
-    ...(session === undefined ? {} : { session: caller.prefix + session }),
+    id: storedName(caller, id ?? served.host.randomId(), "id"),
+    ...(session === undefined ? {} : { session: storedName(caller, session, "session") }),
   };
-  if (request.headers.get("accept")?.includes("text/event-stream") !== true)
+  if (request.headers.get("accept")?.toLowerCase().includes("text/event-stream") !== true)
     return begun(await runs.start(agent, input, options), caller);
   return inStream(asked, async (opened) => {
     const run = await runs.start(agent, input, options);
@@ -167,13 +167,13 @@ async function start(asked: Asked): Promise<Response> {
   });
 }
 
-/** The id of a run that is begun. @throws WritError `request-invalid` for an id that no address can name */
-function idOf({ caller, served }: Asked, id = served.host.randomId()): string {
-  const isPlace = id === "." || id === ".."; // in an address they mean a folder
-  if (id.isWellFormed() && !isPlace) return caller.prefix + id;
+/** A run or session as the store names it. @throws WritError `request-invalid` for a name that no address can have in it */
+function storedName({ prefix }: Caller, name: string, field: "id" | "session"): string {
+  const isPlace = name === "." || name === ".."; // in an address they mean a folder
+  if (name.isWellFormed() && !isPlace) return prefix + name;
   const what = isPlace ? "it is a step to another folder" : "it has half of a character";
   const reason = `${what}, so that no address names it`;
-  throw new WritError("request-invalid", { where: "`id`", reason });
+  throw new WritError("request-invalid", { where: `\`${field}\``, reason });
 }
 
 /** The response for a run that was begun, with its address: `runs` is the address of the runs, relative to the request. */
@@ -264,14 +264,14 @@ async function settle(asked: Asked): Promise<Response> {
 
 /** Begins a fork. Only the server gives settings that change its powers or run tools again: a caller could forge a result for a tool to act on. */
 async function fork(asked: Asked): Promise<Response> {
-  const { runs, caller } = asked;
+  const { runs, served, caller } = asked;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
-  const { id: wantedId, ...wanted } = asked.body as unknown as Pick<
+  const { id = served.host.randomId(), ...wanted } = asked.body as unknown as Pick<
     RunForkOptions,
     "beforeTurn" | "id" | "results"
   >;
   const { id: from } = await runOf(asked);
-  return begun(await runs.fork(from, { ...wanted, id: idOf(asked, wantedId) }), caller, "..");
+  return begun(await runs.fork(from, { ...wanted, id: storedName(caller, id, "id") }), caller, "..");
 }
 
 async function signal(asked: Asked): Promise<Response> {

@@ -252,11 +252,15 @@ describe("the export of a run", () => {
         code: "export-broken",
         data: { line },
       });
+    await expect(runs.import(text.replace('"input":"Go"', '"input":"Stop"'))).rejects.toMatchObject({
+      code: "export-broken",
+      message: expect.stringContaining("it was changed"),
+    });
     await expect(runs.import(text.replace('"version":1', '"version":2'))).rejects.toMatchObject({
       code: "export-newer",
       data: { version: 2, known: 1 },
     });
-    expect(await runs.import(text)).toMatchObject({ id: "r", moves: 1 }); // back, since it arrived nowhere
+    expect(await runs.import(text.replaceAll("\n", "\r\n"))).toMatchObject({ id: "r", moves: 1 }); // back, since it arrived nowhere
     await expect(runs.import(text)).rejects.toMatchObject({ code: "run-exists" });
   });
 });

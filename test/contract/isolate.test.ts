@@ -52,6 +52,7 @@ describe.skipIf(!works)("an isolated tool", () => {
       await expect(call({ what })).rejects.toThrow("2 bytes in a buffer; JSON has none");
     await expect(call({ what: "holes" })).rejects.toThrow("nothing was put in at place 1");
     await expect(call({ what: "hidden" })).rejects.toThrow("JSON shows nothing of what it has: Map");
+    await expect(call({ what: "function" })).rejects.toThrow("it is a function, which JSON has not");
   });
 
   it("says how its code is held, with what was tried", async () => {

@@ -92,6 +92,29 @@ describe("pins", () => {
     expect((await connect("well", { pins })).tools).toHaveLength(7);
   });
 
+  it("hold what a function approves with true, and nothing that it says in another way", async () => {
+    const says = async (approve: unknown): Promise<number> =>
+      (await mcpTools(listing(search), { server: "notes", pins: pinFile(), approve: approve as never }))
+        .length;
+    expect(await says(async () => true)).toBe(1);
+    for (const said of ["no", 1, {}, undefined]) expect(await says(() => said)).toBe(0);
+  });
+
+  it.each([
+    { approve: "firstuse" },
+    { approve: true },
+    { only: "search_all" },
+    { beside: ["search"] },
+    { onChange: "warn" },
+  ])("are not taken with %j", async (wrong) => {
+    const options = { server: "notes", pins: pinFile(), ...wrong } as never;
+    const [field = ""] = Object.keys(wrong);
+    await expect(mcpTools(listing(search), options)).rejects.toMatchObject({
+      code: "definition-invalid",
+      message: expect.stringContaining(`\`${field}`),
+    });
+  });
+
   it("leave out what changed, what is new and what is gone, and say how, until somebody approves", async () => {
     const pins = pinFile();
     await mcpTools(listing(search, append), { server: "notes", pins, approve: "first-use" });

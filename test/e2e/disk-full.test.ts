@@ -1,6 +1,8 @@
 import { type ChildProcess, execFileSync, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { until } from "../server/scene.ts";
 import { makeProject, type Project, writ as writIn } from "./command-line.ts";
@@ -128,5 +130,27 @@ describe.skipIf(!hasLimits)("a server whose disk is full", () => {
     const told = await (await fetch(`${url}/runs/a/events`)).text();
     expect(told).toMatch(/"type":"tool-end".*"status":"unknown"/);
     expect(paid).toEqual(["/Ada"]);
+  });
+});
+
+describe.skipIf(!existsSync("/dev/full"))("a command whose output goes to a full disk", () => {
+  const to = (redirected: string, ...words: readonly string[]) => {
+    const main = join(import.meta.dirname, "../../dist/cli/main.js");
+    const script = `exec "$0" "$@" ${redirected}`;
+    const given = ["-c", script, process.execPath, main, ...words];
+    return spawnSync("sh", given, { cwd: project.folder, encoding: "utf8", timeout: 20_000 });
+  };
+
+  it.each(["", "--json"])("fails, and says so once on standard error: errors %s", (option) => {
+    const ended = to(">/dev/full", "errors", ...(option === "" ? [] : [option]));
+    expect(ended).toMatchObject({ status: 1, stdout: "", stderr: expect.stringMatching(/^error ENOSPC/) });
+  });
+
+  it("gives its answer where only its progress is lost", () => {
+    project.file(
+      "talker.mjs",
+      `import { agent } from "writ";\nexport default agent({ name: "t", model: () => "Hi." });\n`,
+    );
+    expect(to("2>/dev/full", "run", "talker.mjs", "Hi")).toMatchObject({ status: 0, stdout: "Hi.\n" });
   });
 });

@@ -131,6 +131,8 @@ describe("writ policy", () => {
     expect(await writ([...call, "--trusted", "--expect", "allow"])).toMatchObject({ code: 0 });
     const none = await writ(["policy", "try", "try.json", "send_mial", "--tools", tools]);
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('did you mean "send_mail"?')]);
+    const joined = await writ(["policy", "try", "try.json", 'send_mail{"to":"ada@example.com"}']);
+    expect([joined.code, joined.stdout]).toEqual([2, ""]);
   });
 
   it("explains the calls of a run, and what another policy would have said of them", async () => {

@@ -131,6 +131,12 @@ describe("telemetry", () => {
     });
   });
 
+  it.each([{ content: "false" }, { contents: true }, null])("takes no options like %j", (options) => {
+    expect(() => telemetry(options as never)).toThrow(
+      expect.objectContaining({ code: "definition-invalid" }),
+    );
+  });
+
   it("puts content on spans where it is wanted", async () => {
     const onEvent = telemetry({ content: true });
     const tools = [fakeTool("pay", "xyzzy")];

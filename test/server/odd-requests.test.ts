@@ -18,13 +18,19 @@ describe("the address of a run that was begun", () => {
     expect(place.href).toBe(`${runs}/new`);
   });
 
-  it.each([".", ".."])("is none with the id %o: it is refused", async (id) => {
+  it.each([
+    ["id", "."],
+    ["id", ".."],
+    ["session", ".."],
+    ["session", "\uD83D"],
+  ])("is none with the %s %j: it is refused", async (field, name) => {
     const server = serving(runsFile(), { agents: [talker()], work: false });
-    const refused = await told(ask(server, "POST /runs", { body: { agent: "talker", input: "Hi", id } }));
+    const body = { agent: "talker", input: "Hi", [field]: name };
+    const refused = await told(ask(server, "POST /runs", { body }));
     expect(refused).toMatchObject({
       status: 400,
       code: "request-invalid",
-      detail: expect.stringContaining("`id`"),
+      detail: expect.stringContaining(`\`${field}\``),
     });
     expect((await told(ask(server, "GET /runs"))).runs).toEqual([]);
   });

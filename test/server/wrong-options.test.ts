@@ -38,3 +38,13 @@ describe("options that cannot be", () => {
     await expect(begun).rejects.toThrow(reason);
   });
 });
+
+it.each([undefined, null, 5, ["ada"]])("a caller whom the sign-in names %j is nobody", async (name) => {
+  const faults: unknown[] = [];
+  const principals = () => ({ name }) as never;
+  const server = serve({ store, agents: [one], principals, onError: (error) => faults.push(error) });
+  const refused = await server.fetch(new Request("https://agents.example/runs"));
+  expect(refused.status).toBe(500);
+  expect(faults).toEqual([expect.objectContaining({ message: expect.stringContaining("`name`") })]);
+  await server.drain();
+});

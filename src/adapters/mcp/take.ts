@@ -1,7 +1,17 @@
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import type { Annotation } from "../../policy/rules/rule.ts";
 import { unknownTool } from "../../error/check-shape.ts";
-import { anything, type Shape } from "../../util/shape.ts";
+import {
+  anything,
+  callable,
+  either,
+  list,
+  object,
+  oneOf,
+  optional,
+  type Shape,
+  string,
+} from "../../util/shape.ts";
 import { visible } from "../../util/visible.ts";
 import { changesBetween, type McpChange } from "./changes.ts";
 import type { McpTool } from "./client.ts";
@@ -52,12 +62,12 @@ export interface McpTaking {
 
 /** The shapes of these options, for functions whose options include them. */
 export const takingFields: { readonly [Field in keyof Required<McpTaking>]: Shape<unknown> } = {
-  only: anything,
+  only: optional(list(string)),
   tools: anything,
   pins: anything,
-  approve: anything,
-  onChange: anything,
-  beside: anything,
+  approve: optional(either(oneOf("first-use"), callable)),
+  onChange: optional(callable),
+  beside: optional(list(object({ name: string }))),
 };
 
 /** A tool that was taken. */
@@ -157,7 +167,8 @@ export async function judge(
   const approved = new Map<string, McpPin | undefined>();
   const refused: McpChange[] = [];
   for (const change of changesBetween(server, known, now)) {
-    if (typeof approve === "function" && (await approve(change))) approved.set(change.tool, change.after);
+    if (typeof approve === "function" && (await approve(change)) === true)
+      approved.set(change.tool, change.after);
     else {
       refused.push(change);
       onChange?.(change);

@@ -1,6 +1,8 @@
 import { type SpanContext, trace } from "@opentelemetry/api";
+import { checkShape, closed } from "../../error/check-shape.ts";
 import type { AgentEvent } from "../../event/event.ts";
 import { onlyReads } from "../../event/only-reads.ts";
+import { boolean, optional } from "../../util/shape.ts";
 import { Measures, type Telling } from "./measures.ts";
 import { RunSpans } from "./run-spans.ts";
 
@@ -12,6 +14,8 @@ export interface TelemetryOptions {
    */
   readonly content?: boolean;
 }
+
+const optionsShape = closed({ content: optional(boolean) });
 
 /** The most waiting runs whose span is kept, for links to it. */
 const mostWaiting = 10_000;
@@ -29,7 +33,9 @@ const mostWaiting = 10_000;
  * export const clerk = agent({ name: "clerk", model: "ollama/qwen2.5:7b", onEvent: telemetry() });
  * ```
  */
-export function telemetry({ content = false }: TelemetryOptions = {}): (event: AgentEvent) => void {
+export function telemetry(options: TelemetryOptions = {}): (event: AgentEvent) => void {
+  checkShape("telemetry()", options, optionsShape);
+  const { content = false } = options;
   const tracer = trace.getTracer("writ");
   let measures: Measures | undefined;
   const runs = new Map<string, RunSpans>();

@@ -210,7 +210,12 @@ export async function sendsOdd(_args: unknown, { fetch, fs, exec }: Context): Pr
 }
 
 /** Gives what is no JSON. */
-export function givesNoJson({ what }: { readonly what: "bytes" | "buffer" | "holes" | "hidden" }): unknown {
+export function givesNoJson({
+  what,
+}: {
+  readonly what: "bytes" | "buffer" | "function" | "holes" | "hidden";
+}): unknown {
+  if (what === "function") return () => 1;
   const list = [1];
   list.length = 3;
   if (what === "holes") return { list };

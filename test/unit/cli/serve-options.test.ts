@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { inspect } from "../../../src/cli/inspect.ts";
+import { mcp } from "../../../src/cli/mcp.ts";
 import { serve, serveAgents } from "../../../src/cli/serve.ts";
 import { work } from "../../../src/cli/work.ts";
 import { agent } from "../../../src/index.ts";
@@ -36,6 +37,23 @@ it.each(["serve", "inspect --work"])("a taken port leaves no store behind: writ 
   });
   expect(existsSync(flags.store)).toBe(false);
 });
+
+it.each(["host", "tokens", "origin"])(
+  "MCP over standard input and output does not ignore --%s",
+  async (option) => {
+    const flags = {
+      host: "127.0.0.1",
+      concurrency: "1",
+      approvals: "refuse",
+      [option]: "https://app.example",
+    };
+    await expect(mcp(["clerk.ts"], flags)).rejects.toMatchObject({
+      code: "option-invalid",
+      message: expect.stringContaining(`--${option}`),
+      hint: expect.stringContaining("`--port`"),
+    });
+  },
+);
 
 /** A folder with two files of agents of one name. */
 function twins(): { readonly files: readonly string[]; readonly store: string } {

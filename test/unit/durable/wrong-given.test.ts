@@ -43,12 +43,16 @@ describe("durable runs that are given what they do not take", () => {
     ["list", (runs) => runs.list({ where: "waiting" } as never), /unknown field "where"; known are status/],
     ["list", (runs) => runs.list("waiting" as never), /must be an object, got a string/],
     ["list", (runs) => runs.list(null as never), /must be an object, got null/],
+    ["list", (runs) => runs.list({ limit: 1.5 }), /`limit` must be a whole number/],
     ["result", (runs) => runs.result("a", { timeoutMs: 5 } as never), /unknown field "timeoutMs"/],
     ["result", (runs) => runs.result("a", null as never), /must be an object, got null/],
     ["result", (runs) => runs.result("a", { signal: 5 } as never), /`signal` must be an AbortSignal/],
     ["waiting", (runs) => runs.waiting({ id: "a" } as never), /must be a string, got an object/],
     ["events", (runs) => runs.events("a", null as never).next(), /must be an object, got null/],
     ["events", (runs) => runs.events("a", { from: 3 } as never).next(), /unknown field "from"/],
+    ["events", (runs) => runs.events("a", { after: "3" as never }).next(), /`after` must be .*, got "3"/],
+    ["events", (runs) => runs.events("a", { after: null as never }).next(), /`after` must be .*, got null/],
+    ["cancel", (runs) => runs.cancel("a", { why: "late" } as never), /must be a string, got an object/],
     ["start", (runs) => runs.start(clerk, "Go", null as never), /must be an object, got null/],
     ["fork", (runs) => runs.fork("a", undefined as never), /must be an object, got nothing/],
     ["import", (runs) => runs.import({} as never), /must be a string, got an object/],
@@ -106,5 +110,14 @@ describe("durable runs that are given what they do not take", () => {
     const said = await Promise.try(begin, runs).then(String, (error: unknown) => error);
     expect(said).toMatchObject({ code: "definition-invalid", message: expect.stringMatching(told) });
     expect(said).toMatchObject({ message: expect.stringContaining(`${what}() of durable runs: `) });
+  });
+
+  it.each([Number.NaN, -1, "5000"])("drain no worker within %j ms", async (graceMs) => {
+    const worker = durableRuns({ store: memoryRuns(), agents: [clerk] }).work();
+    await expect(worker.drain({ graceMs: graceMs as number })).rejects.toMatchObject({
+      code: "definition-invalid",
+      message: expect.stringContaining("`graceMs` must be a number from 0 on"),
+    });
+    await worker.drain({ graceMs: Infinity });
   });
 });

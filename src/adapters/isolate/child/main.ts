@@ -98,6 +98,8 @@ async function run(call: Call): Promise<void> {
   };
   try {
     const value = await execute?.(call.args, context);
+    if (typeof value === "function" || typeof value === "symbol")
+      throw new TypeError(`it is a ${typeof value}, which JSON has not`);
     send({ type: "result", call: call.call, value: value ?? null });
   } catch (error) {
     send({ type: "failure", call: call.call, message: textOf(error), ...requestOf(error) });
