@@ -122,12 +122,18 @@ export class RunSpans {
       if (event.seq <= this.last) return;
       this.last = event.seq;
     }
-    if (isPast(event) && event.type !== "run-end") return this.calls.remember(event);
+    if (isPast(event) && event.type !== "run-end") return this.remember(event);
     this.calls.goOn();
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is the one of this type
     const own = RunSpans.tellers[event.type] as ((run: RunSpans, event: AgentEvent) => void) | undefined;
     if (own === undefined) this.calls.tell(event);
     else own(this, event);
+  }
+
+  /** Takes an event of an earlier process: what is still under way hangs on it. */
+  private remember(event: AgentEvent): void {
+    if (event.type === "delegation-start") this.children.set(event.delegation.runId, event.callId);
+    else this.calls.remember(event);
   }
 
   /** The context of a run inside: that of the call which began it, if that is known. */
