@@ -77,9 +77,7 @@ export class CallSpans {
   /** The context of a run or request that begins inside a call. */
   contextOf(callId: string, at: number): Context | undefined {
     const name = this.calls.get(callId)?.name;
-    return name === undefined
-      ? undefined
-      : trace.setSpan(this.around(at), this.spanOf({ callId, name, at }));
+    return name === undefined ? undefined : trace.setSpan(this.around(at), this.spanOf({ callId, name, at }));
   }
 
   /** Ends the open spans of the run, which waits or was handed over. */
