@@ -135,7 +135,7 @@ describe("the end of a run in its journal", () => {
     });
   });
 
-  it.each<[string, (one: Agent, other: Agent) => Composite<string>]>([
+  it.each<[string, (one: Agent<string, string>, other: Agent<string, string>) => Composite<string>]>([
     ["at the same time", (one, other) => parallel([one, other], { aggregate: String })],
     ["one after another", (one, other) => pipe(other, one)],
     ["each when the one before it failed", (one, other) => race([one, other], { concurrency: 1 })],
