@@ -94,6 +94,7 @@ function prepare(fields: FullCase, options: PrepareOptions, tell: Tell): Prepare
   checkResults(fields, tell);
   checkTools(fields, options.agent, tell);
   checkModels(fields, options, tell);
+  if (options.offline) checkInside(fields, options.agent, tell);
   const checks = checksOf(fields.expect, tell);
   const { judge, outcome = "answered" } = fields.expect;
   if (judge === undefined) return { fields, checks };
@@ -166,7 +167,6 @@ function checkModels(fields: FullCase, options: PrepareOptions, tell: Tell): voi
   const needsRecording = replies === undefined || judge !== undefined || snapshot;
   if (offline && recorded === undefined && needsRecording)
     tell(["name"], "nothing was recorded of it: run it once with --record");
-  if (offline) checkInside(fields, agent, tell);
 }
 
 /** Checks that no agent inside would ask its model in a replay. */
