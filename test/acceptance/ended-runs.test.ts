@@ -137,6 +137,13 @@ describe("the end of a run in its journal", () => {
 
   it.each<[string, (one: Agent<string, string>, other: Agent<string, string>) => Composite<string>]>([
     ["at the same time", (one, other) => parallel([one, other], { aggregate: String })],
+    [
+      "beside a longer way",
+      (one, other) => {
+        const way = pipe(pipe(other, other, other), pipe(other, other, other), one);
+        return parallel({ one, way }, { aggregate: String });
+      },
+    ],
     ["one after another", (one, other) => pipe(other, one)],
     ["each when the one before it failed", (one, other) => race([one, other], { concurrency: 1 })],
   ])("is told by a replay of agents that ran %s until their time was over", async (_how, put) => {
@@ -149,8 +156,10 @@ describe("the end of a run in its journal", () => {
       const facts: AgentEvent[] = [];
       const onEvent = (event: AgentEvent) => void (isFact(event) && facts.push(event));
       const { outcome } = await group.run("Go", { journal, runId: "r", onEvent });
-      const ends = facts.flatMap((fact) => (fact.type === "run-end" ? [[fact.agent, fact.outcome]] : []));
-      return { records: journal.records, end: { outcome, ends } };
+      const ends = facts.flatMap((fact) =>
+        fact.type === "run-end" ? [`${fact.agent} ${fact.outcome.type}`] : [],
+      );
+      return { records: journal.records, end: { outcome, ends: ends.toSorted() } };
     };
     const { records, end } = await told();
     expect(end.outcome).toMatchObject({ type: "exhausted", field: "durationMs" });
