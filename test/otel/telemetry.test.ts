@@ -426,7 +426,10 @@ describe("telemetry of a run that waits", () => {
     await runs.answer("r", key, { approved: true, hash: request.hash });
     await runs.result("r");
     await worker.drain();
-    expect(tree(told())).toEqual([
+    const after = told();
+    const turns = after.filter(({ name }) => name === "turn");
+    expect(turns.map(({ attributes }) => attributes["writ.turn"])).toEqual([1, 2, 1, 2]);
+    expect(tree(after)).toEqual([
       "invoke_agent boss",
       [
         "turn",
