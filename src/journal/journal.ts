@@ -75,6 +75,8 @@ export interface Journal {
   readonly hasBegun?: (key: string) => boolean;
   /** For a replay that follows a run which may go on: waits until a step has its record or will never have one. A wrapper passes it on. */
   readonly arrived?: (key: string) => Promise<void>;
+  /** For a replay: stops the run if it was stopped in this step. A run inside that was stopped there with it asks first. A wrapper passes it on. */
+  readonly stopAt?: (key: string) => void;
   /** For a replay: true if the facts of agents inside calls are told too. A wrapper passes it on. */
   readonly tellsInside?: true;
 }

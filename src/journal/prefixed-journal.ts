@@ -13,6 +13,7 @@ export function prefixedJournal(journal: Journal, prefix: string): Journal {
     ...(hasBegun === undefined ? {} : { hasBegun: (key) => hasBegun(`${prefix}/${key}`) }),
     ...(find === undefined ? {} : { find: (key) => find(`${prefix}/${key}`) }),
     ...(recall === undefined ? {} : { recall: (key, call) => recall(`${prefix}/${key}`, call) }),
+    stopAt: (key) => journal.stopAt?.(`${prefix}/${key}`),
     step: (step) => journal.step(within(step)),
     all: (steps) => journal.all(steps.map(within)),
     recorded: (steps) => journal.recorded?.(steps.map(within)),

@@ -30,6 +30,7 @@ export function watchedJournal(journal: Journal, onFailure: (error: unknown) => 
     ...(find === undefined ? {} : { find }),
     ...(ask === undefined ? {} : { ask: (question) => watch(() => ask(question)) }),
     ...(recall === undefined ? {} : { recall }),
+    stopAt: (key) => journal.stopAt?.(key),
     step: (step) => watch((watched) => journal.step(watched(step))),
     all: (steps) => watch((watched) => journal.all(steps.map(watched))),
     recorded(steps) {

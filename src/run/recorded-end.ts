@@ -62,6 +62,7 @@ export class Replay {
     if (isMissing) this.checkHandedOver(key);
     if (end?.stop !== undefined && (this.isStopping || end.open.includes(key))) {
       await this.others();
+      this.options.journal.stopAt?.(key); // the runs around that were stopped here say why
       this.stopAs(end, end.stop);
     }
     if (isMissing && this.isLost(key)) throw await this.lost(step);
@@ -86,6 +87,13 @@ export class Replay {
     const { open = [], questions } = this.end() ?? {};
     const goesOn = questions !== undefined && journal.arrived !== undefined;
     return (open.includes(key) && !goesOn) || isTakenOver(key, journal);
+  }
+
+  /** Stops the run if it was stopped in a step of a run inside, after those around it. */
+  stopAt(key: string): void {
+    this.options.journal.stopAt?.(key);
+    const end = this.end();
+    if (end?.stop !== undefined && end.open.includes(key)) this.stopAs(end, end.stop);
   }
 
   /** Tells what happens inside a step, and waits for its record if that may still come. */

@@ -96,6 +96,10 @@ export class StepsOfRun implements Journal {
     return this.options.journal.arrived;
   }
 
+  stopAt(key: string): void {
+    this.replay?.stopAt(key);
+  }
+
   get tellsInside(): Journal["tellsInside"] {
     return this.options.journal.tellsInside;
   }
@@ -166,11 +170,7 @@ export class StepsOfRun implements Journal {
     const { find, replay } = this;
     if (find === undefined || replay !== undefined) return;
     const missing = kept.filter(({ key }) => find(key) === undefined);
-    const steps = missing.map(({ key, value }) => ({
-      key,
-      isOuter: true as const,
-      run: () => Promise.resolve(value),
-    }));
+    const steps = missing.map(({ key, value }) => ({ key, isOuter: true as const, run: async () => value }));
     await this.patient.all(steps).catch((error: unknown) => this.refused(error));
   }
 

@@ -157,6 +157,23 @@ describe("agents in parallel", () => {
     const lengths = parallel(voting("a", "bbb"), { aggregate: (texts) => texts.map(({ length }) => length) });
     expect(await lengths("?")).toEqual([1, 3]);
   });
+
+  it.each<[string, Selection<string> | (() => unknown), string]>([
+    ["a Map", () => new Map([["a", 1]]), "it has a Map"],
+    ["a function", () => () => 1, "it is a function"],
+    ["a promise inside", () => ({ later: Promise.resolve(1) }), "promise"],
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a program without types can write it
+    ["a score that comes later", bestOf((async () => 1) as unknown as () => number), "promise"],
+  ])("are not aggregated to %s, of which an answer would show nothing", async (_what, aggregate, told) => {
+    const both = { a: says("a", "x"), b: says("b", "y") };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both kinds are taken
+    const { outcome } = await parallel(both, { aggregate: aggregate as () => unknown }).run("?");
+    expect(outcome).toMatchObject({
+      type: "failed",
+      code: "function-failed",
+      message: expect.stringContaining(told),
+    });
+  });
 });
 
 describe("a race", () => {

@@ -1,7 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { agent, type Journal, inMemorySessions, memoryJournal, session, tool } from "../../src/index.ts";
-import { parallel } from "../../src/compose.ts";
+import {
+  type Agent,
+  agent,
+  type AgentEvent,
+  type Journal,
+  inMemorySessions,
+  isFact,
+  memoryJournal,
+  session,
+  tool,
+} from "../../src/index.ts";
+import { type Composite, parallel, pipe, race } from "../../src/compose.ts";
 import { execute, type JournalRecord, recordedJournal } from "../../src/doors.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 
@@ -123,6 +133,37 @@ describe("the end of a run in its journal", () => {
       outcome: { type: "exhausted" },
       stop: { type: "duration" },
     });
+  });
+
+  it.each<[string, (one: Agent<string, string>, other: Agent<string, string>) => Composite<string>]>([
+    ["at the same time", (one, other) => parallel([one, other], { aggregate: String })],
+    [
+      "beside a longer way",
+      (one, other) => {
+        const way = pipe(pipe(other, other, other), pipe(other, other, other), one);
+        return parallel({ one, way }, { aggregate: String });
+      },
+    ],
+    ["one after another", (one, other) => pipe(other, one)],
+    ["each when the one before it failed", (one, other) => race([one, other], { concurrency: 1 })],
+  ])("is told by a replay of agents that ran %s until their time was over", async (_how, put) => {
+    const stuck = agent({ name: "stuck", model: () => sleep(60_000, "late") });
+    const group = put(stuck, agent({ name: "quick", model: () => "here" })).with({
+      budget: { durationMs: 60 },
+    });
+    const told = async (mode?: "replay", records?: readonly JournalRecord[]) => {
+      const journal = memoryJournal(records, mode && { mode });
+      const facts: AgentEvent[] = [];
+      const onEvent = (event: AgentEvent) => void (isFact(event) && facts.push(event));
+      const { outcome } = await group.run("Go", { journal, runId: "r", onEvent });
+      const ends = facts.flatMap((fact) =>
+        fact.type === "run-end" ? [`${fact.agent} ${fact.outcome.type}`] : [],
+      );
+      return { records: journal.records, end: { outcome, ends: ends.toSorted() } };
+    };
+    const { records, end } = await told();
+    expect(end.outcome).toMatchObject({ type: "exhausted", field: "durationMs" });
+    expect((await told("replay", records)).end).toEqual(end);
   });
 
   it("takes the end of an earlier process for no end of a later one", async () => {

@@ -411,4 +411,41 @@ describe("telemetry of a run that waits", () => {
       expect(await sums()).toMatchObject({ "gen_ai.client.operation.duration": 2 });
     },
   );
+
+  it("hangs an agent inside that waited on the call that began it, where it goes on too", async () => {
+    const payer = agent({
+      name: "payer",
+      model: scripted([{ calls: [{ name: "pay", arguments: {} }] }, "Paid."]),
+      tools: [fakeTool("pay", "paid")],
+      policy: asks,
+    });
+    const model = scripted([{ calls: [{ name: "payer", arguments: { input: "Pay" } }] }, "Good."]);
+    const boss = agent({ name: "boss", model, tools: [payer.asTool()] });
+    const store = memoryRuns();
+    const runs = durableRuns({ store, agents: [boss], onEvent: telemetry() });
+    const worker = runs.work();
+    await runs.start(boss, "Go", { id: "r" });
+    const { key, request } = await until(
+      async () => (await runs.show("r"))?.status === "waiting" && (await runs.waiting())[0],
+    );
+    told();
+    await runs.answer("r", key, { approved: true, hash: request.hash });
+    await runs.result("r");
+    await worker.drain();
+    const after = told();
+    const turns = after.filter(({ name }) => name === "turn");
+    expect(turns.map(({ attributes }) => attributes["writ.turn"])).toEqual([1, 2, 1, 2]);
+    expect(tree(after)).toEqual([
+      "invoke_agent boss",
+      [
+        "turn",
+        [
+          "execute_tool payer",
+          ["invoke_agent payer", ["turn", ["execute_tool pay"], "turn", ["chat scripted"]]],
+        ],
+        "turn",
+        ["chat scripted"],
+      ],
+    ]);
+  });
 });

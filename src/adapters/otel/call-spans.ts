@@ -16,6 +16,7 @@ import type { Tellers, Told } from "./tellers.ts";
 /** A call that has not ended. */
 interface OpenCall {
   span?: Span;
+  name?: string;
   startedAt?: number;
   decision?: Decision;
   approval?: Told<"approval-request">;
@@ -54,7 +55,7 @@ export class CallSpans {
     if (event.type === "call-decided") this.of(event).decision = event.decision;
     if (event.type === "approval-request") this.of(event).approval = event;
     if (event.type === "approval-answer") this.of(event).answer = event;
-    if (event.type === "tool-start") this.of(event).startedAt = event.at;
+    if (event.type === "tool-start") this.begun(event);
     if (event.type === "message-end") this.refused.length = 0; // the earlier process has told these
     if (event.type !== "tool-end") return;
     const isRefused = event.result.status === "denied" && this.calls.get(event.callId)?.answer !== undefined;
@@ -75,8 +76,8 @@ export class CallSpans {
 
   /** The context of a run or request that begins inside a call. */
   contextOf(callId: string, at: number): Context | undefined {
-    const span = this.calls.get(callId)?.span;
-    return span === undefined ? undefined : trace.setSpan(this.around(at), span);
+    const name = this.calls.get(callId)?.name;
+    return name === undefined ? undefined : trace.setSpan(this.around(at), this.spanOf({ callId, name, at }));
   }
 
   /** Ends the open spans of the run, which waits or was handed over. */
@@ -124,13 +125,19 @@ export class CallSpans {
   }
 
   private started(event: Told<"tool-start">): void {
-    this.of(event).startedAt = event.at;
-    this.spanOf(event, event.name);
+    this.begun(event);
+    this.spanOf(event);
   }
 
-  private spanOf(event: Told<"tool-start" | "tool-end" | "knowledge-used">, name: string): Span {
+  private begun(event: Told<"tool-start">): void {
     const call = this.of(event);
-    const startTime = call.startedAt ?? event.at;
+    call.name = event.name;
+    call.startedAt = event.at;
+  }
+
+  private spanOf({ callId, name, at }: Pick<Told<"tool-start">, "callId" | "name" | "at">): Span {
+    const call = this.of({ callId });
+    const startTime = call.startedAt ?? at;
     return (call.span ??= this.telling.tracer.startSpan(
       `execute_tool ${name}`,
       { kind: SpanKind.INTERNAL, startTime },
@@ -159,7 +166,7 @@ export class CallSpans {
     { type, label }: { readonly type: string; readonly label: Label | undefined },
   ): Attributes {
     const call = this.of(event);
-    const span = this.spanOf(event, event.name);
+    const span = this.spanOf(event);
     const { name, callId, result, at } = event;
     const { status } = result;
     const { content } = this.telling;

@@ -86,6 +86,8 @@ export class RunSpans {
   private sentAt: number | undefined;
   private firstChunkAt: number | undefined;
   private turns = 0;
+  /** The number of the turn that an earlier process began. */
+  private number: number | undefined;
 
   constructor(event: Told<"run-start">, { telling, around, before }: Beginning) {
     this.telling = telling;
@@ -122,12 +124,19 @@ export class RunSpans {
       if (event.seq <= this.last) return;
       this.last = event.seq;
     }
-    if (isPast(event) && event.type !== "run-end") return this.calls.remember(event);
+    if (isPast(event) && event.type !== "run-end") return this.remember(event);
     this.calls.goOn();
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is the one of this type
     const own = RunSpans.tellers[event.type] as ((run: RunSpans, event: AgentEvent) => void) | undefined;
     if (own === undefined) this.calls.tell(event);
     else own(this, event);
+  }
+
+  /** Takes an event of an earlier process: what is still under way hangs on it. */
+  private remember(event: AgentEvent): void {
+    if (event.type === "turn-start") this.number = event.turn;
+    else if (event.type === "delegation-start") this.children.set(event.delegation.runId, event.callId);
+    else this.calls.remember(event);
   }
 
   /** The context of a run inside: that of the call which began it, if that is known. */
@@ -140,7 +149,7 @@ export class RunSpans {
     );
   }
 
-  private turnAt(at: number, turn?: number): { readonly span: Span; readonly inside: Context } {
+  private turnAt(at: number, turn = this.number): { readonly span: Span; readonly inside: Context } {
     if (this.turn !== undefined) return this.turn;
     this.turns += 1;
     const attributes = turn === undefined ? {} : { "writ.turn": turn };

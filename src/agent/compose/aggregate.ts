@@ -59,7 +59,12 @@ export function majorityVote<Output>(options: VoteOptions<Output> = {}): Selecti
  */
 export function bestOf<Output>(score: (output: Output) => number): Selection<Output> {
   checkArguments("bestOf()", { score }, { score: callable });
-  return { pick: (outputs) => highest(outputs.map((output) => score(output))) };
+  const scored = (output: Output): number => {
+    const given: unknown = score(output);
+    if (given instanceof Promise) throw new TypeError("a score is a promise: `score` must not be `async`");
+    return Number(given);
+  };
+  return { pick: (outputs) => highest(outputs.map(scored)) };
 }
 
 /**

@@ -13,6 +13,7 @@ import {
 } from "./members.ts";
 import { together } from "./together.ts";
 import { checkShape, closed } from "../../error/check-shape.ts";
+import { wholeJson } from "../../util/json.ts";
 import { anything, callable, either, having, optional } from "../../util/shape.ts";
 
 /** Agents that run side by side: a list, or an object with names for them. */
@@ -101,8 +102,10 @@ export function parallel(
           : Object.fromEntries(outputs.map((output, index) => [names[index], output]));
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the signatures hold the author's function to these outputs
       const given = outputs as readonly never[];
-      const ask = (): unknown =>
-        typeof aggregate === "function" ? aggregate(given, names) : outputs[aggregate.pick(given, names)];
+      const ask = async (): Promise<unknown> =>
+        typeof aggregate === "function"
+          ? shown(await aggregate(given, names))
+          : outputs[aggregate.pick(given, names)];
       return askAuthor({ place: "aggregate", name: "aggregate", ask }, run);
     },
   });
@@ -112,6 +115,13 @@ export function parallel(
 export function checkConcurrency(concurrency: number, where: string): void {
   if (concurrency >= 1) return;
   throw new WritError("definition-invalid", { where, reason: "`concurrency` must be at least 1." });
+}
+
+/** The value that an author's function made. @throws TypeError for one of which an answer would show nothing */
+function shown(value: unknown): unknown {
+  const json = wholeJson(value);
+  if (!json.ok) throw new TypeError(`its result is not JSON: ${json.reason}`);
+  return value;
 }
 
 function checkAggregate(

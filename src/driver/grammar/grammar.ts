@@ -3,7 +3,7 @@ import { checkSchema } from "../../schema/check-schema.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { lazy } from "../../util/remembered.ts";
 import { Compiler, type CompilerOptions, type Relaxed, type Rules, withoutEndless } from "./compiler.ts";
-import { type Expression, rule } from "./expression.ts";
+import { choice, type Expression, rule, text } from "./expression.ts";
 import { jsonWords, textRules } from "./json-text.ts";
 import { numberExpression, numberRules } from "./number-range.ts";
 import { valueExpression } from "./value-expression.ts";
@@ -99,6 +99,27 @@ function startOf({ rules, ...options }: Omit<CompilerOptions, "write">): Express
   }
   for (const [name, body] of start.rules) rules.set(name, body);
   return start.expression;
+}
+
+/** The values of a schema as an expression, with the rules that it names. */
+export interface WrittenValues {
+  readonly start: Expression;
+  /** Without those of any JSON: `value`, `object`, `array`, `string` and `char`. */
+  readonly rules: ReadonlyMap<string, Expression>;
+}
+
+/** The expression of a schema's values, for a reader that writes them itself. */
+export function expressionOf(root: JsonObject): WrittenValues {
+  const rules: Rules = new Map();
+  let made = 0;
+  const start = startOf({ root, rules, relaxed: [], freshName: () => `r${made++}` });
+  for (const word of jsonWords) rules.set(word, text(word));
+  rules.set("boolean", choice([text("true"), text("false")]));
+  const numbers = { number: false, integer: true };
+  for (const [name, isInteger] of Object.entries(numbers))
+    rules.set(name, numberExpression({ ...anyNumber, isInteger }).expression);
+  for (const [name, body] of Object.entries({ ...numberRules(), ...textRules() })) rules.set(name, body);
+  return { start, rules };
 }
 
 function writeRule(name: string, body: Expression): string {

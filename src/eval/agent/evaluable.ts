@@ -16,6 +16,8 @@ export interface Evaluable {
   readonly tools?: readonly string[];
   /** True if agents inside call tools of their own, whose names are unknown. */
   readonly hasAgentsInside?: boolean;
+  /** The names of its tools behind which an agent asks a model that is not a function. */
+  readonly asking?: ReadonlySet<string>;
 }
 
 /** The definition of an agent, with a function that makes the same agent with replaced parts. */
@@ -36,9 +38,21 @@ export function evaluable(agent: Pick<Runnable, "name" | "run">): Evaluable {
   const { definition } = seen;
   if (definition === undefined) return { name, run };
   const own = { definition, with: (changes: Partial<AnyDefinition>) => agent.with(changes) };
-  const hasAgentsInside = toolsIn(definition).some((tool) => insideOf(tool).length > 0);
+  const given = toolsIn(definition);
+  const hasAgentsInside = given.some((tool) => insideOf(tool).length > 0);
+  const asking = new Set(given.filter(asksModel).map((tool) => tool.name));
   const tools = [...new Set(agent.skills.flatMap((skill) => skill.tools))];
-  return { name, run, own, tools, hasAgentsInside };
+  return { name, run, own, tools, hasAgentsInside, asking };
+}
+
+function asksModel(tool: Tool): boolean {
+  return insideOf(tool).some(({ madeOf }) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- agent() keeps its definition there
+    const definition = madeOf?.definition as AnyDefinition | undefined;
+    if (definition === undefined) return true;
+    const { model } = definition;
+    return (model !== undefined && typeof model !== "function") || toolsIn(definition).some(asksModel);
+  });
 }
 
 /** The definition with each tool replaced; a tool that is listed twice is replaced by the same tool. */

@@ -112,7 +112,7 @@ export async function evaluateLocated(
   const runs = countIn("runs", options.runs, 1);
   const model = options.model === undefined ? undefined : resolveModel(options.model, agent.name);
   const looked = evaluable(agent);
-  const prepared = await prepareCases(cases, { agent: looked, judge, model, offline, runs });
+  const prepared = await prepareCases(cases, { agent: looked, judge, model, offline, record, runs });
   const startedAt = performance.now();
   const progress = prepared.map((one) => new CaseProgress(one, runs));
   const jobs = jobsOf(progress);

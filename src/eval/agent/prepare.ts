@@ -33,6 +33,8 @@ export interface PrepareOptions {
   readonly model: Model | undefined;
   /** True if every case must be playable without a model. */
   readonly offline: boolean;
+  /** True if the replies of the models are kept. */
+  readonly record: boolean;
   /** The number of runs of a case that does not set it. */
   readonly runs: number;
 }
@@ -92,6 +94,7 @@ function prepare(fields: FullCase, options: PrepareOptions, tell: Tell): Prepare
   checkResults(fields, tell);
   checkTools(fields, options.agent, tell);
   checkModels(fields, options, tell);
+  if (options.offline) checkInside(fields, options.agent, tell);
   const checks = checksOf(fields.expect, tell);
   const { judge, outcome = "answered" } = fields.expect;
   if (judge === undefined) return { fields, checks };
@@ -153,8 +156,8 @@ function checkTools(
 /** Checks that each case has a model that can be asked, and that the parts it replaces can be replaced. */
 function checkModels(fields: FullCase, options: PrepareOptions, tell: Tell): void {
   const { replies, recorded, results } = fields;
-  const { agent, model, offline } = options;
-  const hasScript = replies !== undefined || recorded !== undefined;
+  const { agent, model, offline, record } = options;
+  const hasScript = replies !== undefined || recorded !== undefined || record;
   if (agent.own === undefined && (hasScript || results.length > 0 || model !== undefined))
     tell(["name"], `${agent.name} is made of several agents, whose models and tools stay as they are`);
   const { runs = options.runs } = fields;
@@ -164,6 +167,22 @@ function checkModels(fields: FullCase, options: PrepareOptions, tell: Tell): voi
   const needsRecording = replies === undefined || judge !== undefined || snapshot;
   if (offline && recorded === undefined && needsRecording)
     tell(["name"], "nothing was recorded of it: run it once with --record");
+}
+
+/** Checks that no agent inside would ask its model in a replay. */
+function checkInside(
+  { recorded = [], results }: FullCase,
+  { asking = new Set() }: Evaluable,
+  tell: Tell,
+): void {
+  const called = new Set(recorded.flatMap(({ snapshot }) => snapshot?.calls.map(({ tool }) => tool) ?? []));
+  const stoodIn = new Set(results.map(({ tool }) => tool));
+  for (const tool of asking)
+    if (called.has(tool) && !stoodIn.has(tool))
+      tell(
+        ["name"],
+        `the replies of agents inside are not recorded, and ${tool} would ask its model: give \`results\` for it`,
+      );
 }
 
 function checksOf(expect: FullExpectations, tell: Tell): Check[] {

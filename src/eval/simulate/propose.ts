@@ -2,6 +2,7 @@ import { callsOf, type Message, textOf } from "../../message/message.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import { asObject, isJsonObject, type Json } from "../../util/json.ts";
 import { pick, type ProposedCall, type Random } from "./schedule.ts";
+import { writtenValue } from "./written-value.ts";
 
 /** A tool as the adversary knows it. */
 export interface KnownTool {
@@ -91,17 +92,39 @@ function stringsIn(messages: readonly Message[]): readonly string[] {
 }
 
 const plainTexts = ["a", "b", "A1"];
+/** Texts of formats that no grammar writes as people do. */
+const usualOf: Readonly<Record<string, string>> = { email: "eve@example.org", uri: "https://example.org/a" };
 
-/** The inputs for making values: words of the conversation, and the depth. */
+/** The inputs for making values: the whole schema, words of the conversation, and the depth. */
 interface Making {
   readonly random: Random;
+  readonly root: JsonSchema;
   readonly values: readonly string[];
   readonly depth: number;
 }
 
 /** A value that a schema takes, in most cases. */
 export function valueOf(random: Random, schema: JsonSchema, values: readonly string[]): Json {
-  return madeBy(schema, { random, values, depth: 0 });
+  return madeBy(schema, { random, root: schema, values, depth: 0 });
+}
+
+/** Keywords that only the grammar of a schema heeds. */
+const hard = [
+  "$ref",
+  "allOf",
+  "oneOf",
+  "not",
+  "prefixItems",
+  "multipleOf",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "minProperties",
+];
+
+/** A value that the grammar of a part of the schema writes. */
+function written(schema: JsonSchema, { random, root }: Making): Json | undefined {
+  const { $defs = {}, definitions = {} } = root;
+  return writtenValue(random, "$ref" in schema ? { $defs, definitions, ...schema } : schema);
 }
 
 function madeBy(schema: JsonSchema, making: Making): Json {
@@ -111,7 +134,8 @@ function madeBy(schema: JsonSchema, making: Making): Json {
   if (Array.isArray(choices)) return pick(random, choices as readonly Json[]) ?? null;
   if (Array.isArray(anyOf)) return inside(pick(random, anyOf as readonly Json[]), making);
   if (usual !== undefined && random() < 0.3) return usual;
-  return ofType(schema, making);
+  const isHard = hard.some((keyword) => Object.hasOwn(schema, keyword));
+  return (isHard ? written(schema, making) : undefined) ?? ofType(schema, making);
 }
 
 function ofType(schema: JsonSchema, making: Making): Json {
@@ -133,8 +157,9 @@ function ofType(schema: JsonSchema, making: Making): Json {
   }
 }
 
-function inside(schema: Json | undefined, { random, values, depth }: Making): Json {
-  return isJsonObject(schema) && depth < 5 ? madeBy(schema, { random, values, depth: depth + 1 }) : "a";
+function inside(schema: Json | undefined, making: Making): Json {
+  const { depth } = making;
+  return isJsonObject(schema) && depth < 5 ? madeBy(schema, { ...making, depth: depth + 1 }) : "a";
 }
 
 function objectOf({ properties, required }: JsonSchema, making: Making): Json {
@@ -147,11 +172,16 @@ function objectOf({ properties, required }: JsonSchema, making: Making): Json {
   );
 }
 
-function textOfSchema({ format, examples }: JsonSchema, { random, values }: Making): string {
+function textOfSchema(schema: JsonSchema, making: Making): Json {
+  const { random, values } = making;
+  const { format, examples, pattern, minLength = 0, maxLength = Infinity } = schema;
   const fitting = format === "email" ? values.filter((value) => value.includes("@")) : values;
   const known = Array.isArray(examples) ? examples.filter((each) => typeof each === "string") : [];
-  const usual = format === "email" ? ["eve@example.org"] : plainTexts;
-  return pick(random, [...known, ...fitting, ...usual]) ?? "a";
+  const usual = typeof format === "string" ? usualOf[format] : undefined;
+  const made = pick(random, [...known, ...fitting, ...(usual === undefined ? plainTexts : [usual])]) ?? "a";
+  const isFormed = usual === undefined && (pattern ?? format) !== undefined;
+  const fits = made.length >= Number(minLength) && made.length <= Number(maxLength);
+  return fits && !(isFormed && random() < 0.5) ? made : (written(schema, making) ?? made);
 }
 
 function numberOf(random: Random, { minimum = 0, maximum = 100 }: JsonSchema): number {

@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { agent } from "../../../src/index.ts";
+import { pipe } from "../../../src/compose.ts";
 import { evaluate, type EvalCase, readCases } from "../../../src/eval.ts";
 import { isWritError } from "../../../src/error/writ-error.ts";
+import { evaluateLocated } from "../../../src/eval/agent/evaluate.ts";
 import { readLocatedCases } from "../../../src/eval/agent/read-cases.ts";
 import { withRecordings, writeRecordings } from "../../../src/eval/agent/recordings.ts";
 import { fakeTool, scripted, type ScriptStep } from "../../../src/testing.ts";
@@ -194,5 +196,27 @@ describe("recordings", () => {
     file("talk.recorded.json", '{ "cases": { "talk": [{ "agent": { "replies": [{}] } }] } }');
     const problems = await problemsOf(readLocatedCases(folder).then(withRecordings));
     expect(problems.join("\n")).toContain("talk.recorded.json:1: cases.talk[0].agent");
+  });
+
+  it("are not made of agents that functions put together, and not played where an agent inside would ask its model", async () => {
+    const [model, inner] = [scripted(["one", "two"]), scripted(["seen"])];
+    const both = pipe(agent({ name: "a", model }), agent({ name: "b", model }));
+    expect(await problemsOf(evaluate(both, [{ name: "talk", input: "a" }], { record: true }))).toEqual([
+      "case 1: name: pipe(a, b) is made of several agents, whose models and tools stay as they are",
+    ]);
+    const scout = agent({ name: "scout", model: inner });
+    const asking = scripted([{ calls: [{ name: "scout", arguments: { input: "x" } }] }, "done"]);
+    const desk = agent({ name: "desk", model: asking, tools: [scout.asTool()] });
+    const replayed = async (text: string) => {
+      file("talk.yaml", text);
+      return evaluateLocated(desk, await withRecordings(await readLocatedCases(folder)), { offline: true });
+    };
+    file("talk.yaml", "input: a");
+    await writeRecordings(await evaluate(desk, await readCases(folder), { record: true }));
+    expect(await problemsOf(replayed("input: a"))).toEqual([
+      "talk.yaml: name: the replies of agents inside are not recorded, and scout would ask its model: give `results` for it",
+    ]);
+    expect((await replayed("input: a\nresults: { scout: seen }")).passed).toBe(true);
+    expect(inner.requests).toHaveLength(1);
   });
 });
