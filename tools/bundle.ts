@@ -185,7 +185,7 @@ async function buildPage(): Promise<string[]> {
   const css = readFileSync(join(root, "src/inspect/page/page.css"), "utf8");
   writeFileSync(
     join(root, "dist/inspect/page.css"),
-    css.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/^\s+/gm, ""),
+    css.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/\s*([{};,])\s*/g, "$1"),
   );
   return moduleIds;
 }
