@@ -88,8 +88,8 @@ async function conversationOf(
   }
   const { label } = await asked.runs.replay(stored.id);
   const answer = { role: "assistant", parts: [{ type: "text", text }], label: { ...label } };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this route began it with a list of messages, and a label is plain data
-  return [...(stored.input as readonly JsonObject[]), answer as unknown as JsonObject, ...told, ...said];
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this route began it with a list of messages
+  return [...(stored.input as readonly JsonObject[]), answer, ...told, ...said];
 }
 
 const isResult = ({ role }: JsonObject): boolean => role === "tool";

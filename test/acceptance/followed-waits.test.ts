@@ -41,8 +41,8 @@ async function waiting(who: Runnable, id: string): Promise<DurableRuns> {
   const open = (name: string) => session(sessions, name);
   const runs = durableRuns({ store: memoryRuns(), agents: [who], sessions: open });
   const worker = runs.work();
-  onTestFinished(async () => void (await worker.drain()));
-  await runs.start(who as never, "Go" as never, { id, session: id });
+  onTestFinished(() => worker.drain());
+  await runs.start(who, "Go" as never, { id, session: id });
   await expect.poll(async () => (await runs.waiting(id)).length).toBe(1);
   return runs;
 }

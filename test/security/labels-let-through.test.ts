@@ -67,7 +67,7 @@ describe("what not everybody may know stays so", () => {
 
   it.each<[string, () => Promise<unknown>]>([
     ["callTool", async () => (await callTool(salaries(), {})).text],
-    ["call", () => call(salaries() as never, {} as never)],
+    ["call", () => call(salaries() as never, {})],
     [
       "execute",
       () => {

@@ -100,7 +100,7 @@ describe("an allow that judges single arguments", () => {
     const nested = policy({ name: "p", rules: [allow("create").when(arg("event.to").is(oneOf("ada")))] });
     const verdict = async (fields: object, more: object = {}): Promise<string | undefined> => {
       const created = { event: [{ to: "ada" }, { to: "ada", ...fields }], ...more };
-      const model = scripted([{ calls: [{ name: "create", arguments: created as never }] }, "Done."]);
+      const model = scripted([{ calls: [{ name: "create", arguments: created }] }, "Done."]);
       const { calls } = await agent({ name: "a", model, tools: [create], policy: nested }).run("go");
       return calls[0]?.status;
     };

@@ -167,7 +167,7 @@ export async function judge(
   const approved = new Map<string, McpPin | undefined>();
   const refused: McpChange[] = [];
   for (const change of changesBetween(server, known, now)) {
-    if (typeof approve === "function" && (await approve(change)) === true)
+    if (typeof approve === "function" && (await (approve as (change: McpChange) => unknown)(change)) === true)
       approved.set(change.tool, change.after);
     else {
       refused.push(change);

@@ -1,7 +1,8 @@
 import type { CharacterRange, Expression } from "../../driver/grammar/expression.ts";
 import { expressionOf, type WrittenValues } from "../../driver/grammar/grammar.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
-import type { Json } from "../../util/json.ts";
+import { assertNever } from "../../util/assert-never.ts";
+import { type Json, parseJson } from "../../util/json.ts";
 import { remembered } from "../../util/remembered.ts";
 import { pick, type Random } from "./schedule.ts";
 
@@ -11,11 +12,8 @@ const valuesOf = remembered(expressionOf);
 /** A value that the grammar of a schema writes; undefined where the grammar goes too deep. It heeds patterns, formats, alternatives and bounds. */
 export function writtenValue(random: Random, schema: JsonSchema): Json | undefined {
   const { start, rules } = valuesOf(schema);
-  try {
-    return JSON.parse(textOf(start, { random, rules, depth: 0 })) as Json;
-  } catch {
-    return undefined;
-  }
+  const written = parseJson(textOf(start, { random, rules, depth: 0 }));
+  return written.ok ? written.value : undefined;
 }
 
 interface Writing extends Pick<WrittenValues, "rules"> {
@@ -59,8 +57,10 @@ function textOf(of: Expression, writing: Writing): string {
       const body = rules.get(of.name);
       return body === undefined ? (anything[of.name] ?? "") : textOf(body, { ...writing, depth: depth + 1 });
     }
-    default:
+    case "never":
       return "";
+    default:
+      return assertNever(of);
   }
 }
 

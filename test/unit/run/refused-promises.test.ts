@@ -48,7 +48,7 @@ it.each<readonly [what: string, run: () => Promise<{ readonly calls: readonly un
 it("a promise that a tool tells as its progress does not end the process", async () => {
   const told: unknown[] = [];
   const telling = base({
-    execute: (_: unknown, { progress }: { progress(value: unknown): void }) => progress(torn()),
+    execute: (_: unknown, { progress }: { readonly progress: (value: unknown) => void }) => progress(torn()),
   });
   await calling({ tools: [telling] }).run("x", {
     onEvent: (event) => event.type === "tool-progress" && told.push(event.value),

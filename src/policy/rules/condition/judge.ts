@@ -83,8 +83,10 @@ function aroundOf(path: string): readonly string[] {
 function undeclaredIn(path: string, at: Sight["at"]): readonly string[] {
   const leaves = at(path);
   if (leaves === undefined) throw new RangeError("there is too much to look at");
-  return leaves.flatMap(({ path: place, value }) =>
-    place.replaceAll(/\[\d+\]/g, "") === `${path}(${String(value)})` ? [`${path}.${String(value)}`] : [],
+  return leaves.flatMap(({ path: place, value: name }) =>
+    typeof name === "string" && place.replaceAll(/\[\d+\]/g, "") === `${path}(${name})`
+      ? [`${path}.${name}`]
+      : [],
   );
 }
 
