@@ -94,7 +94,7 @@ describe("code that a model writes", () => {
     ["Promise.prototype.then = () => { throw 'own fault' }; return add(1, 2)", "own fault"],
     ["nonsense here", "SyntaxError"],
     ["fails()", "out of stock"],
-    ["gives()", "null"],
+    ["gives()", "its result is not JSON: it is a function"],
     ["fetch('https://a.example')", "'fetch' is not defined"],
     ["readText('/etc/passwd')", "'readText' is not defined"],
     ["throw new Error('x'.repeat(1e5))", "xxx"],

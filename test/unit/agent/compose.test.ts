@@ -170,7 +170,7 @@ describe("a composition that goes wrong", () => {
     const cyclic: Record<string, unknown> = {};
     cyclic["self"] = cyclic;
     const odd = await parallel([a], { aggregate: () => cyclic }).run("go");
-    expect(odd.outcome).toMatchObject({ type: "failed", code: "run-broken" });
+    expect(odd.outcome).toMatchObject({ type: "failed", code: "function-failed" });
   });
 
   it("does not wait for an author's function when it is cancelled", async () => {
