@@ -136,7 +136,7 @@ export interface Ready {
   readonly askedBy?: Decision;
   /** The hash under which a person approved it for the rest of the run as well. */
   readonly approvedAs?: string;
-  /** True if the yes to it was given in the run that this one is a fork of: it holds for what was done there, and for no later call. */
+  /** True if nobody said yes to it in this run: it had begun unasked, or the yes was given in the run that this one is a fork of. It allows no later call. */
   readonly isOver?: true;
   /** The runs inside its mending. */
   readonly inside?: Inside;

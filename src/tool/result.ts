@@ -13,7 +13,7 @@ import { wrongResult } from "./wrong-values.ts";
 // Register: the results whose text was written here from the whole of their value.
 const wholes = new WeakSet<ToolResult>();
 
-/** What the text of a result tells before it names files: a value, and the length of its text. */
+/** The value that the text of a result tells before it names files, and the length of its text. */
 interface ToldValue {
   readonly value: Json;
   readonly length: number;

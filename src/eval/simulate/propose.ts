@@ -121,12 +121,6 @@ const hard = [
   "minProperties",
 ];
 
-/** A value that the grammar of a part of the schema writes. */
-function written(schema: JsonSchema, { random, root }: Making): Json | undefined {
-  const { $defs = {}, definitions = {} } = root;
-  return writtenValue(random, "$ref" in schema ? { $defs, definitions, ...schema } : schema);
-}
-
 function madeBy(schema: JsonSchema, making: Making): Json {
   const { enum: choices, const: only, anyOf, default: usual } = schema;
   const { random } = making;
@@ -135,7 +129,8 @@ function madeBy(schema: JsonSchema, making: Making): Json {
   if (Array.isArray(anyOf)) return inside(pick(random, anyOf as readonly Json[]), making);
   if (usual !== undefined && random() < 0.3) return usual;
   const isHard = hard.some((keyword) => Object.hasOwn(schema, keyword));
-  return (isHard ? written(schema, making) : undefined) ?? ofType(schema, making);
+  const written = isHard ? writtenValue(making.random, schema, making.root) : undefined;
+  return written ?? ofType(schema, making);
 }
 
 function ofType(schema: JsonSchema, making: Making): Json {
@@ -173,7 +168,7 @@ function objectOf({ properties, required }: JsonSchema, making: Making): Json {
 }
 
 function textOfSchema(schema: JsonSchema, making: Making): Json {
-  const { random, values } = making;
+  const { random, root, values } = making;
   const { format, examples, pattern, minLength = 0, maxLength = Infinity } = schema;
   const fitting = format === "email" ? values.filter((value) => value.includes("@")) : values;
   const known = Array.isArray(examples) ? examples.filter((each) => typeof each === "string") : [];
@@ -181,7 +176,7 @@ function textOfSchema(schema: JsonSchema, making: Making): Json {
   const made = pick(random, [...known, ...fitting, ...(usual === undefined ? plainTexts : [usual])]) ?? "a";
   const isFormed = usual === undefined && (pattern ?? format) !== undefined;
   const fits = made.length >= Number(minLength) && made.length <= Number(maxLength);
-  return fits && !(isFormed && random() < 0.5) ? made : (written(schema, making) ?? made);
+  return fits && !(isFormed && random() < 0.5) ? made : (writtenValue(random, schema, root) ?? made);
 }
 
 function numberOf(random: Random, { minimum = 0, maximum = 100 }: JsonSchema): number {

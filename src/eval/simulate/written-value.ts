@@ -6,14 +6,23 @@ import { type Json, parseJson } from "../../util/json.ts";
 import { remembered } from "../../util/remembered.ts";
 import { pick, type Random } from "./schedule.ts";
 
-/** Depends on: the schema, which nobody changes. */
-const valuesOf = remembered(expressionOf);
+/** Depends on: the whole schema and its part, which nobody changes. */
+const valuesIn = remembered(({ $defs = {}, definitions = {} }: JsonSchema) =>
+  remembered((part: JsonSchema) => expressionOf({ $defs, definitions, ...part })),
+);
 
-/** A value that the grammar of a schema writes; undefined where the grammar goes too deep. It heeds patterns, formats, alternatives and bounds. */
-export function writtenValue(random: Random, schema: JsonSchema): Json | undefined {
-  const { start, rules } = valuesOf(schema);
-  const written = parseJson(textOf(start, { random, rules, depth: 0 }));
-  return written.ok ? written.value : undefined;
+/**
+ * A value that the grammar of a part of a schema writes; undefined where the grammar goes too deep, or a reference leads out of the part and the definitions of
+ * `root`. It heeds patterns, formats, alternatives and bounds.
+ */
+export function writtenValue(random: Random, part: JsonSchema, root: JsonSchema): Json | undefined {
+  try {
+    const { start, rules } = valuesIn(root)(part);
+    const written = parseJson(textOf(start, { random, rules, depth: 0 }));
+    return written.ok ? written.value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 interface Writing extends Pick<WrittenValues, "rules"> {
