@@ -19,6 +19,7 @@ export {
   tokenBudget,
 } from "./session/retention.ts";
 export {
+  type SessionClaim,
   type SessionClaims,
   type SessionContents,
   type SessionRecord,

@@ -45,7 +45,7 @@ interface RecordedSession extends LoadedSession {
 /** The visits of a run to its session. */
 interface Visits {
   readonly owner?: string;
-  readonly earlier?: readonly string[];
+  readonly earlier?: readonly string[] | undefined;
 }
 
 /** The work done in a session. */
@@ -156,12 +156,13 @@ async function loadSession(
 
 const visitKey = (key: string, number: number): string => `${key}/visit/${number}`;
 
-/** The recorded visits of a run to its session: that in which it was loaded, then one for each process that went on with the run. */
-function visitsIn({ find }: Journal, key: string): readonly string[] {
+/** The recorded visits of a run to its session: that in which it was loaded, then one for each process that went on with the run. Undefined if no process can go on with it. */
+function visitsIn({ find }: Journal, key: string): readonly string[] | undefined {
+  if (find === undefined) return undefined;
   const visits: string[] = [];
   const ownerAt = (at: string): string | undefined => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this file records it
-    return (find?.(at) as unknown as RecordedSession | undefined)?.owner;
+    return (find(at) as unknown as RecordedSession | undefined)?.owner;
   };
   for (let owner = ownerAt(key); owner !== undefined; owner = ownerAt(visitKey(key, visits.length)))
     visits.push(owner);

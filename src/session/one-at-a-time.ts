@@ -8,8 +8,8 @@ import type { SessionStore } from "./session-store.ts";
 export interface SessionVisit {
   /** A unique id of the visit. */
   readonly owner: string;
-  /** The visits of the same run in processes that have lost it: a claim of theirs passes to this visit. */
-  readonly earlier?: readonly string[];
+  /** The visits of the same run in processes that have lost it: a claim of theirs passes to this visit. Left out: no other process goes on with the run. */
+  readonly earlier?: readonly string[] | undefined;
   /** The visits of the runs around it: waiting for one of those would be waiting for itself. */
   readonly around: readonly string[];
   readonly host: Pick<Host, "timer">;
@@ -98,7 +98,8 @@ async function claim(wanted: Wanted, visit: SessionVisit): Promise<LeaveSession>
   const { claims } = store;
   if (claims === undefined) return () => Promise.resolve();
   const { owner, host, stop } = visit;
-  const take = (): Promise<string> => untilStopped(claims.take(id, owner, claimMs), stop);
+  const time = { forMs: claimMs, outlives: visit.earlier !== undefined };
+  const take = (): Promise<string> => untilStopped(claims.take(id, owner, time), stop);
   const giveBack: LeaveSession = async (isHandedOver = false) => {
     const releasing = isHandedOver ? claims.release(id, owner, claimMs) : claims.release(id, owner);
     await inPatience(releasing, "its session", host).catch(() => undefined); // the claim expires by itself

@@ -69,14 +69,21 @@ export interface SessionStore {
   readonly claims?: SessionClaims;
 }
 
+/** The time of a claim on a session. */
+export interface SessionClaim {
+  readonly forMs: number;
+  /** True for a run that another process can go on with: the claim holds for its time, so that no later run comes in between. */
+  readonly outlives?: boolean;
+}
+
 /** Claims on sessions: of two runs in two processes, one waits before it does anything. */
 export interface SessionClaims {
   /**
    * Gives the session to an owner if nobody has it, or extends the claim if the owner has it already, and returns its current owner. The session
-   * need not exist yet. It is free `forMs` after its owner's last call: a process that died keeps nobody out. A store that dies with its
-   * process may keep the claim until it is released.
+   * need not exist yet. It is free `forMs` after its owner's last call: a process that died keeps nobody out. A store that knows that the owner's process
+   * is dead frees the session earlier, unless the claim `outlives` it. A store that dies with its process may keep the claim until it is released.
    */
-  take(id: string, owner: string, forMs: number): Promise<string>;
+  take(id: string, owner: string, claim: SessionClaim): Promise<string>;
   /**
    * Gives the session to an owner, for as long as it is claimed anyway, if one of the others has it; true if so. Left out: the claim of a process that died
    * holds for its time, also against the process that goes on with its run.

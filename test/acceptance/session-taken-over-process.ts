@@ -1,8 +1,9 @@
-/** A worker that can be killed: it carries out runs of sessions in PostgreSQL. Arguments: the address, and `hangs` if its tool never ends. */
+/** A worker that can be killed: it carries out runs of sessions, and its tool never ends. Argument: the address of a PostgreSQL, or the path of a SQLite file. */
 import { pathToFileURL } from "node:url";
 import { durableRuns, type DurableRuns } from "../../src/durable.ts";
 import { agent, session, tool } from "../../src/index.ts";
 import { postgresRuns, postgresSessions } from "../../src/postgres.ts";
+import { sqliteRuns, sqliteSessions } from "../../src/sqlite.ts";
 
 /** The agent, whose tool tells when it begins. */
 export const looker = (begun: () => Promise<unknown> | undefined) =>
@@ -26,9 +27,10 @@ export const looker = (begun: () => Promise<unknown> | undefined) =>
   });
 
 /** The runs of a process, with their sessions. `close` ends its connections. */
-export function runsAt(url: string, one: ReturnType<typeof looker>) {
-  const store = postgresRuns(url);
-  const kept = postgresSessions(url);
+export function runsAt(address: string, one: ReturnType<typeof looker>) {
+  const [store, kept] = address.startsWith("postgres")
+    ? [postgresRuns(address), postgresSessions(address)]
+    : [sqliteRuns(address), sqliteSessions(address)];
   const runs: DurableRuns = durableRuns({ store, agents: [one], sessions: (id) => session(kept, id) });
   return { runs, kept, close: () => Promise.all([store.close(), kept.close()]) };
 }

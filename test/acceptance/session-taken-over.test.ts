@@ -1,8 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { session } from "../../src/index.ts";
 import { postgresMissing, type PostgresServer, startPostgres } from "../postgres-server.ts";
 import { looker, runsAt } from "./session-taken-over-process.ts";
@@ -24,11 +27,8 @@ async function hangingWorker(url: string) {
   return worker;
 }
 
-it("A run whose process was killed has its session at once in the next process, and again in the one after that", async ({
-  skip,
-}) => {
-  skip(server === undefined, "PostgreSQL is not here");
-  const url = server?.url ?? "";
+/** A run in a session whose worker is killed twice, while another process wants the session for a later run. */
+async function takenOver(url: string): Promise<void> {
   const one = looker(() => undefined);
   const { runs, kept, close } = runsAt(url, one);
   onTestFinished(async () => void (await close()));
@@ -48,4 +48,21 @@ it("A run whose process was killed has its session at once in the next process, 
   expect((await later).outcome.type).toBe("answered");
   expect(performance.now() - before).toBeLessThan(10_000);
   expect((await kept.read("kim")).runs.map(({ runId }) => runId === "taken")).toEqual([true, false]);
-}, 60_000);
+}
+
+describe("A run whose process was killed has its session at once in the next process, and again in the one after that", () => {
+  it("in PostgreSQL", { timeout: 60_000 }, async ({ skip }) => {
+    skip(server === undefined, "PostgreSQL is not here");
+    await takenOver(server?.url ?? "");
+  });
+
+  it(
+    "in a SQLite file, in front of a later run that knows the process to be dead",
+    { timeout: 60_000 },
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), "writ-taken-over-"));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      await takenOver(join(folder, "runs.db"));
+    },
+  );
+});

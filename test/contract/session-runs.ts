@@ -247,14 +247,14 @@ export function sessionClaimsContract(name: string, open: () => SessionStore): v
     it("belong to one owner until they are released by it, whether or not there is such a session", async () => {
       const { claims } = open();
       if (claims === undefined) throw new Error("the store has no claims");
-      expect(await claims.take("s", "a", 60_000)).toBe("a");
-      expect(await claims.take("s", "b", 60_000)).toBe("a");
-      expect(await claims.take("s", "a", 60_000)).toBe("a");
-      expect(await claims.take("__proto__", "b", 60_000)).toBe("b");
+      expect(await claims.take("s", "a", { forMs: 60_000 })).toBe("a");
+      expect(await claims.take("s", "b", { forMs: 60_000 })).toBe("a");
+      expect(await claims.take("s", "a", { forMs: 60_000 })).toBe("a");
+      expect(await claims.take("__proto__", "b", { forMs: 60_000 })).toBe("b");
       await claims.release("s", "b");
-      expect(await claims.take("s", "b", 60_000)).toBe("a");
+      expect(await claims.take("s", "b", { forMs: 60_000 })).toBe("a");
       await claims.release("s", "a");
-      expect(await claims.take("s", "b", 60_000)).toBe("b");
+      expect(await claims.take("s", "b", { forMs: 60_000 })).toBe("b");
     });
   });
 }

@@ -132,7 +132,7 @@ describe.skipIf(postgresMissing() !== undefined)("sessions in PostgreSQL", () =>
     );
     const store = open("theirs", weak);
     await store.create("s", { runs: [storedRun("r")] });
-    await store.claims?.take("s", "a", 1000);
+    await store.claims?.take("s", "a", { forMs: 1000 });
     await store.delete("s");
     await expect(open("forbidden", weak).list()).rejects.toMatchObject({ code: "postgres-forbidden" });
   });
@@ -152,7 +152,7 @@ describe.skipIf(postgresMissing() !== undefined)("sessions in PostgreSQL", () =>
         const ends = await Promise.allSettled(names.map((run) => store.append("s", run, version)));
         expect(ends.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
         const holders = await Promise.all(
-          names.map(async ({ runId }) => store.claims?.take("s", runId, 60_000)),
+          names.map(async ({ runId }) => store.claims?.take("s", runId, { forMs: 60_000 })),
         );
         expect(new Set(holders).size).toBe(1);
         await store.claims?.release("s", holders[0] ?? "");
@@ -191,11 +191,11 @@ describe.skipIf(postgresMissing() !== undefined)("sessions in PostgreSQL", () =>
     it("are claimed and given back once where the server's word of it was lost", async () => {
       const { store, lose } = await behindLine();
       lose();
-      expect(await store.claims?.take("s", "a", 60_000)).toBe("a");
-      expect(await store.claims?.take("s", "b", 60_000)).toBe("a");
+      expect(await store.claims?.take("s", "a", { forMs: 60_000 })).toBe("a");
+      expect(await store.claims?.take("s", "b", { forMs: 60_000 })).toBe("a");
       lose();
       await store.claims?.release("s", "a");
-      expect(await store.claims?.take("s", "b", 60_000)).toBe("b");
+      expect(await store.claims?.take("s", "b", { forMs: 60_000 })).toBe("b");
     });
 
     it("are kept of runs whose connections are all cut in the middle, and of a server that starts anew", async () => {
@@ -276,25 +276,25 @@ describe.skipIf(postgresMissing() !== undefined)("sessions in PostgreSQL", () =>
       const { now } = Date;
       onTestFinished(() => void (Date.now = now));
       Date.now = () => now() - 3_600_000; // of a machine whose clock is wrong
-      expect(await one.claims?.take("s", "a", 60_000)).toBe("a");
+      expect(await one.claims?.take("s", "a", { forMs: 60_000 })).toBe("a");
       Date.now = () => now() + 3_600_000;
-      expect(await two.claims?.take("s", "b", 60_000)).toBe("a");
-      expect(await one.claims?.take("s", "a", 50)).toBe("a");
+      expect(await two.claims?.take("s", "b", { forMs: 60_000 })).toBe("a");
+      expect(await one.claims?.take("s", "a", { forMs: 50 })).toBe("a");
       await sleep(100);
-      expect(await two.claims?.take("s", "b", 60_000)).toBe("b");
-      expect(await two.claims?.take("s", "b", 60_000)).toBe("b");
-      expect(await one.claims?.take("s", "a", 1)).toBe("b");
+      expect(await two.claims?.take("s", "b", { forMs: 60_000 })).toBe("b");
+      expect(await two.claims?.take("s", "b", { forMs: 60_000 })).toBe("b");
+      expect(await one.claims?.take("s", "a", { forMs: 1 })).toBe("b");
     });
 
     it("passes from the owner that is named, and from nobody else", async () => {
       const schema = fresh();
       const [one, two] = [open(schema), open(schema)];
-      expect(await one.claims?.take("s", "a", 60_000)).toBe("a");
+      expect(await one.claims?.take("s", "a", { forMs: 60_000 })).toBe("a");
       expect(await two.claims?.pass?.("s", ["c", ""], "b")).toBe(false);
-      expect(await two.claims?.take("s", "b", 60_000)).toBe("a");
+      expect(await two.claims?.take("s", "b", { forMs: 60_000 })).toBe("a");
       expect(await two.claims?.pass?.("s", ["c", "a"], "b")).toBe(true);
       await one.claims?.release("s", "a");
-      expect(await one.claims?.take("s", "a", 60_000)).toBe("b");
+      expect(await one.claims?.take("s", "a", { forMs: 60_000 })).toBe("b");
     });
 
     it("is taken by one of many who want it at once, and those who wait write nothing", async () => {
@@ -304,12 +304,12 @@ describe.skipIf(postgresMissing() !== undefined)("sessions in PostgreSQL", () =>
       for (let round = 0; round < 10; round += 1) {
         const owners = Array.from({ length: 8 }, (_, nth) => `owner ${round}.${nth}`);
         const holders = await Promise.all(
-          owners.map(async (owner, nth) => (nth % 2 === 0 ? one : two).claims?.take("s", owner, 60_000)),
+          owners.map(async (owner, nth) => (nth % 2 === 0 ? one : two).claims?.take("s", owner, { forMs: 60_000 })),
         );
         expect(new Set(holders).size).toBe(1);
         const written = `SELECT xmin, xmax FROM "${schema.replaceAll('"', '""')}".session_claims`;
         const { rows: before } = await admin.query(written);
-        await two.claims?.take("s", "late", 60_000);
+        await two.claims?.take("s", "late", { forMs: 60_000 });
         expect((await admin.query(written)).rows).toEqual(before);
         await one.claims?.release("s", holders[0] ?? "");
       }

@@ -16,7 +16,7 @@ export function sessionClaims(query: Query, { claims }: SessionTables): SessionC
   const release = `DELETE FROM ${claims} WHERE id = $1 AND owner = $2`;
   const releaseLater = `UPDATE ${claims} SET until = ${nowMs} + $3::bigint WHERE id = $1 AND owner = $2`;
   return {
-    async take(id, owner, forMs) {
+    async take(id, owner, { forMs }) {
       for (;;) {
         const [holder] = await query(take, [toKey(id), toKey(owner), forMs]);
         if (holder !== undefined) return fromKey(holder["owner"]); // otherwise another process took it at the same moment

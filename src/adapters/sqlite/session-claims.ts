@@ -11,7 +11,7 @@ export const claimTable = `
 
 export const laterClaims: LaterColumns = { writ_session_claims: ["process TEXT"] };
 
-/** Claims on sessions in a file. The claim of a process of this machine is free as soon as the process is dead, any other when its time is over. */
+/** Claims on sessions in a file. The claim of a process of this machine is free as soon as the process is dead, unless another process goes on with its run; any other when its time is over. */
 export function claimsIn(database: Database): SessionClaims {
   const mine = JSON.stringify(thisProcess());
   const find = database.prepare("SELECT owner, until, process FROM writ_session_claims WHERE id = ?");
@@ -19,27 +19,27 @@ export function claimsIn(database: Database): SessionClaims {
     "INSERT OR REPLACE INTO writ_session_claims (id, owner, until, process) VALUES (?, ?, ?, ?)",
   );
   const pass = database.prepare(
-    "UPDATE writ_session_claims SET owner = ?2, process = ?3 WHERE id = ?1 AND owner IN (SELECT value FROM json_each(?4))",
+    "UPDATE writ_session_claims SET owner = ?2, process = NULL WHERE id = ?1 AND owner IN (SELECT value FROM json_each(?3))",
   );
   const release = database.prepare("DELETE FROM writ_session_claims WHERE id = ? AND owner = ?");
   const releaseLater = database.prepare(
     "UPDATE writ_session_claims SET until = ?, process = NULL WHERE id = ? AND owner = ?",
   );
   return {
-    async take(id, owner, forMs) {
+    async take(id, owner, { forMs, outlives = false }) {
       return database.write(() => {
         const now = Date.now(); // one machine has one clock
         const found = find.get(toKey(id));
         const holder = found === undefined ? owner : fromKey(found["owner"]);
         const isHeld = holder !== owner && Number(found?.["until"]) > now && !isDead(found?.["process"]);
         if (isHeld) return holder;
-        put.run(toKey(id), toKey(owner), now + forMs, mine);
+        put.run(toKey(id), toKey(owner), now + forMs, outlives ? null : mine);
         return owner;
       });
     },
     async pass(id, from, owner) {
       const owners = JSON.stringify(from.map(toKey));
-      return database.write(() => pass.run(toKey(id), toKey(owner), mine, owners).changes > 0);
+      return database.write(() => pass.run(toKey(id), toKey(owner), owners).changes > 0);
     },
     async release(id, owner, afterMs) {
       database.write(() =>
@@ -51,7 +51,7 @@ export function claimsIn(database: Database): SessionClaims {
   };
 }
 
-/** True of a process of this machine that is known to be dead. The claim of a run that was handed over, and those of earlier versions, name no process. */
+/** True of a process of this machine that is known to be dead. Claims that outlive their process, and those of earlier versions, name none. */
 function isDead(owner: unknown): boolean {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a process wrote it here
   return typeof owner === "string" && lifeOf(JSON.parse(owner) as ProcessOwner) === "dead";

@@ -35,7 +35,7 @@ interface Row {
 /**
  * Keeps sessions in a SQLite file, which several processes of one machine can share: each change is one transaction, and of two that were
  * made from the same version, one is refused. Of two runs of a session in two processes, one waits for the other; a dead process
- * keeps nobody waiting, and one that stands still does for at most 15 seconds. Sessions survive a crash of the process and of the machine. Memory can be in the
+ * keeps nobody waiting, but for the process that goes on with its durable run. That, and a process that stands still, takes at most 15 seconds. Sessions survive a crash of the process and of the machine. Memory can be in the
  * same file. Each call blocks the process while it reads or writes, and up to 5 seconds if another process writes.
  *
  * @throws WritError `database-failed`; so do the calls of the store

@@ -238,12 +238,12 @@ describe("runs of one session in two processes", () => {
 describe("a claim of a SQLite store", () => {
   it("is free after its time, and its owner can have it for longer", async () => {
     const [one, two] = [sqliteSessions(file), sqliteSessions(file)];
-    expect(await one.claims?.take("s", "a", 1)).toBe("a");
+    expect(await one.claims?.take("s", "a", { forMs: 1 })).toBe("a");
     await sleep(5);
-    expect(await two.claims?.take("s", "b", 1)).toBe("b");
-    expect(await two.claims?.take("s", "b", 60_000)).toBe("b");
+    expect(await two.claims?.take("s", "b", { forMs: 1 })).toBe("b");
+    expect(await two.claims?.take("s", "b", { forMs: 60_000 })).toBe("b");
     await sleep(5);
-    expect(await one.claims?.take("s", "a", 1)).toBe("b");
+    expect(await one.claims?.take("s", "a", { forMs: 1 })).toBe("b");
     one.close();
     two.close();
   });
@@ -251,11 +251,11 @@ describe("a claim of a SQLite store", () => {
   it("of another machine, or of an earlier version, is free after its time alone", async () => {
     const stores = [sqliteSessions(file), sqliteSessions(file)] as const;
     for (const process of ['{"host":"elsewhere","pid":1,"started":""}', null]) {
-      expect(await stores[0].claims?.take("s", "a", 60_000)).toBe("a");
+      expect(await stores[0].claims?.take("s", "a", { forMs: 60_000 })).toBe("a");
       const database = new DatabaseSync(file);
       database.prepare("UPDATE writ_session_claims SET process = ?").run(process);
       database.close();
-      expect(await stores[1].claims?.take("s", "b", 1)).toBe("a");
+      expect(await stores[1].claims?.take("s", "b", { forMs: 1 })).toBe("a");
       await stores[0].claims?.release("s", "a");
     }
     for (const store of stores) store.close();
@@ -268,8 +268,8 @@ describe("a claim of a SQLite store", () => {
     );
     earlier.close();
     const store = sqliteSessions(file);
-    expect(await store.claims?.take("s", "a", 60_000)).toBe("a");
-    expect(await store.claims?.take("s", "b", 60_000)).toBe("a");
+    expect(await store.claims?.take("s", "a", { forMs: 60_000 })).toBe("a");
+    expect(await store.claims?.take("s", "b", { forMs: 60_000 })).toBe("a");
     store.close();
   });
 
