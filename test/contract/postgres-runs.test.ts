@@ -26,6 +26,9 @@ it.each([
   [[{}], "url"],
   [["postgresql://x", { connections: 0 }], "connections"],
   [["postgresql://x", { pool: 3 }], "pool"],
+  [["postgresql://x", { schema: "" }], "schema"],
+  [["postgresql://x", { schema: "pg_writ" }], "schema"],
+  [["postgresql://x", { schema: "\u00e9".repeat(32) }], "schema"],
 ])("refuse what nobody can mean: %j", (given, part) => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as plain JavaScript would
   const open = () => postgresRuns(...(given as Parameters<typeof postgresRuns>));

@@ -1,9 +1,9 @@
 import { checkShape, closed, fromOne } from "../../error/check-shape.ts";
-import { optional, record, shapeOf, string } from "../../util/shape.ts";
+import { optional, record, shapeOf } from "../../util/shape.ts";
 
 /** Settings of a store in PostgreSQL. */
 export interface PostgresOptions {
-  /** The schema of the tables, made if it is absent. Default `writ`. */
+  /** The schema of the tables, made if it is absent: at most 63 bytes, of which PostgreSQL would not read more. Default `writ`. */
   readonly schema?: string;
   /** The most connections for statements. A store of runs has one more, which holds the claims of this process. Default 10. */
   readonly connections?: number;
@@ -15,9 +15,14 @@ const address = shapeOf(
   "an address like postgresql://user@host/database",
   (value): value is string => typeof value === "string" && /^(?:postgres|postgresql|socket):/.test(value),
 );
+const schemaName = shapeOf(
+  "a name of 1 to 63 bytes that does not begin with pg_",
+  (value): value is string =>
+    typeof value === "string" && /^(?!pg_)[^\0]+$/.test(value) && Buffer.byteLength(value) <= 63,
+);
 const shape = closed({
   url: optional(address),
-  options: closed({ schema: optional(string), connections: optional(fromOne), client: optional(record) }),
+  options: closed({ schema: optional(schemaName), connections: optional(fromOne), client: optional(record) }),
 });
 
 /** Checks the arguments of a store's function. @throws WritError `definition-invalid` */
