@@ -22,16 +22,20 @@ export function addDurable(program: Command, act: Act): void {
         "--accept <parts>",
         "the parts of runs that were changed on purpose since, like tools,instructions",
       ),
+    "print each event as a line of JSON",
   ).action((files: string[], flags: WorkFlags) =>
     act(flags, async () => (await import("./work.ts")).work(files, flags)),
   );
 }
 
-/** Adds the options of every command that has a store of runs. */
-export function withStore(command: Command): Command {
+/** The words of `--json` for a command that prints no result of its own. */
+export const jsonErrors = "print an error as one JSON object";
+
+/** Adds the options of every command that has a store of runs; `json` says what its `--json` prints. */
+export function withStore(command: Command, json = "print one JSON object"): Command {
   return command
     .option("--store <place>", "a SQLite file, or postgresql://…; default: WRIT_STORE, otherwise runs.db")
-    .option("--json", "print one JSON object; `work` prints each event as a line of JSON")
+    .option("--json", json)
     .option("--verbose", "show the stack of an error");
 }
 
@@ -140,6 +144,7 @@ function addMoves(runs: Command, act: Act): void {
         "move a run out of the store, so that it can go on in another one, and print it as lines of JSON",
       )
       .argument("<id>"),
+    jsonErrors,
   ).action((id: string, flags: StoreFlags) =>
     act(flags, async () => (await import("./moves.ts")).exportRun(id, flags)),
   );

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { userInfo } from "node:os";
 import { nodeHost } from "../adapters/clock.ts";
+import { WritError } from "../error/writ-error.ts";
 import { inspectorOf } from "../inspect/inspector.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { loadAgents } from "./load-agent.ts";
@@ -20,6 +21,10 @@ export interface InspectFlags extends StoreFlags, CheckFlags {
 /** `writ inspect [file…]`: serves a page on this machine that shows runs, until it is told to end (SIGTERM, Ctrl-C). */
 export async function inspect(files: readonly string[], flags: InspectFlags): Promise<ExitCode> {
   const port = portOf(flags.port);
+  if (flags.work === true && files.length === 0) {
+    const reason = "`--work` carries out runs of agents: name their files, `writ inspect --work agent.ts`";
+    throw new WritError("command-invalid", { reason });
+  }
   const agents = await loadAgents(files);
   await using listener = await listening(port, "127.0.0.1");
   await using place = await openPlace(flags, flags.work === true ? openStore : knownStore);

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { withStore } from "./durable-commands.ts";
+import { jsonErrors, withStore } from "./durable-commands.ts";
 import type { InspectFlags } from "./inspect.ts";
 import type { McpFlags } from "./mcp.ts";
 import type { Act } from "./run-command.ts";
@@ -18,6 +18,7 @@ export function addServer(program: Command, act: Act): void {
         .argument("<file...>", "programs (.ts, .js) that export an agent, or definitions (.md, .json)")
         .option("--port <n>", "0 takes any free port", "8787"),
     ),
+    jsonErrors,
   ).action((files: string[], flags: ServeFlags) =>
     act(flags, async () => (await import("./serve.ts")).serve(files, flags)),
   );
@@ -37,6 +38,7 @@ export function addServer(program: Command, act: Act): void {
         )
         .option("--port <n>", "speak over HTTP at this port, under /mcp; 0 takes any free port"),
     ),
+    jsonErrors,
   ).action((files: string[], flags: McpFlags) =>
     act(flags, async () => (await import("./mcp.ts")).mcp(files, flags)),
   );
@@ -69,6 +71,7 @@ function addInspect(program: Command, act: Act): void {
         "--accept <parts>",
         "the parts of runs that were changed on purpose since, like tools,instructions",
       ),
+    jsonErrors,
   ).action((files: string[], flags: InspectFlags) =>
     act(flags, async () => (await import("./inspect.ts")).inspect(files, flags)),
   );

@@ -69,6 +69,14 @@ describe("writ", () => {
       expect(stdout).toMatch(new RegExp(`^  ${command} `, "m"));
   });
 
+  it.each([
+    [["runs", "list"], "print one JSON object"],
+    [["runs", "export"], "print an error as one JSON object"],
+    [["work"], "print each event as a line of JSON"],
+  ])("says what `--json` of %j prints", async (command, words) => {
+    expect((await writ([...command, "--help"])).stdout).toMatch(new RegExp(`--json +${words}\\n`));
+  });
+
   it.each(["replay", "bfcl"])("says where `eval %s` is, whatever its options", async (name) => {
     const { code, stdout, stderr } = await writ(["eval", name, "--data", "outputs", "--json"]);
     expect(stderr).toMatch(new RegExp(`not part of the package.*npm run eval -- ${name}`));
@@ -85,6 +93,7 @@ describe("writ", () => {
     [["run", "echo.ts", "hi", "--model"], "argument missing"],
     [["models", "pul", "x"], "(Did you mean pull?)"],
     [["demo", "surplus"], "too many arguments"],
+    [["inspect", "--work"], "name their files, `writ inspect --work agent.ts`"],
   ])("tells what is wrong with %j, and exits with 2", async (words, message) => {
     const { code, stdout, stderr } = await writ(words);
     expect(stderr).toContain(message);
