@@ -219,6 +219,8 @@ function answersIn(
   message: UiMessage | undefined,
   edits: NonNullable<Chat["arguments"]>,
 ): readonly PageAnswer[] {
+  if (Object.keys(edits).some((id) => questionOf(id) === undefined))
+    refuse("`arguments` has a key that is not the id of an approval");
   return (message?.parts ?? []).flatMap(({ state, approval }) => {
     if (state !== "approval-responded" || approval?.approved === undefined) return [];
     const { id, approved, reason } = approval;

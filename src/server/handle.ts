@@ -1,5 +1,5 @@
 import { WritError } from "../error/writ-error.ts";
-import { type Json, parseJson } from "../util/json.ts";
+import { type Json, type JsonObject, parseJson } from "../util/json.ts";
 import type { Caller } from "./callers.ts";
 import { type Bounds, boundedText, type Usages } from "./limits.ts";
 import { ownError, statusOf } from "./problems.ts";
@@ -39,7 +39,7 @@ export function handlerOf(
     if (leaving.aborted) throw new WritError("server-leaving", {});
     const caller = route.isOpen === true ? nobody : await callerOf(request);
     if (caller !== nobody) usages.count(caller.name); // strangers must not use up the requests of a health check
-    const asked = await readQuery(Object.fromEntries(new URL(request.url).searchParams));
+    const asked = await readQuery(queryOf(new URL(request.url)));
     try {
       const response = await route.act({
         ...around,
@@ -66,6 +66,17 @@ export function handlerOf(
       throw ownError(error, caller);
     }
   };
+}
+
+/** The parameters of a query. @throws WritError `request-invalid` for one that stands there twice: which one is meant is open */
+function queryOf({ searchParams }: URL): JsonObject {
+  for (const name of searchParams.keys())
+    if (searchParams.getAll(name).length > 1)
+      throw new WritError("request-invalid", {
+        where: "the query",
+        reason: `\`${name}\` stands there twice`,
+      });
+  return Object.fromEntries(searchParams);
 }
 
 /** True for a failure of the server itself. An error that the caller can mend, and a client that has gone, are not. */

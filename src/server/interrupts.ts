@@ -1,9 +1,11 @@
 import type { QuestionAnswer, WaitingQuestion } from "../durable/run-store.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { Settlement } from "../tool/after-crash.ts";
-import { asObject, isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import { answerOnce, type PageQuestion, questionId, questionOf, settleOnce } from "./page-questions.ts";
+import { reader } from "./reader.ts";
 import type { Asked } from "./route.ts";
+import { object } from "./schemas.ts";
 
 /** The answer of a client to an interrupt (`ResumeEntry` of `@ag-ui/core`). */
 export interface ResumeEntry {
@@ -43,64 +45,45 @@ function reasonOf({ request: { waitsFor, unsettled } }: WaitingQuestion): Interr
   return unsettled === true ? "unsettled" : "tool_call";
 }
 
+const approval = object(
+  {
+    approved: { type: "boolean" },
+    arguments: { type: "object", description: "In the place of the model's" },
+    reason: { type: "string", description: "Told to the model where the answer is no" },
+  },
+  ["approved"],
+);
+const settlement = object(
+  {
+    happened: { enum: [true, false, "unknown"] },
+    value: { description: "What it gave, where it happened" },
+  },
+  ["happened"],
+);
 const schemas: { readonly [Reason in InterruptReason]?: JsonSchema } = {
-  tool_call: {
-    type: "object",
-    properties: {
-      approved: { type: "boolean" },
-      arguments: { type: "object", description: "In the place of the model's" },
-      reason: { type: "string", description: "Told to the model where the answer is no" },
-    },
-    required: ["approved"],
-  },
-  unsettled: {
-    type: "object",
-    properties: {
-      happened: { enum: [true, false, "unknown"] },
-      value: { description: "What it gave, where it happened" },
-    },
-    required: ["happened"],
-  },
+  tool_call: approval,
+  unsettled: settlement,
 };
+const readApproval = reader(approval, "the payload of an interrupt");
+const readSettlement = reader(settlement, "the payload of an interrupt");
 
-/** A client's answer to the question whether a call may run, or whether it happened. `refuse` is called for an answer that is neither. */
+/** A client's answer to the question whether a call may run, or whether it happened. */
 type ClientDecision =
   | { readonly approval: Omit<QuestionAnswer, "hash"> }
   | { readonly settlement: Settlement };
 
-/** Reads the answer to an interrupt. A cancelled one means no; for a call that may have happened it means `unknown`. */
-function decisionOf(
-  { status, payload }: ResumeEntry,
-  isUnsettled: boolean,
-  refuse: (reason: string) => never,
-): ClientDecision {
+/** Reads the answer to an interrupt. A cancelled one means no; for a call that may have happened it means `unknown`. @throws WritError `request-invalid` */
+async function decisionOf({ status, payload }: ResumeEntry, isUnsettled: boolean): Promise<ClientDecision> {
   if (status === "cancelled")
     return isUnsettled
       ? { settlement: { happened: "unknown" } }
       : { approval: { approved: false, reason: "the user cancelled it" } };
-  const given = asObject(payload);
-  return isUnsettled ? { settlement: settlementOf(given, refuse) } : { approval: approvalOf(given, refuse) };
-}
-
-function approvalOf(
-  { approved, arguments: args, reason }: JsonObject,
-  refuse: (reason: string) => never,
-): Omit<QuestionAnswer, "hash"> {
-  if (typeof approved !== "boolean") return refuse("the payload of an approval has no `approved`");
-  if (args !== undefined && !isJsonObject(args))
-    return refuse("the `arguments` of an approval are no object");
-  return {
-    approved,
-    ...(typeof reason === "string" ? { reason } : {}),
-    ...(args === undefined ? {} : { arguments: args }),
-  };
-}
-
-function settlementOf({ happened, value }: JsonObject, refuse: (reason: string) => never): Settlement {
-  if (happened === true) return { happened, ...(value === undefined ? {} : { value }) };
-  if (happened === false) return { happened };
-  if (happened === "unknown") return { happened };
-  return refuse("the payload does not say whether the call `happened`");
+  const given: unknown = await (isUnsettled ? readSettlement : readApproval)(payload);
+  // oxlint-disable typescript/no-unsafe-type-assertion -- it fits the schema
+  return isUnsettled
+    ? { settlement: given as Settlement }
+    : { approval: given as Omit<QuestionAnswer, "hash"> };
+  // oxlint-enable typescript/no-unsafe-type-assertion
 }
 
 /** The conversation that answers come from. */
@@ -126,14 +109,17 @@ export async function takeAnswers(
   const [first] = questions;
   if (first === undefined || questions.some(({ run }) => run !== first.run))
     return refuse("the interrupts are of several runs");
+  if (new Set(questions.map(({ key }) => key)).size < questions.length)
+    return refuse("an interrupt is answered twice");
   if (!isOwn(first.run)) return refuse("the interrupts are not of this conversation");
   const waiting = await asked.runs.waiting(first.run);
-  const decided = entries.flatMap((entry, place) => {
+  const decided: { question: PageQuestion; decision: ClientDecision }[] = [];
+  for (const [place, entry] of entries.entries()) {
     const question = questions[place] ?? first;
     const open = waiting.find(({ key }) => key === question.key);
-    if (open === undefined || open.request.waitsFor !== undefined) return [];
-    return [{ question, decision: decisionOf(entry, open.request.unsettled === true, refuse) }];
-  });
+    if (open === undefined || open.request.waitsFor !== undefined) continue;
+    decided.push({ question, decision: await decisionOf(entry, open.request.unsettled === true) });
+  }
   for (const { question, decision } of decided)
     if ("approval" in decision)
       await answerOnce(asked, question, { ...decision.approval, hash: question.hash });

@@ -5,7 +5,11 @@ import type { JsonSchema } from "../schema/schema.ts";
 export const text = { type: "string", minLength: 1, maxLength: 500 } as const;
 const words = { type: "string", maxLength: 100_000 } as const;
 
-function object(properties: Readonly<Record<string, JsonSchema>>, required: readonly string[]): JsonSchema {
+/** An object of these properties alone. */
+export function object(
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[],
+): JsonSchema {
   return { type: "object", properties, required: [...required], additionalProperties: false };
 }
 

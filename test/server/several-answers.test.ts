@@ -29,6 +29,11 @@ it("takes none of several answers of a page of AG-UI where one of them is none",
     });
   const yes = { approved: true };
   expect((await page({ resume: answers(yes, {}) })).status).toBe(400);
+  const misspelt = { approved: true, args: { to: "Bob" } };
+  const wrong = await page({ resume: answers(yes, misspelt) });
+  expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringContaining("args")]);
+  const twice = [...answers(yes, yes), ...answers({ approved: false })].slice(0, 3);
+  expect((await page({ resume: twice })).status).toBe(400);
   expect(await questionsOf(server)).toHaveLength(2);
   expect(await (await page({ resume: answers(yes, yes) })).text()).toContain("Done.");
   expect(pay.calls).toHaveLength(2);
