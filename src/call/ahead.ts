@@ -3,13 +3,18 @@ import { isApproved, questionAbout } from "./ask.ts";
 import type { Call, QuestionBehind, Ready } from "./call.ts";
 import { checkCall, constraintAgainst, startedEarly } from "./judge.ts";
 
+/** The most calls behind a call that are looked at: a person reads no more together, and each of them is judged again at its own question. */
+const most = 100;
+
 /**
  * Finds the questions of the calls after one, as far as they are known before its answer: hooks and mending can still change those calls. A
  * schema that checks asynchronously is not waited for: its call is asked about separately.
  */
 export function questionsBehind({ at }: Ready): readonly QuestionBehind[] {
-  return at.batch.calls.flatMap((proposed, index) => {
-    if (index <= at.index || isSettled(at, index)) return [];
+  const first = at.index + 1;
+  return at.batch.calls.slice(first, first + most).flatMap((proposed, place) => {
+    const index = first + place;
+    if (isSettled(at, index)) return [];
     const { batch, uses, approved, spent } = at;
     const { turn, learned } = batch;
     const key = `turn/${turn}/call/${index}`;

@@ -33,7 +33,7 @@ export interface ApprovalTerms {
 export type Approvals = ApprovalTerms | ((request: ApprovalRequest) => ApprovalTerms | undefined);
 
 /**
- * Asks a person whether a call may run. A function that throws counts as a no. `others` are the questions that later calls of the same reply would bring:
+ * Asks a person whether a call may run. A function that throws counts as a no. `others` are the questions that the next 100 calls of the same reply would bring:
  * an answer can cover them in `also`. A question that it does not cover is asked in its turn.
  *
  * ```ts

@@ -307,3 +307,10 @@ describe("where a run waits, all questions of a reply stand at once, each by its
     expect(done).toEqual(["send ada", "send cleo"]);
   });
 });
+
+it("shows the questions of the next hundred calls, however many there are: each is judged again, so that more would cost the square", async () => {
+  const mails = Array.from({ length: 250 }, (_, place) => to("send", String(place)));
+  const { asked, done } = await run([mails], yesToAll, { definition: { budget: { toolCalls: 300 } } });
+  expect(asked.map(({ length }) => length)).toEqual([101, 101, 48]);
+  expect(done).toHaveLength(250);
+});
