@@ -1,5 +1,6 @@
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
+import type { ModelRequest } from "../model/model.ts";
 import { type Json, wholeJson } from "../util/json.ts";
 
 /** The place of the values to hide. A service can send back the secret it was sent: results of tools and requests to models pass through here. */
@@ -14,6 +15,16 @@ function scrubOf({ powers }: Where): Scrub | undefined {
 export function withoutSecrets<Value>(value: Value, where: Where): Value {
   const scrub = scrubOf(where);
   return scrub === undefined ? value : clean(value, scrub);
+}
+
+/**
+ * A request to a model without secrets, wherever they came in: tools, and the form of the reply, can be made of texts of a service too. Its settings
+ * stay. It is only looked through if there are secrets: otherwise nobody may need its messages as a list.
+ */
+export function requestWithoutSecrets(request: ModelRequest, where: Where): ModelRequest {
+  if (where.powers?.holdsSecrets !== true) return request;
+  const { settings, ...told } = request;
+  return { ...withoutSecrets(told, where), settings };
 }
 
 /** A number that is a secret becomes a string, which the type does not say. */

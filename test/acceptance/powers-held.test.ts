@@ -7,7 +7,7 @@ import { agent, type Agent, llm, net, secret, skill, tool, type Tool } from "../
 import { repeat } from "../../src/compose.ts";
 import { call, callTool, chat, loop, readTranscript, userMessage } from "../../src/doors.ts";
 import { fix, labelled } from "../../src/tools.ts";
-import { scripted } from "../../src/testing.ts";
+import { fakeTool, scripted } from "../../src/testing.ts";
 
 const token = "tok-4711-very-secret";
 let server: Server;
@@ -285,14 +285,17 @@ describe("a secret that came back", () => {
     expect(JSON.stringify(model.requests)).not.toContain(token);
   });
 
-  it("is not asked of a model that the tool asks by itself", async () => {
-    const model = scripted(["ok"]);
-    await callTool(
-      echo(async (answer) => (await chat({ model, messages: answer })).text),
-      {},
-      grants(),
-    );
-    expect(model.requests).toHaveLength(1);
+  it("is not asked of a model that the tool asks by itself, nor in tools and forms that it makes of the answer", async () => {
+    const model = scripted(["ok", "ok"]);
+    const askAll = async (answer: string): Promise<string> => {
+      const schema = { type: "object", properties: { [answer]: { description: answer } } };
+      const made = fakeTool("made", "ok", { description: answer, inputSchema: schema });
+      await agent({ name: "inside", model, tools: [made] })("go");
+      const format = { type: "schema", schema } as const;
+      return (await chat({ model, messages: answer, tools: [made], format })).text;
+    };
+    await callTool(echo(askAll), {}, grants());
+    expect(model.requests).toHaveLength(2);
     expect(JSON.stringify(model.requests)).not.toContain(token);
   });
 });
