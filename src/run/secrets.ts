@@ -18,6 +18,14 @@ export function withoutSecrets<Value>(value: Value, where: Where): Value {
 }
 
 /**
+ * What code of a call hands to a run that a store keeps, without secrets: a process that carries it out need not know them. Outside of calls the value
+ * stays as it is, so that the same start finds the same run.
+ */
+export function handedOver<Value>(value: Value, where: Where): Value {
+  return where.powers?.current() === undefined ? value : withoutSecrets(value, where);
+}
+
+/**
  * A request to a model without secrets, wherever they came in: tools, and the form of the reply, can be made of texts of a service too. Its settings
  * stay. It is only looked through if there are secrets: otherwise nobody may need its messages as a list.
  */

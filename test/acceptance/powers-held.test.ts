@@ -6,6 +6,7 @@ import { z } from "zod";
 import { agent, type Agent, llm, net, secret, skill, tool, type Tool } from "../../src/index.ts";
 import { repeat } from "../../src/compose.ts";
 import { call, callTool, chat, loop, readTranscript, userMessage } from "../../src/doors.ts";
+import { durableRuns, memoryRuns } from "../../src/durable.ts";
 import { fix, labelled } from "../../src/tools.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 
@@ -283,6 +284,25 @@ describe("a secret that came back", () => {
     expect(await agent({ name: "one", model, driver: "lines", hooks })("go")).toBe("ok");
     expect(model.requests[0]?.prompt).toContain("It is [secret WRIT_HELD_TOKEN].");
     expect(JSON.stringify(model.requests)).not.toContain(token);
+  });
+
+  it("is not kept in a run that the tool begins, nor in what it says to one: another process may carry it out", async () => {
+    const store = memoryRuns();
+    const inside = agent({ name: "inside", model: () => "ok" });
+    const runs = durableRuns({ store, agents: [inside] });
+    const begin = async (answer: string): Promise<string> => {
+      await runs.start(inside, `Look: ${answer}`, { id: "begun", instructions: answer });
+      await runs.signal("begun", { name: "told", value: { [answer]: answer } });
+      await runs.cancel("begun", answer);
+      return "begun";
+    };
+    expect(await callTool(echo(begin), {}, grants())).toMatchObject({ status: "ok" });
+    const kept = JSON.stringify([await store.read("begun"), await store.records("begun")]);
+    expect(kept).toContain("Look: ");
+    expect(kept).toContain("[secret WRIT_HELD_TOKEN]");
+    expect(kept).not.toContain(token);
+    const said = `What is ${token}?`; // of a user, who may begin it again
+    expect(await runs.start(inside, said, { id: "users" })).toMatchObject({ input: said });
   });
 
   it("is not asked of a model that the tool asks by itself, nor in tools and forms that it makes of the answer", async () => {
