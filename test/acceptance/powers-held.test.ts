@@ -7,7 +7,7 @@ import { agent, type Agent, llm, net, secret, skill, tool, type Tool } from "../
 import { repeat } from "../../src/compose.ts";
 import { call, callTool, chat, loop, readTranscript, userMessage } from "../../src/doors.ts";
 import { durableRuns, memoryRuns } from "../../src/durable.ts";
-import { fix, labelled } from "../../src/tools.ts";
+import { file, fix, labelled } from "../../src/tools.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 
 const token = "tok-4711-very-secret";
@@ -260,6 +260,20 @@ describe("a secret that came back", () => {
     expect(JSON.stringify(result)).toContain("[secret WRIT_HELD_TOKEN]");
     expect(JSON.stringify(result)).not.toContain(token);
   });
+
+  it.each(["", "data:text/plain;base64,"])(
+    "is not in the bytes of a file, which stay readable: %s",
+    async (before) => {
+      const { files } = await callTool(
+        echo((answer) => file(`${before}${btoa(`é1: ${answer}, and more`)}`, "text/plain")),
+        {},
+        grants(),
+      );
+      const { data = "" } = files?.[0] ?? {};
+      expect(data).toMatch(/^(?:data:text\/plain;base64,)?[\w+/]+=*$/);
+      expect(atob(data.slice(before.length))).toMatch(/^é1: .*\[secret WRIT_HELD_TOKEN\].*, and more$/s);
+    },
+  );
 
   it("does not make telling nothing fail", async () => {
     const told = echo((_, { progress }) => progress(undefined as never));
