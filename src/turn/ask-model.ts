@@ -202,7 +202,8 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<TimedReply> {
   return after(changed, (wanted) => {
     const { model } = input;
     const asked = question.bounds === undefined ? model : boundedModel(model, question.bounds);
-    const deltas = asked.stream(requestWithoutSecrets(wanted, host), new ModelOptions(stop));
+    const told = host.powers?.holdsSecrets === true ? requestWithoutSecrets(wanted, host) : wanted;
+    const deltas = asked.stream(told, new ModelOptions(stop));
     // Taken at once, unless somebody watches who may leave midway.
     const isWhole = deltas instanceof WholeReply && (emit === undefined || isReader(emit));
     const isStreamed = !(deltas instanceof WholeReply);
