@@ -7,7 +7,7 @@ import {
   type CallToolOptions,
   callWith,
 } from "../call/call-tool.ts";
-import { requestWithoutSecrets, withoutSecrets } from "../run/secrets.ts";
+import { requestWithoutSecrets } from "../run/secrets.ts";
 import { type Chosen, type DecideRequest, decideWith } from "../turn/decide.ts";
 import { type Decider, llmStepWith, type StepDecision, type StepRequest } from "../turn/llm-step.ts";
 import { type SafeLoopOptions, safeLoopWith } from "../turn/safe-loop.ts";
@@ -207,9 +207,8 @@ export async function safeLoop(options: SafeLoopOptions & WithModel): Promise<st
  */
 export async function decide(request: DecideRequest & WithModel): Promise<Chosen> {
   checkRequest("decide", request);
-  const question = withoutSecrets(request.question, nodeHost);
-  const context = withoutSecrets(request.context, nodeHost);
-  return decideWith(deciderFor("decide", request), { ...request, question, context });
+  const { model, host } = deciderFor("decide", request);
+  return decideWith({ model: model && askedWithoutSecrets(model), host }, request);
 }
 
 /**

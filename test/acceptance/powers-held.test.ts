@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { agent, type Agent, llm, net, secret, skill, tool, type Tool } from "../../src/index.ts";
 import { repeat } from "../../src/compose.ts";
-import { call, callTool, chat, loop, readTranscript, userMessage } from "../../src/doors.ts";
+import { call, callTool, chat, decide, loop, readTranscript, userMessage } from "../../src/doors.ts";
 import { durableRuns, memoryRuns } from "../../src/durable.ts";
 import { file, fix, labelled } from "../../src/tools.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
@@ -320,16 +320,17 @@ describe("a secret that came back", () => {
   });
 
   it("is not asked of a model that the tool asks by itself, nor in tools and forms that it makes of the answer", async () => {
-    const model = scripted(["ok", "ok"]);
+    const model = scripted(["ok", "none", "ok"]);
     const askAll = async (answer: string): Promise<string> => {
       const schema = { type: "object", properties: { [answer]: { description: answer } } };
       const made = fakeTool("made", "ok", { description: answer, inputSchema: schema });
       await agent({ name: "inside", model, tools: [made] })("go");
+      await decide({ model, question: answer, context: answer, options: [answer, "none"] });
       const format = { type: "schema", schema } as const;
       return (await chat({ model, messages: answer, tools: [made], format })).text;
     };
     await callTool(echo(askAll), {}, grants());
-    expect(model.requests).toHaveLength(2);
+    expect(model.requests).toHaveLength(3);
     expect(JSON.stringify(model.requests)).not.toContain(token);
   });
 });
