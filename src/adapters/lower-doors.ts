@@ -7,7 +7,7 @@ import {
   type CallToolOptions,
   callWith,
 } from "../call/call-tool.ts";
-import { withoutSecrets } from "../run/secrets.ts";
+import { requestWithoutSecrets } from "../run/secrets.ts";
 import { type Chosen, type DecideRequest, decideWith } from "../turn/decide.ts";
 import { type Decider, llmStepWith, type StepDecision, type StepRequest } from "../turn/llm-step.ts";
 import { type SafeLoopOptions, safeLoopWith } from "../turn/safe-loop.ts";
@@ -40,8 +40,8 @@ import { modelNamed, resolveModel } from "./model/resolve.ts";
 export async function chat(request: ChatRequest & Patience & Required<WithModel>): Promise<ChatReply> {
   checkRequest("chat", request);
   const patience = checkedPatience(request, "`chat`");
-  const model = resolveModel(request.model, "chat");
-  return chatPatiently(toldWithoutSecrets(request), { model, patience, host: nodeHost });
+  const model = askedWithoutSecrets(resolveModel(request.model, "chat"));
+  return chatPatiently(request, { model, patience, host: nodeHost });
 }
 
 /**
@@ -63,13 +63,21 @@ export async function* chatStream(
 ): AsyncGenerator<Delta, ChatReply, undefined> {
   checkRequest("chatStream", request);
   const patience = checkedPatience(request, "`chatStream`");
-  const model = resolveModel(request.model, "chatStream");
-  return yield* chatStreamPatiently(toldWithoutSecrets(request), { model, patience, host: nodeHost });
+  const model = askedWithoutSecrets(resolveModel(request.model, "chatStream"));
+  return yield* chatStreamPatiently(request, { model, patience, host: nodeHost });
 }
 
-/** The request without secrets: a tool that asks a model itself must not show it the secrets that it sent to others. */
-function toldWithoutSecrets(request: ChatRequest): ChatRequest {
-  return { ...request, messages: withoutSecrets(request.messages, nodeHost) };
+/** The model, asked without secrets: a tool that asks a model itself must not show it the secrets that it sent to others. */
+function askedWithoutSecrets(model: Model): Model {
+  const { id, retries } = model;
+  return {
+    id,
+    ...(retries === undefined ? {} : { retries }),
+    get features() {
+      return model.features;
+    },
+    stream: (request, options) => model.stream(requestWithoutSecrets(request, nodeHost), options),
+  };
 }
 
 /**
@@ -199,9 +207,8 @@ export async function safeLoop(options: SafeLoopOptions & WithModel): Promise<st
  */
 export async function decide(request: DecideRequest & WithModel): Promise<Chosen> {
   checkRequest("decide", request);
-  const question = withoutSecrets(request.question, nodeHost);
-  const context = withoutSecrets(request.context, nodeHost);
-  return decideWith(deciderFor("decide", request), { ...request, question, context });
+  const { model, host } = deciderFor("decide", request);
+  return decideWith({ model: model && askedWithoutSecrets(model), host }, request);
 }
 
 /**

@@ -78,5 +78,5 @@ export async function knownStore(flags: StoreFlags): Promise<OpenRuns> {
   const name = nameOf(flags);
   if (database.test(name) || existsSync(name)) return openStore(flags);
   const advice = "There is no such file. Name the one that `writ run --durable` or `writ work` made.";
-  throw new WritError("option-invalid", { option: "--store", value: name, advice });
+  throw new WritError("option-invalid", { option: "--store", value: nameOfStore(flags), advice });
 }

@@ -1,6 +1,7 @@
 import type { Runnable, RunResult } from "../agent/runnable.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
+import { handedOver } from "../run/secrets.ts";
 import { wakeAfter } from "./after-others.ts";
 import { cancelRun } from "./cancel.ts";
 import { checked, checkedId, readErased } from "./check-given.ts";
@@ -138,15 +139,15 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
   return {
     ...runs,
     result: async (id, wanted) => runs.result(checkedId("result", id), wanted),
-    answer: async (id, key, given) => runs.answer(checkedId("answer", id), key, given),
+    answer: async (id, key, given) => runs.answer(checkedId("answer", id), key, handedOver(given, host)),
     settle: async (id, call, settled) => runs.settle(checkedId("settle", id), call, settled),
     signal: async (id, sent) => runs.signal(checkedId("signal", id), sent),
-    cancel: async (id, reason) => runs.cancel(checkedId("cancel", id), reason),
+    cancel: async (id, reason) => runs.cancel(checkedId("cancel", id), handedOver(reason, host)),
     retry: async (id) => runs.retry(checkedId("retry", id)),
     show: async (id) => runs.show(checkedId("show", id)),
     events: (id, wanted) => runs.events(checkedId("events", id), wanted),
     replay: async (id) => runs.replay(checkedId("replay", id)),
-    fork: async (id, wanted) => runs.fork(checkedId("fork", id), wanted),
+    fork: async (id, wanted) => runs.fork(checkedId("fork", id), handedOver(wanted, host)),
     export: async (id) => runs.export(checkedId("export", id)),
   };
 }
@@ -166,7 +167,7 @@ function runsOf(options: DurableOptions, host: Host): DurableRuns {
   return {
     async start(agent, input, more = {}) {
       const wanted = { ...checked("start", more), id: more.id ?? host.randomId() };
-      const run = await newRunOf(agent, { input, options: wanted }, options);
+      const run = await newRunOf(agent, { input, options: wanted }, { ...options, host });
       const begun = sameRun(run, await store.begin(run));
       if (more.whenWaiting === "withdraw")
         for (const id of await withdrawQuestions(begun, store)) await wake(id);
@@ -181,7 +182,7 @@ function runsOf(options: DurableOptions, host: Host): DurableRuns {
       await answer(id, key, given);
     },
     async signal(id, sent) {
-      const signal = readSignal(sent, host);
+      const signal = handedOver(readSignal(sent, host), host);
       await checkSignal(store, id, signal);
       await store.signal(id, signal);
       await wake(id);

@@ -6,6 +6,8 @@ import { checkRunTools } from "../agent/check-definition.ts";
 import { aboutOf, type Runnable } from "../agent/runnable.ts";
 import { closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
+import type { Host } from "../journal/host.ts";
+import { handedOver } from "../run/secrets.ts";
 import type { Capability } from "../tool/capability.ts";
 import { type Json, toJson, wholeJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
@@ -64,7 +66,7 @@ interface WantedRun<Input> {
 export async function newRunOf<Input>(
   agent: Runnable<Input>,
   { input: given, options }: WantedRun<Input>,
-  { sessions }: Pick<DurableOptions, "sessions"> = {},
+  { sessions, host = {} }: Pick<DurableOptions, "sessions"> & { readonly host?: Pick<Host, "powers"> } = {},
 ): Promise<NewRun> {
   checkOptions(agent, options);
   const { name } = agent;
@@ -78,7 +80,8 @@ export async function newRunOf<Input>(
   const kept = toJson(whenWaiting === "after" ? { ...others, whenWaiting } : others); // its worker has to know
   if (!kept.ok) throw new WritError("input-invalid", { name, issues: kept.reason });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the JSON of an object is one
-  const run = { id, agent: name, input, options: kept.value as NewRun["options"], protocol };
+  const handed = handedOver({ input, options: kept.value as NewRun["options"] }, host);
+  const run = { id, agent: name, ...handed, protocol };
   return session === undefined ? run : { ...run, session };
 }
 

@@ -1,6 +1,8 @@
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
+import type { ModelRequest } from "../model/model.ts";
 import { type Json, wholeJson } from "../util/json.ts";
+import { isAddress, readDataUrl } from "../util/media.ts";
 
 /** The place of the values to hide. A service can send back the secret it was sent: results of tools and requests to models pass through here. */
 type Where = Pick<Host, "powers">;
@@ -16,6 +18,24 @@ export function withoutSecrets<Value>(value: Value, where: Where): Value {
   return scrub === undefined ? value : clean(value, scrub);
 }
 
+/**
+ * What code of a call hands to a run that a store keeps, without secrets: a process that carries it out need not know them. Outside of calls the value
+ * stays as it is, so that the same start finds the same run.
+ */
+export function handedOver<Value>(value: Value, where: Where): Value {
+  return where.powers?.current() === undefined ? value : withoutSecrets(value, where);
+}
+
+/**
+ * A request to a model without secrets, wherever they came in: tools, and the form of the reply, can be made of texts of a service too. Its settings
+ * stay. It is only looked through if there are secrets: otherwise nobody may need its messages as a list.
+ */
+export function requestWithoutSecrets(request: ModelRequest, where: Where): ModelRequest {
+  if (where.powers?.holdsSecrets !== true) return request;
+  const { settings, ...told } = request;
+  return { ...withoutSecrets(told, where), settings };
+}
+
 /** A number that is a secret becomes a string, which the type does not say. */
 function clean<Value>(value: Value, scrub: Scrub): Value;
 function clean(value: unknown, scrub: Scrub): unknown {
@@ -28,11 +48,25 @@ function clean(value: unknown, scrub: Scrub): unknown {
   }
   let isClean = true;
   const fields = Object.entries(value).map(([key, field]: [string, unknown]) => {
-    const told = [scrub(key), clean(field, scrub)] as const;
+    const isData = key === "data" && typeof field === "string" && "type" in value && value.type === "file";
+    const told = [scrub(key), isData ? cleanData(field, scrub) : clean(field, scrub)] as const;
     isClean &&= told[0] === key && told[1] === field;
     return told;
   });
   return isClean ? value : Object.fromEntries(fields);
+}
+
+/** The data of a file: of base64 its bytes are cleaned, since nobody could decode it with a mark inside. */
+function cleanData(data: string, scrub: Scrub): string {
+  const clean = scrub(data);
+  const base64 = readDataUrl(data)?.data ?? (isAddress(data) ? "" : data);
+  if (clean === data || base64 === "") return clean;
+  try {
+    const told = `${data.slice(0, -base64.length)}${btoa(scrub(atob(base64)))}`;
+    return scrub(told) === told ? told : clean;
+  } catch {
+    return clean;
+  }
 }
 
 /** The progress that a tool reported, without secrets: a copy, since the tool may change its own. A value that is not JSON becomes null. */

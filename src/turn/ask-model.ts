@@ -5,7 +5,7 @@ import { withMarks } from "../driver/mark-results.ts";
 import { callerIn } from "../driver/native.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import { asRuntime } from "../run/around.ts";
-import { withoutSecrets } from "../run/secrets.ts";
+import { requestWithoutSecrets } from "../run/secrets.ts";
 import type { RunEvent } from "../event/event.ts";
 import { isReader } from "../event/only-reads.ts";
 import type { Host } from "../journal/host.ts";
@@ -202,7 +202,8 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<TimedReply> {
   return after(changed, (wanted) => {
     const { model } = input;
     const asked = question.bounds === undefined ? model : boundedModel(model, question.bounds);
-    const deltas = asked.stream(cleanRequest(wanted, host), new ModelOptions(stop));
+    const told = host.powers?.holdsSecrets === true ? requestWithoutSecrets(wanted, host) : wanted;
+    const deltas = asked.stream(told, new ModelOptions(stop));
     // Taken at once, unless somebody watches who may leave midway.
     const isWhole = deltas instanceof WholeReply && (emit === undefined || isReader(emit));
     const isStreamed = !(deltas instanceof WholeReply);
@@ -258,14 +259,6 @@ function endedWithError({ id }: Model): WritError {
     model: id,
     reason: "the reply ended with an error",
   });
-}
-
-/** The request without secrets, wherever they came in. The messages are only read if there are secrets: otherwise nobody may need them as a list. */
-function cleanRequest(request: ModelRequest, host: Host): ModelRequest {
-  if (host.powers?.holdsSecrets !== true) return request;
-  const { messages, prompt } = request;
-  const clean = { ...request, messages: withoutSecrets(messages, host) };
-  return prompt === undefined ? clean : { ...clean, prompt: withoutSecrets(prompt, host) };
 }
 
 /** The options of a request; its signal is made only for models that read it. */

@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { agent, type Agent, llm, net, secret, skill, tool, type Tool } from "../../src/index.ts";
 import { repeat } from "../../src/compose.ts";
-import { call, callTool, chat, loop, readTranscript, userMessage } from "../../src/doors.ts";
-import { fix, labelled } from "../../src/tools.ts";
-import { scripted } from "../../src/testing.ts";
+import { call, callTool, chat, decide, loop, readTranscript, userMessage } from "../../src/doors.ts";
+import { durableRuns, memoryRuns } from "../../src/durable.ts";
+import { file, fix, labelled } from "../../src/tools.ts";
+import { fakeTool, scripted } from "../../src/testing.ts";
 
 const token = "tok-4711-very-secret";
 let server: Server;
@@ -260,6 +261,20 @@ describe("a secret that came back", () => {
     expect(JSON.stringify(result)).not.toContain(token);
   });
 
+  it.each(["", "data:text/plain;base64,"])(
+    "is not in the bytes of a file, which stay readable: %s",
+    async (before) => {
+      const { files } = await callTool(
+        echo((answer) => file(`${before}${btoa(`é1: ${answer}, and more`)}`, "text/plain")),
+        {},
+        grants(),
+      );
+      const { data = "" } = files?.[0] ?? {};
+      expect(data).toMatch(/^(?:data:text\/plain;base64,)?[\w+/]+=*$/);
+      expect(atob(data.slice(before.length))).toMatch(/^é1: .*\[secret WRIT_HELD_TOKEN\].*, and more$/s);
+    },
+  );
+
   it("does not make telling nothing fail", async () => {
     const told = echo((_, { progress }) => progress(undefined as never));
     const { grants: all } = grants() ?? {};
@@ -285,14 +300,37 @@ describe("a secret that came back", () => {
     expect(JSON.stringify(model.requests)).not.toContain(token);
   });
 
-  it("is not asked of a model that the tool asks by itself", async () => {
-    const model = scripted(["ok"]);
-    await callTool(
-      echo(async (answer) => (await chat({ model, messages: answer })).text),
-      {},
-      grants(),
-    );
-    expect(model.requests).toHaveLength(1);
+  it("is not kept in a run that the tool begins, nor in what it says to one: another process may carry it out", async () => {
+    const store = memoryRuns();
+    const inside = agent({ name: "inside", model: () => "ok" });
+    const runs = durableRuns({ store, agents: [inside] });
+    const begin = async (answer: string): Promise<string> => {
+      await runs.start(inside, `Look: ${answer}`, { id: "begun", instructions: answer });
+      await runs.signal("begun", { name: "told", value: { [answer]: answer } });
+      await runs.cancel("begun", answer);
+      return "begun";
+    };
+    expect(await callTool(echo(begin), {}, grants())).toMatchObject({ status: "ok" });
+    const kept = JSON.stringify([await store.read("begun"), await store.records("begun")]);
+    expect(kept).toContain("Look: ");
+    expect(kept).toContain("[secret WRIT_HELD_TOKEN]");
+    expect(kept).not.toContain(token);
+    const said = `What is ${token}?`; // of a user, who may begin it again
+    expect(await runs.start(inside, said, { id: "users" })).toMatchObject({ input: said });
+  });
+
+  it("is not asked of a model that the tool asks by itself, nor in tools and forms that it makes of the answer", async () => {
+    const model = scripted(["ok", "none", "ok"]);
+    const askAll = async (answer: string): Promise<string> => {
+      const schema = { type: "object", properties: { [answer]: { description: answer } } };
+      const made = fakeTool("made", "ok", { description: answer, inputSchema: schema });
+      await agent({ name: "inside", model, tools: [made] })("go");
+      await decide({ model, question: answer, context: answer, options: [answer, "none"] });
+      const format = { type: "schema", schema } as const;
+      return (await chat({ model, messages: answer, tools: [made], format })).text;
+    };
+    await callTool(echo(askAll), {}, grants());
+    expect(model.requests).toHaveLength(3);
     expect(JSON.stringify(model.requests)).not.toContain(token);
   });
 });

@@ -98,6 +98,7 @@ describe.skipIf(chromiumPath === undefined)("reading on the page of writ inspect
     expect(await page.locator(".why").innerText()).toContain(String.raw`shy\u{202e}r`);
     expect(await page.locator(".run-rows").innerText()).toContain(String.raw`sh\u{202e}y`);
     expect(await page.locator("body").innerText()).not.toContain("\u202E");
+    expect(await page.title()).toBe(String.raw`sh\u{202e}y – writ inspector`);
   });
 
   it("holds the last messages of a long prompt alone, and more when they are wanted", async () => {

@@ -67,3 +67,11 @@ it("says why there is no test: of a reason that nobody knows, of texts that are 
     cannot: expect.stringContaining("too long"),
   });
 });
+
+it("writes out what is hidden in texts: a stranger's words could turn around the lines of the test", async () => {
+  const run = await view(true);
+  const text = textOf({ ...run, input: "gpj\u202E.exe", run: { ...run.run, id: "mail\u2066-1" } });
+  expect(text).toContain(String.raw`"gpj\u202e.exe"`);
+  expect(text).toContain(String.raw`mail\u2066-1"`);
+  expect(text).not.toMatch(/\p{Cf}/u);
+});

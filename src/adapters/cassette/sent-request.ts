@@ -20,7 +20,10 @@ export function plain(value: unknown): Json {
   return json.value;
 }
 
-/** The same data, with each text changed by `written`, and the arguments of calls by {@link argumentsAs}; names of fields stay. */
+/** Fields whose values are data of models and authors: there the names of fields are texts like all others. */
+const free: ReadonlySet<string> = new Set(["inputSchema", "schema"]);
+
+/** The same data, with each text changed by `written`, and the arguments of calls by {@link argumentsAs}. Names of fields stay, but for those of schemas and arguments. */
 export function withTexts(value: Json, written: (text: string) => string): Json {
   if (typeof value === "string") return written(value);
   if (typeof value !== "object" || value === null) return value;
@@ -28,7 +31,9 @@ export function withTexts(value: Json, written: (text: string) => string): Json 
   return Object.fromEntries(
     Object.entries(value).map(([name, field]) => [
       name,
-      name === "arguments" ? argumentsAs(field, written) : withTexts(field, written),
+      name === "arguments"
+        ? argumentsAs(field, written)
+        : (free.has(name) ? withValues : withTexts)(field, written),
     ]),
   );
 }
@@ -46,7 +51,9 @@ function withValues(value: Json, written: (text: string) => string): Json {
   if (typeof value === "number") return written(String(value)) === String(value) ? value : 0;
   if (typeof value !== "object" || value === null) return value;
   if (!isJsonObject(value)) return value.map((each) => withValues(each, written));
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withValues(field, written)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [written(name), withValues(field, written)]),
+  );
 }
 
 /** The first place at which two values differ, like `messages[2].text`, with both values; undefined if they are equal. */

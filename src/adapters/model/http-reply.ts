@@ -36,7 +36,7 @@ export async function refusalOf(response: Response): Promise<RefusedRequest> {
 }
 
 /** The text of a body, as far as it comes and fits. */
-async function beginningOf(body: Response["body"]): Promise<string> {
+export async function beginningOf(body: Response["body"]): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   try {

@@ -1,11 +1,12 @@
 import { WritError } from "../../error/writ-error.ts";
+import { withoutKeys } from "./without-keys.ts";
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 5;
 
 /**
  * Sends requests as `send` does, but follows a redirect only within the origin, with the same request. Another
- * origin is a server that the author did not name: it would read the conversation and the headers.
+ * origin is a server that the author did not name: it would read the conversation and the headers. A refusal comes without the keys that were sent.
  *
  * @throws WritError `provider-redirected`
  */
@@ -15,13 +16,17 @@ export function withinOrigin(send: typeof fetch): typeof fetch {
     for (let followed = 0; ; followed += 1) {
       const response = await send(followed === 0 ? input : url.href, { ...init, redirect: "manual" });
       const target = targetOf(response, url);
-      if (target === undefined || followed === maxRedirects) return response;
+      if (target === undefined || followed === maxRedirects)
+        return response.ok ? response : withoutKeys(response, sentHeaders(input, init));
       await response.body?.cancel();
       if (target.origin !== url.origin) throw redirected(url, target);
       url = target;
     }
   };
 }
+
+const sentHeaders = (input: string | URL | Request, init: RequestInit | undefined): Headers =>
+  new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
 
 function targetOf({ status, headers }: Response, url: URL): URL | undefined {
   const location = redirects.has(status) ? headers.get("location") : null;

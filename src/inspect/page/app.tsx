@@ -11,7 +11,7 @@ import { Palette } from "./palette.tsx";
 import { itemsOf } from "./palette-items.ts";
 import { PlayPage } from "./play-page.tsx";
 import { QueuePage } from "./queue-page.tsx";
-import { type Place, placeText, usePlace } from "./route.ts";
+import { type Place, titleOf, usePlace } from "./route.ts";
 import { RunList } from "./run-list.tsx";
 import { RunPage } from "./run-page.tsx";
 import { Patterns } from "./signs.tsx";
@@ -57,7 +57,7 @@ export function App({ api }: { readonly api: Api }): JSX.Element {
   useKeys(keys);
   const waiting = known.runs.filter((run) => run.waiting > 0).length;
   const onSelect = (run: string): void => go({ page: "runs", run });
-  useEffect(() => void (document.title = `${placeText(place)} – writ inspector`), [place]);
+  useEffect(() => void (document.title = titleOf(place)), [place]);
   return (
     <div class={`app page-${place.page}${open === undefined ? "" : " has-run"}`}>
       <Patterns />

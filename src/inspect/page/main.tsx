@@ -3,6 +3,7 @@ import type { InspectedRun } from "../view.ts";
 import { Api, takeLaterTokens, takeToken } from "./api.ts";
 import { App } from "./app.tsx";
 import { ExportedRun } from "./exported-run.tsx";
+import { titleOf } from "./route.ts";
 import { showHidden } from "./seen-text.ts";
 
 showHidden();
@@ -18,6 +19,6 @@ if (root !== null) {
 }
 
 function renderExported(view: InspectedRun, place: Element): void {
-  document.title = `${view.run.id} – writ inspector`;
+  document.title = titleOf({ page: "runs", run: view.run.id });
   render(<ExportedRun view={view} />, place);
 }

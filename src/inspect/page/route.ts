@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { visible } from "../../util/visible.ts";
 import type { Tab } from "./tabs.tsx";
 
 /** The place in the page. It is in the fragment of the address, so that people can keep and send it. */
@@ -37,8 +38,10 @@ function decoded(part: string): string {
 const tabNamed = (name: string | null): Tab | undefined =>
   name === "prompts" || name === "policy" || name === "input" ? name : undefined;
 
-/** A place in words, for the name of the tab and the list of the back button. */
-export function placeText(place: Place): string {
+/** The title of the document at a place, for the name of the tab and the list of the back button, with hidden characters written out. */
+export const titleOf = (place: Place): string => `${visible(placeText(place))} – writ inspector`;
+
+function placeText(place: Place): string {
   if (place.page === "queue") return "Approvals";
   if (place.page === "play") return "Playground";
   if (place.page === "compare") return place.runs.join(" and ");

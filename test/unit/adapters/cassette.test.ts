@@ -218,6 +218,20 @@ describe("cassette()", () => {
     },
   );
 
+  it("writes no secret that is the name of a field, in arguments and in schemas", async () => {
+    vi.stubEnv("OPENAI_API_KEY", "sk-very-secret");
+    const named = fakeTool("named", "ok", {
+      inputSchema: { type: "object", properties: { "sk-very-secret": { enum: ["sk-very-secret"] } } },
+    });
+    const args = { "sk-very-secret": "sk-very-secret" };
+    const calls = [args, JSON.stringify({ x: args })].map((each) => ({ name: "named", arguments: each }));
+    const model = cassette(file, scripted([{ calls }, "Seen."]));
+    await agent({ name: "a", model, tools: [named] }).run("Look");
+    expect(readFileSync(file, "utf8")).not.toContain("very-secret");
+    const replay = agent({ name: "a", model: played({ mode: "replay" }), tools: [named] });
+    expect(await replay("Look")).toBe("Seen.");
+  });
+
   it("writes no secret of a variable that was set after the cassette was made", async () => {
     const model = cassette(file, () => "hello");
     vi.stubEnv("OPENAI_API_KEY", "sk-very-secret");

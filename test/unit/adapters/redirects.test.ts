@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { inspect } from "node:util";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ollama, ollamaModels, ollamaRunning } from "../../../src/adapters/model/ollama.ts";
 import { openaiCompatible } from "../../../src/adapters/model/openai-compatible.ts";
 import { agent } from "../../../src/index.ts";
@@ -8,6 +9,8 @@ import type { Model } from "../../../src/model/model.ts";
 import { openaiChunk } from "../../contract/openai-wire.ts";
 import { sse } from "../../contract/played-server.ts";
 import { ask } from "./ask-openai.ts";
+
+afterEach(() => void vi.unstubAllEnvs());
 
 interface Seen {
   readonly method: string | undefined;
@@ -121,6 +124,31 @@ describe.each(models)("redirects of the server of a model: %s", (_name, model) =
     for (const location of [undefined, "http://"]) {
       const nowhere = await place(() => ({ status: 307, ...(location && { location }) }));
       await expect(ask(model(nowhere.url))).rejects.toMatchObject({ code: "provider-failed" });
+    }
+  });
+});
+
+describe("a server that repeats the key it was sent", () => {
+  const key = "sk-proj-very-secret-0815";
+  const shown = (error: unknown): string => inspect(error, { depth: 20, showHidden: true });
+
+  it.each([
+    ["openaiCompatible", (url: string) => openaiCompatible("m", { baseUrl: url, apiKey: key })],
+    ["ollama", (url: string) => ollama("m", { host: url, headers: { authorization: `Bearer ${key}` } })],
+    ["a hosted one", () => "openai/gpt-5-mini" as const],
+  ] as const)("is told without it, by the error and its causes: %s", async (_name, model) => {
+    vi.stubEnv("OPENAI_API_KEY", key);
+    for (const status of [400, 401, 404, 500]) {
+      const body = JSON.stringify({ error: { message: `Incorrect API key: ${key}.`, code: key } });
+      const { url } = await place(() => ({ status, body }));
+      vi.stubEnv("OPENAI_BASE_URL", url);
+      const error: unknown = await agent({ name: "a", model: model(url), retry: false })
+        .run("x")
+        .catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({
+        message: expect.stringContaining("Incorrect API key: [key].") as string,
+      });
+      expect(shown(error)).not.toContain(key);
     }
   });
 });

@@ -1,5 +1,6 @@
+import { inspect } from "node:util";
 import { expect, it } from "vitest";
-import { nameOfStore } from "../../../src/cli/run-store.ts";
+import { knownStore, nameOfStore } from "../../../src/cli/run-store.ts";
 
 it.each([
   ["postgresql://ada:secret@db.example.com/runs", "postgresql://ada:…@db.example.com/runs"],
@@ -12,4 +13,14 @@ it.each([
   ["data/runs.db", "data/runs.db"],
 ])("the name of the store %s has no password", (store, name) => {
   expect(nameOfStore({ store })).toBe(name);
+});
+
+it("is refused without its password where no store is known by it", async () => {
+  const store = "Postgres://writ:hush-hush@db.example:5432/agents";
+  const refused: unknown = await knownStore({ store }).catch((error: unknown) => error);
+  expect(refused).toMatchObject({
+    code: "option-invalid",
+    message: expect.stringContaining("//writ:…@db") as string,
+  });
+  expect(inspect(refused)).not.toContain("hush-hush");
 });

@@ -99,6 +99,7 @@ describe("a path that leads out [C38]", () => {
       await call("edit_file", { path: "hard", old: "secret", new: "changed" }),
     ];
     for (const text of results) expect(text).toMatch(/^error: .*hard link/);
+    expect(await call("read_file", { path: "hard" })).toContain("the secret"); // as docs/workspace.md says
     expect(outside()).toBe("the secret");
   });
 
