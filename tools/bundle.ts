@@ -114,13 +114,17 @@ function calledLater(names: string, module: string): string {
   return later.join("\n");
 }
 
-/** Chunks of other people's code alone are minified: nobody reads our stack traces there. The first line says whose code it is. */
+/**
+ * Chunks of other people's code alone are minified: nobody reads our stack traces there. The first line says whose code it is. The paths of our own modules
+ * are left out: the name of a function finds its file.
+ */
 const othersMinified: Plugin = {
   name: "others-minified",
   generateBundle(_options, bundle) {
     for (const file of Object.values(bundle)) {
-      if (file.type !== "chunk" || !file.moduleIds.every((id) => id.includes(`${sep}node_modules${sep}`)))
-        continue;
+      if (file.type !== "chunk") continue;
+      file.code = file.code.replaceAll(/^\/\/ src\/.+\n/gm, "");
+      if (!file.moduleIds.every((id) => id.includes(`${sep}node_modules${sep}`))) continue;
       const marks = file.code.match(/^\/\/ node_modules\/.+$/gm) ?? [];
       if (marks.length === 0) continue;
       const { code } = minifySync(file.fileName, file.code, { module: true });
