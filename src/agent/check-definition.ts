@@ -3,7 +3,7 @@ import { readResult } from "../tool/read-result.ts";
 import { eventTypes, isEventType } from "../event/event.ts";
 import { guarded, strict } from "../policy/study/guarded.ts";
 import { policy } from "../policy/study/policy.ts";
-import { settingShapes } from "../model/setting-shapes.ts";
+import { settingShapes, toolChoiceShape } from "../model/setting-shapes.ts";
 import { patienceShapes } from "../model/patience.ts";
 import { checkedRetry } from "../model/retry.ts";
 import { approvalTerms } from "../run/approval.ts";
@@ -167,7 +167,7 @@ const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Sha
   markResults: boolean,
   settings: record,
   ...patienceShapes,
-  toolChoice: either(oneOf("auto", "required", "none"), named("{ tool: name }", record)),
+  toolChoice: toolChoiceShape,
   examples: listOf(example, "a list of worked examples"),
   lastTurn: oneOf("tools", "answer"),
   concurrency: number,

@@ -118,6 +118,20 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
     '`toolChoice` of agent "a" lists the tool "ad", which is not there. There are: none.',
   ],
   [
+    "toolChoice as the AI SDK has it",
+    define({ toolChoice: { type: "tool", toolName: "t" } }),
+    'Agent "a": `toolChoice` must be "auto" or "required" or "none" or { tool: name }, got an object.',
+  ],
+  ...[{ type: "tool", toolName: "t" }, "t", 5].map(
+    (toolChoice) =>
+      [
+        `toolChoice ${JSON.stringify(toolChoice)} of a request`,
+        () =>
+          chat({ model: scripted(["ok"]), messages: "x", tools: [fakeTool("t", 1)], toolChoice } as never),
+        `chat(): \`toolChoice\` must be "auto" or "required" or "none" or { tool: name }, got ${typeof toolChoice === "object" ? "an object" : JSON.stringify(toolChoice)}; write chat({ model, messages }).`,
+      ] as const,
+  ),
+  [
     "a required call without tools",
     define({ toolChoice: "required" }),
     'The `toolChoice` of agent "a": it requires a call, and there are no tools.',
