@@ -44,7 +44,7 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
   [
     "needsApproval of a tool",
     makes({ needsApproval: true }),
-    'Tool "t": write `agent({ policy: policy({ name, rules: [ask("name_of_tool")] }) })` in place of `needsApproval`.',
+    'Tool "t": write `agent({ policy: guarded({ extraRules: [ask("name_of_tool")] }) })` in place of `needsApproval`.',
   ],
   [
     "prepareStep",
