@@ -306,9 +306,9 @@ export function toolOfOthers(definition: ToolDefinition<JsonSchema, unknown>): T
 function made(definition: AnyToolDefinition, refusesSlips: boolean): Tool {
   checkShape("tool()", definition, definitionLike);
   const { name, description, exclusive, timeoutMs, notation } = definition;
-  const where = `Tool "${String(name)}"`;
-  checkWords({ ...definition }, where);
+  checkWords({ ...definition });
   checkToolName(name);
+  const where = `Tool "${name}"`;
   checkShape(where, definition, shape);
   const { effect = "undeclared" } = definition;
   const input = argumentSchema(definition.inputSchema, { name, refusesSlips });
@@ -406,10 +406,11 @@ const otherWords = {
 } as const;
 
 /** @throws WritError `definition-invalid` with the name of the field here */
-function checkWords(given: Readonly<Record<string, unknown>>, where: string): void {
+function checkWords(given: Readonly<Record<string, unknown>>): void {
   for (const [field, others] of Object.entries(otherWords)) {
     const other = given[field] === undefined ? others.find((word) => given[word] !== undefined) : undefined;
     if (other === undefined) continue;
+    const where = `Tool "${String(given["name"])}"`;
     const reason = `write \`${field}\` in place of \`${other}\`.`;
     throw new WritError("definition-invalid", { where, reason });
   }
