@@ -86,6 +86,34 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
     define({ tools: [agent({ name: "b", model: () => "" })] }),
     `Agent "a": ${tools}: \`tools[0]\` is an agent: write \`.asTool()\` behind it.`,
   ],
+  [
+    "a tool of the AI SDK",
+    define({ tools: [{ description: "", inputSchema: anything, execute: () => 1 }] }),
+    `Agent "a": ${tools}: \`tools[0]\` has no name: write \`tool({ name, ... })\` around it, or \`...fromAiSdk({ name: it })\`.`,
+  ],
+  [
+    "tools of the AI SDK",
+    define({ tools: { look: { description: "", inputSchema: anything, execute: () => 1 } } }),
+    `Agent "a": \`tools\` is an object of tools: write \`fromAiSdk(tools)\`, or a list.`,
+  ],
+  [
+    "tools by their names",
+    define({ tools: { look: fakeTool("look", 1) } }),
+    `Agent "a": \`tools\` is an object of tools: write \`Object.values(tools)\`, or a list.`,
+  ],
+  [
+    "a tool of LangChain",
+    define({
+      tools: [
+        new (class {
+          name = "n";
+          schema = anything;
+          invoke(): void {}
+        })(),
+      ],
+    }),
+    `Agent "a": ${tools}: \`tools[0]\` is a tool of LangChain: write \`...fromLangChain([it])\`.`,
+  ],
   ["an object of tools", define({ tools: {} }), `Agent "a": ${tools}, like \`[add]\`, got an object.`],
   [
     "an async policy",
