@@ -10,7 +10,7 @@ import { describeIssues, isChangedAgain, type ParseResult, type Schema } from ".
 import { untilStopped } from "../util/interrupt.ts";
 import { type Json, jsonOrNull, toJson, wholeJson } from "../util/json.ts";
 import { after, type Maybe, rescue } from "../util/maybe.ts";
-import { type ReadQuestion, questionJson, readQuestion } from "./question.ts";
+import { MadeValue, type ReadQuestion, questionJson, readQuestion } from "./question.ts";
 import type { AgentPlan, ChosenSkill } from "./plan.ts";
 import type { PlannedSkill } from "./plan-skill.ts";
 import type { RunFrame } from "./runnable.ts";
@@ -148,7 +148,10 @@ function consulting(
 
 /** An input as JSON, as its schema parses it; without a schema, a question in text or parts. @throws WritError `input-invalid` */
 export function readInput(given: unknown, { name, schema }: InputTaker): Maybe<ReadInput> {
-  if (schema !== undefined) return after(schema.parse(given), (parsed) => ({ input: inputOf(parsed, name) }));
+  const isMade = given instanceof MadeValue;
+  const value: unknown = isMade ? given.value : given;
+  if (schema !== undefined) return after(schema.parse(value), (parsed) => ({ input: inputOf(parsed, name) }));
+  if (isMade) return { input: inputOf({ ok: true, value }, name) };
   if (typeof given === "string") return { input: given, asked: undefined }; // a hook may replace parts with text
   const asked = readQuestion(given, name);
   return { input: asked?.text ?? inputOf({ ok: true, value: given }, name), asked };

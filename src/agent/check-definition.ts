@@ -3,7 +3,7 @@ import { readResult } from "../tool/read-result.ts";
 import { eventTypes, isEventType } from "../event/event.ts";
 import { guarded, strict } from "../policy/study/guarded.ts";
 import { policy } from "../policy/study/policy.ts";
-import { settingShapes } from "../model/setting-shapes.ts";
+import { settingShapes, toolChoiceShape } from "../model/setting-shapes.ts";
 import { patienceShapes } from "../model/patience.ts";
 import { checkedRetry } from "../model/retry.ts";
 import { approvalTerms } from "../run/approval.ts";
@@ -39,10 +39,15 @@ import type { RunOptions } from "./run-options.ts";
 import { asSentence, closed, strayReason, unknownTool } from "../error/check-shape.ts";
 
 const list: Shape<readonly unknown[]> = listOf(anything);
+const toolLike = object({ execute: callable });
 const toolList = "a list of tools, collections of tools and names of tools";
 const toolsOfAgent: Shape<unknown> = {
   wanted: toolList,
   misfit(value) {
+    if (fits(map(toolLike), value) && Object.keys(value).length > 0) {
+      const write = Object.values(value).every(isToolEntry) ? "Object.values(tools)" : "fromAiSdk(tools)";
+      return { path: "", reason: `is an object of tools: write \`${write}\`, or a list` };
+    }
     if (!Array.isArray(value)) return listOf(anything, `${toolList}, like \`[add]\``).misfit(value);
     const wrong = value.findIndex((entry) => !isToolEntry(entry));
     if (wrong === -1) return undefined;
@@ -51,7 +56,11 @@ const toolsOfAgent: Shape<unknown> = {
 };
 
 function wrongEntry(entry: unknown): string {
-  if (fits(object({ execute: callable }), entry)) return "is a plain object: write `tool({ ... })` around it";
+  if (fits(object({ invoke: callable, schema: record }), entry))
+    return "is a tool of LangChain: write `...fromLangChain([it])`";
+  if (fits(toolLike, entry) && !("name" in entry))
+    return "has no name: write `tool({ name, ... })` around it, or `...fromAiSdk({ name: it })`";
+  if (fits(toolLike, entry)) return "is a plain object: write `tool({ ... })` around it";
   if (typeof entry === "function" && "asTool" in entry) return "is an agent: write `.asTool()` behind it";
   return `must be what tool() gave, got ${kindOf(entry)}`;
 }
@@ -167,7 +176,7 @@ const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Sha
   markResults: boolean,
   settings: record,
   ...patienceShapes,
-  toolChoice: either(oneOf("auto", "required", "none"), named("{ tool: name }", record)),
+  toolChoice: toolChoiceShape,
   examples: listOf(example, "a list of worked examples"),
   lastTurn: oneOf("tools", "answer"),
   concurrency: number,

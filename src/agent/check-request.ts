@@ -16,6 +16,7 @@ import {
 } from "../util/shape.ts";
 import { closed } from "../error/check-shape.ts";
 import type { ChatRequest } from "../model/chat.ts";
+import { toolChoiceShape } from "../model/setting-shapes.ts";
 import type { Patience } from "../model/patience.ts";
 import type { DecideRequest } from "../turn/decide.ts";
 import type { StepRequest } from "../turn/llm-step.ts";
@@ -56,7 +57,7 @@ const chat: { readonly [Field in keyof Required<ChatDoor>]: Shape<unknown> } = {
   model,
   messages,
   tools: anything,
-  toolChoice: anything,
+  toolChoice: optional(toolChoiceShape),
   format: anything,
   settings: optional(record),
 };

@@ -18,6 +18,20 @@ export interface ReadQuestion {
   readonly text: string;
 }
 
+/** A value that an agent made, on its way to another one: no question, whatever it looks like. */
+export class MadeValue {
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    this.value = value;
+  }
+
+  /** A journal names a run by its input. */
+  toJSON(): unknown {
+    return this.value;
+  }
+}
+
 /**
  * Reads the question to an agent without an input schema. Undefined for text, and for a JSON object, which the model gets as JSON.
  *

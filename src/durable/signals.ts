@@ -6,7 +6,7 @@ import type { JournalRecord } from "../journal/recorded-journal.ts";
 import { describeIssues } from "../schema/schema.ts";
 import { toSchema } from "../schema/to-schema.ts";
 import { type Json, wholeJson } from "../util/json.ts";
-import { anything, filled, string } from "../util/shape.ts";
+import { anything, filled, optional, string } from "../util/shape.ts";
 import type { RunSignal, RunStore, WaitingQuestion } from "./run-store.ts";
 
 /** A signal as a program sends it. */
@@ -17,15 +17,15 @@ export interface SentSignal extends Pick<RunSignal, "name"> {
   readonly id?: string;
 }
 
-const shape = closed({ name: filled, value: anything, id: string });
+const shape = closed({ name: filled, value: anything, id: optional(string) });
 
 /** A signal as stores take it. @throws WritError `definition-invalid` */
 export function readSignal(sent: SentSignal, { randomId }: Pick<Host, "randomId">): RunSignal {
-  const signal = { value: null, id: randomId(), ...sent };
-  const where = "A signal";
-  checkShape(where, signal, shape);
-  const json = wholeJson(signal.value);
-  if (json.ok) return { ...signal, value: json.value };
+  const where = "signal() of durable runs";
+  checkShape(where, sent, shape);
+  const { name, value = null, id = randomId() } = sent;
+  const json = wholeJson(value);
+  if (json.ok) return { name, value: json.value, id };
   throw new WritError("definition-invalid", { where, reason: `\`value\` is not JSON: ${json.reason}` });
 }
 

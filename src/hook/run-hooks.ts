@@ -2,19 +2,17 @@ import { checkShape, closed } from "../error/check-shape.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Journal } from "../journal/journal.ts";
 import { resultShape, writtenMessage, writtenReply } from "../message/message-shape.ts";
-import { settingShapes } from "../model/setting-shapes.ts";
+import { settingShapes, toolChoiceShape } from "../model/setting-shapes.ts";
 import { type Json, type ParsedJson, wholeJson } from "../util/json.ts";
 import { didYouMean } from "../util/nearest.ts";
 import {
   anything,
   boolean,
   callable,
-  either,
   finite,
   list,
   misfitText,
   object,
-  oneOf,
   optional,
   refined,
   type Shape,
@@ -231,8 +229,6 @@ export async function askHooksOnce<Place extends HookPlace>(
   throw thrown ?? hookError(recorded.failed);
 }
 
-const choice = either(oneOf("auto", "required", "none"), object({ tool: string }, "{ tool }"));
-
 const toolResult = refined(
   resultShape,
   "must be the result of a call: status, text, and note, value and files if any",
@@ -247,7 +243,7 @@ const shapes: Readonly<Record<string, Shape<unknown>>> = {
   answer: anything,
   messages: list(writtenMessage, "a list of messages"),
   settings: closed(settingShapes),
-  toolChoice: choice,
+  toolChoice: toolChoiceShape,
   message: writtenReply,
   arguments: anything,
   stop: string,

@@ -306,9 +306,9 @@ export function toolOfOthers(definition: ToolDefinition<JsonSchema, unknown>): T
 function made(definition: AnyToolDefinition, refusesSlips: boolean): Tool {
   checkShape("tool()", definition, definitionLike);
   const { name, description, exclusive, timeoutMs, notation } = definition;
+  checkWords({ ...definition });
   checkToolName(name);
   const where = `Tool "${name}"`;
-  checkWords({ ...definition }, where);
   checkShape(where, definition, shape);
   const { effect = "undeclared" } = definition;
   const input = argumentSchema(definition.inputSchema, { name, refusesSlips });
@@ -392,20 +392,25 @@ export const madeFields: readonly string[] = Object.keys({
 } satisfies Record<Exclude<keyof TypedTool<never, never>, keyof typeof toolFields>, true>);
 const shape = closed(toolFields, madeFields);
 
+/** The policy that asks about one tool. A list of rules alone would deny each effect that it does not name. */
+export const asking = 'policy: guarded({ extraRules: [ask("name_of_tool")] })';
+
 /** The fields that have other names in other libraries. */
 const otherWords = {
+  name: ["id"],
   inputSchema: ["parameters", "schema", "input", "args"],
   outputSchema: ["output", "returns"],
-  execute: ["run", "handler", "func", "fn", "call"],
+  execute: ["run", "handler", "func", "fn", "call", "invoke"],
   timeoutMs: ["timeout"],
-  'agent({ policy: policy({ name, rules: [ask("name_of_tool")] }) })': ["needsApproval"],
+  [`agent({ ${asking} })`]: ["needsApproval", "requireApproval"],
 } as const;
 
 /** @throws WritError `definition-invalid` with the name of the field here */
-function checkWords(given: Readonly<Record<string, unknown>>, where: string): void {
+function checkWords(given: Readonly<Record<string, unknown>>): void {
   for (const [field, others] of Object.entries(otherWords)) {
     const other = given[field] === undefined ? others.find((word) => given[word] !== undefined) : undefined;
     if (other === undefined) continue;
+    const where = `Tool "${String(given["name"])}"`;
     const reason = `write \`${field}\` in place of \`${other}\`.`;
     throw new WritError("definition-invalid", { where, reason });
   }

@@ -17,6 +17,7 @@ import { noIntent, rehashed } from "../../policy/knowledge/intent.ts";
 import { purse, type Spending } from "../../policy/account/purse.ts";
 import type { Act } from "../../tool/acts.ts";
 import type { Interrupt } from "../../util/interrupt.ts";
+import { MadeValue } from "../question.ts";
 import { inputLabel } from "../run-intent.ts";
 import type { RunFrame, RunResult } from "../runnable.ts";
 import type { RunOptions } from "../run-options.ts";
@@ -27,6 +28,8 @@ export interface Job {
   readonly member: Member;
   readonly place: string;
   readonly input: unknown;
+  /** True if an agent made the input, so that it is read as a value, not as a question. Default: as that of the composition. */
+  readonly isMade?: boolean;
   /** Instructions added to those of the run itself. */
   readonly instructions?: string;
 }
@@ -72,6 +75,8 @@ export interface CompositeRunOptions {
   readonly base: RunFrame;
   readonly options: RunOptions;
   readonly limits: Limits;
+  /** True if an agent made the input of the composition. */
+  readonly isMade: boolean;
   /** The conversation, ending with the question to the composition. */
   readonly transcript: ReadyTranscript;
 }
@@ -96,7 +101,7 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
     return openCallScope(at, { ...base, scope, tell, stop: until });
   }
   async function perform(
-    { member, place, input, instructions }: Job,
+    { member, place, input, isMade = given.isMade, instructions }: Job,
     until: Interrupt<StopReason>,
   ): Promise<Ran> {
     const opened = open(place, until);
@@ -104,7 +109,7 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
     const tools = options.tools?.filter((tool) => member.about.tools.includes(tool));
     const inner = { parent: opened.run, tools, instructions: told, retry: options.retry };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each agent checks its input itself
-    const ended = await member.agent.run(input as never, inner).then(
+    const ended = await member.agent.run((isMade ? new MadeValue(input) : input) as never, inner).then(
       (result) => ({ result }),
       (error: unknown) => ({ thrown: { error } }),
     );

@@ -12,7 +12,7 @@ import { checkName, type Tool } from "../../tool/tool.ts";
 import { type Json, toJson } from "../../util/json.ts";
 import { anything, optional, record, string } from "../../util/shape.ts";
 import { agentsOption } from "../agents-option.ts";
-import { questionJson, readQuestion } from "../question.ts";
+import { MadeValue, questionJson, readQuestion } from "../question.ts";
 import { agentAsTool, type AsToolOptions, checkAsTool } from "../as-tool.ts";
 import { type About, type Begun, frameOf, type Runnable, runnable, type RunFrame } from "../runnable.ts";
 import type { RunOptions } from "../run-options.ts";
@@ -133,14 +133,19 @@ function begin({ composition, name, limits, tools }: Named, { given, options, wa
   checkOptions(name, options);
   const [{ about }] = composition.members;
   const base = frameOf(name, options, { host: about.host, watched, input: given, tools });
-  const asked = about.input === undefined ? readQuestion(given, name) : undefined;
-  const json = toJson(asked === undefined ? given : asked.text);
+  const isMade = given instanceof MadeValue;
+  const value: unknown = isMade ? given.value : given;
+  const asked = about.input === undefined && !isMade ? readQuestion(value, name) : undefined;
+  const json = toJson(asked === undefined ? value : asked.text);
   if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
   const input = withoutSecrets(json.value, about.host);
   const question = withoutSecrets(asked?.message, about.host) ?? userMessage(contentText(input));
-  const handed = asked === undefined ? given : questionJson(asked);
+  const handed = asked === undefined ? value : questionJson(asked);
   const framed = new Framed({ ...base, agent: name, input, durationMs: limits.durationMs }, (inside) =>
-    carryOut({ composition, name, limits, tools, base, options, given: handed, input, question }, inside),
+    carryOut(
+      { composition, name, limits, tools, base, options, given: handed, isMade, input, question },
+      inside,
+    ),
   );
   return { runId: base.runId, framed };
 }
@@ -156,6 +161,7 @@ interface Asked extends Named {
   readonly base: RunFrame;
   readonly options: RunOptions;
   readonly given: unknown;
+  readonly isMade: boolean;
   readonly input: Json;
   readonly question: UserMessage;
 }

@@ -64,7 +64,10 @@ export function pipe(...agents: readonly Runnable[]): Composite {
     async course(input, run) {
       let value = input;
       for (const [index, member] of members.entries())
-        value = await runMember({ member, place: String(index), input: value }, run);
+        value = await runMember(
+          { member, place: String(index), input: value, isMade: index > 0 || undefined },
+          run,
+        );
       return value;
     },
   });

@@ -81,7 +81,8 @@ export function repeat(
   async function course(given: unknown, run: CompositeRun): Promise<unknown> {
     let value = given;
     for (let round = 1; round <= max; round += 1) {
-      const output = await runMember({ member, place: `0/${round}`, input: value }, run);
+      const isMade = round === 1 ? undefined : next === undefined;
+      const output = await runMember({ member, place: `0/${round}`, input: value, isMade }, run);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the signatures hold the author's functions to this output
       const asked = output as never;
       const ask = (inside: RunInside): boolean | Promise<boolean> => until(asked, { ...inside, round });

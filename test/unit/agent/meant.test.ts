@@ -44,7 +44,7 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
   [
     "needsApproval of a tool",
     makes({ needsApproval: true }),
-    'Tool "t": write `agent({ policy: policy({ name, rules: [ask("name_of_tool")] }) })` in place of `needsApproval`.',
+    'Tool "t": write `agent({ policy: guarded({ extraRules: [ask("name_of_tool")] }) })` in place of `needsApproval`.',
   ],
   [
     "prepareStep",
@@ -86,6 +86,34 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
     define({ tools: [agent({ name: "b", model: () => "" })] }),
     `Agent "a": ${tools}: \`tools[0]\` is an agent: write \`.asTool()\` behind it.`,
   ],
+  [
+    "a tool of the AI SDK",
+    define({ tools: [{ description: "", inputSchema: anything, execute: () => 1 }] }),
+    `Agent "a": ${tools}: \`tools[0]\` has no name: write \`tool({ name, ... })\` around it, or \`...fromAiSdk({ name: it })\`.`,
+  ],
+  [
+    "tools of the AI SDK",
+    define({ tools: { look: { description: "", inputSchema: anything, execute: () => 1 } } }),
+    `Agent "a": \`tools\` is an object of tools: write \`fromAiSdk(tools)\`, or a list.`,
+  ],
+  [
+    "tools by their names",
+    define({ tools: { look: fakeTool("look", 1) } }),
+    `Agent "a": \`tools\` is an object of tools: write \`Object.values(tools)\`, or a list.`,
+  ],
+  [
+    "a tool of LangChain",
+    define({
+      tools: [
+        new (class {
+          name = "n";
+          schema = anything;
+          invoke(): void {}
+        })(),
+      ],
+    }),
+    `Agent "a": ${tools}: \`tools[0]\` is a tool of LangChain: write \`...fromLangChain([it])\`.`,
+  ],
   ["an object of tools", define({ tools: {} }), `Agent "a": ${tools}, like \`[add]\`, got an object.`],
   [
     "an async policy",
@@ -117,6 +145,20 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
     define({ toolChoice: { tool: "ad" } }),
     '`toolChoice` of agent "a" lists the tool "ad", which is not there. There are: none.',
   ],
+  [
+    "toolChoice as the AI SDK has it",
+    define({ toolChoice: { type: "tool", toolName: "t" } }),
+    'Agent "a": `toolChoice` must be "auto" or "required" or "none" or { tool: name }, got an object.',
+  ],
+  ...[{ type: "tool", toolName: "t" }, "t", 5].map(
+    (toolChoice) =>
+      [
+        `toolChoice ${JSON.stringify(toolChoice)} of a request`,
+        () =>
+          chat({ model: scripted(["ok"]), messages: "x", tools: [fakeTool("t", 1)], toolChoice } as never),
+        `chat(): \`toolChoice\` must be "auto" or "required" or "none" or { tool: name }, got ${typeof toolChoice === "object" ? "an object" : JSON.stringify(toolChoice)}; write chat({ model, messages }).`,
+      ] as const,
+  ),
   [
     "a required call without tools",
     define({ toolChoice: "required" }),

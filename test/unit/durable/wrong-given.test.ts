@@ -67,6 +67,9 @@ describe("durable runs that are given what they do not take", () => {
     ["fork", (runs) => runs.fork(5 as never, { beforeTurn: 1 }), /`id` must be a string/],
     ["export", (runs) => runs.export(undefined as never), /`id` must be a string/],
     ["signal", (runs) => runs.signal(5 as never, { name: "go" }), /`id` must be a string/],
+    ["signal", (runs) => runs.signal("a", "go" as never), /it must be an object, got a string/],
+    ["signal", (runs) => runs.signal("a", ["go"] as never), /it must be an object, got a list/],
+    ["signal", (runs) => runs.signal("a", null as never), /it must be an object, got null/],
     ["settle", (runs) => runs.settle(5 as never, "c", { happened: true }), /`id` must be a string/],
     ["answer", (runs) => runs.answer(5 as never, "q", { approved: true, hash: "h" }), /`id` must be/],
     [

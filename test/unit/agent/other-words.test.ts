@@ -1,0 +1,78 @@
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { agent, ask, guarded, tool } from "../../../src/index.ts";
+import { fakeTool, scripted } from "../../../src/testing.ts";
+
+/** What each option of another library is called here: of an agent, of a run, of a tool. */
+const agents: Readonly<Record<string, string>> = {
+  id: "name",
+  handoffDescription: "description",
+  max_turns: "budget: { turns }",
+  recursionLimit: "budget: { turns }",
+  maxBudgetUsd: "budget: { costUsd }",
+  toolCallConcurrency: "concurrency",
+  modelSettings: "settings",
+  experimental_repairToolCall: "recover: { invalidArguments }",
+  experimental_output: "output",
+  inputProcessors: "hooks",
+  experimental_telemetry: "onEvent: telemetry()",
+  mcpServers: "tools: (await connectMcp({ name, url })).tools",
+  toolsContext: "tools: toolsOf(user)",
+  requestContext: "tools: toolsOf(user)",
+  requireApproval: 'policy: guarded({ extraRules: [ask("name_of_tool")] })',
+};
+const runs: Readonly<Record<string, string>> = {
+  thread_id: "write `session: session(store, id)` in place of `thread_id`.",
+  memory: "write `session: session(store, id)` in place of `memory`.",
+  configurable: "write `session: session(store, id)` in place of `configurable`.",
+  id: "write `runId` in place of `id`.",
+  stream: "write `agent.stream(input)` in place of `stream`.",
+  experimental_context:
+    "`experimental_context` belongs to the agent: write `agent.with({ tools: toolsOf(user) }).run(input)`.",
+  recursionLimit:
+    "`recursionLimit` belongs to the agent: write `agent.with({ budget: { turns } }).run(input)`.",
+  requireToolApproval:
+    '`requireToolApproval` belongs to the agent: write `agent.with({ policy: guarded({ extraRules: [ask("name_of_tool")] }) }).run(input)`.',
+};
+const tools: Readonly<Record<string, string>> = {
+  requireApproval: 'agent({ policy: guarded({ extraRules: [ask("name_of_tool")] }) })',
+  invoke: "execute",
+  schema: "inputSchema",
+};
+
+const scriptedAgent = { name: "a", model: scripted(["ok"]) };
+const written = { name: "t", description: "", inputSchema: z.object({}), execute: () => 1 };
+
+it.each(Object.entries(agents))("an agent's %s", (field, here) => {
+  expect(() => agent({ ...scriptedAgent, [field]: "x" })).toThrow(
+    `write \`${here}\` in place of \`${field}\`.`,
+  );
+});
+
+it.each(Object.entries(runs))("a run's %s", async (field, says) => {
+  await expect(agent(scriptedAgent).run("x", { [field]: "x" })).rejects.toThrow(says);
+});
+
+it.each(Object.entries(tools))("a tool's %s", (field, here) => {
+  const { inputSchema: _schema, execute: _execute, ...bare } = written;
+  expect(() => tool({ ...bare, [field]: "x" } as never)).toThrow(
+    `write \`${here}\` in place of \`${field}\`.`,
+  );
+});
+
+it("a tool's or an agent's id, where it has no name", () => {
+  const { name: _name, ...nameless } = written;
+  expect(() => tool({ ...nameless, id: "t" } as never)).toThrow("write `name` in place of `id`.");
+  expect(() => tool(nameless as never)).toThrow('A tool has the name "undefined"');
+  expect(() => agent({ id: "a", model: scripted([]) } as never)).toThrow("write `name` in place of `id`.");
+});
+
+it("the policy that these errors name asks about the tool, and leaves the others as they are", async () => {
+  const [pay, mail] = [fakeTool("pay", "paid"), fakeTool("mail", "sent")];
+  const model = scripted([{ calls: [{ name: "pay" }, { name: "mail" }] }, "Done."]);
+  const policy = guarded({ extraRules: [ask("pay")] });
+  const { calls } = await agent({ name: "a", model, tools: [pay, mail], policy }).run("x", {
+    approve: () => false,
+  });
+  expect(calls.map(({ name, status }) => `${name} ${status}`)).toEqual(["pay denied", "mail ok"]);
+});
