@@ -45,6 +45,19 @@ describe("a fake provider", () => {
     });
   });
 
+  it("refuses a host that it does not play", async () => {
+    const made = (start: (steps: readonly string[], options: object) => Promise<unknown>, options: object) =>
+      start(["one"], options).catch(({ code, message }) => [code, message]);
+    expect(await made(fakeOpenai, { host: "grok" })).toEqual([
+      "definition-invalid",
+      'The script of a fake provider: `options.host` must be one of cerebras, deepseek, gemini, groq, kimi, mistral, openrouter, got "grok".',
+    ]);
+    expect(await made(fakeOllama, { host: "groq" })).toEqual([
+      "definition-invalid",
+      'The script of a fake provider: `options` has the unknown field "host"; known are whenDone.',
+    ]);
+  });
+
   it("says how many steps are left [H19]", async () => {
     await using server = await fakeOpenai(["one", "two"]);
     expect(() => server.assertComplete()).toThrow("2 of 2 steps of the script were not asked for");
