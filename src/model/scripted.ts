@@ -1,6 +1,7 @@
 import { deltasOf, type PlainReply } from "./function-model.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest } from "./model.ts";
 import { checkShape, closed, checkArguments } from "../error/check-shape.ts";
+import { modelFeatures } from "./setting-shapes.ts";
 import { anything, list, oneOf, optional, type Shape, string } from "../util/shape.ts";
 
 /** One reply of a script: text, a reply, an error to throw, deltas, or a function of the request that returns one. */
@@ -42,7 +43,7 @@ const replyShape = closed(plainReply);
 const optionsShape = closed({
   whenDone: optional(oneOf("repeat", "throw")),
   id: optional(string),
-  features: anything,
+  features: optional(modelFeatures),
 });
 
 /**
