@@ -42,4 +42,4 @@ const featureShapes: { readonly [Field in keyof Required<ModelFeatures>]: Shape<
 };
 
 /** The shape of what a model can do. */
-export const modelFeatures = closed(featureShapes);
+export const modelFeatures: Shape<unknown> = closed(featureShapes);

@@ -7,7 +7,7 @@ import { didYouMean } from "../../util/nearest.ts";
 export type OptionShapes<Options> = { readonly [Name in keyof Required<Options>]: Shape<unknown> };
 
 /** A function from a usage to dollars, or a model without cost. */
-export const priceShape = shapeOf(
+export const priceShape: Shape<unknown> = shapeOf(
   "a function from a usage to dollars, or 0",
   (value) => typeof value === "function" || value === 0,
   shownValue,

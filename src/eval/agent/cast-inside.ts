@@ -52,7 +52,7 @@ export function replayInside(
 }
 
 /** The same tool, with other models in the agents behind it. Models that are functions stay, as do agents that are put together by functions. */
-export function withCastInside(tool: Tool, cast: CastInside, path = tool.name): Tool {
+export function withCastInside(tool: Tool, cast: CastInside, path: string = tool.name): Tool {
   const among = amongOf(tool);
   const castAt = (each: Tool): Tool => withCastInside(each, cast, `${path}/${each.name}`);
   if (among !== undefined) return { ...tool, execute: among(castAt) };
