@@ -72,7 +72,7 @@ export interface RecordedReply extends CaseReply {
  */
 export interface RecordedRun {
   readonly agent?: RecordedModel;
-  /** The agents inside, each by the name of its tool, behind those that lead to it (`ask/look_up`). */
+  /** Agents inside, by the names of their tools (`ask/look_up`). */
   readonly inside?: Readonly<Record<string, RecordedModel>>;
   readonly judge?: RecordedModel;
   readonly snapshot?: RunSnapshot;
