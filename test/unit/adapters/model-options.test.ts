@@ -57,6 +57,12 @@ describe("options of a model", () => {
     );
   });
 
+  it.each([{ finishReason: "done" }, { usage: 12 }])("a script refuses a reply with %j", (reply) => {
+    expect(() => Reflect.apply(scripted, undefined, [[{ text: "Hi", ...reply }]])).toThrow(
+      expect.objectContaining({ code: "definition-invalid" }),
+    );
+  });
+
   it("names an option of aiSdk() that there is not", () => {
     expect(() => makers["aiSdk"]?.({ systemOption: {} })).toThrow(
       expect.objectContaining({
