@@ -1,6 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import {
   anything,
+  either,
   fits,
   having,
   list,
@@ -42,6 +43,10 @@ const messages = shapeOf(
   "a text, a message or a list of messages",
   (value) => typeof value === "string" || (typeof value === "object" && value !== null),
 );
+const format = either(
+  object({ type: oneOf("schema"), schema: record }, '{ type: "schema", schema }'),
+  object({ type: oneOf("grammar"), grammar: string }, '{ type: "grammar", grammar }'),
+);
 const executor = optional(having("an executor", "execute"));
 const calls = list(named("a call", record), "a list of calls");
 const tools = list(anything, "a list of tools");
@@ -56,9 +61,9 @@ const chat: { readonly [Field in keyof Required<ChatDoor>]: Shape<unknown> } = {
   ...about,
   model,
   messages,
-  tools: anything,
+  tools: optional(tools),
   toolChoice: optional(toolChoiceShape),
-  format: anything,
+  format: optional(format),
   settings: optional(record),
 };
 const execute = {

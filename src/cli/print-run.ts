@@ -1,10 +1,21 @@
-import { checkArguments } from "../error/check-shape.ts";
+import { checkArguments, closed } from "../error/check-shape.ts";
 import type { AgentEvent } from "../event/event.ts";
 import { capabilityAudit, type CapabilityLook } from "../event/capability-audit.ts";
 import type { Approve } from "../run/approval.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { noUsage } from "../message/usage.ts";
-import { shapeOf } from "../util/shape.ts";
+import {
+  anything,
+  boolean,
+  callable,
+  having,
+  list,
+  oneOf,
+  optional,
+  type Shape,
+  shapeOf,
+  string,
+} from "../util/shape.ts";
 import { toJson } from "../util/json.ts";
 import type { Capability } from "../tool/capability.ts";
 import { terminalApprove } from "./approvals.ts";
@@ -43,13 +54,25 @@ export interface PrintRunOptions {
   readonly output?: Output;
 }
 
+const optionShapes: { readonly [Field in keyof Required<PrintRunOptions>]: Shape<unknown> } = {
+  model: optional(string),
+  skill: optional(string),
+  ceiling: optional(list(anything)),
+  approve: optional(callable),
+  audit: optional(callable),
+  format: optional(oneOf("text", "json", "stream-json")),
+  verbose: optional(boolean),
+  output: optional(having("an output", "answer", "progress")),
+};
+const shapes = { agent: shapeOf("an agent", isAgent), options: closed(optionShapes) };
+
 /**
  * Runs an agent as `writ run` does: it prints the answer on standard output, and on standard error each call as it happens. The first interrupt
  * (Ctrl-C) cancels the run, a second one ends the process at once.
  *
  * Does not throw for a run that fails: it prints the error, and returns the exit code.
  *
- * @throws WritError `definition-invalid` for a value that is not an agent
+ * @throws WritError `definition-invalid` for a value that is not an agent, and for an option that there is not
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -64,7 +87,7 @@ export async function printRun(
   prompt: string | readonly QuestionPart[],
   options: PrintRunOptions = {},
 ): Promise<ExitCode> {
-  checkArguments("printRun()", { agent }, { agent: shapeOf("an agent", isAgent) });
+  checkArguments("printRun()", { agent, options }, shapes);
   const { output = processOutput, format = "text", verbose = false } = options;
   const { skill, ceiling } = options;
   const interrupts = listenForInterrupts(output);

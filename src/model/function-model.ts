@@ -4,7 +4,8 @@ import type { FilePart } from "../message/message.ts";
 import type { ReportedUsage } from "../message/usage.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 import { checkArguments, checkShape, closed } from "../error/check-shape.ts";
-import { callable, kindOf, optional, record, string } from "../util/shape.ts";
+import { callable, kindOf, optional, string } from "../util/shape.ts";
+import { modelFeatures } from "./setting-shapes.ts";
 
 /** A reply written in code: text, calls, or both. Ids may be left out. */
 export interface PlainReply {
@@ -27,7 +28,7 @@ export type ModelFunction = (
   options: StreamOptions,
 ) => FunctionReply | Promise<FunctionReply>;
 
-const aboutShape = closed({ id: optional(string), features: optional(record) });
+const aboutShape = closed({ id: optional(string), features: optional(modelFeatures) });
 
 /**
  * Makes a model from a function.

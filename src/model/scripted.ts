@@ -1,7 +1,8 @@
 import { deltasOf, type PlainReply } from "./function-model.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest } from "./model.ts";
 import { checkShape, closed, checkArguments } from "../error/check-shape.ts";
-import { anything, list, oneOf, optional, type Shape, string } from "../util/shape.ts";
+import { modelFeatures } from "./setting-shapes.ts";
+import { anything, list, oneOf, optional, record, type Shape, string } from "../util/shape.ts";
 
 /** One reply of a script: text, a reply, an error to throw, deltas, or a function of the request that returns one. */
 export type ScriptStep =
@@ -35,14 +36,14 @@ export const plainReply: { readonly [Field in keyof Required<PlainReply>]: Shape
   reasoning: optional(string),
   calls: optional(list(closed({ id: anything, name: anything, arguments: anything }), "a list of calls")),
   files: anything,
-  usage: anything,
-  finishReason: anything,
+  usage: optional(record),
+  finishReason: optional(oneOf("stop", "length", "tool-calls", "content-filter", "pause", "error", "other")),
 };
 const replyShape = closed(plainReply);
 const optionsShape = closed({
   whenDone: optional(oneOf("repeat", "throw")),
   id: optional(string),
-  features: anything,
+  features: optional(modelFeatures),
 });
 
 /**

@@ -1,6 +1,19 @@
-import { either, finite, list, object, oneOf, optional, record, type Shape, string } from "../util/shape.ts";
-import { fromOne } from "../error/check-shape.ts";
-import type { ModelSettings, ToolChoice } from "./model.ts";
+import {
+  boolean,
+  either,
+  finite,
+  list,
+  object,
+  oneOf,
+  optional,
+  record,
+  type Shape,
+  shapeOf,
+  string,
+} from "../util/shape.ts";
+import { closed, fromOne } from "../error/check-shape.ts";
+import { driverNames } from "./driver-names.ts";
+import type { ModelFeatures, ModelSettings, ToolChoice } from "./model.ts";
 
 /** A number that JSON does not write as null. */
 const amount = optional(finite);
@@ -23,3 +36,18 @@ export const settingShapes: { readonly [Field in keyof Required<ModelSettings>]:
   presencePenalty: amount,
   providerOptions: optional(record),
 };
+
+const featureShapes: { readonly [Field in keyof Required<ModelFeatures>]: Shape<unknown> } = {
+  tools: optional(boolean),
+  format: optional(oneOf("schema", "grammar")),
+  formatWithTools: optional(boolean),
+  completion: optional(boolean),
+  small: optional(boolean),
+  resultFiles: optional(oneOf("inside", "after", "none")),
+  fixedTools: optional(boolean),
+  toolNames: optional(shapeOf("a regular expression", (value) => value instanceof RegExp)),
+  driver: optional(oneOf(...driverNames)),
+};
+
+/** The shape of what a model can do. */
+export const modelFeatures: Shape<unknown> = closed(featureShapes);

@@ -116,6 +116,11 @@ it.each<[what: string, begin: () => unknown, told: RegExp]>([
   ["records as text", () => memoryJournal("[]" as never), /^memoryJournal\(\).*`records` must be a list/],
   ["a server as an object", () => ollamaModels({ host: "x" } as never), /^ollamaModels\(\).*`host` must be/],
   ["a policy as text", () => widenings("{}" as never, "{}" as never), /^widenings\(\).*`before` must be/],
+  [
+    "an option",
+    () => printRun(agent({ name: "a", model: () => "Hi" }), "Hi", { aprove: () => true } as never),
+    /did you mean "approve"/,
+  ],
   ["a module", () => printRun(import("node:fs") as never, "Hi"), /^printRun\(\).*a promise \(`await` it\)/],
   ["a tool by its name", () => validateCall("add" as never, {}), /^validateCall\(\).*`tool` must be/],
 ])("%s is told as such", async (_what, begin, told) => {

@@ -2,7 +2,7 @@ import { types } from "node:util";
 import type { ModelSource } from "../../agent/definition.ts";
 import { checkArguments, closed } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
-import type { Delta, Model, ModelFeatures, ModelRequest, StreamOptions } from "../../model/model.ts";
+import type { Delta, Model, ModelFeatures } from "../../model/model.ts";
 import { asObject, type JsonObject } from "../../util/json.ts";
 import { anything, filled, list, optional, type Shape, shapeOf } from "../../util/shape.ts";
 import { resolveModel } from "../model/resolve.ts";
@@ -74,8 +74,10 @@ export function cassette(file: string, model: ModelSource, options: CassetteOpti
       if (mode === "replay") throw new WritError("cassette-miss", { file, nearest: tape.nearestTo(sent) });
       const asking = asked();
       tape.checkModel(asking.id);
-      return recording({ model: asking, request, streaming }, (reply) => {
-        tape.add(headingOf(asking), { request: sent, reply: keptReply(reply, written) });
+      return recording({
+        ask: () => asking.stream(request, streaming),
+        begin: () => tape.begin(sent),
+        kept: (reply) => ({ model: headingOf(asking), reply: keptReply(reply, written) }),
       });
     },
   };
@@ -109,21 +111,23 @@ async function* replayed(reply: readonly Delta[]): AsyncGenerator<Delta> {
 }
 
 interface LiveRequest {
-  readonly model: Model;
-  readonly request: ModelRequest;
-  readonly streaming: StreamOptions;
+  readonly ask: () => AsyncIterable<Delta>;
+  readonly begin: () => ReturnType<Tape["begin"]>;
+  readonly kept: (reply: readonly Delta[]) => Parameters<ReturnType<Tape["begin"]>>[0];
 }
 
 /** Yields the reply of the model, and keeps it once it is whole. */
-async function* recording(
-  { model, request, streaming }: LiveRequest,
-  keep: (reply: readonly Delta[]) => void,
-): AsyncGenerator<Delta> {
+async function* recording({ ask, begin, kept }: LiveRequest): AsyncGenerator<Delta> {
   const reply: Delta[] = [];
-  for await (const delta of model.stream(request, streaming)) {
-    reply.push(delta);
-    if (delta.type === "end") keep(reply); // before the caller gets it: the caller need not ask for more
-    yield delta;
+  const end = begin();
+  try {
+    for await (const delta of ask()) {
+      reply.push(delta);
+      if (delta.type === "end") end(kept(reply)); // before the caller gets it: the caller need not ask for more
+      yield delta;
+    }
+  } finally {
+    end();
   }
 }
 

@@ -18,6 +18,17 @@ export interface Recorded {
   readonly reply: readonly JsonObject[];
 }
 
+/** A whole reply of a model. */
+interface Kept {
+  readonly model: Heading;
+  readonly reply: readonly JsonObject[];
+}
+
+/** A request to the model. `add`: it has ended, and this adds its reply to the file. */
+interface Asked {
+  add?: () => void;
+}
+
 const heading: Shape<Heading> = object({ cassette: oneOf(1), model: string, features: jsonObject });
 const entry: Shape<Recorded> = object({ request: jsonObject, reply: list(jsonObject) });
 
@@ -27,6 +38,8 @@ export class Tape {
   readonly #entries: { readonly recorded: Recorded; readonly line: number }[] = [];
   /** The replies to each request, in the order of their recording, and the number of those that were played. */
   readonly #byRequest = new Map<string, { readonly replies: Recorded[]; played: number }>();
+  /** The requests that the model was asked and that are not kept yet, in order, by their text. */
+  readonly #asked = new Map<string, Asked[]>();
   #heading: Heading | undefined;
   /** The number of lines in the file. */
   #lines = 0;
@@ -60,6 +73,25 @@ export class Tape {
     return found.replies[Math.min(found.played, found.replies.length) - 1];
   }
 
+  /**
+   * Begins a request to the model. The returned function ends it, once: with its reply, which then counts as played, or without. Replies to same requests
+   * are kept in the order in which they were asked for, whichever comes first: a replay asks in that order.
+   *
+   * @throws WritError `cassette-invalid` for a file that cannot be written, and for a reply that could not be read back
+   */
+  begin(request: JsonObject): (kept?: Kept) => void {
+    const key = canonicalJson(request);
+    const asked = this.#asked.get(key) ?? [];
+    this.#asked.set(key, asked);
+    const place: Asked = {};
+    asked.push(place);
+    return (kept) => {
+      place.add ??=
+        kept === undefined ? () => undefined : this.#adding(kept.model, { request, reply: kept.reply });
+      while (asked[0]?.add !== undefined) asked.shift()?.add?.();
+    };
+  }
+
   /** Empties the file. @throws WritError `cassette-invalid` */
   erase(): void {
     this.#heading = undefined;
@@ -80,26 +112,6 @@ export class Tape {
     throw this.#invalid(reason, advice);
   }
 
-  /**
-   * Adds a reply, which counts as played. @throws WritError `cassette-invalid` for a file that cannot be written, and for a reply that could not be read back
-   */
-  add(model: Heading, recorded: Recorded): void {
-    const read = parseJson(JSON.stringify(recorded));
-    if (!read.ok)
-      throw this.#invalid(
-        `a request or its reply cannot be kept: ${read.reason}.`,
-        "Ask for it without a cassette.",
-      );
-    const lines: readonly (Heading | Recorded)[] =
-      this.#heading === undefined ? [model, recorded] : [recorded];
-    this.#heading ??= model;
-    this.#lines += lines.length;
-    this.#index(recorded, this.#lines).played += 1;
-    const text = `${this.#isOpen ? "\n" : ""}${lines.map((line) => `${JSON.stringify(line)}\n`).join("")}`;
-    this.#write(() => appendFileSync(this.#file, text, { mode: 0o600 }));
-    this.#isOpen = false;
-  }
-
   /** A sentence with the most similar request on the tape, and the first part in which the two differ. */
   nearestTo(request: JsonObject): string {
     if (this.#entries.length === 0) return "It has none at all.";
@@ -112,6 +124,26 @@ export class Tape {
     const { place = "", recorded, asked: now } = difference ?? {};
     const [one, other] = excerpts(shown(recorded), shown(now));
     return `The nearest of its ${this.#entries.length} is that of line ${nearest?.line}: there \`${place}\` is ${one}, and here it is ${other}.`;
+  }
+
+  /** What adds a reply to the file. */
+  #adding(model: Heading, recorded: Recorded): () => void {
+    const read = parseJson(JSON.stringify(recorded));
+    if (!read.ok)
+      throw this.#invalid(
+        `a request or its reply cannot be kept: ${read.reason}.`,
+        "Ask for it without a cassette.",
+      );
+    return () => {
+      const lines: readonly (Heading | Recorded)[] =
+        this.#heading === undefined ? [model, recorded] : [recorded];
+      this.#heading ??= model;
+      this.#lines += lines.length;
+      this.#index(recorded, this.#lines).played += 1;
+      const text = `${this.#isOpen ? "\n" : ""}${lines.map((line) => `${JSON.stringify(line)}\n`).join("")}`;
+      this.#write(() => appendFileSync(this.#file, text, { mode: 0o600 }));
+      this.#isOpen = false;
+    };
   }
 
   #index(recorded: Recorded, line: number): { readonly replies: Recorded[]; played: number } {

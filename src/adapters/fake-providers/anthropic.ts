@@ -48,6 +48,7 @@ const usualErrors: ReadonlyMap<number, readonly [type: string, message: string]>
 
 const stopReasons: ReadonlyMap<string, string> = new Map([
   ["stop", "end_turn"],
+  ["pause", "pause_turn"],
   ["length", "max_tokens"],
   ["tool-calls", "tool_use"],
   ["content-filter", "refusal"],

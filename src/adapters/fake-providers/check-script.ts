@@ -33,12 +33,17 @@ const fault = closed({
 
 type Fields<Of> = Readonly<Record<keyof Of, Shape<unknown>>>;
 
-const options = closed({ whenDone: optional(oneOf("repeat", "refuse")), host: anything });
+const options = { whenDone: optional(oneOf("repeat", "refuse")) };
 
-/** @throws WritError `definition-invalid` for a step that no fake provider can play */
-export function checkScript(steps: readonly FakeStep[], given: FakeOptions): void {
+/** @throws WritError `definition-invalid` for a step that no fake provider can play, and for a host that this one does not play */
+export function checkScript(steps: readonly FakeStep[], given: FakeOptions, hosts: readonly string[]): void {
+  const taken = closed(hosts.length === 0 ? options : { ...options, host: optional(oneOf(...hosts)) });
   const where = "The script of a fake provider";
-  checkArguments(where, { steps, options: given }, { steps: list(anything, "a list of answers"), options });
+  checkArguments(
+    where,
+    { steps, options: given },
+    { steps: list(anything, "a list of answers"), options: taken },
+  );
   for (const [index, step] of steps.entries()) if (typeof step !== "function") checkAnswer(step, index + 1);
 }
 

@@ -70,7 +70,7 @@ export interface FakeProvider extends AsyncDisposable {
   readonly requests: readonly FakeRequest[];
   /** The number of steps that no request has used yet. */
   remaining(this: void): number;
-  /** @throws Error if steps are left, or a request was refused */
+  /** @throws Error if steps are left, or a request other than a GET was refused */
   assertComplete(this: void): void;
   /** Breaks the remaining connections, and frees the port. */
   close(this: void): Promise<void>;

@@ -1,6 +1,5 @@
 import { anthropicProvider } from "./anthropic.ts";
 import { checkScript } from "./check-script.ts";
-import type { ChatHost } from "./chat-host.ts";
 import { type ChatHostName, chatHosts } from "./chat-hosts.ts";
 import type { FakeOpenaiOptions, FakeProvider, FakeStep } from "./fake-provider.ts";
 import { geminiProvider } from "./gemini.ts";
@@ -26,7 +25,7 @@ export function startFake(
   steps: readonly FakeStep[],
   options: FakeOpenaiOptions = {},
 ): Promise<FakeProvider> {
-  checkScript(steps, options);
+  checkScript(steps, options, name === "openai" ? Object.keys(chatHosts) : []);
   return playProvider(providers[name](options.host), steps, options);
 }
 
@@ -38,9 +37,7 @@ function openaiProvider(name?: ChatHostName): Provider {
       callId: numberedIds("call_"),
       error: openaiError,
     };
-  const host: ChatHost | undefined = chatHosts[name];
-  if (host === undefined)
-    throw new Error(`there is no host "${name as string}"; hosts: ${Object.keys(chatHosts).join(", ")}`);
+  const host = chatHosts[name];
   const { callId = numberedIds("call_"), error = openaiError } = host;
   return { wires: [openaiChat(host)], callId, error };
 }

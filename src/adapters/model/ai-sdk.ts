@@ -1,7 +1,10 @@
+import { closed } from "../../error/check-shape.ts";
 import { isWritError, WritError } from "../../error/writ-error.ts";
 import type { Price } from "../../message/usage.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest, ModelSettings } from "../../model/model.ts";
+import { modelFeatures, settingShapes } from "../../model/setting-shapes.ts";
 import type { JsonObject } from "../../util/json.ts";
+import { boolean, map, optional, record } from "../../util/shape.ts";
 import { streamParts } from "./ai-sdk-answer.ts";
 import { resultForms } from "./ai-sdk-bound.ts";
 import { withCacheMarks } from "./ai-sdk-cache.ts";
@@ -10,7 +13,7 @@ import { filesOf } from "./ai-sdk-files.ts";
 import { formatFeatures, formatOptions } from "./ai-sdk-format.ts";
 import { type AiSdkVersion, promptFor, type PromptMessage } from "./ai-sdk-prompt.ts";
 import { type GeneratedReply, partsOf, type StreamPart, toDeltas } from "./ai-sdk-stream.ts";
-import { free } from "./options.ts";
+import { free, knownOptions, type OptionShapes, priceShape } from "./options.ts";
 import { settingsData } from "./settings-data.ts";
 import { abortErrorOf, mistakeOf, orAborted } from "./streams.ts";
 import { type AiSdkProviderTool, allowedOptions, toolChoiceOf, toolsOf } from "./ai-sdk-tools.ts";
@@ -85,6 +88,16 @@ export interface AiSdkOptions {
   readonly systemOptions?: JsonObject;
 }
 
+const known: OptionShapes<AiSdkOptions> = {
+  settings: optional(closed(settingShapes)),
+  features: optional(modelFeatures),
+  price: optional(priceShape),
+  providerTools: optional(map(record)),
+  boundTools: optional(map(record)),
+  cache: optional(boolean),
+  systemOptions: optional(record),
+};
+
 const versions: readonly AiSdkVersion[] = ["v2", "v3", "v4"];
 
 function versionOf(written: unknown): AiSdkVersion | undefined {
@@ -120,8 +133,8 @@ type MaybeModel = { readonly [Field in keyof AiSdkModel]?: unknown };
  * them does not run; an earlier change is recognised only with OpenRouter's package. `stream` throws the reason of an aborted
  * signal, and these errors:
  *
- * @throws WritError `model-invalid` if the object is not an AI SDK model. From `stream`: `provider-unreachable`, `provider-refused-key`,
- *   `model-not-found`, `model-without-tools`, `provider-failed` (retryable as its package says), and `option-invalid` for a grammar.
+ * @throws WritError `model-invalid` if the object is not an AI SDK model, `option-invalid` for an unknown option, `definition-invalid` for one of another
+ *   form. From `stream`: `provider-unreachable`, `provider-refused-key`, `model-not-found`, `model-without-tools`, `provider-failed` (retryable as its package says), and `option-invalid` for a grammar.
  * @example
  * ```ts
  * import { anthropic } from "@ai-sdk/anthropic";
@@ -132,6 +145,7 @@ type MaybeModel = { readonly [Field in keyof AiSdkModel]?: unknown };
  */
 export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   if (!isAiSdkModel(model)) throw new WritError("model-invalid", { name: "aiSdk()", found: describe(model) });
+  knownOptions("aiSdk", options, known);
   const { provider, modelId } = model;
   const version = versionOf(model.specificationVersion) ?? "v4";
   const files = filesOf(provider, version, options.features?.resultFiles);

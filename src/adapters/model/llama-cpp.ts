@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { Model, ModelFeatures, ModelSettings } from "../../model/model.ts";
+import { settingShapes } from "../../model/setting-shapes.ts";
+import { anything, boolean, optional, string } from "../../util/shape.ts";
 import { modelPath } from "../model-files/cache.ts";
 import { readGgufSummary } from "./llama-cpp-file.ts";
 import { type LlamaCppSource, withoutUndefined } from "./llama-cpp-source.ts";
-import { atLeastOne, knownOptions } from "./options.ts";
+import { atLeastOne, knownOptions, type OptionShapes } from "./options.ts";
 import { settingsData } from "./settings-data.ts";
 import { whenAsked } from "./streams.ts";
 
@@ -36,18 +38,19 @@ export interface LlamaCppModel extends Model, AsyncDisposable {
   dispose(): Promise<void>;
 }
 
-const known: Readonly<Record<keyof LlamaCppOptions, true>> = {
-  temperature: true,
-  topP: true,
-  topK: true,
-  seed: true,
-  maxOutputTokens: true,
-  stopSequences: true,
-  threads: true,
-  contextSize: true,
-  parallel: true,
-  gpu: true,
-  template: true,
+const { temperature, topP, topK, seed, stopSequences } = settingShapes;
+const known: OptionShapes<LlamaCppOptions> = {
+  temperature,
+  topP,
+  topK,
+  seed,
+  maxOutputTokens: anything,
+  stopSequences,
+  threads: anything,
+  contextSize: anything,
+  parallel: anything,
+  gpu: optional(boolean),
+  template: optional(string),
 };
 
 /**

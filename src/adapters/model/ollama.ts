@@ -1,36 +1,40 @@
-import { checkArguments, checkShape } from "../../error/check-shape.ts";
-import { filled, object, optional, string } from "../../util/shape.ts";
+import { checkArguments } from "../../error/check-shape.ts";
+import {
+  anything,
+  boolean,
+  callable,
+  either,
+  filled,
+  map,
+  number,
+  oneOf,
+  optional,
+  string,
+} from "../../util/shape.ts";
 import { endpointOf } from "../../model/endpoint.ts";
 import type { Model } from "../../model/model.ts";
+import { settingShapes } from "../../model/setting-shapes.ts";
 import { defaultTemperature, ollamaAddress } from "./ollama-address.ts";
 import type { OllamaOptions, OllamaSource } from "./ollama-request.ts";
-import { atLeastOne, free, headersOf, knownOptions } from "./options.ts";
+import { atLeastOne, free, headersOf, knownOptions, type OptionShapes } from "./options.ts";
 import { settingsData } from "./settings-data.ts";
 import { whenAsked } from "./streams.ts";
 
 export { type OllamaModel, ollamaModels, ollamaRunning } from "./ollama-models.ts";
 export type { OllamaOptions } from "./ollama-request.ts";
 
-const known: Readonly<Record<keyof OllamaOptions, true>> = {
-  host: true,
-  port: true,
-  temperature: true,
-  topP: true,
-  topK: true,
-  seed: true,
-  frequencyPenalty: true,
-  presencePenalty: true,
-  maxOutputTokens: true,
-  stopSequences: true,
-  contextLength: true,
-  keepAlive: true,
-  think: true,
-  stream: true,
-  providerOptions: true,
-  headers: true,
-  maxReplyBytes: true,
-  fetch: true,
-  warn: true,
+const known: OptionShapes<OllamaOptions> = {
+  ...settingShapes,
+  host: optional(string),
+  port: anything,
+  contextLength: anything,
+  keepAlive: optional(either(string, number)),
+  think: optional(either(boolean, oneOf("low", "medium", "high", "max"))),
+  stream: optional(boolean),
+  headers: optional(map(string)),
+  maxReplyBytes: anything,
+  fetch: optional(callable),
+  warn: optional(callable),
 };
 
 /**
@@ -60,7 +64,6 @@ const known: Readonly<Record<keyof OllamaOptions, true>> = {
 export function ollama(name: string, options: OllamaOptions = {}): Model {
   checkArguments("ollama()", { name }, { name: filled });
   knownOptions("ollama", options, known);
-  checkShape("ollama()", options, object({ host: optional(string) }));
   const { host, port, contextLength, maxReplyBytes } = options;
   atLeastOne("ollama", { contextLength, maxReplyBytes });
   const address = ollamaAddress(host, port);

@@ -1,26 +1,27 @@
-import { checkArguments } from "../../error/check-shape.ts";
-import { filled } from "../../util/shape.ts";
+import { checkArguments, closed } from "../../error/check-shape.ts";
+import { anything, boolean, callable, filled, map, optional, record, string } from "../../util/shape.ts";
 import { endpointOf } from "../../model/endpoint.ts";
 import type { Model } from "../../model/model.ts";
+import { modelFeatures, settingShapes } from "../../model/setting-shapes.ts";
 import { openaiServer } from "./openai-compatible-address.ts";
 import { featuresOf, type OpenaiCompatibleOptions, type OpenaiSource } from "./openai-compatible-source.ts";
-import { atLeastOne, free, knownOptions } from "./options.ts";
+import { atLeastOne, free, knownOptions, type OptionShapes, priceShape } from "./options.ts";
 import { settingsData } from "./settings-data.ts";
 import { whenAsked } from "./streams.ts";
 
 export type { OpenaiCompatibleOptions } from "./openai-compatible-source.ts";
 
-const known: Readonly<Record<keyof OpenaiCompatibleOptions, true>> = {
-  baseUrl: true,
-  apiKey: true,
-  headers: true,
-  settings: true,
-  systemOptions: true,
-  features: true,
-  price: true,
-  maxReplyBytes: true,
-  doneEnds: true,
-  fetch: true,
+const known: OptionShapes<OpenaiCompatibleOptions> = {
+  baseUrl: optional(string),
+  apiKey: optional(string),
+  headers: optional(map(string)),
+  settings: optional(closed(settingShapes)),
+  systemOptions: optional(record),
+  features: optional(modelFeatures),
+  price: optional(priceShape),
+  maxReplyBytes: anything,
+  doneEnds: optional(boolean),
+  fetch: optional(callable),
 };
 
 /**

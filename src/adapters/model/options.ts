@@ -1,13 +1,29 @@
 import { WritError } from "../../error/writ-error.ts";
 import { checkShape } from "../../error/check-shape.ts";
-import { record } from "../../util/shape.ts";
+import { object, record, type Shape, shapeOf, shownValue } from "../../util/shape.ts";
 import { didYouMean } from "../../util/nearest.ts";
 
-/** @throws WritError `definition-invalid` for a value that is not an object, `option-invalid` for an option that `definer` does not have and would ignore */
-export function knownOptions(definer: string, options: object, known: Readonly<Record<string, true>>): void {
+/** The shape of each option of a model. */
+export type OptionShapes<Options> = { readonly [Name in keyof Required<Options>]: Shape<unknown> };
+
+/** A function from a usage to dollars, or a model without cost. */
+export const priceShape: Shape<unknown> = shapeOf(
+  "a function from a usage to dollars, or 0",
+  (value) => typeof value === "function" || value === 0,
+  shownValue,
+);
+
+/**
+ * @throws WritError `option-invalid` for an option that `definer` does not have and would ignore, `definition-invalid` for a value of another form
+ */
+export function knownOptions(
+  definer: string,
+  options: object,
+  known: Readonly<Record<string, Shape<unknown>>>,
+): void {
   checkShape(`${definer}()`, options, record);
   const other = Object.keys(options).find((name) => !Object.hasOwn(known, name));
-  if (other === undefined) return;
+  if (other === undefined) return checkShape(`${definer}()`, options, object(known));
   const advice = `There is no such option${didYouMean(other, Object.keys(known)) || "."} Options: ${Object.keys(known).join(", ")}.`;
   throw new WritError("option-invalid", {
     option: `the name of an option of ${definer}`,

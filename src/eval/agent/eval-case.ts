@@ -67,11 +67,13 @@ export interface RecordedReply extends CaseReply {
 }
 
 /**
- * The replies of the models of one run, the agent's and the judge's, and the end of the run. Replies of a script
+ * The replies of the models of one run, the agent's, those of agents inside and the judge's, and the end of the run. Replies of a script
  * are not recorded.
  */
 export interface RecordedRun {
   readonly agent?: RecordedModel;
+  /** Agents inside, by the names of their tools (`ask/look_up`). */
+  readonly inside?: Readonly<Record<string, RecordedModel>>;
   readonly judge?: RecordedModel;
   readonly snapshot?: RunSnapshot;
 }

@@ -3,7 +3,16 @@ import type { ModelSource } from "../../agent/definition.ts";
 import type { Runnable } from "../../agent/runnable.ts";
 import { checkArguments, checkShape, closed } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
-import { anything, callable, list, optional, record, type Shape } from "../../util/shape.ts";
+import {
+  anything,
+  boolean,
+  callable,
+  list,
+  optional,
+  record,
+  type Shape,
+  shapeOf,
+} from "../../util/shape.ts";
 import { addUsage, noUsage } from "../../message/usage.ts";
 import type { EvalCase } from "./eval-case.ts";
 import type { CaseReport, EvalReport, RunReport } from "./eval-report.ts";
@@ -43,12 +52,13 @@ const fields: { readonly [Field in keyof Required<EvalOptions>]: Shape<unknown> 
   judge: anything,
   concurrency: anything,
   runs: anything,
-  allowEffects: anything,
-  record: anything,
+  allowEffects: optional(boolean),
+  record: optional(boolean),
   signal: anything,
   onCase: optional(callable),
 };
 const optionsShape = closed(fields);
+const runnable = shapeOf("an agent", (value) => typeof Object(value).run === "function");
 
 /**
  * Runs an agent on cases and compares the runs with their expectations: the real agent with its policy,
@@ -89,7 +99,7 @@ export async function evaluate(
   cases: readonly EvalCase[],
   options: EvalOptions = {},
 ): Promise<EvalReport> {
-  checkArguments("evaluate()", { agent, cases }, { agent: anything, cases: list(record, "a list of cases") });
+  checkArguments("evaluate()", { agent, cases }, { agent: runnable, cases: list(record, "a list of cases") });
   checkShape("evaluate()", options, optionsShape);
   const located = cases.map((fields, index): LocatedCase => {
     const where = fields.file ?? `case ${index + 1}`;

@@ -18,6 +18,7 @@ import type { CaseMessage, FixedResult, RecordedModel, RecordedRun } from "./eva
 import type { EvaluatedRun, Failure, JudgeVerdict, RunReport } from "./eval-report.ts";
 import { type Evaluable, withTools } from "./evaluable.ts";
 import type { FullCase } from "./expanded.ts";
+import { type CastInside, recordInside, replayInside, withCastInside } from "./cast-inside.ts";
 import { judgeRun } from "./judge.ts";
 import type { PreparedCase } from "./prepare.ts";
 import { recordingModel, type RecordingModel, replayingModel } from "./record-model.ts";
@@ -57,11 +58,15 @@ export async function playOnce(
   const replay = fields.recorded?.[index];
   const onOther = (): void => void (told.outdated = true);
   const cast = castAgent(fields, replay?.agent, { ...options, onOther });
-  const run = await runCase(fields, { ...options, model: cast.model, onMissing: (one) => missing.push(one) });
+  const inside = castInside(replay, options.record, onOther);
+  const onMissing = (one: Failure): void => void missing.push(one);
+  const run = await runCase(fields, { ...options, model: cast.model, inside, onMissing });
   const failures = [...missing, ...(await failuresOf(run, checks)), ...changes(fields, replay, run)];
   const judged = await judge(prepared, run, { ...options, replay: replay?.judge, onOther });
   failures.push(...judged.failures);
-  const recorded = options.record ? recordedRun(run, cast.recorded?.(), judged.recorded) : undefined;
+  const recorded = options.record
+    ? recordedRun(run, { agent: cast.recorded?.(), inside: inside?.recorded(), judge: judged.recorded })
+    : undefined;
   return {
     passed: failures.length === 0,
     ...run,
@@ -95,15 +100,21 @@ function changes(
   return message === undefined ? [] : [{ expectation: "snapshot", message }];
 }
 
+interface RecordedParts {
+  readonly agent: Recorded | undefined;
+  readonly inside: ReturnType<CastInside["recorded"]> | undefined;
+  readonly judge: Recorded | undefined;
+}
+
 /** A run in a form that can be played again; undefined if a model gave no answer, for example because its provider was down. */
 function recordedRun(
   run: EvaluatedRun,
-  agent: Recorded | undefined,
-  judge: Recorded | undefined,
+  { agent, inside = {}, judge }: RecordedParts,
 ): RecordedRun | undefined {
-  if (agent === "broken" || judge === "broken") return undefined;
+  if (agent === "broken" || inside === "broken" || judge === "broken") return undefined;
   return {
     ...(agent === undefined ? {} : { agent }),
+    ...(Object.keys(inside).length === 0 ? {} : { inside }),
     ...(judge === undefined ? {} : { judge }),
     snapshot: snapshotOf(run),
   };
@@ -122,7 +133,18 @@ function castAgent(
   return recordingModel(resolveModel(source, agent.name));
 }
 
+/** The models of the agents inside, if they are recorded or replayed. */
+function castInside(
+  replay: RecordedRun | undefined,
+  record: boolean,
+  onOther: () => void,
+): CastInside | undefined {
+  if (replay !== undefined) return replayInside(replay.inside ?? {}, onOther);
+  return record ? recordInside() : undefined;
+}
+
 interface CaseRun extends Pick<PlayOptions, "agent" | "allowEffects" | "signal">, Pick<Cast, "model"> {
+  readonly inside: CastInside | undefined;
   readonly onMissing: (failure: Failure) => void;
 }
 
@@ -152,7 +174,10 @@ async function runCase(fields: FullCase, options: CaseRun): Promise<EvaluatedRun
  * A function that runs the agent with the model, the tools and the memory of a case. The memory is discarded
  * after the run.
  */
-function runOf({ results }: FullCase, { agent, model, allowEffects, onMissing }: CaseRun): Evaluable["run"] {
+function runOf(
+  { results }: FullCase,
+  { agent, model, inside, allowEffects, onMissing }: CaseRun,
+): Evaluable["run"] {
   const { own } = agent;
   if (own === undefined) return agent.run;
   const { definition } = own;
@@ -161,7 +186,8 @@ function runOf({ results }: FullCase, { agent, model, allowEffects, onMissing }:
   const standIn = standIns({ results, allowEffects, onMissing });
   const replace = (tool: Tool): Tool => {
     const made = standIn(tool);
-    if (made !== tool) stoodIn.add(tool.name);
+    if (made === tool) return inside === undefined ? tool : withCastInside(tool, inside);
+    stoodIn.add(tool.name);
     return made;
   };
   return own.with({

@@ -11,7 +11,7 @@ import { answerChecks } from "./answer-checks.ts";
 import { callChecks, callMatcher, neverChecks, orderCheck } from "./call-checks.ts";
 import { caseFields } from "./case-fields.ts";
 import type { Check } from "./check.ts";
-import type { CostBounds, ExpectedJudgement } from "./eval-case.ts";
+import type { CostBounds, ExpectedJudgement, RecordedRun } from "./eval-case.ts";
 import type { EvaluatedRun } from "./eval-report.ts";
 import type { Evaluable } from "./evaluable.ts";
 import { expanded, type FullCase, type FullExpectations } from "./expanded.ts";
@@ -175,14 +175,19 @@ function checkInside(
   { asking = new Set() }: Evaluable,
   tell: Tell,
 ): void {
-  const called = new Set(recorded.flatMap(({ snapshot }) => snapshot?.calls.map(({ tool }) => tool) ?? []));
   const stoodIn = new Set(results.map(({ tool }) => tool));
   for (const tool of asking)
-    if (called.has(tool) && !stoodIn.has(tool))
+    if (!stoodIn.has(tool) && recorded.some((run) => lacksInside(run, tool)))
       tell(
         ["name"],
-        `the replies of agents inside are not recorded, and ${tool} would ask its model: give \`results\` for it`,
+        `no replies of the agents behind ${tool} were recorded: record it again with --record, or give \`results\` for it`,
       );
+}
+
+/** True if the run called this tool, and has no replies of agents behind it. */
+function lacksInside({ inside = {}, snapshot }: RecordedRun, tool: string): boolean {
+  const isCalled = snapshot?.calls.some((call) => call.tool === tool) === true;
+  return isCalled && !Object.keys(inside).some((path) => path === tool || path.startsWith(`${tool}/`));
 }
 
 function checksOf(expect: FullExpectations, tell: Tell): Check[] {

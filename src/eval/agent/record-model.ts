@@ -18,9 +18,8 @@ export interface RecordingModel {
 
 /** The same model, with each complete reply kept. */
 export function recordingModel(model: Model): RecordingModel {
-  const replies: RecordedReply[] = [];
+  const asked: { reply?: RecordedReply }[] = []; // in the order of the requests: agents inside are asked side by side
   const { id, price, endpoint, retries } = model;
-  let isAnswered = true;
   return {
     model: {
       id,
@@ -32,17 +31,19 @@ export function recordingModel(model: Model): RecordingModel {
       },
       async *stream(request, options) {
         const assembler = assemble(id, ({ id, name }) => ({ id, name }));
-        isAnswered = false;
+        const place: (typeof asked)[number] = {};
+        asked.push(place);
         for await (const delta of model.stream(request, options)) {
           assembler.push(delta);
           yield delta;
         }
-        replies.push(withoutSecrets(recordedReply(assembler.reply(), request)));
-        isAnswered = true;
+        place.reply = withoutSecrets(recordedReply(assembler.reply(), request));
       },
     },
     recorded() {
-      if (!isAnswered) return "broken";
+      const last = asked.at(-1);
+      if (last !== undefined && last.reply === undefined) return "broken";
+      const replies = asked.flatMap(({ reply }) => reply ?? []);
       const features = toJson({ ...model.features, toolNames: undefined });
       return { features: asObject(features.ok ? features.value : undefined), replies };
     },
@@ -50,15 +51,22 @@ export function recordingModel(model: Model): RecordingModel {
 }
 
 /**
- * A model that gives recorded replies again, and fails if it is asked for more. It calls `onOther` for each request
- * that differs from the recorded one.
+ * A model that gives recorded replies again, and fails if it is asked for more. A request gets the reply to the same request; `onOther` is called for one
+ * that was not recorded, which gets the next reply.
  */
 export function replayingModel({ features, replies }: RecordedModel, onOther: () => void): Model {
-  const steps = replies.map(({ asked, ...reply }) => (request: ModelRequest): PlainReply => {
-    if (askedBy(request) !== asked) onOther();
+  const left = [...replies];
+  const step = (request: ModelRequest): PlainReply => {
+    const now = askedBy(request);
+    const place = left.findIndex(({ asked }) => asked === now);
+    if (place === -1) onOther();
+    const [{ asked: _asked, ...reply } = { asked: now }] = left.splice(Math.max(place, 0), 1);
     return reply;
-  });
-  return scripted(steps, { whenDone: "throw", id: "recorded", features });
+  };
+  return scripted(
+    replies.map(() => step),
+    { whenDone: "throw", id: "recorded", features },
+  );
 }
 
 function recordedReply({ message, finishReason, usage }: Reply, request: ModelRequest): RecordedReply {

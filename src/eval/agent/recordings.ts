@@ -42,7 +42,12 @@ const recordedFields: JsonSchema = {
         type: "array",
         items: {
           type: "object",
-          properties: { agent: replies, judge: replies, snapshot },
+          properties: {
+            agent: replies,
+            inside: { type: "object", additionalProperties: replies },
+            judge: replies,
+            snapshot,
+          },
           additionalProperties: false,
         },
       },

@@ -103,6 +103,28 @@ describe("cassette()", () => {
     expect([await later("go"), await later("go"), await later("go")]).toEqual(["1", "2", "2"]);
   });
 
+  it("keeps replies to same requests in the order in which they were asked for, also when a later one comes first", async () => {
+    const answers: ((text: string) => void)[] = [];
+    const model = scripted([() => new Promise<string>((resolve) => void answers.push(resolve))]);
+    const recorder = agent({ name: "a", model: cassette(file, model) });
+    const stopped = new AbortController();
+    const runs = [recorder("?", { signal: stopped.signal }), recorder("?"), recorder("?")];
+    runs[0]?.catch(() => undefined);
+    await vi.waitFor(() => expect(answers).toHaveLength(3));
+    answers[2]?.("the third");
+    await runs[2];
+    answers[1]?.("the second");
+    stopped.abort();
+    answers[0]?.("not kept");
+    expect(await Promise.allSettled(runs)).toMatchObject([
+      { status: "rejected" },
+      { value: "the second" },
+      { value: "the third" },
+    ]);
+    const replay = agent({ name: "a", model: played({ mode: "replay" }) });
+    expect(await Promise.all([replay("?"), replay("?")])).toEqual(["the second", "the third"]);
+  });
+
   it("can be begun by two at once", async () => {
     const one = agent({ name: "a", model: cassette(file, () => "one") });
     const other = agent({ name: "a", model: cassette(file, () => "two") });

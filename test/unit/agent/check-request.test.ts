@@ -23,6 +23,11 @@ const wrong: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     [model, { messages: "Hello" }],
     ["ollama/x", { messages: "Hello" }],
     [() => "a", { messages: "x" }],
+    [{ model, messages: "Hello", tools: 5 }],
+    [{ model, messages: "Hello", tools: { look: tools[0] } }],
+    [{ model, messages: "Hello", tools, toolChoice: "any" }],
+    [{ model, messages: "Hello", tools, toolChoice: { name: "look" } }],
+    [{ model, messages: "Hello", format: { type: "object" } }],
   ],
   chatStream: [["ollama/x", { messages: "Hello" }], [{ messages: "Hello" }], [{ model, messages: 5 }]],
   execute: [

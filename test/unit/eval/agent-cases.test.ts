@@ -198,15 +198,19 @@ describe("recordings", () => {
     expect(problems.join("\n")).toContain("talk.recorded.json:1: cases.talk[0].agent");
   });
 
-  it("are not made of agents that functions put together, and not played where an agent inside would ask its model", async () => {
+  it("are not made of agents that functions put together, and not played where agents inside that functions put together would ask their models", async () => {
     const [model, inner] = [scripted(["one", "two"]), scripted(["seen"])];
     const both = pipe(agent({ name: "a", model }), agent({ name: "b", model }));
     expect(await problemsOf(evaluate(both, [{ name: "talk", input: "a" }], { record: true }))).toEqual([
       "case 1: name: pipe(a, b) is made of several agents, whose models and tools stay as they are",
     ]);
-    const scout = agent({ name: "scout", model: inner });
+    const scout = pipe(agent({ name: "near", model: inner }), agent({ name: "far", model: inner }));
     const asking = scripted([{ calls: [{ name: "scout", arguments: { input: "x" } }] }, "done"]);
-    const desk = agent({ name: "desk", model: asking, tools: [scout.asTool()] });
+    const desk = agent({
+      name: "desk",
+      model: asking,
+      tools: [scout.asTool({ name: "scout", description: "Looks" })],
+    });
     const replayed = async (text: string) => {
       file("talk.yaml", text);
       return evaluateLocated(desk, await withRecordings(await readLocatedCases(folder)), { offline: true });
@@ -214,9 +218,42 @@ describe("recordings", () => {
     file("talk.yaml", "input: a");
     await writeRecordings(await evaluate(desk, await readCases(folder), { record: true }));
     expect(await problemsOf(replayed("input: a"))).toEqual([
-      "talk.yaml: name: the replies of agents inside are not recorded, and scout would ask its model: give `results` for it",
+      "talk.yaml: name: no replies of the agents behind scout were recorded: record it again with --record, or give `results` for it",
     ]);
     expect((await replayed("input: a\nresults: { scout: seen }")).passed).toBe(true);
-    expect(inner.requests).toHaveLength(1);
+    expect(inner.requests).toHaveLength(2);
+  });
+
+  it("have the replies of agents inside, of nested ones and of runs side by side too, and ask none of them", async () => {
+    const found = scripted([
+      ({ messages }) => `found ${JSON.stringify(messages).match(/tea|rice/)?.[0] ?? ""}`,
+    ]);
+    const digger = agent({ name: "digger", model: found });
+    const dig = (what: string) => ({ calls: [{ name: "digger", arguments: { input: what } }] });
+    const thinks = scripted([
+      ({ messages }) => {
+        const [asked = ""] = JSON.stringify(messages).match(/tea|rice/) ?? [];
+        return messages.at(-1)?.role === "tool" ? `scouted ${asked}` : dig(asked);
+      },
+    ]);
+    const scout = agent({ name: "scout", model: thinks, tools: [digger.asTool()] });
+    const both = ["tea", "rice"].map((input) => ({ name: "scout", arguments: { input } }));
+    const desk = agent({ name: "desk", model: scripted([{ calls: both }, "done"]), tools: [scout.asTool()] });
+    file("talk.yaml", "input: a\nexpect: { snapshot: true }");
+    await writeRecordings(await evaluate(desk, await readCases(folder), { record: true }));
+    const counted = [found.requests.length, thinks.requests.length];
+    expect(counted).toEqual([2, 4]);
+    const located = await withRecordings(await readLocatedCases(folder));
+    const report = await evaluateLocated(desk, located, { offline: true });
+    const [run] = report.cases[0]?.runs ?? [];
+    expect(run).toMatchObject({ passed: true, answer: "done", failures: [] });
+    expect(run?.calls.map(({ result }) => result)).toEqual([
+      "scouted tea",
+      "scouted rice",
+      "found tea",
+      "found rice",
+    ]);
+    expect(run).not.toHaveProperty("outdated");
+    expect([found.requests.length, thinks.requests.length]).toEqual(counted);
   });
 });

@@ -108,6 +108,17 @@ describe("tools in a case", () => {
   });
 });
 
+describe("evaluate()", () => {
+  it.each<[unknown, object, string]>([
+    ["desk", {}, "evaluate(): `agent` must be an agent, got a string."],
+    [undefined, {}, "evaluate(): `agent` must be an agent, got nothing."],
+    [clerk, { allowEffects: "no" }, "evaluate(): `allowEffects` must be true or false, got a string."],
+  ])("refuses what is no agent, and options of another form: %j %j", async (given, options, message) => {
+    const made = evaluate(given as typeof clerk, [{ name: "a", input: "?", replies: ["Hi"] }], options);
+    await expect(made).rejects.toMatchObject({ code: "definition-invalid", message });
+  });
+});
+
 describe("a case", () => {
   it("goes on with a conversation", async () => {
     const subject = agent({

@@ -1,4 +1,6 @@
+import { createAnthropic } from "@ai-sdk/anthropic";
 import { describe, expect, it } from "vitest";
+import { agent } from "../../../../src/index.ts";
 import { fakeAnthropic } from "../../../../src/testing.ts";
 import { post, type Posted } from "./post.ts";
 
@@ -25,6 +27,15 @@ async function ask(
     { model: "claude-sonnet-5", max_tokens: 2048, messages: [user], ...fields },
   );
 }
+
+describe("the fake Anthropic", () => {
+  it("pauses a turn, and takes the request that goes on with it", async () => {
+    await using server = await fakeAnthropic([{ text: "I search.", finishReason: "pause" }, "Found."]);
+    const model = createAnthropic({ apiKey: "key", baseURL: `${server.url}/v1` })("claude-sonnet-5");
+    expect(await agent({ name: "a", model })("?")).toBe("Found.");
+    server.assertComplete();
+  });
+});
 
 describe("the fake Anthropic takes", () => {
   it.each([

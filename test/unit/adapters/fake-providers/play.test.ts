@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { ollama } from "../../../../src/adapters/model/ollama.ts";
 import { openaiCompatible } from "../../../../src/adapters/model/openai-compatible.ts";
 import { agent } from "../../../../src/index.ts";
-import { fakeOllama, fakeOpenai } from "../../../../src/testing.ts";
+import { fakeOllama, fakeOpenai, fakeTool } from "../../../../src/testing.ts";
 import { post } from "./post.ts";
 
 const body = { model: "m", messages: [{ role: "user", content: "Hi" }], stream: false };
@@ -45,9 +46,33 @@ describe("a fake provider", () => {
     });
   });
 
+  it("refuses a host that it does not play", async () => {
+    const made = (start: (steps: readonly string[], options: object) => Promise<unknown>, options: object) =>
+      start(["one"], options).catch(({ code, message }) => [code, message]);
+    expect(await made(fakeOpenai, { host: "grok" })).toEqual([
+      "definition-invalid",
+      'The script of a fake provider: `options.host` must be one of cerebras, deepseek, gemini, groq, kimi, mistral, openrouter, got "grok".',
+    ]);
+    expect(await made(fakeOllama, { host: "groq" })).toEqual([
+      "definition-invalid",
+      'The script of a fake provider: `options` has the unknown field "host"; known are whenDone.',
+    ]);
+  });
+
   it("says how many steps are left [H19]", async () => {
     await using server = await fakeOpenai(["one", "two"]);
     expect(() => server.assertComplete()).toThrow("2 of 2 steps of the script were not asked for");
+  });
+
+  it("is complete also where the client looked for the list of models", async () => {
+    await using server = await fakeOllama([
+      { status: 400, message: '"m" does not support tools' },
+      '{"final": {"content": "8"}}',
+    ]);
+    const model = ollama("m", { host: server.url });
+    expect(await agent({ name: "a", model, tools: [fakeTool("add", 8)] })("3 + 5?")).toBe("8");
+    expect(server.requests.map(({ path }) => path)).toContain("/api/tags");
+    server.assertComplete();
   });
 
   it("answers an error and a function that throws with status 500 [H19]", async () => {
