@@ -187,13 +187,15 @@ export function notRun({ call, fatal, escalated, inside, ...fate }: Refused): Ca
   return toldOfMending(call, inside, fatal === undefined ? record : { ...record, fatal });
 }
 
-/** The record as the model is told of it: with the arguments that a person changed, and the label of what was read to mend the call. */
-export function asTold({ call, isEdited = false, inside }: Ready, record: CallRecord): CallRecord {
+/** The record as the model is told of it: with arguments that are not the model's, and the label of what was read to mend the call. */
+export function asTold({ call, at, isEdited = false, inside }: Ready, record: CallRecord): CallRecord {
   const mended = toldOfMending(call, inside, record);
-  if (!isEdited) return mended;
+  const { arguments: args } = call;
+  const asked = at.batch.calls[at.index]?.arguments;
+  if (asked === args || sameJson(args, asked)) return mended;
   const { result } = mended;
-  const text = `(A person changed the arguments to ${JSON.stringify(call.arguments)}.)\n${result.text}`;
-  return { ...mended, result: { ...result, text } };
+  const person = isEdited ? `(A person changed the arguments to ${JSON.stringify(args)}.)\n` : "";
+  return { ...mended, result: { ...result, arguments: args, text: `${person}${result.text}` } };
 }
 
 /**
