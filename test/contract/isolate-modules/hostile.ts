@@ -132,7 +132,10 @@ export function givesFunction(): unknown {
   return () => 1;
 }
 export function givesBigint(): unknown {
-  return { big: 12345678901234567890n, date: new Date(0), nothing: undefined, not: NaN };
+  return { big: 12345678901234567890n, date: new Date(0), nothing: undefined };
+}
+export function givesNaN(): unknown {
+  return { average: NaN };
 }
 export function heap(): never {
   const all: unknown[] = [];
