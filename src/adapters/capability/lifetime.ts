@@ -1,4 +1,4 @@
-import { asSentence } from "../../error/check-shape.ts";
+import { asSentence } from "../../util/as-sentence.ts";
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 import type { HandleRequest, PowerScope } from "../../tool/power-port.ts";
 import { misfitText, type Shape } from "../../util/shape.ts";
