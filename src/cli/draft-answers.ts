@@ -1,4 +1,3 @@
-import { asSentence } from "../util/as-sentence.ts";
 import { closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { AskAboutRead, ReadAnswers } from "../policy/study/draft.ts";
@@ -43,10 +42,10 @@ function answered(said: Written, guess: ReadAnswers): ReadAnswers {
 
 function answersIn(path: string): Readonly<Record<string, Written>> {
   const parsed = parseJson(readText(path));
-  if (!parsed.ok) throw invalid(path, `It cannot be read as JSON: ${asSentence(parsed.reason)}`);
+  if (!parsed.ok) throw invalid(path, `It cannot be read as JSON: ${parsed.reason}.`);
   if (fits(answersFile, parsed.value)) return parsed.value;
   const { path: at = "", reason = "it is wrong" } = answersFile.misfit(parsed.value) ?? {};
-  throw invalid(path, `${at === "" ? "The file" : at} ${asSentence(reason)}`);
+  throw invalid(path, `${at === "" ? "The file" : at} ${reason}.`);
 }
 
 function invalid(path: string, advice: string): WritError {

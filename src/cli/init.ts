@@ -1,4 +1,3 @@
-import { asSentence } from "../util/as-sentence.ts";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -102,7 +101,7 @@ export async function init(folder: string, flags: InitFlags): Promise<ExitCode> 
       writeFileSync(join(folder, name), text, { flag: "wx" });
     }
   } catch (cause) {
-    const advice = `It cannot be written: ${asSentence(messageOf(cause))} Name a folder that this process may make.`;
+    const advice = `It cannot be written: ${messageOf(cause)}. Name a folder that this process may make.`;
     throw new WritError("option-invalid", { option: "<folder>", value: folder, advice }, { cause });
   }
   await processOutput.answer(nextSteps(folder, template, Object.keys(files)));

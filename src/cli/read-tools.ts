@@ -1,4 +1,3 @@
-import { asSentence } from "../util/as-sentence.ts";
 import { readFileSync } from "node:fs";
 import { basename, extname } from "node:path";
 import type { AnyDefinition } from "../agent/definition.ts";
@@ -26,7 +25,7 @@ export async function readTools(path: string, definitionTools?: string): Promise
   const name = basename(path, extname(path));
   if (path.endsWith(".json")) {
     const parsed = parseJson(readText(path));
-    if (!parsed.ok) throw invalid(path, `It cannot be read as JSON: ${asSentence(parsed.reason)}`);
+    if (!parsed.ok) throw invalid(path, `It cannot be read as JSON: ${parsed.reason}.`);
     const list = listOf(parsed.value);
     if (list !== undefined)
       return {

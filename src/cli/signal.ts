@@ -1,4 +1,3 @@
-import { asSentence } from "../util/as-sentence.ts";
 import { durableRuns } from "../adapters/durable-runs.ts";
 import { WritError } from "../error/writ-error.ts";
 import { parseJson } from "../util/json.ts";
@@ -20,7 +19,7 @@ export async function sendSignal(
 ): Promise<ExitCode> {
   const value = parseJson(text);
   if (!value.ok) {
-    const advice = `It is not JSON: ${asSentence(value.reason)} Put text in quotes: '"yes"'.`;
+    const advice = `It is not JSON: ${value.reason}. Put text in quotes: '"yes"'.`;
     throw new WritError("option-invalid", { option: "--value", value: text, advice });
   }
   const signal = { name, value: value.value, ...(id === undefined ? {} : { id }) };

@@ -1,4 +1,3 @@
-import { asSentence } from "../util/as-sentence.ts";
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
@@ -54,7 +53,7 @@ export async function makeToken(name: string, flags: TokenFlags): Promise<ExitCo
     await changeFile(path, () => textWith(principal, path));
   } catch (cause) {
     if (isWritError(cause)) throw cause;
-    const advice = `It cannot be written: ${asSentence(messageOf(cause))} Name a file that this process may write.`;
+    const advice = `It cannot be written: ${messageOf(cause)}. Name a file that this process may write.`;
     throw new WritError("option-invalid", { option: "--tokens", value: path, advice }, { cause });
   }
   await processOutput.answer(flags.json === true ? jsonLine({ type: "token", name, token }) : `${token}\n`);

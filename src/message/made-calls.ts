@@ -7,7 +7,7 @@ export interface MadeCall {
   readonly callId: string;
   /** The tool that the model named. */
   readonly name: string;
-  /** Those with which it ran, or those of the model. */
+  /** As it ran, or as the model wrote them. */
   readonly arguments: Json;
   /** The model's arguments, where it ran with others. */
   readonly proposed?: Json;

@@ -128,7 +128,7 @@ export interface ToolResult {
   readonly files?: readonly FilePart[];
   readonly note?: string;
   readonly value?: Json;
-  /** The arguments with which the call ran, where a person, a hook or a recovery changed the model's. */
+  /** The arguments with which the call ran, if they are not the model's. */
   readonly arguments?: Json;
   /** The names of the tools of which it tells the model first: they were not offered before. */
   readonly offers?: readonly string[];

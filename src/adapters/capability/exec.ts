@@ -7,9 +7,16 @@ import { closed } from "../../error/check-shape.ts";
 import { resourceText } from "../../tool/capability.ts";
 import type { Exec, ExecOptions } from "../../tool/handles.ts";
 import { readProgram, readVariable } from "../../tool/name-scope.ts";
-import { anything, having, optional, record, string } from "../../util/shape.ts";
+import { anything, optional, record, string } from "../../util/shape.ts";
 import type { Start } from "./exec-run.ts";
-import { asHandleFailed, checkOptions, handleFailed, type Lifetime, signalIn } from "./lifetime.ts";
+import {
+  asHandleFailed,
+  checkOptions,
+  handleFailed,
+  type Lifetime,
+  ownSignal,
+  signalIn,
+} from "./lifetime.ts";
 import { anchorOf, openReal, pathOnly } from "./open-file.ts";
 import type { FileJudge } from "./real-path.ts";
 import { plain, reveal } from "./secrets.ts";
@@ -59,7 +66,7 @@ const optionsShape = closed({
   cwd: optional(string),
   env: optional(record),
   input: anything,
-  signal: optional(having("an AbortSignal", "addEventListener")),
+  signal: ownSignal,
   timeoutMs: anything,
   maxBytes: anything,
   onLimit: anything,

@@ -1,8 +1,8 @@
 import { closed } from "../../error/check-shape.ts";
 import type { Fetch, FetchOptions } from "../../tool/handles.ts";
-import { anything, having, optional, record, refined, string } from "../../util/shape.ts";
+import { anything, optional, record, refined, string } from "../../util/shape.ts";
 import { firstHop, type Hop, shown } from "./fetch-hop.ts";
-import { checkOptions, handleFailed, type Lifetime, signalIn } from "./lifetime.ts";
+import { checkOptions, handleFailed, type Lifetime, ownSignal, signalIn } from "./lifetime.ts";
 import type { Lookup } from "./vetted-lookup.ts";
 
 const defaultMaxBytes = 10_000_000;
@@ -30,7 +30,7 @@ const optionsShape = closed({
   ),
   body: anything,
   maxBytes: anything,
-  signal: optional(having("an AbortSignal", "addEventListener")),
+  signal: ownSignal,
 });
 
 function checkedBytes({ maxBytes = defaultMaxBytes }: FetchOptions, { url }: Hop): number {

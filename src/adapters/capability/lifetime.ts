@@ -1,7 +1,7 @@
 import { asSentence } from "../../util/as-sentence.ts";
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 import type { HandleRequest, PowerScope } from "../../tool/power-port.ts";
-import { misfitText, type Shape } from "../../util/shape.ts";
+import { having, misfitText, optional, type Shape } from "../../util/shape.ts";
 import { codeOf } from "../../util/thrown.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
 
@@ -35,6 +35,9 @@ export interface Lifetime extends Pick<HandleRequest, "use"> {
   reasonOf(handle: string, signal: AbortSignal): unknown;
   close(): void;
 }
+
+/** The shape of a signal among options. */
+export const ownSignal: Shape<unknown> = optional(having("an AbortSignal", "addEventListener"));
 
 /** The signal among the options of a handle, which {@link checkOptions} has yet to check. */
 export function signalIn(options: unknown): AbortSignal | undefined {

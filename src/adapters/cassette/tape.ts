@@ -1,4 +1,3 @@
-import { asSentence } from "../../util/as-sentence.ts";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
@@ -88,7 +87,7 @@ export class Tape {
     const read = parseJson(JSON.stringify(recorded));
     if (!read.ok)
       throw this.#invalid(
-        `a request or its reply cannot be kept: ${asSentence(read.reason)}`,
+        `a request or its reply cannot be kept: ${read.reason}.`,
         "Ask for it without a cassette.",
       );
     const lines: readonly (Heading | Recorded)[] =

@@ -1,4 +1,3 @@
-import { asSentence } from "../../util/as-sentence.ts";
 import { checkShape } from "../../error/check-shape.ts";
 import { record } from "../../util/shape.ts";
 import { WritError } from "../../error/writ-error.ts";
@@ -150,7 +149,7 @@ function valueOf(outcome: Json): Json {
   if (typeof json !== "string")
     throw new Error(typeof reason === "string" ? reason : "The code gave nothing.");
   const parsed = parseJson(json);
-  if (!parsed.ok) throw new Error(`The value of the code cannot be taken: ${asSentence(parsed.reason)}`);
+  if (!parsed.ok) throw new Error(`The value of the code cannot be taken: ${parsed.reason}.`);
   return parsed.value;
 }
 

@@ -1,4 +1,3 @@
-import { asSentence } from "../../util/as-sentence.ts";
 import type pgTypes from "pg";
 import type { Client, ClientBase, ClientConfig, Pool } from "pg";
 import { messageOf, WritError } from "../../error/writ-error.ts";
@@ -84,7 +83,7 @@ function clientFor({ Client: OfPg }: Pg, settings: ClientConfig): Client {
   try {
     return new OfPg(settings);
   } catch (cause) {
-    const reason = `it cannot be read: ${asSentence(messageOf(cause))} Signs like / # ? of a user or a password are written %2F %23 %3F.`;
+    const reason = `it cannot be read: ${messageOf(cause)}. Signs like / # ? of a user or a password are written %2F %23 %3F.`;
     throw new WritError("definition-invalid", { where: "The address of PostgreSQL", reason }, { cause });
   }
 }

@@ -1,4 +1,3 @@
-import { asSentence } from "../../util/as-sentence.ts";
 import { messageOf } from "../../error/writ-error.ts";
 import { linearFault } from "../../schema/linear-pattern.ts";
 import { shownPath, type Workspace } from "./workspace.ts";
@@ -60,12 +59,9 @@ async function expression(source: string, ignoresCase: boolean): Promise<Finder>
       return matcher.find() ? matcher.start() : -1;
     };
   } catch (error) {
-    throw new Error(
-      `${JSON.stringify(source)} is no pattern that can be looked for: ${asSentence(messageOf(error))}`,
-      {
-        cause: error,
-      },
-    );
+    throw new Error(`${JSON.stringify(source)} is no pattern that can be looked for: ${messageOf(error)}.`, {
+      cause: error,
+    });
   }
 }
 

@@ -165,6 +165,8 @@ function parsedPolicy(text: string): Json {
   const parsed = parseCallJson(file);
   if (parsed.ok) return parsed.value;
   const at = "twice" in parsed ? ` (line ${file.slice(0, parsed.twice.at).split("\n").length})` : "";
-  const reason = `it cannot be read as JSON: ${parsed.reason}${at}`;
-  throw new WritError("policy-invalid", { name: "?", reason });
+  throw new WritError("policy-invalid", {
+    name: "?",
+    reason: `it cannot be read as JSON: ${parsed.reason}${at}`,
+  });
 }

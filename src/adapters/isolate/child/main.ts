@@ -5,7 +5,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { readFileSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
-import { inspect } from "node:util";
 import { encodeFrame, frameReader, type Frame } from "./frames.ts";
 import { type Answer, type Ask, askOverPipe, makeHandles } from "./handles.ts";
 import { type FromCell, pipeFd, type ToCell, type ToCellAnswer } from "./messages.ts";
@@ -166,7 +165,7 @@ function textOf(thrown: unknown): string {
 function onStray(error: unknown): void {
   const call = calls.getStore();
   if (call !== undefined && call !== current?.call) return;
-  writeSync(2, inspect(error));
+  writeSync(2, (error instanceof Error ? error.stack : undefined) ?? textOf(error));
   process.exit(1);
 }
 
