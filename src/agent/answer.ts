@@ -1,3 +1,4 @@
+import { asSentence } from "../util/as-sentence.ts";
 import { describeType } from "../driver/describe-type.ts";
 import { messageOf } from "../error/writ-error.ts";
 import type { ReadAnswer } from "../turn/options.ts";
@@ -118,6 +119,6 @@ function refusedAnswer(content: Json, { output, problem, feedback }: Refusal): R
   return {
     ok: false,
     reason: `Could not parse LLM output as ${wanted}: '${shown}' (${problem})`,
-    feedback: `Your answer was not accepted: ${problem}. ${feedback}`,
+    feedback: `Your answer was not accepted: ${asSentence(problem)} ${feedback}`,
   };
 }

@@ -1,4 +1,5 @@
 import { WritError } from "../error/writ-error.ts";
+import { readOutput } from "../hook/read-output.ts";
 import { consult, consultNamed } from "../hook/consult.ts";
 import { endBy, refusedBy } from "../run/end.ts";
 import type { Finished } from "../run/finished.ts";
@@ -6,7 +7,7 @@ import type { Host } from "../journal/host.ts";
 import { withoutSecrets } from "../run/secrets.ts";
 import type { Frame } from "../run/frame.ts";
 import type { End } from "../run/end.ts";
-import { describeIssues, isChangedAgain, type ParseResult, type Schema } from "../schema/schema.ts";
+import { describeIssues, type ParseResult, type Schema } from "../schema/schema.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { type Json, jsonOrNull, toJson, wholeJson } from "../util/json.ts";
 import { after, type Maybe, rescue } from "../util/maybe.ts";
@@ -91,29 +92,11 @@ export function askAfterRun(
     const { answer, by } = await consultNamed(consulting({ plan, base }, inside), question);
     const { output: content } = answer;
     if (content === undefined || end.outcome.type !== "answered") return finished;
-    const about = { hook: by["output"] ?? "", place: "afterRun" };
+    const about = { hook: by["output"] ?? "", place: "afterRun", field: "output" } as const;
     const read = await untilStopped(readOutput(content, skill?.output, about), inside.stop);
     if (read === "stopped") throw new Error("the run was stopped while its output was read");
-    if (read?.ok === false) {
-      const reason = `its output does not match the output schema: ${describeIssues(read.issues)}`;
-      throw new WritError("hook-failed", { ...about, reason });
-    }
-    const given = read === undefined ? content : read.value;
-    return { ...finished, end: { ...end, output: given, outcome: { ...end.outcome, content } } };
+    return { ...finished, end: { ...end, output: read.value, outcome: { ...end.outcome, content } } };
   });
-}
-
-/** An output from a hook, as the schema parses it. @throws WritError `hook-failed` if parsing changes once more what the hook was shown */
-async function readOutput(
-  content: Json,
-  schema: Schema | undefined,
-  about: { readonly hook: string; readonly place: string },
-): Promise<ParseResult<unknown> | undefined> {
-  const read = await schema?.parse(content);
-  if (schema === undefined || read?.ok !== true || !(await isChangedAgain(schema, read.value))) return read;
-  const reason =
-    "the output schema changes values, and would change once more what the hook gave, which was shown the changed ones";
-  throw new WritError("hook-failed", { ...about, reason });
 }
 
 /** Checks that an input with a conversation comes without a session, which already has the conversation before the run. @throws WritError `input-invalid` */

@@ -1,3 +1,4 @@
+import { asSentence } from "../util/as-sentence.ts";
 import { WritError } from "../error/writ-error.ts";
 import { readResult } from "../tool/read-result.ts";
 import { eventTypes, isEventType } from "../event/event.ts";
@@ -36,7 +37,7 @@ import type { AnyDefinition } from "./definition.ts";
 import { type KnownFields, meantText, settingText } from "./meant.ts";
 import { renamedText } from "./renamed.ts";
 import type { RunOptions } from "./run-options.ts";
-import { asSentence, closed, strayReason, unknownTool } from "../error/check-shape.ts";
+import { closed, strayReason, unknownTool } from "../error/check-shape.ts";
 
 const list: Shape<readonly unknown[]> = listOf(anything);
 const toolLike = object({ execute: callable });
@@ -253,7 +254,7 @@ export function checkRunTools(
 /** Checks the account that an agent's function named for a run. @throws WritError `definition-invalid` */
 export function checkAccount(given: unknown, name: string): void {
   const fault = misfitText(account, given, "account");
-  if (fault !== undefined) throw wrong(`Agent "${name}"`, `${fault}.`);
+  if (fault !== undefined) throw wrong(`Agent "${name}"`, asSentence(fault));
 }
 
 const known: Readonly<Record<keyof KnownFields, Readonly<Record<string, Shape<unknown>>>>> = {

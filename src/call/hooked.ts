@@ -1,10 +1,11 @@
 import { messageOf } from "../error/writ-error.ts";
 import { consult, hookKey } from "../hook/consult.ts";
 import { hookFailure } from "../hook/run-hooks.ts";
-import { type Secrecy, untrustedFrom } from "../message/label.ts";
-import { isDefaultLabel, type ToolCall, type ToolResult } from "../message/message.ts";
-import { okResult } from "../tool/result.ts";
-import { toJson } from "../util/json.ts";
+import { untrustedFrom } from "../message/label.ts";
+import { isDefaultLabel, type ToolCall } from "../message/message.ts";
+import { checkResult, okResult } from "../tool/result.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { Json } from "../util/json.ts";
 import { type Call, type Fate, withArguments } from "./call.ts";
 import { cancelled, denied, refused } from "./refused.ts";
 import { isHeard } from "./standing-call.ts";
@@ -33,7 +34,7 @@ export async function askHooksBefore(call: Call, part: HookedPart = ""): Promise
     const answer = await consult({ hooks: { beforeToolCall }, journal, stop, tell }, question);
     if (answer.deny !== undefined) return denied(proposed, "hook", answer.deny);
     if (answer.result !== undefined)
-      return substituted(proposed, answer.result, gate.allowed.tools.get(tool)?.secrecy);
+      return await substituted(proposed, answer.result, gate.allowed.tools.get(tool));
     if (answer.arguments === undefined) return call;
     return { ...call, proposed: withArguments(proposed, answer.arguments) };
   } catch (error) {
@@ -45,17 +46,14 @@ export async function askHooksBefore(call: Call, part: HookedPart = ""): Promise
   }
 }
 
-/** The end of a call by a hook's value, whose origin nobody knows. It is for no more people than the tool's own result. */
-function substituted(call: ToolCall, value: unknown, secrecy: Secrecy = "public"): Fate {
-  const json = toJson(value);
-  const result: ToolResult = json.ok
-    ? okResult(json.value)
-    : { status: "error", text: `Tool '${call.name}' failed: what a hook gave for it is not JSON.` };
+/** The end of a call by a hook's value, which passes the checks of the tool's own, and whose origin nobody knows. It is for no more people than that. */
+async function substituted(call: ToolCall, value: Json, tool: Tool | undefined): Promise<Fate> {
+  const { result } = tool === undefined ? { result: okResult(value) } : await checkResult(tool, value);
   const decision = {
     verdict: "allow",
     rule: "hook",
     reason: "a hook answered in place of the tool",
   } as const;
-  const label = { ...untrustedFrom(`tool/${call.name}`), secrecy };
+  const label = { ...untrustedFrom(`tool/${call.name}`), secrecy: tool?.secrecy ?? "public" };
   return refused(call, decision, isDefaultLabel(label, call.name) ? result : { ...result, label });
 }

@@ -1,3 +1,4 @@
+import { asSentence } from "../util/as-sentence.ts";
 import type { Warning } from "../journal/host.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import type { CallRequest, Decision } from "../policy/decision.ts";
@@ -43,7 +44,7 @@ export function cancelled(call: ToolCall): Refused {
 
 /** The result of a call that does not run because of what came before it. */
 export function skippedResult(reason: string): ToolResult {
-  return { status: "skipped", text: `Not run: ${reason}.` };
+  return { status: "skipped", text: `Not run: ${asSentence(reason)}` };
 }
 
 /** The result of a call that the end of the run stopped. */

@@ -1,6 +1,7 @@
 import { messageOf } from "../error/writ-error.ts";
 import type { Fact } from "../event/event.ts";
-import { askHooks } from "../hook/run-hooks.ts";
+import { readOutput } from "../hook/read-output.ts";
+import { askHooks, type HookOutcome } from "../hook/run-hooks.ts";
 import { bytesOf, sizedResult } from "../message/file-part.ts";
 import { freshLabel, isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import {
@@ -24,6 +25,7 @@ import { beginning, isReader, readResult, restText } from "../tool/read-result.t
 import { toldBy } from "../tool/result.ts";
 import type { Tool } from "../tool/tool.ts";
 import { untilStopped } from "../util/interrupt.ts";
+import { jsonOrNull } from "../util/json.ts";
 import { after, type Maybe } from "../util/maybe.ts";
 import { sameJson } from "../util/same-json.ts";
 import type { Batch, CallRecord, Fate, OngoingCall, Ready, Refused, Settled } from "./call.ts";
@@ -83,11 +85,10 @@ async function askAfter({ at, ready }: OngoingCall, result: ToolResult): Promise
   const { id: callId, name: tool, arguments: args } = ready.call;
   const question = { turn, callId, tool, arguments: args, result };
   const asking = askHooks(run.hooks.afterToolCall ?? [], "afterToolCall", question);
+  const changing = asking.then((outcome) => changedBy(outcome, { result, tool: ready.tool }));
   try {
-    const outcome = await untilStopped(asking, run.stop);
-    if (outcome === "stopped") return { result: unseenResult(tool, result) };
-    if (outcome.answer.result === undefined) return { result };
-    return { result: withoutOldValue(outcome.answer.result, result), by: outcome.by };
+    const changed = await untilStopped(changing, run.stop);
+    return changed === "stopped" ? { result: unseenResult(tool, result) } : changed;
   } catch (error) {
     run.onThrow(callId, error);
     return { result: { status: "error", text: `Tool '${tool}' failed: ${messageOf(error)}` } };
@@ -107,11 +108,19 @@ function unseenResult(tool: string, result: ToolResult): ToolResult {
   };
 }
 
-/** A hook that changed only the text has masked something: the old value must not stay. */
-function withoutOldValue(changed: ToolResult, before: ToolResult): ToolResult {
+/** The result as hooks changed it. One that changed only the text has masked something: the old value must not stay. A new value is held to the output schema. */
+async function changedBy(
+  { answer: { result: changed }, by }: HookOutcome<"afterToolCall">,
+  { result: before, tool: { output } }: { readonly result: ToolResult; readonly tool: Tool },
+): Promise<Changed> {
+  if (changed === undefined) return { result: before };
   const { value, ...rest } = changed;
   const isOld = value !== undefined && before.value !== undefined && sameJson(value, before.value);
-  return isOld && changed.text !== before.text ? rest : changed;
+  if (isOld && changed.text !== before.text) return { result: rest, by };
+  if (value === undefined || isOld || changed.status !== "ok") return { result: changed, by };
+  const about = { hook: by["result"] ?? "", place: "afterToolCall", field: "result" } as const;
+  const read = await readOutput(value, output, about);
+  return { result: { ...changed, value: jsonOrNull(read.value) }, by };
 }
 
 interface ClosedCall {
@@ -178,13 +187,15 @@ export function notRun({ call, fatal, escalated, inside, ...fate }: Refused): Ca
   return toldOfMending(call, inside, fatal === undefined ? record : { ...record, fatal });
 }
 
-/** The record as the model is told of it: with the arguments that a person changed, and the label of what was read to mend the call. */
-export function asTold({ call, isEdited = false, inside }: Ready, record: CallRecord): CallRecord {
+/** The record as the model is told of it: with arguments that are not the model's, and the label of what was read to mend the call. */
+export function asTold({ call, at, isEdited = false, inside }: Ready, record: CallRecord): CallRecord {
   const mended = toldOfMending(call, inside, record);
-  if (!isEdited) return mended;
+  const { arguments: args } = call;
+  const asked = at.batch.calls[at.index]?.arguments;
+  if (asked === args || sameJson(args, asked)) return mended;
   const { result } = mended;
-  const text = `(A person changed the arguments to ${JSON.stringify(call.arguments)}.)\n${result.text}`;
-  return { ...mended, result: { ...result, text } };
+  const person = isEdited ? `(A person changed the arguments to ${JSON.stringify(args)}.)\n` : "";
+  return { ...mended, result: { ...result, arguments: args, text: `${person}${result.text}` } };
 }
 
 /**

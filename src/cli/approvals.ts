@@ -3,7 +3,8 @@ import { setImmediate, setTimeout } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { AnswerHere, Approval, Approve } from "../run/approval.ts";
-import { isJsonObject, parseJson, visibleJson } from "../util/json.ts";
+import { parseCallJson } from "../util/call-json.ts";
+import { isJsonObject, visibleJson } from "../util/json.ts";
 import { visible } from "../util/visible.ts";
 import type { Output } from "./output.ts";
 import { questionText, showsAll, wholeText } from "./question-text.ts";
@@ -172,7 +173,7 @@ function answerOf(said: string, { request: { open = [] }, others }: Asked): Answ
 }
 
 function readArguments(text: string): Approval | undefined {
-  const parsed = parseJson(text);
+  const parsed = parseCallJson(text);
   return parsed.ok && isJsonObject(parsed.value) ? { approved: true, arguments: parsed.value } : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { asSentence } from "../util/as-sentence.ts";
 import { readFile } from "node:fs/promises";
 import { durableRuns } from "../adapters/durable-runs.ts";
 import { messageOf, WritError } from "../error/writ-error.ts";
@@ -16,7 +17,11 @@ export async function exportRun(id: string, flags: StoreFlags): Promise<ExitCode
 /** `writ runs import <file>`. @throws WritError `option-invalid` for a file that cannot be read */
 export async function importRun(path: string, flags: StoreFlags): Promise<ExitCode> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw new WritError("option-invalid", { option: "<file>", value: path, advice: `${messageOf(error)}.` });
+    throw new WritError("option-invalid", {
+      option: "<file>",
+      value: path,
+      advice: asSentence(messageOf(error)),
+    });
   });
   await using store = await openStore(flags);
   const run = await durableRuns({ store }).import(text);

@@ -1,6 +1,7 @@
 import type { QuestionAnswer, RunStore, WaitingQuestion } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
-import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
+import { parseCallJson } from "../util/call-json.ts";
+import { isJsonObject, type JsonObject } from "../util/json.ts";
 import { questionText, showsAll, wholeText } from "./question-text.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { jsonLine, printable, processOutput } from "./output.ts";
@@ -139,7 +140,7 @@ async function checkThere(store: RunStore, id: string): Promise<void> {
 }
 
 function argumentsIn(text: string): JsonObject {
-  const parsed = parseJson(text);
+  const parsed = parseCallJson(text);
   if (parsed.ok && isJsonObject(parsed.value)) return parsed.value;
   const advice = parsed.ok ? "It is not a JSON object." : `It is not JSON: ${parsed.reason}`;
   throw new WritError("option-invalid", { option: "--arguments", value: text, advice });

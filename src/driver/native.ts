@@ -1,3 +1,4 @@
+import { asSentence } from "../util/as-sentence.ts";
 import { type Message, type ReplyMessage, type ToolCall, callsOf, textOf } from "../message/message.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { ModelRequest, ReplyFormat } from "../model/model.ts";
@@ -152,7 +153,7 @@ function isLeaked(text: string, calls: readonly ToolCall[]): boolean {
 }
 
 function refusedFeedback(reason: string): string {
-  return `Your last reply was not accepted: ${reason}. Call the tool again, with each key once.`;
+  return `Your last reply was not accepted: ${asSentence(reason)} Call the tool again, with each key once.`;
 }
 
 const emptyFeedback = "Your last reply was empty. Call a tool or answer in words.";

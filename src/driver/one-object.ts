@@ -21,7 +21,7 @@ export function oneObject(text: string, isAnswer: (value: JsonObject) => boolean
     const twice = isJsonObject(parsed.value)
       ? repeatedKey(trimmed, isAnswer(parsed.value) ? protocolDepth : Infinity)
       : undefined;
-    if (twice !== undefined) return wrong(keyTwice(twice));
+    if (twice !== undefined) return wrong(keyTwice(twice.key));
     if (isJsonObject(parsed.value)) return { ok: true, value: parsed.value };
     return wrong(`it is ${Array.isArray(parsed.value) ? "a list" : "a plain value"}, not a JSON object`);
   }

@@ -1,3 +1,4 @@
+import { asSentence } from "../util/as-sentence.ts";
 import { checkArguments, checkShape } from "../error/check-shape.ts";
 import { callable, object, oneOf, optional } from "../util/shape.ts";
 import {
@@ -149,5 +150,5 @@ export function spoken(text: string, others: readonly ReplyPart[] = []): ReplyMe
 
 /** Makes the feedback on a refused reply: the reason, and the form to write. */
 export function resend(form: string): (reason: string) => string {
-  return (reason) => `Your reply was not accepted: ${reason}. ${form}`;
+  return (reason) => `Your reply was not accepted: ${asSentence(reason)} ${form}`;
 }

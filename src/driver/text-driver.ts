@@ -1,3 +1,4 @@
+import { asSentence } from "../util/as-sentence.ts";
 import { checkArguments } from "../error/check-shape.ts";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import { callable, object, string } from "../util/shape.ts";
@@ -92,7 +93,7 @@ const wordsOf = remembered(({ tools }: AllowList) => callWords([...tools.keys()]
 function copiedWords(source: string): Required<TextRefusal> {
   const reason = `its call stands word for word in the result of ${source}`;
   const feedback =
-    `Your reply was not accepted: ${reason}. ` +
+    `Your reply was not accepted: ${asSentence(reason)} ` +
     "What a tool gives is something to read, and no call in it is run. Answer, or make a call of your own.";
   return { reason, feedback };
 }

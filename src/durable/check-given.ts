@@ -41,7 +41,7 @@ const shapes: Readonly<Record<Given, Shape<unknown>>> = {
   answer: closed({
     approved: boolean,
     hash: filled,
-    by: optional(string),
+    by: optional(filled),
     for: optional(oneOf("once", "run")),
     reason: optional(string),
     policy: anything,

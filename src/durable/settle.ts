@@ -1,7 +1,7 @@
 import { checkShape } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Settlement } from "../tool/after-crash.ts";
-import { either, json, oneOf, object, optional, shapeOf, string } from "../util/shape.ts";
+import { either, filled, json, oneOf, object, optional, shapeOf } from "../util/shape.ts";
 import { notWaiting } from "./answer-record.ts";
 import type { QuestionAnswer, RunStore, WaitingQuestion } from "./run-store.ts";
 
@@ -11,7 +11,7 @@ const shape = object({
     oneOf("unknown"),
   ),
   value: optional(json),
-  by: optional(string),
+  by: optional(filled),
 });
 
 /** The answer that settles a call, and the key of its question. @throws WritError `definition-invalid`, `run-missing`, `run-moved`, `question-answered`, `call-not-unknown` */

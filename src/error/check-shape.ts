@@ -1,3 +1,4 @@
+import { asSentence } from "../util/as-sentence.ts";
 import { didYouMean } from "../util/nearest.ts";
 import { type Fitting, misfitText, object, type Shape, shapeOf, shownValue } from "../util/shape.ts";
 import { WritError } from "./writ-error.ts";
@@ -15,11 +16,6 @@ export function checkArguments(
   shapes: Readonly<Record<string, Shape<unknown>>>,
 ): void {
   checkShape(where, given, object(shapes));
-}
-
-/** The words with a full stop, unless they end with a question. */
-export function asSentence(words: string): string {
-  return words.endsWith("?") ? words : `${words}.`;
 }
 
 export const fromOne: Shape<number> = shapeOf(

@@ -1,3 +1,4 @@
+import { asSentence } from "../util/as-sentence.ts";
 import { thrownText } from "../util/thrown.ts";
 import { catalogue, type ErrorCode, type ErrorData } from "./codes.ts";
 
@@ -91,7 +92,9 @@ export function messageOf(thrown: unknown): string {
 
 function fill(template: string, data: Readonly<Record<string, string | number>>): string {
   if (!template.includes("{")) return template;
-  return template.replaceAll(/\{([a-zA-Z]+)\}/g, (whole, field: string) =>
-    Object.hasOwn(data, field) ? String(data[field]) : whole,
-  );
+  return template.replaceAll(/\{([a-zA-Z]+)\}(\.(?=\s|$))?/g, (whole, field: string, stop?: string) => {
+    if (!Object.hasOwn(data, field)) return whole;
+    const words = String(data[field]);
+    return stop === undefined ? words : asSentence(words);
+  });
 }

@@ -3,7 +3,7 @@ import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Journal } from "../journal/journal.ts";
 import { resultShape, writtenMessage, writtenReply } from "../message/message-shape.ts";
 import { settingShapes, toolChoiceShape } from "../model/setting-shapes.ts";
-import { type Json, type ParsedJson, wholeJson } from "../util/json.ts";
+import { type Json, wholeJson } from "../util/json.ts";
 import { didYouMean } from "../util/nearest.ts";
 import {
   anything,
@@ -144,10 +144,7 @@ function readAnswer(
     if (!hookFields[place].some((known) => known === field))
       throw new WritError("hook-field-forbidden", { ...about, field, allowed: allowedFields(place) });
     if (value === undefined) continue;
-    const json: ParsedJson =
-      typeof value === "number" && !Number.isFinite(value)
-        ? { ok: false, reason: `it is ${value}` }
-        : wholeJson(value);
+    const json = wholeJson(value);
     if (!json.ok) {
       const reason = `\`${field}\` is not JSON: ${json.reason}`;
       throw new WritError("hook-failed", { ...about, reason });

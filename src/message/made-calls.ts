@@ -7,7 +7,10 @@ export interface MadeCall {
   readonly callId: string;
   /** The tool that the model named. */
   readonly name: string;
+  /** As it ran, or as the model wrote them. */
   readonly arguments: Json;
+  /** The model's arguments, where it ran with others. */
+  readonly proposed?: Json;
   readonly status: ResultStatus;
   /** The text that the model was given in place of a value: why the call was denied, failed or did not run. Left out for `ok`. */
   readonly reason?: string;
@@ -24,11 +27,12 @@ export function callsMade(transcript: Transcript): readonly MadeCall[] {
         made.push({ callId: id, name, arguments: args, status: "unknown" });
       }
     if (message.role !== "tool") continue;
-    const { status, text } = message;
+    const { status, text, arguments: ran } = message;
     const place = places.get(message.callId);
     const call = place === undefined ? undefined : made[place];
-    if (place !== undefined && call !== undefined)
-      made[place] = { ...call, status, ...(status === "ok" ? {} : { reason: text }) };
+    if (place === undefined || call === undefined) continue;
+    const changed = ran === undefined ? {} : { arguments: ran, proposed: call.arguments };
+    made[place] = { ...call, ...changed, status, ...(status === "ok" ? {} : { reason: text }) };
   }
   return made;
 }

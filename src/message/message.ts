@@ -128,6 +128,8 @@ export interface ToolResult {
   readonly files?: readonly FilePart[];
   readonly note?: string;
   readonly value?: Json;
+  /** The arguments with which the call ran, if they are not the model's. */
+  readonly arguments?: Json;
   /** The names of the tools of which it tells the model first: they were not offered before. */
   readonly offers?: readonly string[];
   /**

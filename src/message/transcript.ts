@@ -401,11 +401,12 @@ function open(tip: Tip, waiting: OpenState): OpenTranscript {
 /** Field by field: each call has such a message, and a spread behind other fields costs more than all the rest of it. */
 function resultMessage(call: ToolCall, result: ToolResult | undefined): ResultMessage {
   if (result === undefined) throw new TypeError(`call "${call.id}" has no result`);
-  const { status, text, files, note, value, offers, label } = result;
+  const { status, text, files, note, value, arguments: ran, offers, label } = result;
   const message: Writing<ResultMessage> = { role: "tool", callId: call.id, name: call.name, status, text };
   if (files !== undefined) message.files = files;
   if (note !== undefined) message.note = note;
   if (value !== undefined) message.value = value;
+  if (ran !== undefined) message.arguments = ran;
   if (offers !== undefined) message.offers = offers;
   if (label !== undefined) message.label = label;
   return message;

@@ -1,3 +1,4 @@
+import { asSentence } from "../util/as-sentence.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
 import { interruptBy } from "../util/interrupt.ts";
@@ -16,7 +17,7 @@ import { type ChatReply, type ChatRequest, chatStreamWith, chatWith } from "./ch
 import type { Delta, Model } from "./model.ts";
 import { askPatiently, checkedRetry, paceWith, retrying, type RetryPace } from "./retry.ts";
 import { type ModelTimeout, timed } from "./timeout.ts";
-import { asSentence, closed } from "../error/check-shape.ts";
+import { closed } from "../error/check-shape.ts";
 
 /** The settings for a failing provider and a silent model: the same as those of an agent. */
 export interface Patience {

@@ -3,7 +3,7 @@ import type { AnswerBounds } from "../journal/journal.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import { duration, type Duration, durationMs } from "../util/duration.ts";
 import type { JsonObject } from "../util/json.ts";
-import { list, optional, type Shape, string } from "../util/shape.ts";
+import { filled, list, optional, refined, type Shape } from "../util/shape.ts";
 
 /** A person's answer to a call that the policy asks about. */
 export interface Approval {
@@ -63,7 +63,7 @@ export interface AnswerHere extends Approval {
 
 export const approvalTerms: Shape<ApprovalTerms> = closed({
   within: optional(duration),
-  by: optional(list(string, "a list of names")),
+  by: optional(refined(list(filled, "a list of names"), "must name somebody", (names) => names.length > 0)),
 });
 
 /** The bounds of the answer to a question, as the author sets them. @throws WritError `definition-invalid` if the author's function returned invalid terms */

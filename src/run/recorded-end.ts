@@ -65,7 +65,7 @@ export class Replay {
       this.options.journal.stopAt?.(key); // the runs around that were stopped here say why
       this.stopAs(end, end.stop);
     }
-    if (isMissing && this.isLost(key)) throw await this.lost(step);
+    if (isMissing) await this.leave(step);
     const value = await journal.step(lookUp(step, () => this.missing(key)));
     this.done.add(key);
     if (end !== undefined && isBetween(end, key)) this.stopSoon(end, end.stop);
@@ -126,12 +126,18 @@ export class Replay {
     return journal.arrived === undefined ? this.fixedEnd() : lastEnd(journal);
   }
 
-  /** The error for a step that was left without a result. A run inside that waits there asks the runs around it: one that was cancelled waits for nothing. */
-  private async lost({ key, fingerprint }: Step<unknown>): Promise<Error> {
+  /**
+   * Ends a step that was left without a result. A run inside may have been ended by one beside it that threw, which waits once itself. One that waits there
+   * asks the runs around it: one that was cancelled waits for nothing.
+   */
+  private async leave({ key, fingerprint }: Step<unknown>): Promise<void> {
     const { journal, outer } = this.options;
-    const isWaiting = outer !== undefined && this.end()?.questions !== undefined;
-    if (isWaiting) await journal.ask?.({ key, fingerprint, request: insideWaits });
-    return this.missing(key);
+    const { error, questions } = this.end() ?? {};
+    if (error?.throws === true && isOfInner(key)) await this.others().then(() => this.others());
+    if (!this.isLost(key)) return;
+    if (outer !== undefined && questions !== undefined)
+      await journal.ask?.({ key, fingerprint, request: insideWaits });
+    throw this.missing(key);
   }
 
   /** The error for a step without a record: the run ended there, or its records do. */
@@ -164,7 +170,7 @@ export class Replay {
   }
 
   /** Waits until everything beside a step has come as far as its records go: to an open step, a question, or its end. */
-  private async others(): Promise<void> {
+  async others(): Promise<void> {
     for (let before = -1; before < this.done.size;) {
       before = this.done.size;
       await new Promise<void>((resolve) => void this.options.host.timer(0, resolve));
@@ -210,6 +216,11 @@ export function isTakenOver(key: string, { find }: Pick<Journal, "find">): boole
   return [...key.matchAll(/(?:^|\/)call\/\d+(?=\/)/g)].some(
     ({ 0: call, index }) => find?.(key.slice(0, index + call.length)) !== undefined,
   );
+}
+
+/** True of a step of a run inside. */
+function isOfInner(key: string): boolean {
+  return /~[^/]*\/\d+\//.test(key);
 }
 
 /** True of a question that nothing waits for any more: the call around it ended without it, or its run is a turn further. */

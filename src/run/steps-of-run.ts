@@ -53,7 +53,7 @@ export class StepsOfRun implements Journal {
   private readonly options: StepsOptions;
   private readonly terms: StepTerms;
   private stop: Interrupt<StopReason> | undefined;
-  private replay: Replay | undefined;
+  replay: Replay | undefined;
   private readonly standing = new Standing();
   private readonly unanswered = new Set<string>();
   private atStop: StandsAt | undefined;

@@ -1,3 +1,4 @@
+import { asSentence } from "../util/as-sentence.ts";
 import { describeIssues, type Issue, type Schema } from "../schema/schema.ts";
 import { isJsonObject } from "../util/json.ts";
 import type { Tool } from "./tool.ts";
@@ -37,7 +38,7 @@ const longestSchema = 2000;
 export function wrongArguments({ name, input }: Pick<Tool, "name" | "input">, problem: string): string {
   const schema = JSON.stringify(input.jsonSchema);
   const shown = schema.length > longestSchema ? `${schema.slice(0, longestSchema)}…` : schema;
-  return `Tool '${name}' received invalid arguments: ${problem}. It did not run. The arguments must match this JSON Schema: ${shown}`;
+  return `Tool '${name}' received invalid arguments: ${asSentence(problem)} It did not run. The arguments must match this JSON Schema: ${shown}`;
 }
 
 /** The message to a model about a result that it may not see. */

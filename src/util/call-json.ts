@@ -1,11 +1,17 @@
 import { endOfString } from "./end-of-string.ts";
 import { isJsonObject, type Json, type ParsedJson, parseJson } from "./json.ts";
 
+/** A key that an object of a text has for the second time, and where it stands in the text. */
+interface TwiceKey {
+  readonly key: string;
+  readonly at: number;
+}
+
 /** The value of a text, or why the text has none; `twice` is the key that stands twice in one object, where that is the reason. */
-type ParsedCall = ParsedJson | { readonly ok: false; readonly reason: string; readonly twice: string };
+type ParsedCall = ParsedJson | { readonly ok: false; readonly reason: string; readonly twice: TwiceKey };
 
 /**
- * Reads JSON that a model wrote as a call, as {@link parseJson} does, and refuses an object that has a key twice: readers take the one or the other of two, so
+ * Reads JSON that decides something, as the call of a model, as {@link parseJson} does, and refuses an object that has a key twice: readers take the one or the other of two, so
  * that what is checked might not be what runs. Never throws.
  */
 export function parseCallJson(text: string): ParsedCall {
@@ -13,7 +19,7 @@ export function parseCallJson(text: string): ParsedCall {
   if (!parsed.ok || typeof parsed.value !== "object") return parsed;
   const hasEachKeyOnce = colonsIn(text) === keysIn(parsed.value); // of two equal keys a value has one
   const twice = hasEachKeyOnce ? undefined : repeatedKey(text);
-  return twice === undefined ? parsed : { ok: false, reason: keyTwice(twice), twice };
+  return twice === undefined ? parsed : { ok: false, reason: keyTwice(twice.key), twice };
 }
 
 /** The colons of a text, those inside of its strings too. */
@@ -36,7 +42,7 @@ export function keyTwice(key: string): string {
 }
 
 /** The first key that occurs twice in one object of a text of JSON, `deepest` objects deep at most. */
-export function repeatedKey(text: string, deepest: number = Infinity): string | undefined {
+export function repeatedKey(text: string, deepest: number = Infinity): TwiceKey | undefined {
   const signs = /["{}]/g;
   const open: Set<string>[] = [];
   for (let match = signs.exec(text); match !== null; match = signs.exec(text)) {
@@ -49,7 +55,7 @@ export function repeatedKey(text: string, deepest: number = Infinity): string | 
       if (open.length > deepest || !colon.test(text)) continue;
       const key = String(JSON.parse(text.slice(match.index, end)));
       const keys = open.at(-1);
-      if (keys?.has(key) === true) return key;
+      if (keys?.has(key) === true) return { key, at: match.index };
       keys?.add(key);
     }
   }

@@ -64,7 +64,10 @@ const pollution = 'it has the key "__proto__" or "constructor.prototype", which 
  * `JSON.stringify`: `undefined` and functions are dropped, dates become text; a bigint becomes the string of its digits. A list with holes is no
  * JSON. Never throws.
  */
-export function toJson(value: unknown, refuse: (field: unknown) => void = () => undefined): ParsedJson {
+export function toJson(
+  value: unknown,
+  refuse: (field: unknown, key: string) => void = () => undefined,
+): ParsedJson {
   if (value === undefined) return { ok: true, value: null };
   if (typeof value === "string" || typeof value === "boolean" || value === null) return { ok: true, value };
   if (typeof value === "number" && Number.isFinite(value)) return { ok: true, value };
@@ -76,7 +79,7 @@ export function toJson(value: unknown, refuse: (field: unknown) => void = () => 
       function (this: Readonly<Record<string, unknown>>, key, field: unknown) {
         refuseBytes(this[key]);
         if (Array.isArray(field)) refuseHoles(field);
-        refuse(field);
+        refuse(field, key);
         return typeof field === "bigint" ? String(field) : field;
       },
     ) as string | undefined;
@@ -86,12 +89,12 @@ export function toJson(value: unknown, refuse: (field: unknown) => void = () => 
   }
 }
 
-/** As {@link toJson}, for what an author gives to be read whole: an object of which JSON would show nothing is refused. Never throws. */
+/** As {@link toJson}, for what an author gives to be read whole: an object of which JSON would show nothing is refused, and a number that JSON has no word for. Never throws. */
 export function wholeJson(value: unknown): ParsedJson {
   if (typeof value === "function" || typeof value === "symbol")
     return { ok: false, reason: `it is a ${typeof value}` };
   let hidden: string | undefined;
-  const json = toJson(value, (field) => (hidden = hiddenIn(field) ?? hidden));
+  const json = toJson(value, (field, key) => (hidden = endless(field, key) ?? hiddenIn(field) ?? hidden));
   return hidden === undefined ? json : { ok: false, reason: hidden };
 }
 
@@ -172,6 +175,12 @@ function refuseBytes(value: unknown): void {
   throw new TypeError(
     `it has ${bytes} bytes in a buffer; JSON has none: give them as text, for example in base64`,
   );
+}
+
+/** The fault of NaN and of numbers without end: JSON writes them as null, which says that there is no value. */
+function endless(field: unknown, key: string): string | undefined {
+  if (typeof field !== "number" || Number.isFinite(field)) return undefined;
+  return `${key === "" ? "it" : `"${key}"`} is ${field}, for which JSON has no word: give null, or a text`;
 }
 
 /** The fault of an object of a class that keeps all to itself. JSON writes a Map, an error or a promise as `{}`: whoever reads that takes it for an empty object. */

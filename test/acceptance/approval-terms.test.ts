@@ -183,6 +183,8 @@ describe("the terms of approvals", () => {
   it.each([
     { approvals: { within: "two days" }, says: /approvals\.within` must be a time span/ },
     { approvals: { by: "kim" }, says: /approvals\.by` must be a list of names/ },
+    { approvals: { by: [] }, says: /approvals\.by` must name somebody/ },
+    { approvals: { by: [""] }, says: /approvals\.by\[0\]` must be a text that is not empty/ },
     { approvals: { whithin: "2d" }, says: /"whithin".*within/ },
   ])("are checked when the agent is defined: $approvals", ({ approvals, says }) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as plain JavaScript may write it

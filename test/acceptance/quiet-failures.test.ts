@@ -1,8 +1,18 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { agent, ask, inMemorySessions, policy, session, tool } from "../../src/index.ts";
+import {
+  agent,
+  type Approve,
+  ask,
+  inMemorySessions,
+  memoryJournal,
+  policy,
+  session,
+  tool,
+} from "../../src/index.ts";
+import { readTranscript } from "../../src/doors.ts";
 import { explain } from "../../src/policy.ts";
-import { scripted } from "../../src/testing.ts";
+import { fakeTool, scripted } from "../../src/testing.ts";
 
 const pay = tool({
   name: "pay",
@@ -64,6 +74,32 @@ describe("the calls of a result", () => {
       },
     ]);
     expect(Object.keys(result)).not.toContain("calls");
+  });
+
+  it("say with what arguments each ran, and with what others the model wanted it", async () => {
+    const model = scripted([
+      { calls: [{ name: "pay", arguments: { to: "A" } }] },
+      { calls: [{ name: "turn", arguments: { page: 1 } }] },
+      "Done.",
+    ]);
+    const clerk = agent({
+      name: "clerk",
+      model,
+      tools: [pay, fakeTool("turn", "turned", { effect: "read" })],
+      policy: policy({ name: "p", rules: [ask("pay")] }),
+      hooks: [{ beforeToolCall: ({ tool: name }) => (name === "turn" ? { arguments: { page: 2 } } : {}) }],
+    });
+    const approve: Approve = () => ({ approved: true, arguments: { to: "B" } });
+    const journal = memoryJournal();
+    const { calls, transcript } = await clerk.run("Pay", { approve, journal });
+    expect(calls).toMatchObject([
+      { name: "pay", arguments: { to: "B" }, proposed: { to: "A" }, status: "ok" },
+      { name: "turn", arguments: { page: 2 }, proposed: { page: 1 }, status: "ok" },
+    ]);
+    const stored = readTranscript(JSON.parse(JSON.stringify(transcript)) as never);
+    expect(stored.messages).toEqual(transcript.messages);
+    const replay = memoryJournal(journal.records, { mode: "replay" });
+    expect((await clerk.run("Pay", { journal: replay })).calls).toEqual(calls);
   });
 
   it("are those of the run alone, also those that a compaction took out", async () => {

@@ -28,6 +28,8 @@ describe("a result of which JSON would show nothing", () => {
     ["a response whose body nobody read", [new Response("tea")], "a Response"],
     ["an iterator", { rows: [1].values() }, "an Array Iterator"],
     ["an object that keeps all to itself", new Order(), "an Order"],
+    ["a number that is none", { rows: [{ average: 0 / 0 }] }, '"average" is NaN'],
+    ["a number without end", 1 / 0, "it is Infinity"],
   ])("fails with what it is: %s", async (_, given, note) => {
     expect(await resultOf(given)).toMatchObject({
       status: "error",

@@ -120,9 +120,19 @@ describe.skipIf(!works)("a hostile module", () => {
     expect(await failure(forged())).toBe("Capability not granted"); // no code: the runtime believes none
   });
 
+  it("fails by the errors that it leaves behind, and no later call does", async () => {
+    const call = await toolOf("hostile", "leavesErrors", { processes: 1 });
+    const first = await call({ left: 30 });
+    expect(await call({ wait: 200 })).toBe(first);
+    expect(await call({})).toBe(first);
+    expect(await failure(call({ left: 30, wait: 2_000 }))).toContain("ended");
+    expect(await call({})).not.toBe(first);
+  });
+
   it("gives JSON or fails, as tools of this process do", async () => {
     expect(await failure((await toolOf("hostile", "givesFunction"))())).toContain("it is a function");
-    const given = { big: "12345678901234567890", date: "1970-01-01T00:00:00.000Z", not: null };
+    expect(await failure((await toolOf("hostile", "givesNaN"))())).toContain('"average" is NaN');
+    const given = { big: "12345678901234567890", date: "1970-01-01T00:00:00.000Z" };
     expect(await (await toolOf("hostile", "givesBigint"))()).toEqual(given);
   });
 

@@ -3,11 +3,20 @@ import { constants as modes } from "node:fs";
 import { access, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { closed } from "../../error/check-shape.ts";
 import { resourceText } from "../../tool/capability.ts";
 import type { Exec, ExecOptions } from "../../tool/handles.ts";
 import { readProgram, readVariable } from "../../tool/name-scope.ts";
+import { anything, optional, record, string } from "../../util/shape.ts";
 import type { Start } from "./exec-run.ts";
-import { asHandleFailed, handleFailed, type Lifetime } from "./lifetime.ts";
+import {
+  asHandleFailed,
+  checkOptions,
+  handleFailed,
+  type Lifetime,
+  ownSignal,
+  signalIn,
+} from "./lifetime.ts";
 import { anchorOf, openReal, pathOnly } from "./open-file.ts";
 import type { FileJudge } from "./real-path.ts";
 import { plain, reveal } from "./secrets.ts";
@@ -31,7 +40,8 @@ export function makeExec(lifetime: Lifetime, judge: FileJudge): Exec {
       async (signal) => {
         const resource = checkProgram(program);
         lifetime.use({ kind: "exec", program });
-        const start = { ...checkOptions(args, options, resource), file: await locate(program, resource) };
+        checkOptions(resource, options, optionsShape);
+        const start = { ...readStart(args, options, resource), file: await locate(program, resource) };
         const own = await mkdtemp(join(tmpdir(), "writ-"));
         try {
           const home = join(own, "home");
@@ -48,9 +58,19 @@ export function makeExec(lifetime: Lifetime, judge: FileJudge): Exec {
           await rm(own, { recursive: true, force: true }).catch(() => undefined);
         }
       },
-      options.signal,
+      signalIn(options),
     );
 }
+
+const optionsShape = closed({
+  cwd: optional(string),
+  env: optional(record),
+  input: anything,
+  signal: ownSignal,
+  timeoutMs: anything,
+  maxBytes: anything,
+  onLimit: anything,
+});
 
 function checkProgram(program: unknown): string {
   const resource = `exec(${String(program)})`;
@@ -62,7 +82,7 @@ function checkProgram(program: unknown): string {
   return resource;
 }
 
-function checkOptions(
+function readStart(
   args: readonly string[],
   { input, timeoutMs, maxBytes = defaultMaxBytes, onLimit = "fail" }: ExecOptions,
   resource: string,

@@ -55,8 +55,6 @@ function readHeaders(
   resource: string,
 ): ReadonlyMap<string, string> {
   const headers = new Map<string, string>();
-  if (options.headers !== undefined && Symbol.iterator in options.headers)
-    throw handleFailed(resource, "the headers are a plain object of names and values.");
   for (const [name, value] of Object.entries(options.headers ?? {})) {
     const key = name.toLowerCase();
     if (!token.test(name) || connectionHeaders.test(key) || headers.has(key))

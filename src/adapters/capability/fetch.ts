@@ -1,6 +1,8 @@
+import { closed } from "../../error/check-shape.ts";
 import type { Fetch, FetchOptions } from "../../tool/handles.ts";
+import { anything, optional, record, refined, string } from "../../util/shape.ts";
 import { firstHop, type Hop, shown } from "./fetch-hop.ts";
-import { handleFailed, type Lifetime } from "./lifetime.ts";
+import { checkOptions, handleFailed, type Lifetime, ownSignal, signalIn } from "./lifetime.ts";
 import type { Lookup } from "./vetted-lookup.ts";
 
 const defaultMaxBytes = 10_000_000;
@@ -11,14 +13,25 @@ export function makeFetch(lifetime: Lifetime, lookup: Lookup): Fetch {
     lifetime.run(
       "fetch",
       async (signal) => {
+        checkOptions("fetch", options, optionsShape);
         const hop = firstHop(address, options, lifetime);
         const maxBytes = checkedBytes(options, hop);
         const { follow } = await import("./fetch-follow.ts");
         return follow(hop, { lifetime, lookup, maxBytes, signal });
       },
-      options.signal,
+      signalIn(options),
     );
 }
+
+const optionsShape = closed({
+  method: optional(string),
+  headers: optional(
+    refined(record, "must be a plain object of names and values", (headers) => !(Symbol.iterator in headers)),
+  ),
+  body: anything,
+  maxBytes: anything,
+  signal: ownSignal,
+});
 
 function checkedBytes({ maxBytes = defaultMaxBytes }: FetchOptions, { url }: Hop): number {
   if (typeof maxBytes === "number" && maxBytes > 0) return maxBytes;

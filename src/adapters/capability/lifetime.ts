@@ -1,5 +1,7 @@
+import { asSentence } from "../../util/as-sentence.ts";
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 import type { HandleRequest, PowerScope } from "../../tool/power-port.ts";
+import { having, misfitText, optional, type Shape } from "../../util/shape.ts";
 import { codeOf } from "../../util/thrown.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
 
@@ -32,6 +34,21 @@ export interface Lifetime extends Pick<HandleRequest, "use"> {
   /** The error of work that `signal` stopped: `capability-closed` at the call's end. */
   reasonOf(handle: string, signal: AbortSignal): unknown;
   close(): void;
+}
+
+/** The shape of a signal among options. */
+export const ownSignal: Shape<unknown> = optional(having("an AbortSignal", "addEventListener"));
+
+/** The signal among the options of a handle, which {@link checkOptions} has yet to check. */
+export function signalIn(options: unknown): AbortSignal | undefined {
+  const signal: unknown = Object(options).signal;
+  return signal instanceof AbortSignal ? signal : undefined;
+}
+
+/** Refuses options that are not there, or of another type: code without types would be run without them. @throws WritError `handle-failed` */
+export function checkOptions(resource: string, options: unknown, shape: Shape<unknown>): void {
+  const fault = misfitText(shape, options);
+  if (fault !== undefined) throw handleFailed(resource, asSentence(`its options: ${fault}`));
 }
 
 /** Begins the lifetime of the handles of a call. */

@@ -67,8 +67,8 @@ async function edited(workspace: Workspace, args: EditArguments, fs: Handles["fs
   if (bytes.includes(0) || !isUtf8(bytes))
     throw new Error(`${shown} is no text in UTF-8: an edit would break what stands in it.`);
   const text = Buffer.from(bytes).toString("utf8");
-  const { old, new: replacement } = inBreaksOf(text, args);
-  const apart = placesOf(text, old);
+  const old = patternOf(args.old);
+  const apart = Array.from(text.matchAll(old), ({ index }) => index);
   const places = args.all === true ? apart : withOverlap(apart, text, old);
   if (places.length === 0) throw new Error(notThere(text, args));
   const lines = places.slice(0, 10).map((place) => lineAt(text, place));
@@ -80,36 +80,35 @@ async function edited(workspace: Workspace, args: EditArguments, fs: Handles["fs
   const now = await told(path, () => fs.stat(file.path));
   if (now?.modifiedMs !== file.modifiedMs || now.bytes !== file.bytes)
     throw new Error(`${shown} was changed by somebody else just now. Read it again.`);
-  await told(path, () => fs.writeText(file.path, text.split(old).join(replacement)));
+  await told(path, () => fs.writeText(file.path, replaced(text, old, args.new)));
   const where = places.length === 1 ? `in line ${lines.join(", ")}` : `in ${count(places.length, "place")}`;
   return `Replaced it ${where} of ${shownPath(workspace, path)}.`;
 }
 
-/**
- * The two texts with the line breaks of the file: models write \n, and each line of a file may end with \r\n.
- */
-function inBreaksOf(text: string, args: EditArguments): Pick<EditArguments, "old" | "new"> {
-  const isWindows = text.includes("\r\n") && !/(?<!\r)\n/.test(text);
-  if (!isWindows) return args;
-  return { old: windowsBreaks(args.old), new: windowsBreaks(args.new) };
+/** The old text, each line break of it either one: models write \n, and a line of a file may end with \r\n. */
+function patternOf(old: string): RegExp {
+  const lines = old.split(/\r?\n/).map((line) => line.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`));
+  return new RegExp(lines.join(String.raw`\r?\n`), "g");
 }
 
-function windowsBreaks(text: string): string {
-  return text.replaceAll(/\r?\n/g, "\r\n");
-}
-
-/** The places of a text, none overlapping another. */
-function placesOf(text: string, old: string): readonly number[] {
-  const places: number[] = [];
-  for (let at = text.indexOf(old); at !== -1; at = text.indexOf(old, at + old.length)) places.push(at);
-  return places;
+/** The text after the edit. New lines end as the text that they replace does, or the line that it stands in. */
+function replaced(text: string, old: RegExp, by: string): string {
+  const last = text.lastIndexOf("\n");
+  let next = text.indexOf("\n");
+  return text.replaceAll(old, (_found, index: number) => {
+    if (next !== -1 && next < index) next = text.indexOf("\n", index);
+    const at = next === -1 ? last : next;
+    return text[at - 1] === "\r" ? by.replaceAll(/\r?\n/g, "\r\n") : by;
+  });
 }
 
 /** The places, with an overlapping one added to a single place, because the text then occurs twice. */
-function withOverlap(places: readonly number[], text: string, old: string): readonly number[] {
+function withOverlap(places: readonly number[], text: string, old: RegExp): readonly number[] {
   const [first] = places;
-  const other = first === undefined || places.length > 1 ? -1 : text.indexOf(old, first + 1);
-  return other === -1 ? places : [...places, other];
+  if (first === undefined || places.length > 1) return places;
+  old.lastIndex = first + 1;
+  const other = old.exec(text);
+  return other === null ? places : [...places, other.index];
 }
 
 function lineAt(text: string, place: number): number {
@@ -130,15 +129,9 @@ function notThere(text: string, { path, old }: EditArguments): string {
       ? -1
       : lines.findIndex((_, index) => wanted.every((line, after) => lines[index + after] === line));
   const there = `The text does not stand in ${JSON.stringify(path)}`;
-  if (withoutReturns(text).includes(withoutReturns(old)))
-    return `${there} exactly so: its line breaks are others there. Replace one line of it after the other.`;
   return at === -1
     ? `${there}: read the file, and copy the text from it without line numbers.`
     : `${there} exactly so: in line ${at + 1} it stands with other spaces. Copy it from there.`;
-}
-
-function withoutReturns(text: string): string {
-  return text.replaceAll("\r\n", "\n");
 }
 
 function withoutSpaces(line: string): string {

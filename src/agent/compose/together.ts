@@ -2,6 +2,7 @@ import { partsText } from "../../journal/parts.ts";
 import { mismatch } from "../../journal/recorded-journal.ts";
 import type { Outcome } from "../../event/outcome.ts";
 import type { Inside } from "../../run/inside.ts";
+import { StepsOfRun } from "../../run/steps-of-run.ts";
 import { RunWaits } from "../../run/waits.ts";
 import { slots } from "../../util/slots.ts";
 import type { StopReason } from "../../run/end.ts";
@@ -107,6 +108,7 @@ async function runAll(
       ran[index] = ended;
       last = index;
       const answered = ended.result?.outcome.type === "answered";
+      if (ended.thrown !== undefined) await StepsOfRun.of(run.journal)?.replay?.others(); // no record says what it cancelled
       if (stop.reason === undefined && answered === (until === "answer")) {
         decided = index;
         const reason = `"${job.member.name}" ${answered ? "answered first" : "did not answer"}`;

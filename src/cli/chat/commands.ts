@@ -1,3 +1,4 @@
+import { asSentence } from "../../util/as-sentence.ts";
 import { writeFile } from "node:fs/promises";
 import { modelNamed } from "../../adapters/model/resolve.ts";
 import { messageOf, WritError } from "../../error/writ-error.ts";
@@ -146,7 +147,11 @@ async function exportTalk(path: string, talk: Talk, { store, output }: ChatPlace
     ? `${JSON.stringify(record, undefined, 2)}\n`
     : talkAsMarkdown(record, talk.agent.name);
   await writeFile(path, text, { flag: "wx", mode: 0o600 }).catch((error: unknown) => {
-    throw new WritError("option-invalid", { option: "/export", value: path, advice: `${messageOf(error)}.` });
+    throw new WritError("option-invalid", {
+      option: "/export",
+      value: path,
+      advice: asSentence(messageOf(error)),
+    });
   });
   output.progress(`  written to ${printable(path)}\n`);
   return talk;

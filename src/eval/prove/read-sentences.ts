@@ -1,8 +1,8 @@
+import { asSentence } from "../../util/as-sentence.ts";
 import { extname } from "node:path";
 import { checkFields } from "../../adapters/files/check-fields.ts";
 import { readFields } from "../../adapters/files/located.ts";
 import { readText } from "../../adapters/files/read-text.ts";
-import { asSentence } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { misfitText, object } from "../../util/shape.ts";
 import { type Sentence, sentencesShape } from "./sentence.ts";

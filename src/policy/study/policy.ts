@@ -1,6 +1,7 @@
 import { checkArguments } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
-import { type Json, parseJson } from "../../util/json.ts";
+import { parseCallJson } from "../../util/call-json.ts";
+import type { Json } from "../../util/json.ts";
 import { either, list, object, optional, record, string } from "../../util/shape.ts";
 import { noteWritten } from "../../util/written-at.ts";
 import type { CallRequest, Decision, Policy } from "../decision.ts";
@@ -160,7 +161,12 @@ export function policyFromJson(json: unknown): RulePolicy {
 }
 
 function parsedPolicy(text: string): Json {
-  const parsed = parseJson(text.replace(/^\ufeff/, "")); // some editors begin a file with a byte order mark
+  const file = text.replace(/^\ufeff/, ""); // some editors begin a file with a byte order mark
+  const parsed = parseCallJson(file);
   if (parsed.ok) return parsed.value;
-  throw new WritError("policy-invalid", { name: "?", reason: `it cannot be read as JSON: ${parsed.reason}` });
+  const at = "twice" in parsed ? ` (line ${file.slice(0, parsed.twice.at).split("\n").length})` : "";
+  throw new WritError("policy-invalid", {
+    name: "?",
+    reason: `it cannot be read as JSON: ${parsed.reason}${at}`,
+  });
 }

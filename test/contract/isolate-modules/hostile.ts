@@ -132,7 +132,23 @@ export function givesFunction(): unknown {
   return () => 1;
 }
 export function givesBigint(): unknown {
-  return { big: 12345678901234567890n, date: new Date(0), nothing: undefined, not: NaN };
+  return { big: 12345678901234567890n, date: new Date(0), nothing: undefined };
+}
+const own = Math.random();
+/** Leaves errors behind that nobody catches, then tells its process. */
+export async function leavesErrors(args: unknown): Promise<number> {
+  const { left = 0, wait = 0 } = args as { readonly left?: number; readonly wait?: number };
+  if (left > 0) {
+    setTimeout(() => void Promise.reject(new Error("nobody waits for this")), left);
+    setTimeout(() => {
+      throw new Error("nobody catches this");
+    }, left);
+  }
+  await new Promise((resolve) => void setTimeout(resolve, wait));
+  return own;
+}
+export function givesNaN(): unknown {
+  return { average: NaN };
 }
 export function heap(): never {
   const all: unknown[] = [];

@@ -74,6 +74,11 @@ describe("durable runs that are given what they do not take", () => {
     ["answer", (runs) => runs.answer(5 as never, "q", { approved: true, hash: "h" }), /`id` must be/],
     [
       "answer",
+      (runs) => runs.answer("a", "q", { approved: true, hash: "h", by: "" }),
+      /`by` must be .* empty/,
+    ],
+    [
+      "answer",
       (runs) => runs.answer("a", "q", { approved: true } as never),
       /`hash` must be .*, got nothing/,
     ],

@@ -23,7 +23,7 @@ export function encodeFrame(message: unknown, bytes: Uint8Array = empty): Buffer
 }
 
 /**
- * Writes a value: a bigint becomes the string of its digits; bytes, lists with holes, and objects that JSON would show as empty are refused. Tools of the same
+ * Writes a value: a bigint becomes the string of its digits; bytes, lists with holes, NaN, numbers without end, and objects that JSON would show as empty are refused. Tools of the same
  * process follow the same rules.
  *
  * @throws TypeError
@@ -34,6 +34,8 @@ function written(this: Readonly<Record<string, unknown>>, key: string, value: un
     throw new TypeError(`it has ${field.byteLength} bytes in a buffer; JSON has none: give them as text`);
   if (Array.isArray(value)) refuseHoles(value);
   else if (typeof value === "object" && value !== null) refuseHidden(value);
+  else if (typeof value === "number" && !Number.isFinite(value))
+    throw new TypeError(`"${key}" is ${value}, for which JSON has no word`);
   return typeof value === "bigint" ? String(value) : value;
 }
 

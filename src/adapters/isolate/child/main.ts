@@ -2,7 +2,8 @@
  * The program of a cell: it loads one module, and runs its function when the parent asks for it. It starts with only two pipes, and holds
  * nothing that the module may not have: whatever the module does to it, the parent trusts only what it checks itself.
  */
-import { readFileSync } from "node:fs";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { readFileSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { encodeFrame, frameReader, type Frame } from "./frames.ts";
 import { type Answer, type Ask, askOverPipe, makeHandles } from "./handles.ts";
@@ -22,6 +23,8 @@ class HandleError extends Error {
   }
 }
 
+/** The number of the call that code belongs to. */
+const calls = new AsyncLocalStorage<number>();
 const pipe = new Socket({ fd: pipeFd, readable: true, writable: true });
 // Register: the requests that wait for the parent, and the current call of this process.
 const waiting = new Map<number, (answer: ToCellAnswer, bytes: Uint8Array) => void>();
@@ -97,7 +100,7 @@ async function run(call: Call): Promise<void> {
     }),
   };
   try {
-    const value = await execute?.(call.args, context);
+    const value = await calls.run(call.call, () => execute?.(call.args, context));
     if (typeof value === "function" || typeof value === "symbol")
       throw new TypeError(`it is a ${typeof value}, which JSON has not`);
     send({ type: "result", call: call.call, value: value ?? null });
@@ -158,6 +161,16 @@ function textOf(thrown: unknown): string {
   }
 }
 
+/** Ends the process by an error that nobody caught, unless a call left it behind that is over: the next call is none of its. */
+function onStray(error: unknown): void {
+  const call = calls.getStore();
+  if (call !== undefined && call !== current?.call) return;
+  writeSync(2, (error instanceof Error ? error.stack : undefined) ?? textOf(error));
+  process.exit(1);
+}
+
+process.on("unhandledRejection", onStray);
+process.on("uncaughtException", onStray);
 pipe.on("data", frameReader({ maxBytes: Infinity, onFrame, onTooLong: () => process.exit(1) }));
 pipe.on("end", () => process.exit(0));
 pipe.on("error", () => process.exit(0));

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nodePowers } from "../../../../src/adapters/capability/node-powers.ts";
 import { exec, fs } from "../../../../src/tool/capability.ts";
+import type { ExecOptions } from "../../../../src/tool/handles.ts";
 import { end, openHandles } from "./open-handles.ts";
 
 let top: string;
@@ -160,6 +161,15 @@ describe("what is refused", () => {
       expect(await end(() => run("sh", [], { maxBytes: value }))).toContain("maxBytes");
     }
     expect(await end(() => run("sh", [], { env: { A: "x\0y" } }))).toContain("NUL");
+    for (const [options, says] of [
+      [{ env: "A" }, "`env` must be an object"],
+      [{ env: ["A"] }, "`env` must be an object"],
+      [{ cwd: 5 }, "`cwd` must be a string"],
+      [{ timeout: 5 }, 'unknown field "timeout"'],
+      [{ signal: {} }, "`signal` must be an AbortSignal"],
+      [null, "must be an object"],
+    ] as unknown as [ExecOptions, string][])
+      expect(await end(() => run("sh", ["-c", "exit 0"], options))).toContain(says);
     for (const input of [5, {}, ["x"], true] as unknown as string[])
       expect(await end(() => run("sh", [], { input }))).toContain("the input is a text or bytes");
     expect(await end(() => run("sh", [], { input: "[secret KEY]" }))).toContain("a secret was made a text");

@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makePowers } from "../../../../src/adapters/capability/node-powers.ts";
 import { net, secret } from "../../../../src/tool/capability.ts";
+import type { FetchOptions } from "../../../../src/tool/handles.ts";
 import { end, openHandles, type Opened } from "./open-handles.ts";
 import { type Answer, type TestServer, testServer } from "./test-server.ts";
 
@@ -172,8 +173,21 @@ describe("what is refused [Y11, Y12]", () => {
         "cannot stand in a header",
       );
     expect(await end(() => fetch(server.origin, { headers: { x: "1", X: "2" } }))).toContain("is refused");
-    for (const headers of [new Headers({ x: "1" }), [["x", "1"]]] as unknown as Record<string, string>[])
-      expect(await end(() => fetch(server.origin, { headers }))).toContain("a plain object");
+    for (const headers of [new Headers({ x: "1" }), [["x", "1"]], "x", 5] as unknown as Record<
+      string,
+      string
+    >[])
+      expect(await end(() => fetch(server.origin, { headers }))).toMatch(
+        /headers` must be an? (plain )?object/,
+      );
+    for (const wrong of [
+      null,
+      "x",
+      { timeoutMs: 5 },
+      { signal: 5 },
+      { method: 5 },
+    ] as unknown as FetchOptions[])
+      expect(await end(() => fetch(server.origin, wrong))).toMatch(/^handle-failed: .*its options: /);
     for (const method of ["CONNECT", "TRACE", "GET /x", ""])
       expect(await end(() => fetch(server.origin, { method }))).toContain("is refused");
     const withBody = { body: "x" };

@@ -360,12 +360,24 @@ describe("edit_file [C38]", () => {
     write("win.txt", "one\r\ntwo\r\nthree\r\n");
     await call("edit_file", { path: "win.txt", old: "one\ntwo", new: "1\n2" });
     expect(content("win.txt")).toBe("1\r\n2\r\nthree\r\n");
-    write("mixed.txt", "one\r\ntwo\n");
-    expect(await call("edit_file", { path: "mixed.txt", old: "one\ntwo", new: "x" })).toContain(
-      "its line breaks are others there. Replace one line of it after the other.",
-    );
-    await call("edit_file", { path: "mixed.txt", old: "one", new: "1" });
-    expect(content("mixed.txt")).toBe("1\r\ntwo\n");
+  });
+
+  it("keeps the line breaks of each place where a file has both", async () => {
+    const edited = async (
+      before: string,
+      args: { readonly old: string; readonly new: string; all?: boolean },
+    ) => {
+      write("mixed.txt", before);
+      const told = await call("edit_file", { path: "mixed.txt", ...args });
+      return told.startsWith("ok: ") ? content("mixed.txt") : told;
+    };
+    expect(await edited("one\r\ntwo\n", { old: "one", new: "1" })).toBe("1\r\ntwo\n");
+    expect(await edited("one\r\ntwo\nthree\n", { old: "one\ntwo", new: "1\n2" })).toBe("1\r\n2\nthree\n");
+    expect(await edited("one\r\ntwo\nthree\n", { old: "two\r\nthree", new: "2\n3" })).toBe("one\r\n2\n3\n");
+    expect(await edited("a\r\na\na", { old: "a", new: "b\nc", all: true })).toBe("b\r\nc\r\nb\nc\nb\nc");
+    expect(await edited("a\nb\r\na\r\nb\n", { old: "a\nb", new: "x", all: true })).toBe("x\r\nx\n");
+    expect(await edited("a\nb\r\na\r\nb\n", { old: "a\nb", new: "x" })).toContain("stands 2 times");
+    expect(await edited("$& (.) \\\n", { old: "$& (.) \\", new: "$& $1" })).toBe("$& $1\n");
   });
 
   it("breaks no file that is not UTF-8, and none that somebody else changes meanwhile", async () => {
