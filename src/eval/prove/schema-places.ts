@@ -241,13 +241,16 @@ function openNames({ path, root, spoken }: Position, own: readonly string[]): re
   return [...names].filter((name) => !own.includes(name));
 }
 
+/** The pattern that matches this text alone. */
+const literal = (text: string): string => text.replaceAll(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`);
+
 function under(at: Position, name: string, own: readonly string[] = []): Position {
   const [path, before] = at.path === "" ? [name, ""] : [`${at.path}.${name}`, `${at.pattern}\\.`];
   if (name !== unnamed) {
     const put = (part: Json, value: Json): JsonObject => at.with({ [name]: part }, value);
-    return { ...at, path, pattern: `${before}${RegExp.escape(name)}`, with: put };
+    return { ...at, path, pattern: `${before}${literal(name)}`, with: put };
   }
-  const others = own.map((each) => RegExp.escape(each)).join("|");
+  const others = own.map(literal).join("|");
   const pattern = `${before}(?!(?:${others})(?:\\.|$)).+`;
   const put = (part: Json, value: Json): JsonObject =>
     at.with({ [typeof value === "string" ? value : name]: part }, value);
