@@ -38,7 +38,7 @@ const shape = closed({ ...foreignFields, approvals: optional(oneOf("policy")) })
  * effects stay undeclared and results count as a stranger's, unless `tools` says otherwise. Values that a tool yields before its last
  * one are its progress, and `toModelOutput` makes what the model is told. `messages` is empty: a tool does not get the conversation.
  *
- * @throws WritError `definition-invalid` for a tool without `execute`, one that a provider runs or defines, one with `needsApproval`, and unknown options;
+ * @throws WritError `definition-invalid` for a tool without `execute`, one that a provider runs or defines, one with `needsApproval` or `requireApproval`, and unknown options;
  * `tool-unknown` for an unknown name in the options; the errors of `tool()`
  * @example
  * ```ts
@@ -65,19 +65,23 @@ export function fromAiSdk(
   );
 }
 
+/** The fields of a tool whose calls are asked about: of the AI SDK, and of Mastra, whose tools have the same form. */
+const approvalFields = ["needsApproval", "requireApproval"] as const;
+
 function aiSdkTool(name: string, given: Fields, options: FromAiSdkOptions): Tool {
   const where = `fromAiSdk(): the tool "${name}"`;
-  const { type, execute, needsApproval, toModelOutput, description } = given;
+  const { type, execute, toModelOutput, description } = given;
   if (type === "provider" || type === "provider-defined")
     return refuseForeign(
       where,
       "its provider defines it: give it to aiSdk(model, { providerTools }) or { boundTools }",
     );
   if (!isFunction(execute)) return refuseForeign(where, "it has no `execute`: it is carried out elsewhere");
-  if (needsApproval !== undefined && needsApproval !== false && options.approvals !== "policy")
+  const asking = approvalFields.find((field) => given[field] !== undefined && given[field] !== false);
+  if (asking !== undefined && options.approvals !== "policy")
     return refuseForeign(
       where,
-      'it has `needsApproval`, and here the policy of the agent asks: say so there, and give `approvals: "policy"`',
+      `it has \`${asking}\`, and here the policy of the agent asks: say so there, and give \`approvals: "policy"\``,
     );
   const outputSchema = toModelOutput === undefined ? given["outputSchema"] : undefined;
   const inputSchema = resolved(given["inputSchema"]);

@@ -181,6 +181,8 @@ describe("tools of the AI SDK", () => {
   it("with `needsApproval` are refused, unless the policy asks in its place", async () => {
     const pay = aiTool({ inputSchema: z.object({}), needsApproval: true, execute: () => "paid" });
     expect(() => fromAiSdk({ pay })).toThrow(code("definition-invalid"));
+    const ofMastra = { id: "pay", inputSchema: z.object({}), requireApproval: true, execute: () => "paid" };
+    expect(() => fromAiSdk({ pay: ofMastra })).toThrow(/`requireApproval`/);
     const asked: string[] = [];
     const payer = agent({
       name: "payer",
