@@ -34,7 +34,10 @@ export interface StartOptions {
   readonly skill?: string;
   /** Instructions for the model after the agent's own, in this run only. */
   readonly instructions?: string;
-  /** The wish of the user, in the user's own words, if the input holds more than that. */
+  /**
+   * The wish of the user, in the user's own words, if the input holds more than that. Default for a run that a call starts: those of the run around the
+   * call, because a model may have written the input.
+   */
   readonly intent?: string;
   /** The only tools of the skill that this run may call. */
   readonly tools?: readonly string[];
@@ -70,19 +73,32 @@ export async function newRunOf<Input>(
 ): Promise<NewRun> {
   checkOptions(agent, options);
   const { name } = agent;
-  const { id, session, whenWaiting, ...others } = options;
+  const { id, session } = options;
   const about = aboutOf(agent);
   const schema = about?.input;
   const asked = schema === "various" ? undefined : (await readInput(given, { name, schema })).asked;
   const isInSession = session !== undefined && sessions?.(session) !== undefined && keepsConversation(agent);
   if (asked !== undefined && isInSession) checkAlone(asked, options, name);
   const input = plain(given, name);
-  const kept = toJson(whenWaiting === "after" ? { ...others, whenWaiting } : others); // its worker has to know
+  const kept = toJson(keptOptions(options, host));
   if (!kept.ok) throw new WritError("input-invalid", { name, issues: kept.reason });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the JSON of an object is one
   const handed = handedOver({ input, options: kept.value as NewRun["options"] }, host);
   const run = { id, agent: name, ...handed, protocol };
   return session === undefined ? run : { ...run, session };
+}
+
+/** The options that the worker of the run has to know. */
+function keptOptions(
+  { id: _id, session: _session, whenWaiting, intent, ...others }: StartOptions,
+  { powers }: Pick<Host, "powers">,
+): StartOptions {
+  const said = intent ?? powers?.current()?.from?.intent.text;
+  return {
+    ...others,
+    ...(said === undefined ? {} : { intent: said }),
+    ...(whenWaiting === "after" ? { whenWaiting } : {}),
+  };
 }
 
 /** @throws WritError `definition-invalid`, `tool-unknown`, `skill-unknown`, `run-option-unusable` */
