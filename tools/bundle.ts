@@ -158,6 +158,7 @@ async function build(
   const bundle = await rolldown({
     input: { ...input },
     platform: "node",
+    transform: { target: "node22.18" }, // the oldest Node that package.json allows
     plugins: [builtinsAsTheyAre, othersMinified],
     treeshake: {
       moduleSideEffects: [{ test: /\/src\/(?:testing|adapters\/check-node)\.ts$/, sideEffects: true }],

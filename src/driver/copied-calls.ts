@@ -78,12 +78,18 @@ function bareText(call: string): string {
 
 /** A character as JSON, programs and HTML escape it. */
 const escape =
-  /\\u(?<hex>[\da-f]{4})|\\x(?<hex>[\da-f]{2})|&#x(?<hex>[\da-f]{1,5});?|&#(?<decimal>\d{1,6});?|&(?<name>lt|gt|amp);?/gi;
+  /\\u(?<unicode>[\da-f]{4})|\\x(?<byte>[\da-f]{2})|&#x(?<hex>[\da-f]{1,5});?|&#(?<decimal>\d{1,6});?|&(?<name>lt|gt|amp);?/gi;
 const named: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&" };
 
 function unescaped(...found: readonly unknown[]): string {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the last argument has the groups of the expression above
-  const { hex, decimal, name } = found.at(-1) as Readonly<Record<string, string | undefined>>;
+  const {
+    unicode,
+    byte,
+    hex = unicode ?? byte,
+    decimal,
+    name,
+  } = found.at(-1) as Readonly<Record<string, string | undefined>>;
   if (name !== undefined) return named[name.toLowerCase()] ?? name;
   return String.fromCodePoint(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
 }

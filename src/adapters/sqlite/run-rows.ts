@@ -59,7 +59,7 @@ export const runTable = `
 
 /** The statements that take a run, whose row matches `which`. It then has this version of the protocol, so that earlier versions leave it alone. */
 const taking = (which: string): string =>
-  `UPDATE writ_runs SET epoch = epoch + 1, owner = ?2, woken = 0,
+  `UPDATE writ_runs SET epoch = epoch + 1, owner = $owner, woken = 0,
     start = CASE WHEN start ->> '$.protocol' < ${protocol} THEN json_set(start, '$.protocol', ${protocol}) ELSE start END, status = CASE WHEN ended IS NULL THEN 'running' ELSE status END
     WHERE place = (${which}) RETURNING *`;
 
@@ -81,19 +81,19 @@ export function runRows(database: Database): RunRows {
   );
   const find = database.prepare("SELECT * FROM writ_runs WHERE id = ?");
   const lists = new Map<string, StatementSync>();
-  const takeOne = database.prepare(taking("SELECT place FROM writ_runs WHERE id = ?1"));
+  const takeOne = database.prepare(taking("SELECT place FROM writ_runs WHERE id = $id"));
   const isReady =
-    "status = 'ready' AND agent IN (SELECT value FROM json_each(?1)) AND start ->> '$.protocol' <= ?3 AND (session IS NULL OR agent NOT IN (SELECT value FROM json_each(?4)))";
+    "status = 'ready' AND agent IN (SELECT value FROM json_each($agents)) AND start ->> '$.protocol' <= $protocol AND (session IS NULL OR agent NOT IN (SELECT value FROM json_each($alone)))";
   const takeNext = database.prepare(
     taking(`SELECT place FROM writ_runs WHERE ${isReady} ORDER BY place LIMIT 1`),
   );
-  const takeReady = database.prepare(taking(`SELECT place FROM writ_runs WHERE id = ?5 AND ${isReady}`));
+  const takeReady = database.prepare(taking(`SELECT place FROM writ_runs WHERE id = $id AND ${isReady}`));
   const leave = database.prepare(
-    `UPDATE writ_runs SET owner = NULL, status = CASE WHEN ended IS NOT NULL THEN status WHEN ?3 AND woken = 0 THEN 'waiting' ELSE 'ready' END
-      WHERE id = ?1 AND epoch = ?2`,
+    `UPDATE writ_runs SET owner = NULL, status = CASE WHEN ended IS NOT NULL THEN status WHEN $waits AND woken = 0 THEN 'waiting' ELSE 'ready' END
+      WHERE id = $id AND epoch = $epoch`,
   );
-  const finish = database.prepare(
-    "UPDATE writ_runs SET status = ?2, ended = ?3, finish = ?4 WHERE id = ?1 AND ended IS NULL AND epoch = ifnull(?5, epoch)",
+  const ended = database.prepare(
+    "UPDATE writ_runs SET status = $status, ended = $ended, finish = $finish WHERE id = $id AND ended IS NULL AND epoch = ifnull($epoch, epoch)",
   );
   const answered = database.prepare(
     "UPDATE writ_runs SET woken = 1, status = CASE status WHEN 'waiting' THEN 'ready' ELSE status END WHERE id = ?",
@@ -141,17 +141,19 @@ export function runRows(database: Database): RunRows {
     },
     take(id, owner) {
       put({ id, agent: "", input: null, options: {}, protocol });
-      return takenIn(takeOne.get(toKey(id), owner) ?? {});
+      return takenIn(takeOne.get({ id: toKey(id), owner }) ?? {});
     },
     takeNext({ agents, id, alone }, owner) {
-      const [names, lone] = [agents, alone].map((some) => JSON.stringify(some.map(toKey)));
-      const given = [names ?? "", owner, protocol, lone ?? ""] as const;
-      const row = id === undefined ? takeNext.get(...given) : takeReady.get(...given, toKey(id));
+      const namesOf = (some: readonly string[]): string => JSON.stringify(some.map(toKey));
+      const given = { agents: namesOf(agents), alone: namesOf(alone), owner, protocol };
+      const row = id === undefined ? takeNext.get(given) : takeReady.get({ ...given, id: toKey(id) });
       return row && takenIn(row);
     },
-    leave: ({ runId, epoch }, waits) => void leave.run(toKey(runId), epoch, waits ? 1 : 0),
+    leave: ({ runId, epoch }, waits) => void leave.run({ id: toKey(runId), epoch, waits: waits ? 1 : 0 }),
     end(runId, end, claim) {
-      finish.run(toKey(runId), end.outcome.type, Date.now(), JSON.stringify(end), claim?.epoch ?? null);
+      const { type: status } = end.outcome;
+      const finish = JSON.stringify(end);
+      ended.run({ id: toKey(runId), status, ended: Date.now(), finish, epoch: claim?.epoch ?? null });
     },
     answered: (runId) => void answered.run(toKey(runId)),
     reopen: (runId) => void reopen.run(toKey(runId)),

@@ -34,34 +34,35 @@ export const stepTable = `
 /** The records in a file. */
 export function runSteps(database: Database): RunSteps {
   const select = database.prepare(
-    `SELECT key, fingerprint, json FROM writ_steps WHERE run = ?1
-      AND place > coalesce((SELECT place FROM writ_steps WHERE run = ?1 AND key = ?2), 0) ORDER BY place`,
+    `SELECT key, fingerprint, json FROM writ_steps WHERE run = $run
+      AND place > coalesce((SELECT place FROM writ_steps WHERE run = $run AND key = $after), 0) ORDER BY place`,
   );
   const put = database.prepare(
-    `INSERT OR REPLACE INTO writ_steps (run, key, fingerprint, json) SELECT ?1, ?3, ?4, ?5 WHERE EXISTS (
-      SELECT 1 FROM writ_runs WHERE id = ?1 AND epoch = ?2
-        AND (ended IS NULL OR ?5 IS NOT NULL AND EXISTS (SELECT 1 FROM writ_steps WHERE run = ?1 AND key = ?3 AND json IS NULL)))
-      AND NOT EXISTS (SELECT 1 FROM writ_steps WHERE run = ?1 AND key = ?3 AND fingerprint = ?4 AND json IS NOT NULL)`,
+    `INSERT OR REPLACE INTO writ_steps (run, key, fingerprint, json) SELECT $run, $key, $fingerprint, $json WHERE EXISTS (
+      SELECT 1 FROM writ_runs WHERE id = $run AND epoch = $epoch
+        AND (ended IS NULL OR $json IS NOT NULL AND EXISTS (SELECT 1 FROM writ_steps WHERE run = $run AND key = $key AND json IS NULL)))
+      AND NOT EXISTS (SELECT 1 FROM writ_steps WHERE run = $run AND key = $key AND fingerprint = $fingerprint AND json IS NOT NULL)`,
   );
   const answered = database.prepare(
-    `SELECT json FROM writ_steps WHERE run = ?1 AND key = ?3 AND fingerprint = ?4 AND json IS NOT NULL
-      AND EXISTS (SELECT 1 FROM writ_runs WHERE id = ?1 AND epoch = ?2 AND ended IS NULL)`,
+    `SELECT json FROM writ_steps WHERE run = $run AND key = $key AND fingerprint = $fingerprint AND json IS NOT NULL
+      AND EXISTS (SELECT 1 FROM writ_runs WHERE id = $run AND epoch = $epoch AND ended IS NULL)`,
   );
   const forget = database.prepare("DELETE FROM writ_steps WHERE run = ?");
   const refusal = refusalIn(database);
   return {
     list: (runId, after) =>
       select
-        .all(toKey(runId), after === undefined ? null : toKey(after))
+        .all({ run: toKey(runId), after: after === undefined ? null : toKey(after) })
         .map(({ key, fingerprint, json }) => ({
           key: fromKey(key),
           fingerprint: fromKey(fingerprint),
           ...(json === null ? {} : { json: String(json) }),
         })),
     keep(claim, { key, fingerprint, json = null }) {
-      const place = [toKey(claim.runId), claim.epoch, toKey(key), toKey(fingerprint)];
-      if (put.run(...place, json).changes > 0) return undefined;
-      const given = answered.get(...place)?.["json"];
+      const { runId, epoch } = claim;
+      const place = { run: toKey(runId), epoch, key: toKey(key), fingerprint: toKey(fingerprint) };
+      if (put.run({ ...place, json }).changes > 0) return undefined;
+      const given = answered.get(place)?.["json"];
       if (typeof given !== "string") throw refusal(claim);
       return given;
     },

@@ -19,7 +19,7 @@ export function claimsIn(database: Database): SessionClaims {
     "INSERT OR REPLACE INTO writ_session_claims (id, owner, until, process) VALUES (?, ?, ?, ?)",
   );
   const pass = database.prepare(
-    "UPDATE writ_session_claims SET owner = ?2, process = NULL WHERE id = ?1 AND owner IN (SELECT value FROM json_each(?3))",
+    "UPDATE writ_session_claims SET owner = $owner, process = NULL WHERE id = $id AND owner IN (SELECT value FROM json_each($from))",
   );
   const release = database.prepare("DELETE FROM writ_session_claims WHERE id = ? AND owner = ?");
   const releaseLater = database.prepare(
@@ -39,7 +39,7 @@ export function claimsIn(database: Database): SessionClaims {
     },
     async pass(id, from, owner) {
       const owners = JSON.stringify(from.map(toKey));
-      return database.write(() => pass.run(toKey(id), toKey(owner), owners).changes > 0);
+      return database.write(() => pass.run({ id: toKey(id), owner: toKey(owner), from: owners }).changes > 0);
     },
     async release(id, owner, afterMs) {
       database.write(() =>

@@ -40,8 +40,8 @@ export const laterColumns: LaterColumns = { writ_questions: ["until INTEGER", "l
 /** The questions in a file. */
 export function questionsOf(database: Database): Questions {
   const insert = database.prepare(
-    `INSERT INTO writ_questions (run, key, fingerprint, request, since, until, last, people) SELECT ?1, ?3, ?4, ?5, ?6, ?6 + ?7, ?8, ?9
-      WHERE EXISTS (SELECT 1 FROM writ_runs WHERE id = ?1 AND epoch = ?2 AND ended IS NULL)
+    `INSERT INTO writ_questions (run, key, fingerprint, request, since, until, last, people) SELECT $run, $key, $fingerprint, $request, $since, $since + $afterMs, $last, $people
+      WHERE EXISTS (SELECT 1 FROM writ_runs WHERE id = $run AND epoch = $epoch AND ended IS NULL)
       ON CONFLICT (run, key) DO UPDATE SET fingerprint = excluded.fingerprint, request = excluded.request, people = excluded.people`,
   );
   const known = database.prepare("SELECT json FROM writ_steps WHERE run = ? AND key = ? AND fingerprint = ?");
@@ -61,18 +61,19 @@ export function questionsOf(database: Database): Questions {
     "SELECT key, json FROM writ_steps WHERE run = ? AND fingerprint = ? ORDER BY place LIMIT 1",
   );
   const taken = database.prepare(
-    "UPDATE writ_steps SET fingerprint = ?3, json = ?4 WHERE run = ?1 AND key = ?2",
+    "UPDATE writ_steps SET fingerprint = $fingerprint, json = $json WHERE run = $run AND key = $key",
   );
   /** Takes the oldest kept signal of a name. */
   function takeSignal(run: string, name: string): string | undefined {
     const row = kept.get(run, toKey(printOfSignal(name)));
     if (row === undefined) return undefined;
-    taken.run(run, String(row["key"]), toKey(takenSignal.fingerprint), takenSignal.json);
+    const { fingerprint, json } = takenSignal;
+    taken.run({ run, key: String(row["key"]), fingerprint: toKey(fingerprint), json });
     return String(row["json"]);
   }
   const remove = database.prepare("DELETE FROM writ_questions WHERE run = ?");
   const withdraw = database.prepare(
-    "DELETE FROM writ_questions WHERE run = ?1 AND key = ?3 AND EXISTS (SELECT 1 FROM writ_runs WHERE id = ?1 AND epoch = ?2)",
+    "DELETE FROM writ_questions WHERE run = $run AND key = $key AND EXISTS (SELECT 1 FROM writ_runs WHERE id = $run AND epoch = $epoch)",
   );
   const refusal = refusalIn(database);
   return {
@@ -81,16 +82,17 @@ export function questionsOf(database: Database): Questions {
       const json = known.get(run, key, fingerprint)?.["json"];
       if (typeof json === "string") return json;
       const { request, atLast, by, signal } = question;
-      const bounds = [atLast?.afterMs ?? null, jsonColumn(atLast?.answer), jsonColumn(by)];
-      const { changes } = insert.run(
+      const { changes } = insert.run({
         run,
-        claim.epoch,
+        epoch: claim.epoch,
         key,
         fingerprint,
-        JSON.stringify(request),
-        Date.now(),
-        ...bounds,
-      );
+        request: JSON.stringify(request),
+        since: Date.now(),
+        afterMs: atLast?.afterMs ?? null,
+        last: jsonColumn(atLast?.answer),
+        people: jsonColumn(by),
+      });
       if (changes === 0) throw refusal(claim);
       const sent = signal === undefined ? undefined : takeSignal(run, signal);
       if (sent === undefined) return undefined;
@@ -129,7 +131,7 @@ export function questionsOf(database: Database): Questions {
       }),
     forget: (runId) => void remove.run(toKey(runId)),
     withdraw({ runId, epoch }, keys) {
-      for (const key of keys) withdraw.run(toKey(runId), epoch, toKey(key));
+      for (const key of keys) withdraw.run({ run: toKey(runId), epoch, key: toKey(key) });
     },
   };
 }
