@@ -32,6 +32,7 @@ export { type InputOfAll, type OutputOfOne } from "./agent/compose/members.ts";
 export {
   type AggregateOptions,
   type OneOf,
+  type OutputList,
   type OutputsOf,
   parallel,
   type ParallelAgents,
