@@ -43,7 +43,15 @@ export function reachedTypes(entries: readonly string[], files: readonly SourceF
       text: statements.map((one) => keptText(one, { reached, classes })).join(""),
     }))
     .filter(({ text }) => text !== "")
-    .map(({ path, text }) => ({ path, text: [text, ...loadedBeside(path, namers)].join("\n") }));
+    .map(({ path, text }) => ({
+      path,
+      text: [...libraryOf(text), text, ...loadedBeside(path, namers)].join("\n"),
+    }));
+}
+
+/** The compiler's library that a file needs beside those of an older target: a browser's program has none. */
+function libraryOf(text: string): string[] {
+  return text.includes("AsyncDisposable") ? ['/// <reference lib="esnext.disposable" />'] : [];
 }
 
 /** The parts of each file by their names. */

@@ -20,7 +20,10 @@ writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** What the compiler says of a library of one file that writes its declarations. */
-async function complaints(name: string, { text, ...options }: { text: string; types?: readonly string[] }) {
+async function complaints(
+  name: string,
+  { text, ...options }: { text: string; types?: readonly string[]; lib?: readonly string[] },
+) {
   writeFileSync(join(folder, `${name}.ts`), text);
   const settings = {
     compilerOptions: {
@@ -97,5 +100,12 @@ export const beside = <One extends Agent>(one: One) => parallel([one, one]);
 export const first = <One extends Agent>(one: One) => race([one, one]);
 `;
     await expect(complaints("entries", { text, types: ["node"] })).resolves.toBe("");
+  });
+  it("of a browser needs no types of Node for the client", async () => {
+    const text = `import { runsClient } from "writ/client";
+export const client = runsClient({ url: "https://example.com" });
+export const runs = async () => client.list();
+`;
+    await expect(complaints("client", { text, lib: ["es2022", "dom"] })).resolves.toBe("");
   });
 });
