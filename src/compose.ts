@@ -18,6 +18,7 @@ export {
   type CaseValue,
   type OpenBranchDefinition,
 } from "./agent/compose/branch.ts";
+export { type ChangedInput, type ChangedOutput, type Changes, type Kept } from "./agent/changed.ts";
 export { type Composite, type CompositeBudget, type CompositeChanges } from "./agent/compose/composite.ts";
 export { type RunInside } from "./agent/compose/course.ts";
 export {
@@ -27,8 +28,11 @@ export {
   type Participant,
   type Statement,
 } from "./agent/compose/forum.ts";
+export { type InputOfAll, type OutputOfOne } from "./agent/compose/members.ts";
 export {
   type AggregateOptions,
+  type OneOf,
+  type OutputList,
   type OutputsOf,
   parallel,
   type ParallelAgents,

@@ -21,6 +21,7 @@ export {
   type UserMessage,
   userMessage,
 } from "./message/message.ts";
+export { type MadeCall } from "./message/made-calls.ts";
 export { type ConversationMessage } from "./message/conversation.ts";
 export { type InputPart } from "./message/foreign-parts.ts";
 export { readTranscript } from "./message/read-transcript.ts";
@@ -35,10 +36,17 @@ export {
 export { type UiContent, type UiDetail, type UiMessage, uiMessage } from "./event/ui-message.ts";
 export { type Delegation, type Envelope, type Listeners, type LiveEvent } from "./event/event.ts";
 
-export { type Host } from "./journal/host.ts";
-export { type Step } from "./journal/journal.ts";
-export { type MemoryJournal } from "./journal/memory-journal.ts";
-export { type JournalRecord, recordedJournal } from "./journal/recorded-journal.ts";
+export { type Host, type Warning } from "./journal/host.ts";
+export {
+  type AnswerBounds,
+  type Asked,
+  type JournalQuestion,
+  type Step,
+  type StepTerms,
+} from "./journal/journal.ts";
+export { type MemoryJournal, type MemoryJournalOptions } from "./journal/memory-journal.ts";
+export { type RecordPart } from "./journal/parts.ts";
+export { type JournalRecord, type KeptQuestion, recordedJournal } from "./journal/recorded-journal.ts";
 
 export { type ChatReply, type ChatRequest, type ChatTools } from "./model/chat.ts";
 export { type Patience } from "./model/patience.ts";
@@ -52,6 +60,7 @@ export { type CatalogEntry, type StepDecision, type StepRequest } from "./turn/l
 export { type SafeLoopOptions, type StepTaken, type ToolsByName } from "./turn/safe-loop.ts";
 
 export { type EndCause } from "./run/end.ts";
+export { type OpenQuestion } from "./run/waits.ts";
 export {
   type CallRun,
   type Executor,

@@ -9,7 +9,8 @@ export { type PartialJson, partialJson } from "./util/partial-json.ts";
 
 export { type DriverName, driverNames } from "./model/driver-names.ts";
 
-export { type DriverChoice } from "./driver/choose.ts";
+export { type AllowList } from "./policy/allow-list.ts";
+export { type AnswerIn, type DriverChoice } from "./driver/choose.ts";
 export { type Reply } from "./model/assemble.ts";
 export { decideBy, type Deciding, decidingDriver } from "./driver/deciding.ts";
 export { commandDriver, type CommandDriverOptions } from "./driver/command.ts";
@@ -17,6 +18,7 @@ export {
   type AskModel,
   type Driver,
   type DriverDecision,
+  type JsonAnswering,
   type Reading,
   type TurnInput,
   type WorkedExample,

@@ -28,6 +28,7 @@ export {
   type RunSignal,
   type RunStatus,
   type RunStore,
+  type ShownRun,
   type StoredRun,
   type WaitingQuestion,
 } from "./durable/run-store.ts";

@@ -23,6 +23,8 @@ export {
   type ToolChoice,
   type ToolDescription,
 } from "./model/model.ts";
+export { type FilePlace } from "./message/place-files.ts";
+export { type ModelEndpoint } from "./model/endpoint.ts";
 export { type ModelRetry, type RetryOptions, type RetryPace } from "./model/retry.ts";
 export { type ModelTimeout } from "./model/timeout.ts";
 

@@ -55,6 +55,7 @@ export {
   within,
 } from "./policy/rules/conditions.ts";
 export { foundIn, listedBy } from "./policy/rules/sources.ts";
+export { type AnswerHere, type Approvals, type ApprovalTerms } from "./run/approval.ts";
 export { type PlanAtCall } from "./policy/knowledge/plan.ts";
 export { type Remedy } from "./policy/rules/remedy.ts";
 export {
@@ -86,6 +87,7 @@ export {
 export { type FailedCase, type PolicyCase, type PolicyReport } from "./policy/study/test-policy.ts";
 
 export { type Audit, type AuditFinding, type SkillAudit } from "./agent/describe/audit-data.ts";
+export { type AccountChoice } from "./agent/run-options.ts";
 export { type ToolEnforcement } from "./agent/describe/enforcement.ts";
 export { type ManifestChange } from "./agent/describe/manifest-change.ts";
 export { compareManifests } from "./agent/describe/manifest-compare.ts";

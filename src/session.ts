@@ -9,7 +9,7 @@ export { type MemoryBank, type MemoryBankOptions, type Remembered } from "./sess
 export { inMemorySlots, type MemoryStore } from "./session/memory-store.ts";
 export { inMemoryNotes, type NewNote, type Note, type NoteStore } from "./session/note-store.ts";
 export { noteTools, type NoteToolsOptions } from "./session/note-tools.ts";
-export { type SessionVisit } from "./session/one-at-a-time.ts";
+export { type LeaveSession, type SessionVisit } from "./session/one-at-a-time.ts";
 export {
   type Digest,
   keepAll,

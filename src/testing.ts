@@ -46,7 +46,13 @@ export type {
   PowersSentence,
   Sentence,
 } from "./eval/prove/sentence.ts";
-export { runMatchers, type RunMatchers } from "./eval/run-matchers.ts";
+export {
+  type Matched,
+  type MatcherContext,
+  runMatchers,
+  type RunMatchers,
+  type ToolOrName,
+} from "./eval/run-matchers.ts";
 export { powerGuard, type PowerGuard, type UndeclaredPower } from "./adapters/power-guard.ts";
 
 startPowerGuard();

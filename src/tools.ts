@@ -3,6 +3,7 @@
  *
  * @module writ/tools
  */
+export { type Json, type JsonObject } from "./util/json.ts";
 export { type Issue, type JsonSchema, type ParseResult, type Schema } from "./schema/schema.ts";
 export { type InferInput, type InferOutput, type SchemaSource } from "./schema/to-schema.ts";
 
@@ -11,6 +12,7 @@ export { type Integrity, type Label, type Secrecy } from "./message/label.ts";
 
 export { type DataTool, validateCall, type Validated, validateResult } from "./tool/data-tool.ts";
 export { type Act } from "./tool/acts.ts";
+export { type Reconcile, type Reconciled, type RetryAfterCrash } from "./tool/after-crash.ts";
 export { escalate, throwException, type Verdict } from "./tool/builtins.ts";
 export { type CallScope } from "./tool/call-scope.ts";
 export { type CapabilityKind, parseCapabilities, parseCapability } from "./tool/capability.ts";
@@ -81,7 +83,9 @@ export {
   type ResultFor,
   type SentTo,
   type ToolDefinition,
+  type ToolOrigin,
 } from "./tool/tool.ts";
+export { type LoadedPage, type ToolPage } from "./tool/tool-page.ts";
 export { type WithFiles, withFiles } from "./tool/with-files.ts";
 
 export { type Tools } from "./policy/allow-list.ts";

@@ -271,8 +271,11 @@ export function call<Given, Sent = Readonly<Record<string, unknown>>>(
  * await chat({ model: "ollama/qwen2.5:7b", messages: [question, reply.message, ...results], tools });
  * ```
  */
-export function callTool(tool: Tool, args: Json, options?: CallToolOptions): Promise<ToolResult>;
-export function callTool(tools: Tools, call: CallInput, options?: CallToolOptions): Promise<ResultMessage>;
+export function callTool<Target extends Tool | Tools>(
+  target: Target,
+  given: Target extends Tools ? CallInput : Json,
+  options?: CallToolOptions,
+): Promise<Target extends Tools ? ResultMessage : ToolResult>;
 export function callTool(
   target: Tool | Tools,
   given: Json | CallInput,

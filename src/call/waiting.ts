@@ -1,7 +1,7 @@
 import { checkArguments, checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
-import type { Question } from "../journal/journal.ts";
+import type { JournalQuestion } from "../journal/journal.ts";
 import type { ApprovalRequest, WaitedFor } from "../policy/rules/approval-request.ts";
 import { asRuntime } from "../run/around.ts";
 import type { RunContext } from "../run/context.ts";
@@ -114,7 +114,10 @@ function waitsOfCall(work: OngoingCall, pause: () => () => void): Waits {
   const { call, tool } = work.ready;
   /** Asks one after another: signals of one name go to the waits in their order. */
   let asking: Promise<unknown> = Promise.resolve();
-  async function inJournal(wait: Wait, ask: (question: Question) => Promise<unknown>): Promise<KeptWait> {
+  async function inJournal(
+    wait: Wait,
+    ask: (question: JournalQuestion) => Promise<unknown>,
+  ): Promise<KeptWait> {
     const question = questionOf(work, wait);
     const asked = asking.then(() => asRuntime(run.host, () => ask(question)));
     asking = asked.catch(() => undefined);
@@ -144,7 +147,7 @@ export function waitsOfProgram(tool: Tool, run: RunContext, callId: string): Wai
   return waitsOf({ tool, host: run.host, until: (wait) => waitHere(wait, about) });
 }
 
-function questionOf(work: OngoingCall, wait: Wait): Question {
+function questionOf(work: OngoingCall, wait: Wait): JournalQuestion {
   const { place, waitsFor, afterMs } = wait;
   const isOver: KeptWait = { isOver: true };
   return {

@@ -36,6 +36,8 @@ export class WritError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly hint: string;
   declare readonly retryable: boolean;
   declare readonly retryAfterMs: number | undefined;
+  /** For TypeScript, to which `instanceof` would say nothing of the code and the data. */
+  declare static readonly [Symbol.hasInstance]: (value: unknown) => value is WritError;
 
   constructor(code: Code, data: ErrorData[Code], options: WritErrorOptions = {}) {
     const entry = catalogue[code];

@@ -8,17 +8,17 @@ import type { Tool } from "../tool/tool.ts";
 import { isJsonObject } from "../util/json.ts";
 
 /** A tool, or its name. */
-type Named = string | Pick<Tool, "name">;
+export type ToolOrName = string | Pick<Tool, "name">;
 
 /** The parts of `this` in a matcher that these matchers use: Vitest and Jest both have them. */
-interface MatcherContext {
+export interface MatcherContext {
   readonly equals: (left: unknown, right: unknown) => boolean;
   /** True behind `.not`. */
   readonly isNot?: boolean;
 }
 
 /** The result of a matcher. */
-interface Matched {
+export interface Matched {
   readonly pass: boolean;
   readonly message: () => string;
   readonly actual?: unknown;
@@ -31,11 +31,11 @@ export interface RunMatchers<Returned = void> {
    * A call of the tool was carried out, successfully or not; with these arguments, if they are given. The call may
    * have more.
    */
-  toHaveCalled(tool: Named, args?: object): Returned;
+  toHaveCalled(tool: ToolOrName, args?: object): Returned;
   /** Calls of these tools were carried out one after the other; other calls may come between. */
-  toHaveCalledInOrder(tools: readonly Named[]): Returned;
+  toHaveCalledInOrder(tools: readonly ToolOrName[]): Returned;
   /** A call of the tool was denied: by the allow-list, the policy, a hook or a person. */
-  toHaveDenied(tool: Named, args?: object): Returned;
+  toHaveDenied(tool: ToolOrName, args?: object): Returned;
   /** The run ended in this way. */
   toHaveEnded(outcome: Outcome["type"]): Returned;
 }
@@ -114,7 +114,7 @@ function checkResult(result: unknown): void {
 
 interface CallQuestion {
   readonly result: RunResult<unknown>;
-  readonly tool: Named;
+  readonly tool: ToolOrName;
   readonly args: object | undefined;
   readonly verb: string;
   readonly counts: (status: ResultStatus) => boolean;
@@ -164,6 +164,6 @@ function not({ isNot = false }: MatcherContext): string {
   return isNot ? "not " : "";
 }
 
-function nameOf(tool: Named): string {
+function nameOf(tool: ToolOrName): string {
   return typeof tool === "string" ? tool : tool.name;
 }

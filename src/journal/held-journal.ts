@@ -1,5 +1,5 @@
 import { type Interrupt, untilStopped } from "../util/interrupt.ts";
-import type { Journal, Question, Step } from "./journal.ts";
+import type { Journal, JournalQuestion, Step } from "./journal.ts";
 
 /** A journal whose steps wait until it is released. */
 export interface HeldJournal {
@@ -15,7 +15,7 @@ export interface HeldJournal {
 export function heldJournal(journal: Journal, place: string, stop: Interrupt<unknown>): HeldJournal {
   const released = Promise.withResolvers<string>();
   let here: string | undefined;
-  async function at<Given extends Step<unknown> | Question>(given: Given): Promise<Given> {
+  async function at<Given extends Step<unknown> | JournalQuestion>(given: Given): Promise<Given> {
     const now = here ?? (await untilStopped(released.promise, stop));
     if (now === "stopped") throw new Error("the reply that made the call was given up");
     return { ...given, key: now + given.key.slice(place.length) };

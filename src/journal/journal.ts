@@ -50,7 +50,7 @@ export interface Journal {
    * Looks for the answer to a question. If there is none yet, keeps the question for whoever answers it, in any process. Left out by
    * journals in which a run cannot wait.
    */
-  readonly ask?: <Answer>(question: Question) => Promise<Asked<Answer>>;
+  readonly ask?: <Answer>(question: JournalQuestion) => Promise<Asked<Answer>>;
   /**
    * The result recorded under a key, without a promise; undefined without a record. It keeps an ended run ended, and a decision
    * about a call from being made again. A wrapper passes it on, like `mode`.
@@ -82,7 +82,7 @@ export interface Journal {
 }
 
 /** A question to a person or system that may answer days later. */
-export interface Question extends Pick<Step<unknown>, "key" | "fingerprint" | "terms">, AnswerBounds {
+export interface JournalQuestion extends Pick<Step<unknown>, "key" | "fingerprint" | "terms">, AnswerBounds {
   readonly request: Json;
 }
 

@@ -4,7 +4,7 @@ import { callable, list, object, optional, type Shape, string } from "../util/sh
 import { waitForAll } from "../util/wait-for-all.ts";
 import type { Json } from "../util/json.ts";
 import type { Maybe } from "../util/maybe.ts";
-import type { AnswerBounds, Asked, Journal, Question, Step, StepTerms } from "./journal.ts";
+import type { AnswerBounds, Asked, Journal, JournalQuestion, Step, StepTerms } from "./journal.ts";
 import { partsChanged } from "./parts.ts";
 
 /** A journal's record of one step: its result as JSON text, and the fingerprint of its request. */
@@ -100,7 +100,7 @@ export function recordedJournal(
   if (keepQuestion === undefined) return journal;
   return {
     ...journal,
-    async ask<Answer>({ fingerprint, terms, ...question }: Question): Promise<Asked<Answer>> {
+    async ask<Answer>({ fingerprint, terms, ...question }: JournalQuestion): Promise<Asked<Answer>> {
       const asked = fingerprint?.() ?? "";
       const { key } = question;
       const json =

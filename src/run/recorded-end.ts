@@ -1,6 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
-import type { Journal, Question, Step } from "../journal/journal.ts";
+import type { Journal, JournalQuestion, Step } from "../journal/journal.ts";
 import { recall } from "../journal/recalled.ts";
 import { endKey } from "../journal/record-form.ts";
 import type { ToolResult } from "../message/message.ts";
@@ -114,7 +114,7 @@ export class Replay {
   }
 
   /** The error that a question without an answer ends in, if the run was stopped meanwhile. Undefined if the run waits for it. A run inside that waits asks no question again: only the end for good counts for it. */
-  stoppedAt({ request }: Pick<Question, "request">): Error | undefined {
+  stoppedAt({ request }: Pick<JournalQuestion, "request">): Error | undefined {
     const end = this.end();
     if (end?.stop === undefined || (request === insideWaits && !this.isFinal)) return undefined;
     return this.stopAs(end, end.stop);

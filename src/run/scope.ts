@@ -6,7 +6,7 @@ import type { Level, Powers } from "../tool/power-port.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { AgentEvent, Delegation, RunEvent } from "../event/event.ts";
 import { readLabel } from "../message/label.ts";
-import type { Asked, Journal, Question } from "../journal/journal.ts";
+import type { Asked, Journal, JournalQuestion } from "../journal/journal.ts";
 import { prefixedJournal } from "../journal/prefixed-journal.ts";
 import { watchedJournal } from "../journal/watched-journal.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
@@ -253,7 +253,7 @@ class ScopeOfCall implements OpenScope {
     return { runId: `${runId}/${place}`, journal: own };
   }
 
-  private asking<Answer>(question: Question): Promise<Asked<Answer>> {
+  private asking<Answer>(question: JournalQuestion): Promise<Asked<Answer>> {
     const { ask } = watchedJournal(this.options.journal, (error) => (this.lost ??= { error }));
     if (ask === undefined) throw new TypeError("a run waits only in a journal that keeps questions");
     return ask(question);

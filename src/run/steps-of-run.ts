@@ -6,7 +6,7 @@ import {
   type Asked,
   type Journal,
   onTerms,
-  type Question,
+  type JournalQuestion,
   type Step,
   type StepTerms,
   withWork,
@@ -347,7 +347,7 @@ export class StepsOfRun implements Journal {
   }
 
   /** Asks a question. In a replay, a question without an answer is one that the run waits for. */
-  private async askFor<Answer>(question: Question): Promise<Asked<Answer>> {
+  private async askFor<Answer>(question: JournalQuestion): Promise<Asked<Answer>> {
     const { journal, leaving } = this.options;
     const { replay } = this;
     const isOver = replay !== undefined || leaving?.aborted === true;
@@ -367,7 +367,7 @@ export class StepsOfRun implements Journal {
     }
   }
 
-  private async askLive<Answer>(ask: Ask, question: Question): Promise<Asked<Answer>> {
+  private async askLive<Answer>(ask: Ask, question: JournalQuestion): Promise<Asked<Answer>> {
     const asked = await ask<Answer>(onTerms(question, this.terms)).catch((error) => this.refused(error));
     if ("waitsAt" in asked) this.unanswered.add(question.key);
     return asked;

@@ -2,10 +2,19 @@ import type { Json, JsonObject } from "../../src/util/json.ts";
 import { type } from "arktype";
 import { describe, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import { call } from "../../src/doors.ts";
+import { call, callTool, type ResultMessage, type ToolResult } from "../../src/doors.ts";
 import { jsonDriver } from "../../src/drivers.ts";
 import { modelNamed } from "../../src/models.ts";
-import { agent, type Agent, type Skill, skill, type Tool, tool } from "../../src/index.ts";
+import {
+  agent,
+  type Agent,
+  type ErrorCode,
+  type Skill,
+  skill,
+  type Tool,
+  tool,
+  WritError,
+} from "../../src/index.ts";
 import { labelled, validateCall, type Validated, validateResult } from "../../src/tools.ts";
 
 describe("the name of a model", () => {
@@ -87,6 +96,25 @@ describe("inference", () => {
     expectTypeOf(call(raw, { anything: 1 })).resolves.toEqualTypeOf<string>();
     const whichever: Tool = read;
     expectTypeOf(call(whichever, { anything: 1 })).resolves.toBeUnknown();
+  });
+
+  it("refuses what callTool() is given, and not the tool", () => {
+    const read = tool({ name: "read", description: "", inputSchema: z.object({}), execute: () => 1 });
+    const odd: unknown = {};
+    void callTool(
+      read,
+      // @ts-expect-error anything may be no JSON
+      odd,
+    );
+    expectTypeOf(callTool(read, {})).resolves.toEqualTypeOf<ToolResult>();
+    expectTypeOf(callTool([read, [read]], { name: "read" })).resolves.toEqualTypeOf<ResultMessage>();
+  });
+
+  it("knows the code and the data of an error by its class", () => {
+    const error: unknown = undefined;
+    if (!(error instanceof WritError)) return;
+    expectTypeOf(error.code).toEqualTypeOf<ErrorCode>();
+    expectTypeOf(error.data).not.toBeAny();
   });
 
   it("types what validateCall and validateResult give, of tools and of tools as data [H8.4]", () => {

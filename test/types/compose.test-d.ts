@@ -73,9 +73,34 @@ describe("the types of compositions", () => {
     expectTypeOf(parallel(["a", "b"].map(() => text))("x")).resolves.toEqualTypeOf<string[]>();
   });
 
+  it("parallel: an aggregate gets the outputs of different agents", () => {
+    const told = parallel([text, locate], {
+      aggregate: ([said, where]) => {
+        expectTypeOf(said).toEqualTypeOf<string>();
+        return `${said} ${where.city}`;
+      },
+    });
+    expectTypeOf(told).toEqualTypeOf<Composite<Text, string>>();
+    const named = parallel(
+      { a: text, b: locate },
+      { aggregate: async (outputs) => Promise.resolve(outputs.length) },
+    );
+    expectTypeOf(named("x")).resolves.toEqualTypeOf<number>();
+    const best = parallel([text, locate], {
+      aggregate: bestOf((output) => (typeof output === "string" ? 1 : 0)),
+    });
+    expectTypeOf(best("x")).resolves.toEqualTypeOf<string | { city: string }>();
+    expectTypeOf(parallel([text, forecast], { aggregate: () => 1 }))
+      .parameter(0)
+      .toEqualTypeOf<{ city: string } & Text>();
+    // @ts-expect-error a city is no text
+    parallel([text, locate], { aggregate: (outputs: readonly string[]) => outputs.length });
+  });
+
   it("race: the output of one of them", () => {
     expectTypeOf(race([text, locate])("x")).resolves.toEqualTypeOf<string | { city: string }>();
     expectTypeOf(race({ a: text, b: locate })("x")).resolves.toEqualTypeOf<string | { city: string }>();
+    expectTypeOf(race(["a", "b"].map(() => text))("x")).resolves.toEqualTypeOf<string>();
     // @ts-expect-error nobody is there
     race([]);
   });

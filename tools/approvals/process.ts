@@ -7,7 +7,7 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { durableRuns, type RunJournal, type RunStore } from "../../src/durable.ts";
-import type { Asked, Question } from "../../src/journal/journal.ts";
+import type { Asked, JournalQuestion } from "../../src/journal/journal.ts";
 import { isWritError } from "../../src/index.ts";
 import type { OpenRuns } from "../../test/contract/run-store.ts";
 import { payer } from "./payments.ts";
@@ -47,7 +47,7 @@ async function work(): Promise<void> {
         paying -= step.lost === undefined ? 0 : 1;
       }
     },
-    async ask<Answer>(question: Question): Promise<Asked<Answer>> {
+    async ask<Answer>(question: JournalQuestion): Promise<Asked<Answer>> {
       if (journal.ask === undefined) throw new Error("the store asks nobody");
       const asked = await journal.ask<Answer>(question);
       const { key, request } = question;

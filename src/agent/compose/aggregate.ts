@@ -5,8 +5,8 @@ import { type Json, toJson } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
 
 /** Makes one output from several, in the order of their agents. It must be a pure function: a replay calls it again. */
-export type Aggregate<Output, Result> = (
-  outputs: readonly Output[],
+export type Aggregate<Output, Result, Outputs = readonly Output[]> = (
+  outputs: Outputs,
   names: readonly string[],
 ) => Result | Promise<Result>;
 

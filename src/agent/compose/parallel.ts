@@ -19,11 +19,6 @@ import { anything, callable, either, having, optional } from "../../util/shape.t
 /** Agents that run side by side: a list, or an object with names for them. */
 export type ParallelAgents = readonly Runnable[] | Readonly<Record<string, Runnable>>;
 
-/** Agents that all take the same input and return the same output. */
-type AgentsOf<Input, Output> =
-  | readonly Runnable<Input, Output>[]
-  | Readonly<Record<string, Runnable<Input, Output>>>;
-
 /** The type of any one of the agents. */
 export type OneOf<Agents> = Agents extends readonly Runnable[]
   ? Agents[number]
@@ -31,6 +26,11 @@ export type OneOf<Agents> = Agents extends readonly Runnable[]
 
 /** The outputs of agents, in their order or by their names. */
 export type OutputsOf<Agents> = { -readonly [Key in keyof Agents]: OutputOfOne<Agents[Key]> };
+
+/** The outputs as an aggregate gets them: those of a list of agents each with its type. */
+export type OutputList<Agents> = Agents extends readonly Runnable[]
+  ? Readonly<OutputsOf<Agents>>
+  : readonly OutputOfOne<OneOf<Agents>>[];
 
 /** Options of agents that run side by side. */
 export interface ParallelOptions {
@@ -66,14 +66,14 @@ export interface AggregateOptions<Aggregated> extends ParallelOptions {
  * console.log(pro, contra);
  * ```
  */
-export function parallel<Input, Output>(
-  agents: AgentsOf<Input, Output>,
-  options: AggregateOptions<Selection<NoInfer<Output>>>,
-): Composite<Input, Output>;
-export function parallel<Input, Output, Result>(
-  agents: AgentsOf<Input, Output>,
-  options: AggregateOptions<Aggregate<NoInfer<Output>, Result>>,
-): Composite<Input, Result>;
+export function parallel<const Agents extends ParallelAgents>(
+  agents: Agents,
+  options: AggregateOptions<Selection<OutputOfOne<OneOf<Agents>>>>,
+): Composite<InputOfAll<OneOf<Agents>>, OutputOfOne<OneOf<Agents>>>;
+export function parallel<const Agents extends ParallelAgents, Result>(
+  agents: Agents,
+  options: AggregateOptions<Aggregate<OutputOfOne<OneOf<Agents>>, Result, OutputList<Agents>>>,
+): Composite<InputOfAll<OneOf<Agents>>, Result>;
 export function parallel<const Agents extends ParallelAgents>(
   agents: Agents,
   options?: ParallelOptions,

@@ -1,9 +1,8 @@
 import { checkShape, closed } from "../../error/check-shape.ts";
 import { anything } from "../../util/shape.ts";
-import type { Runnable } from "../runnable.ts";
 import { type Composite, composite } from "./composite.ts";
 import { inputOfAll, type InputOfAll, membersOf, type OutputOfOne } from "./members.ts";
-import { checkConcurrency, type OneOf, type ParallelOptions } from "./parallel.ts";
+import { checkConcurrency, type OneOf, type ParallelAgents, type ParallelOptions } from "./parallel.ts";
 import { together } from "./together.ts";
 
 /**
@@ -23,10 +22,8 @@ import { together } from "./together.ts";
  * console.log(await race([small, large])("What is the capital of Peru?"));
  * ```
  */
-export function race<
-  const Agents extends readonly [Runnable, ...Runnable[]] | Readonly<Record<string, Runnable>>,
->(
-  agents: Agents,
+export function race<const Agents extends ParallelAgents>(
+  agents: Agents & (Agents extends readonly [] ? never : unknown),
   options: ParallelOptions = {},
 ): Composite<InputOfAll<OneOf<Agents>>, OutputOfOne<OneOf<Agents>>> {
   checkShape("race()", options, shape);

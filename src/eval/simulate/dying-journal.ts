@@ -1,4 +1,4 @@
-import { type Asked, type Question, type Step, withWork } from "../../journal/journal.ts";
+import { type Asked, type JournalQuestion, type Step, withWork } from "../../journal/journal.ts";
 import type { RunJournal } from "../../durable/run-store.ts";
 import type { Machine } from "./machine.ts";
 import { pick, type Random, type Drawn } from "./schedule.ts";
@@ -118,7 +118,7 @@ export function dyingJournal(journal: RunJournal, machine: Machine, mortality: M
 function asking({ ask }: RunJournal, { process }: Machine, mortality: Mortality): Pick<RunJournal, "ask"> {
   if (ask === undefined) return {};
   return {
-    async ask<Answer>(question: Question): Promise<Asked<Answer>> {
+    async ask<Answer>(question: JournalQuestion): Promise<Asked<Answer>> {
       if (!process.isAlive) return never();
       const asked = await ask<Answer>(question);
       if ("waitsAt" in asked) mortality.onQuestion();

@@ -16,7 +16,7 @@ describe("the declarations of the package", () => {
   it("are those that an entry leads to, with their comments", () => {
     const files = {
       "index.d.ts": 'export { type Seen, see } from "./a/see.ts";\n',
-      "a/see.d.ts": `import { type Deep, type Hidden } from "../deep.ts";
+      "a/see.d.ts": `import type { Deep, Hidden } from "../deep.ts";
 /** Sees. */
 export declare function see(): Deep;
 /** Nobody comes here. */
@@ -33,8 +33,8 @@ type Local = Deep;
       "other.d.ts": "export type Other = 1;\n",
     };
     expect(kept(files)).toEqual({
-      "index.d.ts": 'export { type Seen, see } from "./a/see.ts";',
-      "a/see.d.ts": `import { type Deep } from "../deep.ts";
+      "index.d.ts": 'export { Seen, see } from "./a/see.ts";',
+      "a/see.d.ts": `import { Deep } from "../deep.ts";
 /** Sees. */
 export declare function see(): Deep;
 export interface Seen {
@@ -62,5 +62,23 @@ type Local = Deep;`,
       "between.d.ts": 'import { inner as mine } from "./inner.js";\nexport { mine as out };',
       "inner.d.ts": files["inner.d.ts"].trim(),
     });
+  });
+
+  it("are loaded by an entry together with the entries that have names of its types", () => {
+    const files = {
+      "index.d.ts": 'export { see } from "./see.ts";',
+      "names.d.ts": 'export { Seen, Deep } from "./see.ts";',
+      "own/own.d.ts": 'import { see } from "../see.ts";\nexport declare const own: typeof see;',
+      "see.d.ts":
+        "export interface Deep {}\nexport interface Seen {\n\treadonly deep: Deep;\n}\nexport declare function see(): Seen;",
+    };
+    const given = Object.entries(files).map(([path, text]) => ({ path, text }));
+    const entries = ["index.d.ts", "names.d.ts", "own/own.d.ts"];
+    expect(reachedTypes(entries, given).map(({ text }) => text)).toEqual([
+      `${files["index.d.ts"]}\nimport "./names.js";`,
+      files["names.d.ts"],
+      `${files["own/own.d.ts"]}\nimport "../index.js";`, // which loads the names
+      files["see.d.ts"],
+    ]);
   });
 });
