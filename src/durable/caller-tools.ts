@@ -52,13 +52,13 @@ export function callerSignalOf({ waitsFor }: ApprovalRequest): string | undefine
   return waitsFor.signal.startsWith(beginning) ? waitsFor.signal : undefined;
 }
 
-/** The agent with tools of its caller added to its own. @throws WritError `definition-invalid`, `name-taken`, `name-invalid`, `schema-invalid` */
+/** The agent with tools of its caller added to those of each of its skills. @throws WritError `definition-invalid`, `name-taken`, `name-invalid`, `schema-invalid` */
 export function withCallerTools(agent: Runnable, given: unknown): Runnable {
   checkShape("The tools of the caller", given, shape);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has this shape
   const tools = (given as readonly CallerTool[]).map(callerTool);
   if (tools.length === 0) return agent;
-  if (canChange(agent)) return agent.with(({ tools: own = [] }) => ({ tools: [...own, ...tools] }));
+  if (canChange(agent)) return agent.with(({ autoTools: own = [] }) => ({ autoTools: [...own, ...tools] }));
   const reason = "its caller has tools for it, and it calls none itself.";
   throw new WritError("definition-invalid", { where: `"${agent.name}"`, reason });
 }
@@ -78,7 +78,9 @@ type Changeable = Runnable & {
   readonly with: (
     changes:
       | object
-      | ((definition: { readonly tools?: readonly unknown[] }) => { readonly tools: readonly unknown[] }),
+      | ((definition: { readonly autoTools?: readonly unknown[] }) => {
+          readonly autoTools: readonly unknown[];
+        }),
   ) => Runnable;
 };
 

@@ -1,31 +1,38 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { durableRuns, callerSignal, memoryRuns } from "../../src/durable.ts";
-import { agent } from "../../src/index.ts";
+import { agent, skill } from "../../src/index.ts";
+import type { ModelFunction } from "../../src/model/function-model.ts";
 import { fakeTool } from "../../src/testing.ts";
 
-const clerk = agent({
+const model: ModelFunction = ({ messages, tools }) => {
+  const results = messages.filter(({ role }) => role === "tool");
+  return results.length === 0
+    ? { calls: [{ name: "ring", arguments: { times: 2 } }] }
+    : `${tools.map(({ name }) => name).join()} ${results.map((one) => ("status" in one ? one.status : "")).join()}`;
+};
+const look = fakeTool("look", "seen");
+const clerk = agent({ name: "clerk", model, tools: [look] });
+const skilled = agent({
   name: "clerk",
-  tools: [fakeTool("look", "seen")],
-  model: ({ messages, tools }) => {
-    const results = messages.filter(({ role }) => role === "tool");
-    return results.length === 0
-      ? { calls: [{ name: "ring", arguments: { times: 2 } }] }
-      : `${tools.map(({ name }) => name).join()} ${results.map((one) => ("status" in one ? one.status : "")).join()}`;
-  },
+  model,
+  skills: [skill({ name: "desk", description: "d", tools: [look] })],
 });
 const ring = { name: "ring", description: "Rings", inputSchema: { type: "object" } };
 
-function runsOf() {
-  const runs = durableRuns({ store: memoryRuns(), agents: [clerk] });
+function runsOf(by = clerk) {
+  const runs = durableRuns({ store: memoryRuns(), agents: [by] });
   const worker = runs.work();
   onTestFinished(() => worker.drain({ graceMs: 0 }));
   return runs;
 }
 
 describe("tools of whoever began a run", () => {
-  it("are offered beside the agent's own, and wait for their results", async () => {
-    const runs = runsOf();
-    const { id } = await runs.start(clerk, "Go", { callerTools: [ring] });
+  it.each([
+    ["the agent's own", clerk],
+    ["those of its skill", skilled],
+  ])("are offered beside %s, and wait for their results", async (_what, by) => {
+    const runs = runsOf(by);
+    const { id } = await runs.start(by, "Go", { callerTools: [ring] });
     let question;
     while (question === undefined) {
       [question] = await runs.waiting(id);
@@ -39,7 +46,7 @@ describe("tools of whoever began a run", () => {
     const { transcript, label } = await runs.replay(id);
     expect(transcript.messages.find(({ role }) => role === "tool")).toMatchObject({ value: "rang" });
     expect(label.integrity).toBe("untrusted");
-    const plain = await runs.start(clerk, "Go", {});
+    const plain = await runs.start(by, "Go", {});
     expect((await runs.result(plain.id)).output).toBe("look denied"); // it has none there
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { agent, knowledge, skill, tool } from "../../src/index.ts";
+import { agent, allow, deny, knowledge, memoryBank, policy, skill, tool } from "../../src/index.ts";
+import { arg, oneOf } from "../../src/policy.ts";
 import { file, image, withFiles } from "../../src/tools.ts";
 import { connect, revisions } from "./mcp-scene.ts";
 import { ask, payer, questionsOf, runsFile, serving, shop, talker, told, until } from "./scene.ts";
@@ -99,6 +100,39 @@ describe.each(revisions)("an MCP server, to clients of %s", (revision) => {
       isError: true,
     });
     expect(refunded).toEqual([7]);
+  });
+
+  it("offers one tool of an agent whose policy, recovery and constraints name others [MCP-server]", async () => {
+    const about = { description: "d", inputSchema: { type: "object" }, execute: () => "done" } as const;
+    const inputSchema = {
+      type: "object",
+      properties: { to: { type: "string" } },
+      additionalProperties: false,
+    } as const;
+    const office = agent({
+      name: "office",
+      description: "d",
+      model: () => "no",
+      memory: memoryBank(),
+      tools: [
+        tool({ ...about, name: "look" }),
+        tool({ ...about, name: "send", inputSchema, constraints: { onlyAfter: ["look"] } }),
+      ],
+      recover: { tools: { send: {} } },
+      policy: policy({
+        name: "p",
+        rules: [allow("look"), allow("look", "send").when(arg("to").is(oneOf("ada"))), deny("memory_write")],
+      }),
+    });
+    const client = await connect(
+      serving(runsFile(), { agents: [office], mcp: { tools: ["look"] } }),
+      revision,
+    );
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["office", "look"]);
+    expect(await client.callTool({ name: "look", arguments: {} })).toMatchObject({
+      content: [{ text: "done" }],
+    });
+    await connect(serving(runsFile(), { agents: [office], mcp: {} }), revision);
   });
 
   it("refuses where the client cannot ask, and says so", async () => {

@@ -156,19 +156,18 @@ function learnFrom(before: Learned, message: Message, { calls, allowed }: Said):
     // a model's question to another model is trusted, but nobody's choice
     return withText(learned, new Trusted(textOf(message), own.sources.length === 0));
   if (message.role !== "tool" || message.status !== "ok") return learned;
-  const call = calls?.get(message.callId);
+  const args = message.arguments ?? calls?.get(message.callId)?.arguments;
   const { resolves = false, input } = allowed.tools.get(message.name) ?? {};
-  const isBound =
-    resolves && call !== undefined && saidBy(learned, call.arguments, input?.jsonSchema) === "user";
+  const isBound = resolves && args !== undefined && saidBy(learned, args, input?.jsonSchema) === "user";
   return withText(learned, new Trusted(message, isBound));
 }
 
 function withLookUp(learned: Learned, message: Message, { calls, allowed }: Said): Learned {
   if (message.role !== "tool" || message.status !== "ok" || !sourcesIn(allowed).has(message.name))
     return learned;
-  const call = calls?.get(message.callId);
+  const args = message.arguments ?? calls?.get(message.callId)?.arguments;
   const { parameters = {} } = allowed.tools.get(message.name) ?? {};
-  const isChosen = call !== undefined && isChosenIn(learned, call.arguments, parameters);
+  const isChosen = args !== undefined && isChosenIn(learned, args, parameters);
   return { ...learned, lookedUp: new LookUp(message, isChosen, learned.lookedUp) };
 }
 

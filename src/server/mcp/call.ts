@@ -68,9 +68,10 @@ export async function carryOut(offered: OfferedRun, calling: Calling, around: Mc
   const { caller, args, signal } = calling;
   const { runs, served } = around;
   const id = caller.prefix + (calling.place?.run ?? `mcp-${served.host.randomId()}`);
+  const alone = offered.isCall ? { tools: [offered.name] } : {};
   if (calling.place === undefined)
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
-    await runs.start(offered.runner, offered.inputOf(args) as never, { id, intent: "" });
+    await runs.start(offered.runner, offered.inputOf(args) as never, { id, intent: "", ...alone });
   else if ((await runs.show(id))?.agent !== offered.runner.name) throw new WritError("run-missing", { id });
   const stop = (): void => {
     if (!around.leaving.aborted) runs.cancel(id, "the client took the call back").catch(() => undefined); // the run ends by its own bounds

@@ -62,22 +62,23 @@ export interface Offer {
  */
 export function offerOf(agents: readonly Runnable[], wanted: McpOffer): Offer {
   const parts = agents.filter(isAgent).map((agent) => ({ agent, ...partsOf(agent) }));
-  const tools = parts.flatMap(({ agent, tools }) =>
-    tools.filter((entry) => !isKnowledge(entry)).map((entry) => toolOf(agent, entry)),
+  const entries = parts.flatMap(({ agent, tools }) =>
+    tools.map((entry): Part => ({ name: entry.name, agent, entry, all: tools })),
   );
-  const resources = parts.flatMap(({ agent, tools }) =>
-    tools.filter(isKnowledge).map((entry) => resourceOf(agent, entry)),
-  );
+  const tools = entries.filter(({ entry }) => !isKnowledge(entry));
+  const resources = entries.filter(({ entry }) => isKnowledge(entry));
   const prompts = parts.flatMap(({ agent, prompts }) =>
     prompts.map((prompt) => ({ ...prompt, owner: agent.name })),
   );
   const offer = {
     tools: byName("tool", [
       ...chosen("agents", agents.map(agentOf), wanted.agents ?? true),
-      ...chosen("tools", tools, wanted.tools),
+      ...chosen("tools", tools, wanted.tools).map(toolOf),
     ]),
     resources: new Map(
-      chosen("knowledge", resources, wanted.knowledge).map((each) => [each.uri, each] as const),
+      chosen("knowledge", resources, wanted.knowledge)
+        .map(resourceOf)
+        .map((each) => [each.uri, each] as const),
     ),
     prompts: byName("prompt", chosen("skills", prompts, wanted.skills)),
   };
@@ -89,8 +90,16 @@ export function offerOf(agents: readonly Runnable[], wanted: McpOffer): Offer {
   };
 }
 
+/** A tool or knowledge of an agent, among all of them. */
+interface Part {
+  readonly name: string;
+  readonly agent: Agent;
+  readonly entry: Tool;
+  readonly all: readonly Tool[];
+}
+
 /** The things that the author names. @throws WritError `tool-unknown` */
-function chosen<Each extends Offered>(
+function chosen<Each extends { readonly name: string }>(
   kind: string,
   all: readonly Each[],
   wanted: readonly string[] | true = [],
@@ -128,13 +137,13 @@ function agentOf(runner: Runnable): OfferedTool {
   };
 }
 
-function toolOf(agent: Agent, entry: Tool): OfferedTool {
+function toolOf({ agent, entry, all }: Part): OfferedTool {
   const { name, description, input, output, effect } = entry;
   return {
     name,
     description,
     owner: agent.name,
-    runner: oneCallAgent(agent, entry),
+    runner: oneCallAgent(agent, entry, all),
     isCall: true,
     inputSchema: input.jsonSchema,
     ...structured(output?.jsonSchema),
@@ -148,14 +157,14 @@ function hintsOf(effect: Tool["effect"]): OfferedTool["annotations"] {
   return effect === "write" ? { readOnlyHint: false, destructiveHint: false } : { readOnlyHint: false };
 }
 
-function resourceOf(agent: Agent, entry: Tool): OfferedResource {
+function resourceOf({ agent, entry, all }: Part): OfferedResource {
   const { name, description } = entry;
   return {
     name,
     description,
     owner: agent.name,
     uri: `writ://${agent.name}/${name}`,
-    runner: oneCallAgent(agent, entry),
+    runner: oneCallAgent(agent, entry, all),
     isCall: true,
     inputOf: () => "{}",
   };

@@ -15,7 +15,6 @@ const ofTheModel = [
   "skills",
   "selectSkill",
   "routing",
-  "memory",
   "compaction",
   "retry",
   "toolChoice",
@@ -28,12 +27,12 @@ const ofTheModel = [
 const none: Partial<AnyDefinition> = Object.fromEntries(ofTheModel.map((part) => [part, undefined]));
 
 /**
- * The agent with only this tool, whose call is the input: a run of it judges, asks about, carries out and settles the call as if the agent's model
- * had made it.
+ * The agent with a model that makes one call, of this tool with the input: a run of it with this tool alone judges, asks about, carries out and settles the
+ * call as if the agent's model had made it. It lists `all` tools of the agent, whose policy, recovery and constraints may name them.
  *
  * @throws WritError the errors of `agent()`
  */
-export function oneCallAgent(agent: Agent, tool: Tool): Agent {
+export function oneCallAgent(agent: Agent, tool: Tool, all: readonly Tool[]): Agent {
   const model = modelFromFunction(
     ({ messages }) =>
       messages.some(({ role }) => role === "tool")
@@ -44,7 +43,9 @@ export function oneCallAgent(agent: Agent, tool: Tool): Agent {
   const name = oneCallName(agent.name, tool.name);
   const { description } = tool;
   const budget = { resultBytes: Infinity };
-  return agent.with(() => ({ ...none, name, description, model, driver: "native", tools: [tool], budget }));
+  const byName = new Map([...all, tool].map((each) => [each.name, each])); // two skills may have different tools of one name
+  const tools = [...byName.values()];
+  return agent.with(() => ({ ...none, name, description, model, driver: "native", tools, budget }));
 }
 
 const oneCallName = (agent: string, tool: string): string => `${agent}.${tool.replaceAll("/", ".")}`;

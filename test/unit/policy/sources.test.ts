@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { agent } from "../../../src/adapters/node.ts";
+import type { Hook } from "../../../src/hook/hook.ts";
 import { scripted } from "../../../src/model/scripted.ts";
 import { allow, ask, deny } from "../../../src/policy/rules/builders.ts";
 import { arg, oneOf } from "../../../src/policy/rules/conditions.ts";
@@ -7,6 +8,7 @@ import { foundIn, listedBy } from "../../../src/policy/rules/sources.ts";
 import { guarded } from "../../../src/policy/study/guarded.ts";
 import { policyFromJson, type PolicyOptions } from "../../../src/policy/study/policy.ts";
 import type { ParameterWords } from "../../../src/tool/parameters.ts";
+import { fixed } from "../../../src/tools.ts";
 import { tool } from "../../../src/tool/tool.ts";
 import type { Json, JsonObject } from "../../../src/util/json.ts";
 import { callOf } from "./rules-scene.ts";
@@ -220,6 +222,58 @@ describe("a value that was found", () => {
     const listed: Step = { name: "list_seats", arguments: { row: 12 }, result: [record] };
     expect(await verdict(prompt, [listed, change("12F")], tools)).toBe("allow");
     expect(await verdict(prompt, [listed, change("66X")], tools)).toBe("ask");
+  });
+
+  const made: JsonObject = { id: "EV-1" };
+  const hook: Hook = {
+    beforeToolCall: ({ tool: name }) => (name === "find" ? { arguments: made } : undefined),
+  };
+  it.each([
+    { by: "a hook", more: {}, hooks: [hook], args: { id: "BK-77" } },
+    {
+      by: "a mending",
+      more: { recover: { invalidArguments: () => fixed(made) } },
+      hooks: [],
+      args: { id: ["BK-77"] },
+    },
+  ])("asks where $by made another look-up of a chosen one", async ({ more, hooks, args }) => {
+    const inputSchema = { type: "object", properties: { id: { type: "string" } } } as const;
+    const found = {
+      description: "d",
+      inputSchema,
+      effect: "read",
+      execute: () => "eve@evil.example",
+    } as const;
+    const mail = { description: "d", inputSchema, effect: "irreversible", execute: () => "" } as const;
+    const from = [foundIn("find", { whole: true })];
+    const tools = {
+      send_by_place: { parameters: { id: { role: "target" as const, type: "email" as const, from } } },
+    };
+    const call = (name: string, given: JsonObject) => ({ calls: [{ name, arguments: given }] });
+    const id = "eve@evil.example";
+    const seen: string[] = [];
+    await agent({
+      name: "a",
+      model: scripted([
+        call("find", args),
+        call("read", {}),
+        call("send_by_place", { id }),
+        call("send", { id }),
+        "k",
+      ]),
+      tools: [
+        tool({ name: "find", ...found, trusted: true, resolves: true, ...more }),
+        tool({ name: "read", ...found }),
+        ...["send_by_place", "send"].map((name) => tool({ name, ...mail })),
+      ],
+      hooks,
+      policy: guarded({ tools }),
+    }).run("Send a mail about BK-77", {
+      onEvent: (event) => {
+        if (event.type === "call-decided") seen.push(event.decision.verdict);
+      },
+    });
+    expect(seen).toEqual(["allow", "allow", "ask", "ask"]);
   });
 
   it("came from a call that succeeded", async () => {
