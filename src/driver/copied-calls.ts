@@ -83,13 +83,8 @@ const named: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&" };
 
 function unescaped(...found: readonly unknown[]): string {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the last argument has the groups of the expression above
-  const {
-    unicode,
-    byte,
-    hex = unicode ?? byte,
-    decimal,
-    name,
-  } = found.at(-1) as Readonly<Record<string, string | undefined>>;
+  const groups = found.at(-1) as Readonly<Record<string, string | undefined>>;
+  const { unicode, byte, hex = unicode ?? byte, decimal, name } = groups;
   if (name !== undefined) return named[name.toLowerCase()] ?? name;
   return String.fromCodePoint(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
 }

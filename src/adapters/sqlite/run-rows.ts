@@ -57,6 +57,9 @@ export const runTable = `
   CREATE INDEX IF NOT EXISTS writ_runs_ended ON writ_runs (ended) WHERE ended IS NOT NULL;
   CREATE INDEX IF NOT EXISTS writ_runs_owner ON writ_runs (owner) WHERE owner IS NOT NULL;`;
 
+/** Names as the statements look for them. */
+const namesOf = (agents: readonly string[]): string => JSON.stringify(agents.map(toKey));
+
 /** The statements that take a run, whose row matches `which`. It then has this version of the protocol, so that earlier versions leave it alone. */
 const taking = (which: string): string =>
   `UPDATE writ_runs SET epoch = epoch + 1, owner = $owner, woken = 0,
@@ -144,7 +147,6 @@ export function runRows(database: Database): RunRows {
       return takenIn(takeOne.get({ id: toKey(id), owner }) ?? {});
     },
     takeNext({ agents, id, alone }, owner) {
-      const namesOf = (some: readonly string[]): string => JSON.stringify(some.map(toKey));
       const given = { agents: namesOf(agents), alone: namesOf(alone), owner, protocol };
       const row = id === undefined ? takeNext.get(given) : takeReady.get({ ...given, id: toKey(id) });
       return row && takenIn(row);
