@@ -111,7 +111,9 @@ function Main({ api, place, go, known, lists, onSelect }: MainProps): JSX.Elemen
       {place.page === "play" && overview !== undefined && (
         <PlayPage {...{ api, actsOf, runs }} agents={overview.agents} onOpen={onSelect} />
       )}
-      {place.page === "compare" && <ComparePage api={api} ids={place.runs} onOpen={onSelect} />}
+      {place.page === "compare" && (
+        <ComparePage key={place.runs.join("\n")} api={api} ids={place.runs} onOpen={onSelect} />
+      )}
       {place.page === "runs" && id === undefined && told === undefined && <Welcome count={runs.length} />}
       {place.page === "runs" && view !== undefined && (
         <RunPage
