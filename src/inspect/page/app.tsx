@@ -55,7 +55,7 @@ export function App({ api }: { readonly api: Api }): JSX.Element {
     r: () => clickOn("[data-act=replay]"),
   };
   useKeys(keys);
-  const waiting = known.runs.filter((run) => run.waiting > 0).length;
+  const waiting = known.runs.reduce((sum, run) => sum + run.waiting, 0);
   const onSelect = (run: string): void => go({ page: "runs", run });
   useEffect(() => void (document.title = titleOf(place)), [place]);
   return (
