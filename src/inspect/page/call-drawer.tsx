@@ -226,6 +226,7 @@ function Times({
 }: Pick<DrawerProps, "view" | "call">): JSX.Element {
   return (
     <Part title="Times">
+  const waitsFor = question?.request?.waitsFor;
       <dl>
         <Fact name="proposed">
           {durationText(proposedAt - view.from)} after the beginning{" "}
@@ -238,7 +239,7 @@ function Times({
           </Fact>
         )}
         {spans.map(({ phase, from, to, isExact }, index) => (
-          <Fact key={index} name={phases[phase]}>
+          <Fact key={index} name={phase === "waited" && waitsFor !== undefined ? "waited" : phases[phase]}>
             {isExact ? "" : "at most "}
             {durationText(to - from)}
             {!isExact && phase === "waited" && (

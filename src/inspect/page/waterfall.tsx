@@ -99,7 +99,7 @@ const legend = {
   authorised: "hooks and policy",
   decided: "decided",
   executed: "ran",
-  waited: "waited for a person",
+  waited: "waited",
   queued: "queued",
   refused: "refused",
   critical: "critical path",

@@ -81,8 +81,17 @@ const afterwards: Readonly<Partial<Record<CallState, string>>> = {
 };
 
 /** The verdict about a call as a heading. */
+/** The thing that a call waits for: its tool, once it was allowed, or a person before that. */
+function waitText(asked: NonNullable<InspectedCall["question"]>["request"]): string {
+  if (asked?.waitsFor === "time") return "Allowed; its tool sleeps";
+  if (asked?.waitsFor !== undefined) return "Allowed; its tool waits for a signal";
+  return asked?.unsettled === true
+    ? "Allowed; waits for a person to say whether it happened"
+    : "Waits for a person";
+}
+
 export function verdictText({ state, status, decision, question }: InspectedCall): string {
-  if (state === "waiting") return "Waits for a person";
+  if (state === "waiting") return waitText(question?.request);
   if (question?.answer !== undefined) return answerText(question.answer, state);
   if (decision?.verdict === "deny") return "Refused";
   if (state === "refused") return status === "skipped" ? "Skipped" : "Did not run";
