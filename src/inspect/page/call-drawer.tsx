@@ -71,7 +71,7 @@ function Answer({ call: { question } }: { readonly call: InspectedCall }): JSX.E
 }
 
 function Arguments({
-  call: { proposed, judged, coerced, malformed, faults = [] },
+  call: { proposed, judged, coerced, malformed, state, faults = [] },
 }: {
   readonly call: InspectedCall;
 }): JSX.Element {
@@ -91,7 +91,7 @@ function Arguments({
       <pre tabIndex={0}>{shownValue(proposed)}</pre>
       {judged !== undefined && (
         <>
-          <h4>what was judged and ran</h4>
+          <h4>{state === "refused" ? "what was judged" : "what was judged and ran"}</h4>
           <pre tabIndex={0}>{shownValue(judged)}</pre>
         </>
       )}
@@ -222,7 +222,7 @@ const phases = {
 
 function Times({
   view,
-  call: { spans, key, callId, proposedAt, decidedAt },
+  call: { spans, key, callId, proposedAt, decidedAt, question },
 }: Pick<DrawerProps, "view" | "call">): JSX.Element {
   return (
     <Part title="Times">

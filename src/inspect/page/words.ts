@@ -77,10 +77,10 @@ export const lineText = (value: unknown): string => {
 /** The end of a call that was allowed, if it is not a result. */
 const afterwards: Readonly<Partial<Record<CallState, string>>> = {
   failed: ", and failed",
+  refused: ", but it did not run",
   unknown: "; nobody knows whether it happened",
 };
 
-/** The verdict about a call as a heading. */
 /** The thing that a call waits for: its tool, once it was allowed, or a person before that. */
 function waitText(asked: NonNullable<InspectedCall["question"]>["request"]): string {
   if (asked?.waitsFor === "time") return "Allowed; its tool sleeps";
@@ -90,6 +90,7 @@ function waitText(asked: NonNullable<InspectedCall["question"]>["request"]): str
     : "Waits for a person";
 }
 
+/** The verdict about a call as a heading. */
 export function verdictText({ state, status, decision, question }: InspectedCall): string {
   if (state === "waiting") return waitText(question?.request);
   if (question?.answer !== undefined) return answerText(question.answer, state);
