@@ -117,14 +117,16 @@ function Origins({ view, call }: Pick<DrawerProps, "view" | "call">): JSX.Elemen
           </tr>
         </thead>
         <tbody>
-          {origins.map(({ path, value, seenIn, isBound }) => (
+          {origins.map(({ path, value, seenIn, isShort, isBound }) => (
             <tr key={path}>
               <td>
                 <span class="quiet">{path}</span>
                 <br />
                 <code>{shownValue(value)}</code>
               </td>
-              <td>{seenIn ?? <span class="quiet">nowhere before</span>}</td>
+              <td>
+                {seenIn ?? <span class="quiet">{isShort ? "too short to look for" : "nowhere before"}</span>}
+              </td>
               {isAsked && <td>{isBound === undefined ? "" : isBound ? "yes" : <strong>no</strong>}</td>}
             </tr>
           ))}
@@ -224,9 +226,9 @@ function Times({
   view,
   call: { spans, key, callId, proposedAt, decidedAt, question },
 }: Pick<DrawerProps, "view" | "call">): JSX.Element {
+  const waitsFor = question?.request?.waitsFor;
   return (
     <Part title="Times">
-  const waitsFor = question?.request?.waitsFor;
       <dl>
         <Fact name="proposed">
           {durationText(proposedAt - view.from)} after the beginning{" "}
