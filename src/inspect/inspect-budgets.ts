@@ -23,7 +23,10 @@ export function budgetsOf({ known, read, turns, from }: Spent): readonly Inspect
     toolCalls: turns.reduce((sum, { calls }) => sum + calls.length, 0),
     tokens,
     costUsd: costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0),
-    durationMs: workedMs(turns, { from, to: run.endedAt ?? known.now }),
+    durationMs: workedMs(turns, {
+      from,
+      to: run.endedAt ?? (run.status === "ready" && turns.length === 0 ? from : known.now),
+    }),
   };
   return Object.entries(used).flatMap(([field, count]) => {
     const limit = limitOf(known, field) ?? manifestLimit(manifest?.budget, field);

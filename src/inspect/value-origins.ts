@@ -9,6 +9,8 @@ export interface ValueOrigin {
   readonly value: string;
   /** `the input`, or `turn 1, read_mail`; undefined if it was not seen before. */
   readonly seenIn?: string;
+  /** True for a value so short that it is not searched. */
+  readonly isShort?: true;
   /** True if the policy says in its question that the user chose it. */
   readonly isBound?: boolean;
 }
@@ -27,12 +29,14 @@ export function originsOf(view: InspectedRun, call: InspectedCall): readonly Val
   return leavesOf(call.proposed, "")
     .slice(0, mostValues)
     .map(({ path, value }) => {
-      const place = value.length < shortest ? undefined : seen.find(({ text }) => text.includes(value));
+      const isShort = value.length < shortest;
+      const place = isShort ? undefined : seen.find(({ text }) => text.includes(value));
       const isBound = said.get(path);
       return {
         path,
         value: lineOf(value),
         ...(place === undefined ? {} : { seenIn: nameOf(place) }),
+        ...(isShort ? { isShort } : {}),
         ...(isBound === undefined ? {} : { isBound }),
       };
     });

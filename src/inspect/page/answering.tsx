@@ -1,6 +1,8 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { WaitingQuestion } from "../../durable/run-store.ts";
+import { parseCallJson } from "../../util/call-json.ts";
+import { isJsonObject } from "../../util/json.ts";
 import { troubleText } from "./api.ts";
 import type { Acts, GivenAnswer } from "./acts.ts";
 import { focusOn } from "./keys.ts";
@@ -18,15 +20,9 @@ function readEdited(
   before: string,
 ): { readonly error?: string; readonly value?: GivenAnswer["arguments"] } {
   if (text === before) return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== "object" || value === null || Array.isArray(value))
-      return { error: "The arguments are an object." };
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse gives JSON
-    return { value: value as NonNullable<GivenAnswer["arguments"]> };
-  } catch (error) {
-    return { error: `That is no JSON: ${error instanceof Error ? error.message : ""}` };
-  }
+  const parsed = parseCallJson(text);
+  if (!parsed.ok) return { error: `That cannot be used: ${parsed.reason}` };
+  return isJsonObject(parsed.value) ? { value: parsed.value } : { error: "The arguments are an object." };
 }
 
 /** The form in which a person answers a question. */

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ListedRun } from "../view.ts";
 import type { Acts } from "./acts.ts";
-import type { Api, Overview } from "./api.ts";
+import { type Api, type Overview, RefusedRequest, troubleText } from "./api.ts";
 import { ComparePage } from "./compare-page.tsx";
 import { Help } from "./help.tsx";
 import { clickOn, focusOn, type KeyActs, useChord, useKeys } from "./keys.ts";
@@ -55,7 +55,7 @@ export function App({ api }: { readonly api: Api }): JSX.Element {
     r: () => clickOn("[data-act=replay]"),
   };
   useKeys(keys);
-  const waiting = known.runs.filter((run) => run.waiting > 0).length;
+  const waiting = known.runs.reduce((sum, run) => sum + run.waiting, 0);
   const onSelect = (run: string): void => go({ page: "runs", run });
   useEffect(() => void (document.title = titleOf(place)), [place]);
   return (
@@ -98,8 +98,13 @@ function Main({ api, place, go, known, lists, onSelect }: MainProps): JSX.Elemen
   const id = place.page === "runs" ? place.run : undefined;
   const listed = runs.find((run) => run.id === id);
   const { view, trouble: runTrouble } = useRun(api, id, listed);
-  const actsOf = useMemo(() => actsIn(api, overview, onSelect), [api, overview, place]);
-  const told = trouble ?? runTrouble;
+  const [late, setLate] = useState<string | undefined>();
+  useEffect(() => setLate(undefined), [place.page, id]);
+  const actsOf = useMemo(
+    () => actsIn(api, overview, { onForked: onSelect, onLate: setLate }),
+    [api, overview, place],
+  );
+  const told = trouble ?? runTrouble ?? late;
   return (
     <main tabIndex={-1}>
       {told !== undefined && (
@@ -111,7 +116,9 @@ function Main({ api, place, go, known, lists, onSelect }: MainProps): JSX.Elemen
       {place.page === "play" && overview !== undefined && (
         <PlayPage {...{ api, actsOf, runs }} agents={overview.agents} onOpen={onSelect} />
       )}
-      {place.page === "compare" && <ComparePage api={api} ids={place.runs} onOpen={onSelect} />}
+      {place.page === "compare" && (
+        <ComparePage key={place.runs.join("\n")} api={api} ids={place.runs} onOpen={onSelect} />
+      )}
       {place.page === "runs" && id === undefined && told === undefined && <Welcome count={runs.length} />}
       {place.page === "runs" && view !== undefined && (
         <RunPage
@@ -144,18 +151,33 @@ function Welcome({ count }: { readonly count: number }): JSX.Element {
   );
 }
 
+/** The receivers of what acts bring about. */
+interface Told {
+  readonly onForked: (id: string) => void;
+  /** Given the reason why an answer did not count whose question is gone from the page, or nothing. */
+  readonly onLate: (text: string | undefined) => void;
+}
+
 /** The acts on runs of an agent. */
 function actsIn(
   api: Api,
   overview: Overview | undefined,
-  onForked: (id: string) => void,
+  { onForked, onLate }: Told,
 ): (agent: string) => Acts {
   return (agent) => ({
     cannot:
       overview === undefined || overview.agents.includes(agent)
         ? undefined
         : `This page can only look: it has no program of “${agent}”. Start it with that, writ inspect agent.ts, to answer, replay and fork; or answer with writ approvals.`,
-    answer: (run, answer) => api.answer(run, answer),
+    async answer(run, answer) {
+      onLate(undefined);
+      try {
+        await api.answer(run, answer);
+      } catch (error) {
+        if (error instanceof RefusedRequest && error.status === 409) onLate(troubleText(error));
+        throw error;
+      }
+    },
     policy: (name) => api.policy(name),
     tryPolicy: (run, policy) => api.tryPolicy(run, policy),
     replay: (run) => api.replay(run),

@@ -71,7 +71,7 @@ function Answer({ call: { question } }: { readonly call: InspectedCall }): JSX.E
 }
 
 function Arguments({
-  call: { proposed, judged, coerced, malformed, faults = [] },
+  call: { proposed, judged, coerced, malformed, state, faults = [] },
 }: {
   readonly call: InspectedCall;
 }): JSX.Element {
@@ -91,7 +91,7 @@ function Arguments({
       <pre tabIndex={0}>{shownValue(proposed)}</pre>
       {judged !== undefined && (
         <>
-          <h4>what was judged and ran</h4>
+          <h4>{state === "refused" ? "what was judged" : "what was judged and ran"}</h4>
           <pre tabIndex={0}>{shownValue(judged)}</pre>
         </>
       )}
@@ -117,14 +117,16 @@ function Origins({ view, call }: Pick<DrawerProps, "view" | "call">): JSX.Elemen
           </tr>
         </thead>
         <tbody>
-          {origins.map(({ path, value, seenIn, isBound }) => (
+          {origins.map(({ path, value, seenIn, isShort, isBound }) => (
             <tr key={path}>
               <td>
                 <span class="quiet">{path}</span>
                 <br />
                 <code>{shownValue(value)}</code>
               </td>
-              <td>{seenIn ?? <span class="quiet">nowhere before</span>}</td>
+              <td>
+                {seenIn ?? <span class="quiet">{isShort ? "too short to look for" : "nowhere before"}</span>}
+              </td>
               {isAsked && <td>{isBound === undefined ? "" : isBound ? "yes" : <strong>no</strong>}</td>}
             </tr>
           ))}
@@ -222,8 +224,9 @@ const phases = {
 
 function Times({
   view,
-  call: { spans, key, callId, proposedAt, decidedAt },
+  call: { spans, key, callId, proposedAt, decidedAt, question },
 }: Pick<DrawerProps, "view" | "call">): JSX.Element {
+  const waitsFor = question?.request?.waitsFor;
   return (
     <Part title="Times">
       <dl>
@@ -238,7 +241,7 @@ function Times({
           </Fact>
         )}
         {spans.map(({ phase, from, to, isExact }, index) => (
-          <Fact key={index} name={phases[phase]}>
+          <Fact key={index} name={phase === "waited" && waitsFor !== undefined ? "waited" : phases[phase]}>
             {isExact ? "" : "at most "}
             {durationText(to - from)}
             {!isExact && phase === "waited" && (

@@ -68,9 +68,11 @@ function TryPolicy({ view, acts }: { readonly view: InspectedRun; readonly acts:
       ({ name, policy }) => {
         if (policy !== undefined) setText(JSON.stringify(policy, undefined, 2));
         setAbout(
-          policy === undefined
-            ? `The agent's own policy, ${name}, is no list of rules; this is another one.`
-            : `The agent's own policy, ${name}.`,
+          name === ""
+            ? "A composition has no policy of its own; this is one."
+            : policy === undefined
+              ? `The agent's own policy, ${name}, is no list of rules; this is another one.`
+              : `The agent's own policy, ${name}.`,
         );
       },
       () => undefined, // keeps the example

@@ -46,7 +46,9 @@ function Card({ question, actsOf, onOpen }: CardProps): JSX.Element {
         <span class="grow" />
         <span class="quiet">
           {agoText(since, Date.now())} ago
-          {until === undefined ? "" : `, refused in ${agoText(Date.now(), until)}`}
+          {until === undefined
+            ? ""
+            : `, ${request.waitsFor === undefined ? "refused" : "over"} in ${agoText(Date.now(), until)}`}
         </span>
       </header>
       <p class="reason">

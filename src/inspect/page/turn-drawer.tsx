@@ -26,7 +26,7 @@ export function TurnDrawer({
         </button>
       </header>
       {model === undefined ? (
-        <p class="notice">The model's reply is not recorded yet.</p>
+        <p class="notice">No reply of the model is recorded.</p>
       ) : (
         <>
           <Part title="The model">

@@ -99,7 +99,7 @@ const legend = {
   authorised: "hooks and policy",
   decided: "decided",
   executed: "ran",
-  waited: "waited for a person",
+  waited: "waited",
   queued: "queued",
   refused: "refused",
   critical: "critical path",
@@ -180,10 +180,11 @@ function FoldedLabel({
   );
 }
 
-const turnWords = ({ number, calls }: InspectedTurn): readonly [string, string] => [
-  `Turn ${number}`,
-  calls.length === 0 ? "answer" : countText(calls.length, "call"),
-];
+function turnWords({ number, calls, model }: InspectedTurn): readonly [string, string] {
+  const about =
+    calls.length > 0 ? countText(calls.length, "call") : model === undefined ? "no reply" : "answer";
+  return [`Turn ${number}`, about];
+}
 
 const runWords = ({ agent, outcome, turns }: InspectedInside): readonly [string, string] => [
   agent,

@@ -12,9 +12,8 @@ interface WhyProps {
 
 /** The reason why a call was allowed or refused. */
 export function Why({ call, places }: WhyProps): JSX.Element {
-  const { decision, result, state, question } = call;
-  const reason =
-    question?.answer?.reason ?? decision?.reason ?? (state === "refused" ? result?.text : undefined);
+  const { decision, state } = call;
+  const reason = reasonOf(call);
   return (
     <section class={`why why-${state}`} aria-label="Why">
       <p class="verdict">{verdictText(call)}</p>
@@ -31,6 +30,13 @@ export function Why({ call, places }: WhyProps): JSX.Element {
       </dl>
     </section>
   );
+}
+
+/** The reason of the person or the decision. That of a person's yes is not why a call did not run. */
+function reasonOf({ decision, result, state, question }: InspectedCall): string | undefined {
+  const { approved, reason } = question?.answer ?? {};
+  if (state !== "refused") return reason ?? decision?.reason;
+  return (approved === true ? undefined : reason) ?? decision?.reason ?? result?.text;
 }
 
 /** The meaning of rules that no program writes. */

@@ -77,12 +77,22 @@ export const lineText = (value: unknown): string => {
 /** The end of a call that was allowed, if it is not a result. */
 const afterwards: Readonly<Partial<Record<CallState, string>>> = {
   failed: ", and failed",
+  refused: ", but it did not run",
   unknown: "; nobody knows whether it happened",
 };
 
+/** The thing that a call waits for: its tool, once it was allowed, or a person before that. */
+function waitText(asked: NonNullable<InspectedCall["question"]>["request"]): string {
+  if (asked?.waitsFor === "time") return "Allowed; its tool sleeps";
+  if (asked?.waitsFor !== undefined) return "Allowed; its tool waits for a signal";
+  return asked?.unsettled === true
+    ? "Allowed; waits for a person to say whether it happened"
+    : "Waits for a person";
+}
+
 /** The verdict about a call as a heading. */
 export function verdictText({ state, status, decision, question }: InspectedCall): string {
-  if (state === "waiting") return "Waits for a person";
+  if (state === "waiting") return waitText(question?.request);
   if (question?.answer !== undefined) return answerText(question.answer, state);
   if (decision?.verdict === "deny") return "Refused";
   if (state === "refused") return status === "skipped" ? "Skipped" : "Did not run";
