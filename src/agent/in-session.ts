@@ -42,10 +42,9 @@ interface RecordedSession extends LoadedSession {
   readonly owner?: string;
 }
 
-/** The visits of a run to its session. */
-interface Visits {
+/** The visit of a run to its session; a replay makes none. */
+interface Visit {
   readonly owner?: string;
-  readonly earlier?: readonly string[] | undefined;
 }
 
 /** The work done in a session. */
@@ -79,7 +78,7 @@ function isNew({ find }: Journal): boolean {
 async function opened(
   handle: SessionHandle,
   run: SessionUser,
-  { work, ...loading }: InSession & Visits,
+  { work, ...loading }: InSession & Visit,
 ): Promise<Finished> {
   return work(await loadSession(handle, run, loading));
 }
@@ -92,12 +91,15 @@ async function holding(handle: SessionHandle, run: SessionUser, doing: InSession
   const around = host.powers?.current();
   const held = around?.sessions ?? [];
   const earlier = visitsIn(journal, doing.key);
+  // Before the claim passes to it: a process that dies in between leaves no claim that the next one does not know.
+  if (earlier !== undefined && earlier.length > 0)
+    await keepVisit(journal, visitKey(doing.key, earlier.length), owner);
   const leave = await entered({ handle, owner, earlier, around: held, host }, run, doing);
   const scope = { tool: run.plan.name, callId: "run", powers: [], isHandle: true, ...around };
   let isHandedOver = false;
   try {
     const finished = await within(host, { ...scope, sessions: [...held, owner] }, async () =>
-      opened(handle, run, { ...doing, owner, earlier }),
+      opened(handle, run, { ...doing, owner }),
     );
     const { outcome } = finished.end;
     isHandedOver = outcome.type === "suspended" && outcome.field === "handover";
@@ -131,7 +133,7 @@ async function entered(
 async function loadSession(
   handle: SessionHandle,
   { base: { journal, runId } }: SessionUser,
-  { key, stop, owner, earlier = [] }: Omit<InSession, "work"> & Visits,
+  { key, stop, owner }: Omit<InSession, "work"> & Visit,
 ): Promise<OpenSession> {
   const load = async (): Promise<RecordedSession> => ({
     ...(await handle.load()),
@@ -139,8 +141,6 @@ async function loadSession(
   });
   const loaded = await untilStopped(journal.step({ key, run: load }), stop);
   if (loaded === "stopped") throw new Error("the run was stopped while its session was read");
-  if (owner !== undefined && earlier.length > 0)
-    await keepVisit(journal, visitKey(key, earlier.length), owner);
   let checking: Promise<unknown> | undefined;
   const check = async (): Promise<null> => {
     await handle.check(runId, loaded);

@@ -1,6 +1,6 @@
 import { nodeHost } from "../adapters/clock.ts";
 import { wakeAfter } from "../durable/after-others.ts";
-import { forgetSession } from "../durable/forget-session.ts";
+import { type Forgotten, forgetSession } from "../durable/forget-session.ts";
 import { type RunFilter, runStatuses, type StoredRun } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
@@ -121,24 +121,31 @@ export async function eraseRuns(
   await using place = await openPlace(flags, knownStore);
   const { store } = place;
   const kept = id === undefined ? undefined : (await store.read(id))?.session;
-  const count = session === undefined ? await store.erase(which) : await forgotten(session, place);
+  const { count, wasKept } =
+    session === undefined ? { count: await store.erase(which) } : await forgotten(session, place);
   await processOutput.answer(
     flags.json === true
       ? jsonLine({ type: "erased", count, ...(kept === undefined ? {} : { session: kept }) })
       : `${countText(count, "run")} erased\n`,
   );
-  if (count > 0 && kept !== undefined && flags.json !== true)
+  if (flags.json === true) return exitCodes.answered;
+  if (count > 0 && kept !== undefined)
     processOutput.progress(
       `Its session keeps what was said. Erase all of it: writ runs erase --session ${shellWord(kept)}\n`,
+    );
+  if (wasKept !== undefined)
+    processOutput.progress(
+      wasKept
+        ? "The conversation of the session was erased.\n"
+        : "There was no conversation of the session.\n",
     );
   return exitCodes.answered;
 }
 
-/** The number of the runs of a session, which is erased with them. */
-async function forgotten(session: string, { store, sessions }: OpenPlace): Promise<number> {
+/** Erases a session with its runs. */
+async function forgotten(session: string, { store, sessions }: OpenPlace): Promise<Forgotten> {
   const eraseRuns = (): Promise<number> => store.erase({ session });
-  const { count } = await forgetSession({ handle: sessions(session), eraseRuns, host: nodeHost });
-  return count;
+  return forgetSession({ handle: sessions(session), eraseRuns, host: nodeHost });
 }
 
 function erasedBy(

@@ -8,6 +8,9 @@ import { knownStore, openPlace, type StoreFlags } from "./run-store.ts";
 import { table } from "./table.ts";
 import type { DurableOptions } from "../durable/durable-options.ts";
 import type { AgentEvent } from "../event/event.ts";
+import type { RunStore } from "../durable/run-store.ts";
+import { openStatuses } from "../durable/stranded.ts";
+import { pagedRuns } from "../durable/paged-runs.ts";
 import { recordParts } from "../journal/parts.ts";
 
 /** The options of `writ runs check`. */
@@ -36,8 +39,26 @@ export async function checkRuns(files: readonly string[], flags: CheckFlags): Pr
     data,
   }));
   await processOutput.answer(flags.json === true ? jsonLine({ type: "stranded", runs: told }) : table(rows));
+  await tellUnchecked(store, new Set(agents.map(({ name }) => name)));
   return stranded.length === 0 ? exitCodes.answered : exitCodes.failed;
 }
+
+/** Tells of open runs of other agents: where an agent was renamed, nobody goes on with them. */
+async function tellUnchecked(store: RunStore, checked: ReadonlySet<string>): Promise<void> {
+  const others: string[] = [];
+  for (const status of openStatuses)
+    for await (const { agent } of pagedRuns(store, { status, limit: page, most: page }))
+      if (agent !== "" && !checked.has(agent)) others.push(agent);
+  if (others.length === 0) return;
+  const runs = others.length === 1 ? "run" : "runs";
+  const names = oneLine([...new Set(others)].join(", "));
+  processOutput.progress(
+    `Not checked: ${others.length} open ${runs} of agents that are not given here: ${names}.\n`,
+  );
+}
+
+/** The most runs that are read at a time. */
+const page = 100;
 
 /** The parts that the caller names. @throws WritError `option-invalid` */
 export function acceptedParts({ accept }: CheckFlags): Pick<DurableOptions, "accept"> {

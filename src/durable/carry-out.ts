@@ -1,3 +1,4 @@
+import type { SessionHandle } from "../session/session.ts";
 import type { RunOptions } from "../agent/run-options.ts";
 import type { RunResult } from "../agent/runnable.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
@@ -25,17 +26,25 @@ export interface Carrying {
   leave(): void;
   /** Checks whether somebody has cancelled or moved the run. */
   look(): void;
+  /** True while it stands in line for its session. */
+  isInLine(): boolean;
 }
 
 /** The milliseconds of the pause after the store failed. */
 const pauseMs = 1000;
 
-/** Carries out a run that was taken, until it ends, waits or is given up. */
-export function carryOut(journal: RunJournal, around: DurableAround): Carrying {
+/** Carries out a run that was taken, until it ends, waits or is given up. Calls `onLine` when it begins to stand in line for its session. */
+export function carryOut(journal: RunJournal, around: DurableAround, onLine?: () => void): Carrying {
   const { store } = around;
   const { id } = journal.run;
   const cancelling = new AbortController();
   const leaving = new AbortController();
+  let isInLine = false;
+  const standing = (isNow: boolean): void => {
+    if (isNow === isInLine) return;
+    isInLine = isNow;
+    if (isNow) onLine?.();
+  };
   const look = async (): Promise<void> => {
     const run = await store.read(id);
     const outcome = run?.end?.outcome;
@@ -44,7 +53,13 @@ export function carryOut(journal: RunJournal, around: DurableAround): Carrying {
   };
   const mayLook = (): Promise<void> => look().catch(() => undefined); // a store that fails is asked again at the next look
   return {
-    done: carry(journal, around, { cancelling: cancelling.signal, leaving: leaving.signal, look: mayLook }),
+    done: carry(journal, around, {
+      cancelling: cancelling.signal,
+      leaving: leaving.signal,
+      look: mayLook,
+      standing,
+    }),
+    isInLine: () => isInLine,
     leave: () => leaving.abort(),
     look: onceAtATime(mayLook), // a slow store is not asked again before it has answered
   };
@@ -55,6 +70,8 @@ interface Signals {
   readonly look: () => Promise<void>;
   readonly cancelling: AbortSignal;
   readonly leaving: AbortSignal;
+  /** Says whether the run stands in line for its session. */
+  readonly standing: (isNow: boolean) => void;
 }
 
 async function carry(journal: RunJournal, around: DurableAround, signals: Signals): Promise<void> {
@@ -74,7 +91,8 @@ async function carry(journal: RunJournal, around: DurableAround, signals: Signal
     if (waitBehind === undefined) {
       const untold = await untoldBefore(journal, around).catch(storeFailed);
       await tellUntold(untold, around, [signal, handOver]);
-      left = await leavingAfter(journal, around, { journal: own, signal, handOver });
+      const given = { journal: own, signal, handOver };
+      left = await leavingAfter(journal, around, { given, standing: signals.standing });
     } else left = { leave: waitBehind };
   } catch (error) {
     left = {
@@ -100,10 +118,23 @@ interface Left {
 }
 
 /** Carries the run out as far as it comes. Returns how to give it up. */
-async function leavingAfter(journal: RunJournal, around: DurableAround, given: RunOptions): Promise<Left> {
+async function leavingAfter(
+  journal: RunJournal,
+  around: DurableAround,
+  { given, standing }: Pick<Signals, "standing"> & { readonly given: RunOptions },
+): Promise<Left> {
   const { agent, input, options } = askedRun(journal.run, around);
   const { onEvent } = around;
-  return leavingFor(await agent.run(input, { ...options, ...given, onEvent }), journal, around);
+  const { session } = options;
+  const inLine = session === undefined ? {} : { session: tellingLine(session, standing) };
+  return leavingFor(await agent.run(input, { ...options, ...inLine, ...given, onEvent }), journal, around);
+}
+
+/** The same session. It tells while its run stands in line for it. */
+function tellingLine(session: SessionHandle, standing: Signals["standing"]): SessionHandle {
+  const enter: SessionHandle["enter"] = (visit) =>
+    session.enter({ ...visit, waits: () => standing(true) }).finally(() => standing(false));
+  return { ...session, enter };
 }
 
 /** The way to give up a run that came to its end, to a question, or is handed to another worker. */

@@ -19,7 +19,7 @@ export interface Dispatcher {
 export interface Workplace {
   /** The names of the agents that carry out runs here. */
   readonly agents: readonly string[];
-  /** The number of runs that the worker wants at a time. */
+  /** The number of runs that the worker wants now: those that stand in line for their session, so that others can go on, come on top. */
   readonly concurrency: number;
   /** The ids of the runs that the worker carries out now. */
   readonly runs: readonly string[];

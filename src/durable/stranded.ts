@@ -13,7 +13,7 @@ export interface StrandedRun {
 }
 
 /** The states of runs that have not ended. */
-const open: readonly RunStatus[] = ["waiting", "ready", "running"];
+export const openStatuses: readonly RunStatus[] = ["waiting", "ready", "running"];
 
 /** The most runs that are read at a time. */
 const page = 100;
@@ -21,7 +21,7 @@ const page = 100;
 /** Replays each run of these agents that has not ended, and returns those whose records were made from other code. */
 export async function strandedRuns(around: DurableAround): Promise<readonly StrandedRun[]> {
   const stranded: StrandedRun[] = [];
-  for (const status of open)
+  for (const status of openStatuses)
     for (const { name } of around.agents ?? [])
       for await (const run of pagedRuns(around.store, { agent: name, status, limit: page, most: page })) {
         const error = await faultOf(run, around);

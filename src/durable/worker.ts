@@ -19,7 +19,7 @@ import { wakingById } from "./waking.ts";
 
 /** Options of a worker. */
 export interface WorkOptions {
-  /** The most runs that are carried out at a time. A waiting run does not count. Default 10. */
+  /** The most runs that are carried out at a time. A run that waits, or stands in line for its session, does not count. Default 10. */
   readonly concurrency?: number;
 }
 
@@ -48,7 +48,7 @@ const drainShape = closed({ graceMs: optional(count) });
 /** Carries out the runs that its dispatcher hands out. */
 export class RunsWorker implements RunWorker, Workplace {
   readonly agents: readonly string[];
-  readonly concurrency: number;
+  private readonly atOnce: number;
   /** The agents that take only runs without a session here. */
   private readonly alone: readonly string[];
   private readonly around: DurableAround;
@@ -69,7 +69,7 @@ export class RunsWorker implements RunWorker, Workplace {
     checkShape("work()", options, workShape);
     this.around = around;
     this.outside = outsideCalls(around.host);
-    this.concurrency = options.concurrency ?? 10;
+    this.atOnce = options.concurrency ?? 10;
     const { agents = [], sessions } = around;
     this.agents = agents.map(({ name }) => name);
     if (agents.length === 0) {
@@ -87,6 +87,10 @@ export class RunsWorker implements RunWorker, Workplace {
       this.lookOften(),
     );
     this.serving.look();
+  }
+
+  get concurrency(): number {
+    return this.atOnce + [...this.carried.values()].filter((carrying) => carrying.isInLine()).length;
   }
 
   get runs(): readonly string[] {
@@ -184,7 +188,7 @@ export class RunsWorker implements RunWorker, Workplace {
   private carry(journal: RunJournal): Carrying {
     const { id } = journal.run;
     // The store may have told of the run while a tool of another run was at work here.
-    const carrying = this.outside(() => carryOut(journal, this.around));
+    const carrying = this.outside(() => carryOut(journal, this.around, () => this.serving.look()));
     this.carried.set(id, carrying);
     void carrying.done.then(() => {
       if (this.carried.get(id) === carrying) this.carried.delete(id); // otherwise it was answered meanwhile, and taken again

@@ -40,9 +40,9 @@ export function inMemorySessions(): SessionStore {
   }
   return {
     async create(id, contents = {}) {
-      const { runs = [] } = contents;
+      const { runs = [], version = 0 } = contents;
       if (sessions.has(id)) throw new WritError("session-exists", { id });
-      const kept = keptAs(0, { ...contents, runs });
+      const kept = keptAs(version, { ...contents, runs });
       sessions.set(id, kept);
       return recordOf(id, kept);
     },

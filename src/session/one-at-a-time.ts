@@ -14,6 +14,8 @@ export interface SessionVisit {
   readonly around: readonly string[];
   readonly host: Pick<Host, "timer">;
   readonly stop: Interrupt<unknown>;
+  /** Called when it has to wait, perhaps more than once. */
+  readonly waits?: () => void;
   /** Left out: the behaviour that the session was given. */
   readonly whenBusy?: "refuse";
 }
@@ -77,6 +79,7 @@ async function standInLine(wanted: Wanted, visit: SessionVisit): Promise<() => v
   const place = { owner: visit.owner, begin };
   line.push(place);
   if (line.length === 1) begin();
+  else visit.waits?.();
   function leave(): void {
     line.splice(line.indexOf(place), 1);
     line[0]?.begin();
@@ -108,6 +111,7 @@ async function claim(wanted: Wanted, visit: SessionVisit): Promise<LeaveSession>
     for (let holder = await take(); holder !== owner; holder = await take()) {
       if (holder === "stopped") throw stoppedWaiting();
       checkWaiting(holder, wanted, visit);
+      visit.waits?.();
       const pause = Promise.withResolvers<void>();
       const cancel = host.timer(pauseMs, pause.resolve);
       const paused = await untilStopped(pause.promise, stop);

@@ -33,7 +33,7 @@ export interface SessionContents {
   readonly forkedFrom?: { readonly id: string; readonly version: number };
 }
 
-/** A session as it is stored. Its version is 0 when it is created, and grows by one with every change. */
+/** A session as it is stored. Its version is 0 when it is begun, and grows by one with every change. */
 export interface SessionRecord extends SessionContents {
   readonly id: string;
   readonly version: number;
@@ -45,8 +45,12 @@ export interface SessionRecord extends SessionContents {
  * copies.
  */
 export interface SessionStore {
-  /** @throws WritError `session-exists`, `transcript-invalid` */
-  create(id: string, contents?: Partial<SessionContents>): Promise<SessionRecord>;
+  /**
+   * Begins a session, or copies one: `create(id, await other.read(id))` keeps the version, so that a run that was moved finds the session that it knows.
+   *
+   * @throws WritError `session-exists`, `transcript-invalid`
+   */
+  create(id: string, contents?: Partial<Omit<SessionRecord, "id">>): Promise<SessionRecord>;
   /** @throws WritError `session-missing` */
   read(id: string): Promise<SessionRecord>;
   /**

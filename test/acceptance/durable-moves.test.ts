@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { agent, type Policy, tool } from "../../src/index.ts";
+import { agent, inMemorySessions, type Policy, session, tool } from "../../src/index.ts";
 import { durableRuns, type DurableRuns, memoryRuns, type RunStore } from "../../src/durable.ts";
 import type { ModelRequest } from "../../src/models.ts";
 import { postgresRuns } from "../../src/postgres.ts";
@@ -218,6 +218,32 @@ describe("the export of a run", () => {
     expect(await there.result("r")).toMatchObject({ outcome: { type: "answered", content: "done" } });
     await other.drain();
     expect(log).toEqual(["model boss 0", "pay asked", "model boss 1"]);
+  });
+
+  it("goes on in a copy of its session, before it had changed anything", async () => {
+    const [old, moved] = [inMemorySessions(), inMemorySessions()];
+    const asking = Promise.withResolvers<void>();
+    const model = async ({ messages }: Pick<ModelRequest, "messages">) => {
+      asking.resolve();
+      if (messages.at(-1)?.role === "tool") return "done";
+      await sleep(100);
+      return { calls: [{ name: "pay", arguments: { to: "Ada" } }] };
+    };
+    const one = agent({ name: "one", model, tools: [pay] });
+    await agent({ name: "before", model: () => "Hello." }).run("Hello", { session: session(old, "kim") });
+    const here = durableRuns({ store: memoryRuns(), agents: [one], sessions: (id) => session(old, id) });
+    const worker = here.work();
+    await here.start(one, "Go", { id: "r", session: "kim" });
+    await asking.promise;
+    await worker.drain(); // its first reply is recorded, and nothing else has begun
+
+    await moved.create("kim", await old.read("kim"));
+    const there = durableRuns({ store: memoryRuns(), agents: [one], sessions: (id) => session(moved, id) });
+    await there.import(await here.export("r"));
+    const other = there.work();
+    expect((await there.result("r")).outcome).toMatchObject({ type: "answered" });
+    await other.drain();
+    expect((await moved.read("kim")).runs.map(({ agent: name }) => name)).toEqual(["before", "one"]);
   });
 
   it("wakes whoever waits for the end of the run", async () => {

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { durableRuns } from "../../src/durable.ts";
-import { agent, session } from "../../src/index.ts";
+import { agent, memoryJournal, session } from "../../src/index.ts";
 import { postgresRuns, postgresSessions } from "../../src/postgres.ts";
 import { sqliteRuns, sqliteSessions } from "../../src/sqlite.ts";
+import type { SessionClaims } from "../../src/session.ts";
 import { fakeTool } from "../../src/testing.ts";
 import { postgresMissing, type PostgresServer, startPostgres } from "../postgres-server.ts";
 
@@ -76,4 +77,37 @@ describe.each(Object.entries(openings))("a run that is handed over in its sessio
     await later;
     expect((await two.kept.read("kim")).runs[0]?.runId).toBe("first");
   });
+});
+
+it("a run has its session at once though a process died in the moment in which it took it over", async () => {
+  const kept = sqliteSessions(join(folder, "taken.db"));
+  onTestFinished(() => kept.close());
+  const looking = Promise.withResolvers<void>();
+  const never = new Promise<string>(() => undefined);
+  const [hanging, seeing] = [() => (looking.resolve(), never), () => "open"].map((look) =>
+    agent({
+      name: "looker",
+      model: ({ messages }) => (messages.at(-1)?.role === "tool" ? "Open." : { calls: [{ name: "look" }] }),
+      tools: [fakeTool("look", look, { effect: "read" })],
+    }),
+  );
+  const first = memoryJournal();
+  void hanging?.run("Look", { journal: first, runId: "r", session: session(kept, "kim") });
+  await looking.promise; // this process dies
+
+  const passed = Promise.withResolvers<void>();
+  const { claims } = kept;
+  const pass: SessionClaims["pass"] = async (...given) => {
+    await claims?.pass?.(...given);
+    passed.resolve();
+    return new Promise(() => undefined); // this one too
+  };
+  const second = memoryJournal(first.records);
+  const dying = session({ ...kept, ...(claims && { claims: { ...claims, pass } }) }, "kim");
+  void seeing?.run("Look", { journal: second, runId: "r", session: dying });
+  await passed.promise;
+
+  const third = memoryJournal(second.records);
+  const result = seeing?.run("Look", { journal: third, runId: "r", session: session(kept, "kim") });
+  expect(await Promise.race([result, sleep(5000)])).toMatchObject({ text: "Open." });
 });

@@ -50,6 +50,26 @@ async function takenOver(url: string): Promise<void> {
   expect((await kept.read("kim")).runs.map(({ runId }) => runId === "taken")).toEqual([true, false]);
 }
 
+it("A worker has room for a run whose process was killed, though all its runs stand in line for the session of that one", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "writ-in-line-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "runs.db");
+  const one = looker(() => undefined);
+  const { runs, kept, close } = runsAt(path, one);
+  onTestFinished(async () => void (await close()));
+  await runs.start(one, "Look", { id: "taken", session: "kim" });
+  const killed = await hangingWorker(path);
+  await using worker = runs.work({ concurrency: 1 });
+  for (const id of ["second", "third"]) await runs.start(one, "Look", { id, session: "kim" });
+  await expect.poll(() => worker.runs).toEqual(["second", "third"]);
+  await runs.start(one, "Look", { id: "other", session: "alex" });
+  expect((await runs.result("other")).outcome.type).toBe("answered"); // nor do they keep others waiting
+  killed.kill("SIGKILL");
+  expect((await runs.result("taken")).outcome.type).toBe("answered");
+  await runs.result("third");
+  expect((await kept.read("kim")).runs.map(({ runId }) => runId)).toEqual(["taken", "second", "third"]);
+}, 60_000);
+
 describe("A run whose process was killed has its session at once in the next process, and again in the one after that", () => {
   it("in PostgreSQL", { timeout: 60_000 }, async ({ skip }) => {
     skip(server === undefined, "PostgreSQL is not here");

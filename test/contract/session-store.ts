@@ -64,6 +64,16 @@ export function sessionStoreContract(name: string, open: () => SessionStore): vo
       expect((await store.read("s")).runs).toEqual([storedRun("r")]);
     });
 
+    it("copies a session with its version, so that changes made from that still fit", async () => {
+      const store = open();
+      await store.create("s", { runs: [storedRun("r")], summary: "before" });
+      await store.append("s", storedRun("r2"), 0);
+      const copied = { ...(await store.read("s")), id: "t" };
+      expect(await store.create("t", copied)).toEqual(copied);
+      expect(await store.read("t")).toEqual(copied);
+      expect(await store.append("t", storedRun("r3"), 1)).toBe(2);
+    });
+
     it("refuses a change that was made from another version, and leaves everything as it was [C42]", async () => {
       const store = open();
       await store.create("s");

@@ -386,6 +386,10 @@ describe("writ runs check", () => {
     ]);
     const accepted = await writ(["runs", "check", "later.ts", "--accept", "instructions"]);
     expect(accepted).toMatchObject({ code: 0, stdout: "" });
+    project.file("renamed.ts", source.replace('name: "payer",', 'name: "cashier",'));
+    const renamed = await writ(["runs", "check", "renamed.ts"]);
+    expect(renamed).toMatchObject({ code: 0, stdout: "" }); // another program may have that agent
+    expect(renamed.stderr).toBe("Not checked: 1 open run of agents that are not given here: payer.\n");
     expect((await writ(["runs", "check", "later.ts", "--accept", "tolls"])).stderr).toContain(
       "error[option-invalid]",
     );

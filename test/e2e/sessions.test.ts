@@ -107,6 +107,11 @@ async function carriedOn(store: string): Promise<void> {
   expect(await command(store, ["runs", "erase", "--session", "kim"])).toMatchObject({
     code: 0,
     stdout: "3 runs erased\n",
+    stderr: "The conversation of the session was erased.\n",
+  });
+  expect(await command(store, ["runs", "erase", "--session", "kim"])).toMatchObject({
+    stdout: "0 runs erased\n",
+    stderr: "There was no conversation of the session.\n",
   });
   const third = await serve(store);
   expect(await say(third.said, "four", "r4")).toMatch(/^four by/);

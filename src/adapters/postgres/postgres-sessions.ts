@@ -67,12 +67,12 @@ export function postgresSessions(url?: string, options: PostgresOptions = {}): P
   return {
     async create(id, contents = {}) {
       const head = headText(contents);
-      const { runs = [] } = contents;
+      const { runs = [], version = 0 } = contents;
       const mark = randomUUID();
-      const rows = await query(sql.create, [toKey(id), head, mark, ...columnsOf(runs)]);
+      const rows = await query(sql.create, [toKey(id), head, mark, ...columnsOf(runs), version]);
       if (rows.length === 0 && (await query(sql.made, [toKey(id), mark])).length === 0)
         throw new WritError("session-exists", { id });
-      return recordOf(id, { version: 0, head, runs: runs.map(runText) });
+      return recordOf(id, { version, head, runs: runs.map(runText) });
     },
     async read(id) {
       const [found] = await query(sql.read, [toKey(id)]);

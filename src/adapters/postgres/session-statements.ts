@@ -9,7 +9,7 @@ export function sessionStatements({ sessions, runs }: SessionTables) {
   const changing = (what: string): string =>
     `changed AS (UPDATE ${sessions} SET version = version + 1${what} WHERE id = $1 AND version = $2::float8 RETURNING place)`;
   return {
-    create: `WITH changed AS (INSERT INTO ${sessions} (id, head, change) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING RETURNING place),
+    create: `WITH changed AS (INSERT INTO ${sessions} (id, head, change, version) VALUES ($1, $2, $3, $6) ON CONFLICT (id) DO NOTHING RETURNING place),
       ${putRuns("$4", "$5")} SELECT place FROM changed`,
     made: `SELECT FROM ${sessions} WHERE id = $1 AND change = $2`,
     read: `SELECT version, head, ARRAY(SELECT json FROM ${runs} WHERE session = place ORDER BY number) AS runs FROM ${sessions} WHERE id = $1`,

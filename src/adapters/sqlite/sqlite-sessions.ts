@@ -54,7 +54,7 @@ export function sqliteSessions(path: string): SqliteSessions {
   const database = openDatabase(path, tables, laterClaims);
   const statements = {
     find: database.prepare("SELECT place, version, head FROM writ_sessions WHERE id = ?"),
-    insert: database.prepare("INSERT INTO writ_sessions (id, version, head) VALUES (?, 0, ?)"),
+    insert: database.prepare("INSERT INTO writ_sessions (id, version, head) VALUES (?, ?, ?)"),
     count: database.prepare("UPDATE writ_sessions SET version = version + 1 WHERE place = ?"),
     change: database.prepare("UPDATE writ_sessions SET version = version + 1, head = ? WHERE place = ?"),
     remove: database.prepare("DELETE FROM writ_sessions WHERE place = ?"),
@@ -91,12 +91,12 @@ export function sqliteSessions(path: string): SqliteSessions {
   return {
     async create(id, contents = {}) {
       const head = headText(contents);
-      const { runs = [] } = contents;
+      const { runs = [], version = 0 } = contents;
       database.write(() => {
         if (statements.find.get(toKey(id)) !== undefined) throw new WritError("session-exists", { id });
-        putRuns(statements.insert.run(toKey(id), head).lastInsertRowid, runs);
+        putRuns(statements.insert.run(toKey(id), version, head).lastInsertRowid, runs);
       });
-      return recordOf(id, { version: 0, head, runs: runs.map(runText) });
+      return recordOf(id, { version, head, runs: runs.map(runText) });
     },
     async read(id) {
       return database.read(() => {
