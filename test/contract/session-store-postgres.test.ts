@@ -304,7 +304,9 @@ describe.skipIf(postgresMissing() !== undefined)("sessions in PostgreSQL", () =>
       for (let round = 0; round < 10; round += 1) {
         const owners = Array.from({ length: 8 }, (_, nth) => `owner ${round}.${nth}`);
         const holders = await Promise.all(
-          owners.map(async (owner, nth) => (nth % 2 === 0 ? one : two).claims?.take("s", owner, { forMs: 60_000 })),
+          owners.map(async (owner, nth) =>
+            (nth % 2 === 0 ? one : two).claims?.take("s", owner, { forMs: 60_000 }),
+          ),
         );
         expect(new Set(holders).size).toBe(1);
         const written = `SELECT xmin, xmax FROM "${schema.replaceAll('"', '""')}".session_claims`;

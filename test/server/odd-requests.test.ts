@@ -39,7 +39,10 @@ describe("the address of a run that was begun", () => {
 it("a parameter of a query that stands there twice is refused: nobody can say which one is meant", async () => {
   const server = serving(runsFile(), { agents: [talker()], work: false });
   const refused = await told(ask(server, "GET /runs?limit=1&limit=2"));
-  expect(refused).toMatchObject({ status: 400, detail: expect.stringContaining("`limit` stands there twice") });
+  expect(refused).toMatchObject({
+    status: 400,
+    detail: expect.stringContaining("`limit` stands there twice"),
+  });
 });
 
 describe("a body that is compressed", () => {
