@@ -221,21 +221,22 @@ function aboutName(module: string, name: string): string {
 /** The folder of this package, from the source and from the build. */
 const packageFolder = join(import.meta.dirname, "../..");
 
-/** The entries of writ that export a name. */
+/** The entries of writ that export a name. A type stands in their declarations alone. */
 function entriesWith(name: string): readonly { readonly module: string; readonly isType: boolean }[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the package is this one
   const { exports } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")) as {
-    readonly exports: Readonly<Record<string, { readonly types?: string }>>;
+    readonly exports: Readonly<Record<string, { readonly types?: string; readonly default?: string }>>;
   };
-  return Object.entries(exports).flatMap(([path, { types }]) => {
-    const file = join(packageFolder, types ?? "");
-    const text = types !== undefined && existsSync(file) ? readFileSync(file, "utf8") : "";
-    return [...text.matchAll(/^export (type )?\{([^}]*)\}/gm)].flatMap(([, all, names = ""]) =>
-      names
-        .split(",")
-        .map((part) => /^(type )?(?:\w+ as )?(\w+)$/.exec(part.trim()))
-        .filter((part) => part?.[2] === name)
-        .map((part) => ({ module: `writ${path.slice(1)}`, isType: (all ?? part?.[1]) !== undefined })),
-    );
-  });
+  return Object.entries(exports).flatMap(([path, { types, default: code }]) =>
+    isExported(name, types) ? [{ module: `writ${path.slice(1)}`, isType: !isExported(name, code) }] : [],
+  );
+}
+
+/** True if a file of the package exports a name. */
+function isExported(name: string, path: string | undefined): boolean {
+  const file = join(packageFolder, path ?? "");
+  const text = path !== undefined && existsSync(file) ? readFileSync(file, "utf8") : "";
+  return [...text.matchAll(/^export \{([^}]*)\}/gm)].some(([, names = ""]) =>
+    names.split(",").some((part) => part.trim().split(" as ").at(-1) === name),
+  );
 }
