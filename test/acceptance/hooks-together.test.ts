@@ -307,9 +307,7 @@ describe("hooks and what they may not break", () => {
     expect(await ended({ temperature: "hot" })).toEqual(
       failed("`settings.temperature` must be a finite number"),
     );
-    expect(await ended({ temperature: NaN })).toEqual(
-      failed("`settings.temperature` must be a finite number"),
-    );
+    expect(await ended({ temperature: NaN })).toEqual(failed('"temperature" is NaN'));
     expect(await ended({ temprature: 1 })).toEqual(failed("temperature"));
     expect(await ended({ temperature: 0, stopSequences: ["."] })).toEqual([undefined, undefined, 1]);
     expect(() => agent({ name: "a", model: scripted([]), settings: { seed: NaN } })).toThrow(
