@@ -143,7 +143,7 @@ describe("the model of a hosted provider, by name", () => {
       const addressed = await errorOf(agent({ name: "a", model: "together/llama" })("Hi"));
       expect([addressed.code, addressed.hint]).toEqual([
         "provider-refused-key",
-        "Check the key in `apiKey` of the model, or TOGETHER_API_KEY for a model named together/….",
+        "Check the key in `apiKey` of the model, or TOGETHER_API_KEY for a model named together/…",
       ]);
     },
   );
