@@ -21,12 +21,12 @@ export interface InspectFlags extends StoreFlags, CheckFlags {
 /** `writ inspect [file…]`: serves a page on this machine that shows runs, until it is told to end (SIGTERM, Ctrl-C). */
 export async function inspect(files: readonly string[], flags: InspectFlags): Promise<ExitCode> {
   const port = portOf(flags.port);
+  const agents = await loadAgents(files);
+  await using listener = await listening(port, "127.0.0.1");
   if (flags.work === true && files.length === 0) {
     const reason = "`--work` carries out runs of agents: name their files, `writ inspect --work agent.ts`";
     throw new WritError("command-invalid", { reason });
   }
-  const agents = await loadAgents(files);
-  await using listener = await listening(port, "127.0.0.1");
   await using place = await openPlace(flags, flags.work === true ? openStore : knownStore);
   const token = randomBytes(24).toString("base64url");
   await using inspector = await inspectorOf({
