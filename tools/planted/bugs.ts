@@ -188,7 +188,7 @@ export const bugs: readonly PlantedBug[] = [
   ]),
   bug("runs of one session do not wait for each other", "durable.md S5; peers §0: two runs of a session", [
     "session/one-at-a-time.ts",
-    "if (line.length === 1) begin();",
+    "if (line.length === 1) begin();\n  else visit.waits?.();",
     "begin();",
   ]),
   bug("a run that was stopped goes on with its calls", "durable.md S2: a cancelled run sends the mail", [
