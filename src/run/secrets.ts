@@ -19,7 +19,7 @@ export function withoutSecrets<Value>(value: Value, where: Where): Value {
 }
 
 /**
- * What code of a call hands to a run that a store keeps, without secrets: a process that carries it out need not know them. Outside of calls the value
+ * A value that code of a call hands to a run that a store keeps, without secrets: a process that carries it out need not know them. Outside of calls the value
  * stays as it is, so that the same start finds the same run.
  */
 export function handedOver<Value>(value: Value, where: Where): Value {

@@ -126,7 +126,7 @@ export class Tape {
     return `The nearest of its ${this.#entries.length} is that of line ${nearest?.line}: there \`${place}\` is ${one}, and here it is ${other}.`;
   }
 
-  /** What adds a reply to the file. */
+  /** The function that adds a reply to the file. */
   #adding(model: Heading, recorded: Recorded): () => void {
     const read = parseJson(JSON.stringify(recorded));
     if (!read.ok)
