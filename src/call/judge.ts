@@ -24,7 +24,16 @@ import type { Batch, Call, CallRecord, EarlyCall, Fate, Ready } from "./call.ts"
 import { askHooksBefore, isHooked } from "./hooked.ts";
 import { JudgingTimes } from "./call-time.ts";
 import { isMendable, mend } from "./mend.ts";
-import { brokenPolicy, cancelled, denied, deniedBy, invalid, refused, unguarded } from "./refused.ts";
+import {
+  brokenPolicy,
+  cancelled,
+  denied,
+  deniedBy,
+  invalid,
+  refused,
+  unguarded,
+  writtenByPerson,
+} from "./refused.ts";
 import { notRun } from "./settle.ts";
 import { asAnswered, goneTool, standingOf, stillRefused } from "./standing-call.ts";
 import { fingerprintOf } from "./step.ts";
@@ -136,7 +145,8 @@ async function askAbout(fate: Ready, call: Call): Promise<Fate> {
 /** Judges a call with a person's arguments like any other, without asking again: the person wrote it. */
 async function judgeEdited(call: Call): Promise<Fate> {
   const { run, turn } = call.batch;
-  const fate = await checkCall(call);
+  const checked = await checkCall(call);
+  const fate = checked.type === "refused" ? writtenByPerson(checked) : checked;
   if (fate.decision !== undefined) run.tell?.(decidedFact(fate, fate.decision, turn));
   if (fate.type === "refused") return fate;
   if (call.before === undefined && (await isChangedAgain(fate.tool.input, fate.args)))

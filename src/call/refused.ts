@@ -105,6 +105,17 @@ export function invalid(call: ToolCall, tool: Tool, { problem, issues = [] }: Wr
   return { ...refused(call, decision, result), wrong: { tool, problem, issues } };
 }
 
+/** The refusal of arguments that a person wrote: it does not say that they are the model's. */
+export function writtenByPerson(fate: Refused): Refused {
+  if (fate.wrong === undefined) return fate;
+  const { tool, problem } = fate.wrong;
+  const text = `Tool '${tool.name}' did not run: a person approved it with other arguments, and they do not match its input schema: ${asSentence(problem)}`;
+  return {
+    ...fate,
+    result: { status: "invalid", text, note: `the person sent: ${rawArguments(fate.call)}` },
+  };
+}
+
 /** The arguments as the model wrote them, as far as they are known. */
 function rawArguments({ arguments: sent }: ToolCall): string {
   return typeof sent === "string" ? sent : JSON.stringify(sent);

@@ -228,6 +228,10 @@ describe("the answer", () => {
       arguments: { to: "x", amount: -1 },
     }));
     expect(statuses(scene)).toEqual(["invalid"]);
+    expect(texts(scene)).toEqual([
+      "Tool 'transfer' did not run: a person approved it with other arguments, and they do not match its input schema: amount: Too small: expected number to be >0.",
+    ]);
+    expect(ofType(scene.events, "tool-end")[0]?.result.note).toBe('the person sent: {"to":"x","amount":-1}');
     expect(scene.done).toEqual([]);
     expect(scene.result.text).toBe("done");
   });
