@@ -217,12 +217,18 @@ function wordsOf(thrown: unknown): string {
 const preparation = `(function (ask, done, about) {
   "use strict";
   const { parse, stringify } = JSON;
-  const { String: text, Error: error, Object: { defineProperty } } = globalThis;
+  const { String: text, Error: error, Map: map, Set: set, Object: { defineProperty } } = globalThis;
   const [names, input, resultBytes] = parse(about);
-  const digits = (key, value) => (typeof value === "bigint" ? text(value) : value);
+  const shown = (key, value) => {
+    if (typeof value === "bigint") return text(value);
+    const place = key === "" ? "the value" : text(key);
+    if (typeof value === "number" && value - value !== 0) throw new error(place + " is " + value + ", which JSON cannot say");
+    if (value instanceof map || value instanceof set) throw new error(place + " is a Map or Set, of which JSON shows nothing: use [...it]");
+    return value;
+  };
   for (const name of names)
     defineProperty(globalThis, name, { enumerable: true, value: async (...args) => {
-      const [isOk, value] = parse(await ask(name, stringify(args, digits)));
+      const [isOk, value] = parse(await ask(name, stringify(args, shown)));
       if (isOk) return value;
       throw new error(value);
     } });
@@ -239,7 +245,7 @@ const preparation = `(function (ask, done, about) {
     if (value === undefined) return done(true, "null");
     if (type === "function" || type === "symbol")
       return done(false, "The value of the code is a " + type + ": it must be JSON.");
-    const json = stringify(value, digits);
+    const json = stringify(value, shown);
     if (json === undefined) return done(false, "The value of the code is no JSON.");
     if (json.length > resultBytes)
       return done(false, "The value of the code is longer than " + resultBytes + " characters of JSON.");
