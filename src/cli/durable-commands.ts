@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { ForkFlags } from "./fork.ts";
+import { personOf } from "./options.ts";
 import type { AnswerFlags } from "./questions.ts";
 import type { Act } from "./run-command.ts";
 import type { StoreFlags } from "./run-store.ts";
@@ -95,7 +96,7 @@ function addSettle(runs: Command, act: Act): void {
       .argument("<call>", "its key, like turn/1/call/0, or that of its question")
       .requiredOption("--happened <yes|no|unknown>", "no lets it run now")
       .option("--value <json>", "the result, if it happened")
-      .option("--by <name>", "the person who decides"),
+      .option("--by <name>", "the person who decides", personOf),
   ).action((id: string, call: string, flags: SettleFlags) =>
     act(flags, async () => (await import("./settle.ts")).settleCall(id, call, flags)),
   );
@@ -199,6 +200,7 @@ function withAnswer(command: Command, approved: boolean, act: Act): Command {
       .option(
         "--by <name>",
         "the person who answers: kept with the answer, and required if the question names who may",
+        personOf,
       )
       .option("--reason <text>", "the reason")
       .option(

@@ -63,6 +63,12 @@ export function countOf(option: string, value: string): number {
   throw new WritError("option-invalid", { option, value, advice: "Give a whole number from 1 on." });
 }
 
+/** The name of the person in `--by`. @throws WritError `option-invalid` */
+export function personOf(value: string): string {
+  if (value.trim() !== "") return value;
+  throw new WritError("option-invalid", { option: "--by", value, advice: "Give the name of the person." });
+}
+
 /** One of some words. @throws WritError `option-invalid` */
 export function wordOf<const Word extends string>(
   option: string,

@@ -117,7 +117,7 @@ async function questionAt(store: RunStore, runId: string, key: string | undefine
 /**
  * Reports why a question cannot be answered.
  *
- * @throws WritError `run-missing`, `question-other` for a wait for a signal or a time, `question-answered`, `question-expired`, `question-unknown`
+ * @throws WritError `run-missing`, `run-moved`, `question-other` for a wait for a signal or a time, `question-answered`, `question-expired`, `question-unknown`
  */
 async function refuse(
   store: RunStore,
@@ -134,9 +134,11 @@ async function refuse(
   throw new WritError("question-unknown", { id, place: key === undefined ? "" : ` at "${key}"` });
 }
 
-/** @throws WritError `run-missing` */
+/** @throws WritError `run-missing`, `run-moved` */
 async function checkThere(store: RunStore, id: string): Promise<void> {
-  if ((await store.read(id)) === undefined) throw new WritError("run-missing", { id });
+  const run = await store.read(id);
+  if (run === undefined) throw new WritError("run-missing", { id });
+  if (run.status === "moved") throw new WritError("run-moved", { id });
 }
 
 function argumentsIn(text: string): JsonObject {

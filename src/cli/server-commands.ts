@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { jsonErrors, withStore } from "./durable-commands.ts";
 import type { InspectFlags } from "./inspect.ts";
 import type { McpFlags } from "./mcp.ts";
+import { personOf } from "./options.ts";
 import type { Act } from "./run-command.ts";
 import type { ServeFlags } from "./serve.ts";
 import type { TokenFlags } from "./tokens.ts";
@@ -66,7 +67,7 @@ function addInspect(program: Command, act: Act): void {
       )
       .option("--port <n>", "0 takes any free port", "0")
       .option("--work", "also carry out runs of these agents here")
-      .option("--by <name>", "the name under which answers are kept; default: the user's")
+      .option("--by <name>", "the name under which answers are kept; default: the user's", personOf)
       .option(
         "--accept <parts>",
         "the parts of runs that were changed on purpose since, like tools,instructions",

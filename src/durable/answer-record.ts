@@ -1,11 +1,11 @@
 import { readAnswer, type KeptAnswer, wrongFree } from "../call/ask.ts";
 import type { KeptSettlement } from "../call/lost.ts";
 import { checkArguments } from "../error/check-shape.ts";
-import { WritError } from "../error/writ-error.ts";
+import { isWritError, WritError } from "../error/writ-error.ts";
 import type { Approval } from "../run/approval.ts";
 import { number, object, optional, string } from "../util/shape.ts";
 import { checked } from "./check-given.ts";
-import type { QuestionAnswer, WaitingQuestion } from "./run-store.ts";
+import type { QuestionAnswer, StoredRun, WaitingQuestion } from "./run-store.ts";
 
 /**
  * The JSON text of the record that answers a question, for stores of your own.
@@ -74,6 +74,16 @@ export function notWaiting(id: string, key: string, json: unknown): WritError {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an answer stands there
   const { expired: isExpired, by = "somebody" } = JSON.parse(json) as KeptAnswer;
   return isExpired === true ? expired(id, key) : new WritError("question-answered", { id, key, by });
+}
+
+/** The error of an answer that no question waited for: a run that was moved waits in another store. */
+export async function answerError(
+  error: unknown,
+  id: string,
+  store: { readonly read: (id: string) => Promise<StoredRun | undefined> },
+): Promise<unknown> {
+  if (!isWritError(error, "question-unknown")) return error;
+  return (await store.read(id))?.status === "moved" ? new WritError("run-moved", { id }) : error;
 }
 
 function expired(id: string, key: string): WritError {

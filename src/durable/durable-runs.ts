@@ -7,6 +7,7 @@ import { cancelRun } from "./cancel.ts";
 import { checked, checkedId, readErased } from "./check-given.ts";
 import type { DurableOptions } from "./durable-options.ts";
 import { type FollowOptions, followRun, replayRun } from "./follow.ts";
+import { answerError } from "./answer-record.ts";
 import { type RunForkOptions, forkOf } from "./fork.ts";
 import { newRunOf, sameRun, type StartOptions } from "./new-run.ts";
 import type {
@@ -49,7 +50,7 @@ export interface DurableRuns {
   /**
    * Answers a question, once, with the `hash` of the request that was shown. A worker goes on with the run.
    *
-   * @throws WritError `question-unknown` if nothing waits there; `question-answered` if somebody has answered; `question-expired` if its time is over;
+   * @throws WritError `question-unknown` if nothing waits there; `run-moved`; `question-answered` if somebody has answered; `question-expired` if its time is over;
    * `question-changed` for another hash; `question-forbidden` if `by` may not answer; `question-stale` if another policy asked than that of the run's agent,
    * if this process has that agent, or than the one that `policy` names
    */
@@ -161,7 +162,9 @@ function runsOf(options: DurableOptions, host: Host): DurableRuns {
     wakeAfter(run, { ...options, host }).catch(() => undefined);
   async function answer(id: string, key: string, given: QuestionAnswer): Promise<void> {
     if (checked("answer", given).approved) await checkPolicy(id, key, { ...options, host });
-    await store.answer(id, key, given);
+    await store.answer(id, key, given).catch(async (error: unknown) => {
+      throw await answerError(error, id, store);
+    });
     await wake(id);
   }
   return {

@@ -246,11 +246,13 @@ describe("the export of a run", () => {
     expect((await moved.read("kim")).runs.map(({ agent: name }) => name)).toEqual(["before", "one"]);
   });
 
-  it("wakes whoever waits for the end of the run", async () => {
+  it("wakes whoever waits for the end of the run, and takes no answer", async () => {
     const { runs } = await started();
     const waiting = expect(runs.result("r")).rejects.toMatchObject({ code: "run-moved" });
     await runs.export("r");
     await waiting;
+    const late = runs.answer("r", "turn/1/approval/0", { approved: false, hash: "h" });
+    await expect(late).rejects.toMatchObject({ code: "run-moved" });
   });
 
   it("is refused where it is not whole, not one, or of a later version", async () => {

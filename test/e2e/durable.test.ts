@@ -177,6 +177,8 @@ export default agent({ name: "busy", tools: [look], model: () => ({ calls: [{ na
     expect(stdout).toMatch(
       /\n {4}may be answered by kim \(--by\)\n {4}denied at \d{4}-.*Z, if nobody has answered\n$/,
     );
+    const nobody = await writ(["approvals", "approve", "bound", "--by", " "]);
+    expect([nobody.code, nobody.stderr]).toEqual([2, expect.stringContaining("error[option-invalid] --by")]);
     const refused = await writ(["approvals", "approve", "bound", "--by", "eve"]);
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("error[question-forbidden]")]);
     expect(await writ(["approvals", "approve", "bound", "--by", "kim"])).toMatchObject({ code: 0 });
@@ -259,7 +261,7 @@ describe("writ runs export and import", () => {
     const { stdout } = await writ(["runs", "export", "r"]);
     project.file("r.jsonl", stdout);
     expect((await writ(["runs", "list"])).stdout).toMatch(/^r {2}moved/);
-    expect((await writ(["approvals", "approve", "r"])).stderr).toContain("error[question-unknown]");
+    expect((await writ(["approvals", "approve", "r"])).stderr).toContain("error[run-moved]");
     store = `other-${from}`;
     expect((await writ(["runs", "import", "nowhere.jsonl"])).stderr).toContain("error[option-invalid]");
     expect((await writ(["runs", "import", "r.jsonl"])).stdout).toBe("r: ready\n");
