@@ -10,6 +10,8 @@ import { type ApprovalRequest, approvalRequest } from "../policy/rules/approval-
 import { fitsOpen } from "../policy/rules/judge-plan.ts";
 import { type AnswerHere, type Approval, boundsOf } from "../run/approval.ts";
 import { handedOver, RunWaits } from "../run/waits.ts";
+import { describeIssues } from "../schema/schema.ts";
+import { toSchema } from "../schema/to-schema.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
 import { didYouMean } from "../util/nearest.ts";
@@ -212,6 +214,16 @@ export function readAnswer(answer: Approval, { open }: Pick<ApprovalRequest, "op
   return { approved: true, ...why, edited: json.value };
 }
 
+/** The places at which a person's arguments do not match the input schema in the question, in words; undefined if they match, or without a schema. */
+export async function misfitOf(
+  edited: JsonObject,
+  { tool: name, inputSchema }: Pick<ApprovalRequest, "tool" | "inputSchema">,
+): Promise<string | undefined> {
+  if (inputSchema === undefined) return undefined;
+  const parsed = await toSchema(inputSchema, { name, role: "input", coerce: "none" }).parse(edited);
+  return parsed.ok ? undefined : describeIssues(parsed.issues);
+}
+
 /** The fault in an answer that leaves arguments open; undefined if it has none. */
 export function wrongFree(
   { free, for: covers, arguments: edited }: Approval,
@@ -252,11 +264,12 @@ export function unseenIn(request: CallRequest): Decision | undefined {
 }
 
 /** The question about a call. Its hash covers the tool and exactly these arguments. */
-export function questionAbout({ at, call, request }: Ready, decision: Decision): ApprovalRequest {
+export function questionAbout({ at, call, request, tool }: Ready, decision: Decision): ApprovalRequest {
   const { gate, run } = at.batch;
   const hash = run.host.digest(`${call.name} ${canonicalJson(request.arguments)}`);
   const path = [...(run.scope.agents ?? []), gate.agent];
-  return approvalRequest(request, decision, { hash, path, policy: gate.intent.policy });
+  const { jsonSchema: inputSchema } = tool.input;
+  return approvalRequest(request, decision, { hash, path, policy: gate.intent.policy, inputSchema });
 }
 
 /** An approval for the rest of a run, as the ledger keeps it: the hash of a call, or the hash of a set with the names of its open arguments. */

@@ -128,5 +128,6 @@ function endOf(said: Settlement, name: string, unknown: ToolResult): GivenEnd {
 function unsettledQuestion(ready: Ready): ApprovalRequest {
   const reason = "it was at work when its process died, and nobody knows whether it happened";
   const decision = { ...ready.decision, rule: "unsettled", reason };
-  return { ...questionAbout(ready, decision), unsettled: true };
+  const { inputSchema: _, ...question } = questionAbout(ready, decision);
+  return { ...question, unsettled: true };
 }

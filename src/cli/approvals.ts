@@ -1,9 +1,11 @@
 import { createInterface } from "node:readline/promises";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
+import { misfitOf } from "../call/ask.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
-import type { AnswerHere, Approval, Approve } from "../run/approval.ts";
+import type { AnswerHere, Approve } from "../run/approval.ts";
 import { parseCallJson } from "../util/call-json.ts";
+import { asSentence } from "../util/as-sentence.ts";
 import { isJsonObject, visibleJson } from "../util/json.ts";
 import { visible } from "../util/visible.ts";
 import type { Output } from "./output.ts";
@@ -61,7 +63,6 @@ function choicesOf({ request: { open = [] }, others }: Asked): string {
 }
 
 const notAnswer = "  That is not one of the answers. Nothing was decided.\n";
-const notArguments = "  The arguments must be one JSON object. Nothing was decided.\n";
 
 async function ask(asked: Asked, at: AskOptions): Promise<AnswerHere> {
   const { input, output, signal } = at;
@@ -72,12 +73,14 @@ async function ask(asked: Asked, at: AskOptions): Promise<AnswerHere> {
     await untilQuiet(input, signal);
     const said = (await line(at, output.style("bold", choicesOf(asked)))).trim();
     const isEdit = said.startsWith("e");
-    const answer: AnswerHere | undefined = isEdit ? await edited(request, at) : answerOf(said, asked);
+    const edit = isEdit ? await edited(request, at) : undefined;
+    const answer = edit === undefined ? answerOf(said, asked) : edit.answer;
     const meant = answer?.also === undefined ? [request] : [request, ...asked.others];
     if (said === "v") {
       await view(wholeOf(asked), at);
       isViewed = true;
-    } else if (answer === undefined) output.progress(isEdit ? notArguments : notAnswer);
+    } else if (answer === undefined)
+      output.progress(edit === undefined ? notAnswer : `  ${edit.problem} Nothing was decided.\n`);
     else if (isEdit || isViewed || meant.every(showsAll) || !answer.approved) return answer;
     else output.progress("  Not all of it was shown: v shows it. Nothing was decided.\n");
   }
@@ -129,9 +132,21 @@ async function view(text: string, at: AskOptions): Promise<void> {
   }
 }
 
+/** An edit: an answer, or the reason why it is not one, as a sentence. */
+interface Edit {
+  readonly answer?: AnswerHere;
+  readonly problem?: string;
+}
+
 /** The arguments after the person's changes. */
-async function edited({ arguments: args }: ApprovalRequest, at: AskOptions): Promise<Approval | undefined> {
-  return readArguments(await line(at, "  arguments as JSON > ", visibleJson(JSON.stringify(args))));
+async function edited(request: ApprovalRequest, at: AskOptions): Promise<Edit> {
+  const parsed = parseCallJson(
+    await line(at, "  arguments as JSON > ", visibleJson(JSON.stringify(request.arguments))),
+  );
+  if (!parsed.ok || !isJsonObject(parsed.value)) return { problem: "The arguments must be one JSON object." };
+  const answer = { approved: true, arguments: parsed.value };
+  const issues = await misfitOf(parsed.value, request);
+  return issues === undefined ? { answer } : { problem: `The arguments do not match: ${asSentence(issues)}` };
 }
 
 /** The time without typing before a question counts: nobody reads a question and answers it faster. */
@@ -170,11 +185,6 @@ function answerOf(said: string, { request: { open = [] }, others }: Asked): Answ
   const no = /^no?(?:\s+(.*))?$/.exec(said);
   if (no === null) return undefined;
   return { approved: false, reason: no[1] ?? "the person at the terminal said no" };
-}
-
-function readArguments(text: string): Approval | undefined {
-  const parsed = parseCallJson(text);
-  return parsed.ok && isJsonObject(parsed.value) ? { approved: true, arguments: parsed.value } : undefined;
 }
 
 /** The screen that shows pages. */

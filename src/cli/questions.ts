@@ -1,3 +1,4 @@
+import { durableRuns } from "../adapters/durable-runs.ts";
 import type { QuestionAnswer, RunStore, WaitingQuestion } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
 import { parseCallJson } from "../util/call-json.ts";
@@ -62,11 +63,12 @@ export async function answerQuestions(
 ): Promise<ExitCode> {
   await using store = await knownStore(flags);
   if (keys.length > 1) checkSeveral(flags);
+  const runs = durableRuns({ store });
   const questions: WaitingQuestion[] = [];
   for (const key of keys.length === 0 ? [undefined] : new Set(keys))
     questions.push(await questionAt(store, runId, key));
   for (const { key, request } of questions) {
-    await store.answer(runId, key, answerTo(request, approved, flags));
+    await runs.answer(runId, key, answerTo(request, approved, flags));
     const told = { type: "answered", runId, key, approved };
     const text = `${approved ? "approved" : "denied"}: ${request.tool} of ${runId}\n`;
     await processOutput.answer(flags.json === true ? jsonLine(told) : printable(text));

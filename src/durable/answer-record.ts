@@ -1,11 +1,11 @@
-import { readAnswer, type KeptAnswer, wrongFree } from "../call/ask.ts";
+import { misfitOf, readAnswer, type KeptAnswer, wrongFree } from "../call/ask.ts";
 import type { KeptSettlement } from "../call/lost.ts";
 import { checkArguments } from "../error/check-shape.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import type { Approval } from "../run/approval.ts";
 import { number, object, optional, string } from "../util/shape.ts";
 import { checked } from "./check-given.ts";
-import type { QuestionAnswer, StoredRun, WaitingQuestion } from "./run-store.ts";
+import type { QuestionAnswer, RunStore, WaitingQuestion } from "./run-store.ts";
 
 /**
  * The JSON text of the record that answers a question, for stores of your own.
@@ -59,6 +59,23 @@ const questionShape = object(
   "a question that waits",
 );
 
+/**
+ * Refuses arguments of a person that do not match the input schema in the question. The call is judged again before it runs; here the person can still correct them.
+ *
+ * @throws WritError `edit-invalid`
+ */
+export async function checkEdit(
+  { id, key }: { readonly id: string; readonly key: string },
+  { approved, arguments: edited, hash }: QuestionAnswer,
+  store: Pick<RunStore, "questions">,
+): Promise<void> {
+  if (!approved || edited === undefined) return;
+  const question = (await store.questions(id)).find((one) => one.key === key && one.request.hash === hash);
+  const issues = question === undefined ? undefined : await misfitOf(edited, question.request);
+  if (issues !== undefined)
+    throw new WritError("edit-invalid", { id, key, tool: question?.request.tool ?? "", issues });
+}
+
 /** A yes that leaves open what may not be is refused, and not kept as a no. @throws WritError `question-closed` */
 function checkOpen(
   { id, key, request: { tool, open } }: Pick<WaitingQuestion, "key" | "request"> & { readonly id: string },
@@ -80,7 +97,7 @@ export function notWaiting(id: string, key: string, json: unknown): WritError {
 export async function answerError(
   error: unknown,
   id: string,
-  store: { readonly read: (id: string) => Promise<StoredRun | undefined> },
+  store: Pick<RunStore, "read">,
 ): Promise<unknown> {
   if (!isWritError(error, "question-unknown")) return error;
   return (await store.read(id))?.status === "moved" ? new WritError("run-moved", { id }) : error;

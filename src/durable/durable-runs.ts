@@ -7,7 +7,7 @@ import { cancelRun } from "./cancel.ts";
 import { checked, checkedId, readErased } from "./check-given.ts";
 import type { DurableOptions } from "./durable-options.ts";
 import { type FollowOptions, followRun, replayRun } from "./follow.ts";
-import { answerError } from "./answer-record.ts";
+import { answerError, checkEdit } from "./answer-record.ts";
 import { type RunForkOptions, forkOf } from "./fork.ts";
 import { newRunOf, sameRun, type StartOptions } from "./new-run.ts";
 import type {
@@ -52,7 +52,7 @@ export interface DurableRuns {
    *
    * @throws WritError `question-unknown` if nothing waits there; `run-moved`; `question-answered` if somebody has answered; `question-expired` if its time is over;
    * `question-changed` for another hash; `question-forbidden` if `by` may not answer; `question-stale` if another policy asked than that of the run's agent,
-   * if this process has that agent, or than the one that `policy` names
+   * if this process has that agent, or than the one that `policy` names; `edit-invalid` for arguments that do not match the tool's input schema
    */
   answer(id: string, key: string, answer: QuestionAnswer): Promise<void>;
   /**
@@ -162,6 +162,7 @@ function runsOf(options: DurableOptions, host: Host): DurableRuns {
     wakeAfter(run, { ...options, host }).catch(() => undefined);
   async function answer(id: string, key: string, given: QuestionAnswer): Promise<void> {
     if (checked("answer", given).approved) await checkPolicy(id, key, { ...options, host });
+    await checkEdit({ id, key }, given, store);
     await store.answer(id, key, given).catch(async (error: unknown) => {
       throw await answerError(error, id, store);
     });

@@ -32,6 +32,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "download-busy": { message: "Another process is fetching {name} right now.", hint: "Wait for it. If there is none, remove the file {path} and try again.", retryable: true },
   "download-failed": { message: "Cannot download {name} from any source: {reason}", hint: "Check the network, or put the file there by hand: {path}", retryable: true },
   "driver-failed": { message: "The driver \"{driver}\" failed: {reason}", hint: "Correct its `decide` or `read`: it must return a reading, `{ type: \"calls\", calls }` or `{ type: \"final\", content }`. The error that it threw is the cause.", retryable: false },
+  "edit-invalid": { message: "The arguments in the answer about \"{tool}\" of the run \"{id}\" at \"{key}\" do not match its input schema: {issues}", hint: "Correct the arguments and answer again: the question still waits, with the schema in `inputSchema`. Nothing was approved.", retryable: false },
   "enforcement-unavailable": { message: "Tool '{tool}' is not trusted, and nothing on this machine can isolate it: {reason}", hint: "Install bubblewrap (Linux), or say why the tool may run without: `allowUnenforced: \"reason\"`. The reason is part of every trace.", retryable: false },
   "eval-cases-invalid": { message: "There are cases that cannot be run: {problems}", hint: "Correct them; no case has run yet. docs/eval-agent.md has the fields of a case.", retryable: false },
   "eval-policy-invalid": { message: "The policy file {path} cannot be used: in {field}, {reason}.", hint: "Correct it. It is a policy as JSON; `writ policy draft <file>` prints one to start from.", retryable: false },
@@ -199,6 +200,7 @@ export interface ErrorData {
   "download-busy": { name: string | number; path: string | number };
   "download-failed": { name: string | number; path: string | number; reason: string | number };
   "driver-failed": { driver: string | number; reason: string | number };
+  "edit-invalid": { id: string | number; issues: string | number; key: string | number; tool: string | number };
   "enforcement-unavailable": { reason: string | number; tool: string | number };
   "eval-cases-invalid": { problems: string | number };
   "eval-policy-invalid": { field: string | number; path: string | number; reason: string | number };

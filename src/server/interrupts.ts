@@ -24,7 +24,7 @@ export function interruptOf(
   toolCallId: string | undefined,
 ): JsonObject {
   const { until, request } = question;
-  const { tool, arguments: args, rule, reason: message, effect, path, links } = request;
+  const { tool, arguments: args, rule, reason: message, effect, path, links, inputSchema } = request;
   const reason = reasonOf(question);
   const schema = schemas[reason];
   return {
@@ -34,7 +34,15 @@ export function interruptOf(
     ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(schema === undefined ? {} : { responseSchema: schema }),
     ...(until === undefined ? {} : { expiresAt: new Date(until).toISOString() }),
-    metadata: { tool, arguments: args, rule, effect, path: [...path], links: [...links] },
+    metadata: {
+      tool,
+      arguments: args,
+      rule,
+      effect,
+      path: [...path],
+      links: [...links],
+      ...(inputSchema === undefined ? {} : { inputSchema }),
+    },
   };
 }
 

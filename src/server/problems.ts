@@ -32,6 +32,7 @@ const statuses: { readonly [Code in ErrorCode]?: number } = {
   "run-exists": 409,
   "run-claimed": 409,
   "run-moved": 409,
+  "edit-invalid": 400,
   "session-busy": 409,
   "request-slow": 408,
   "request-too-large": 413,

@@ -261,7 +261,7 @@ export const questions: JsonSchema = listIn("questions", {
     request: {
       type: "object",
       description:
-        "The call with its arguments, where each value comes from, and its hash; `waitsFor` where its tool waits for a signal or a time",
+        "The call with its arguments, where each value comes from, its hash, and the `inputSchema` for a form; `waitsFor` where its tool waits for a signal or a time",
     },
   },
   required: ["runId", "key", "since", "request"],

@@ -110,6 +110,7 @@ describe("the question", () => {
         intent: { text: "Pay my debts", hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
         links: [],
         show: expect.any(Array),
+        inputSchema: expect.objectContaining({ type: "object", required: ["to", "amount"] }),
         hash: expect.stringMatching(/^[0-9a-f]{64}$/),
         path: ["clerk"],
         policy: expect.stringMatching(/^[0-9a-f]{64}$/),

@@ -122,7 +122,17 @@ async function atTerminal(
 describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
   it("asks a person: for the run, what is no answer, with other arguments, no with a reason [Y20]", async () => {
     // Ctrl-U takes out what the line holds.
-    const answers = ["r", "perhaps", "e", "{", "e", '\u0015{"to":"bob","euro":1}', "n too much"];
+    const answers = [
+      "r",
+      "perhaps",
+      "e",
+      "{",
+      "e",
+      '\u0015{"to":"bob","euro":"1"}',
+      "e",
+      '\u0015{"to":"bob","euro":1}',
+      "n too much",
+    ];
     const { text, code } = await atTerminal(
       file,
       answers.map((answer) => ({
@@ -134,6 +144,7 @@ describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
     expect(text).toContain('to: "ada"  (you did not say it)');
     expect(text).toContain("That is not one of the answers. Nothing was decided.");
     expect(text).toContain("The arguments must be one JSON object. Nothing was decided.");
+    expect(text).toMatch(/The arguments do not match: euro\b.* number.*\. Nothing was decided\./);
     expect(text).toContain("paid bob 1");
     expect(text).toContain("denied: too much");
     expect(text.match(/needs your approval/g)).toHaveLength(3); // the fourth call is the first again

@@ -4,11 +4,10 @@ import { join } from "node:path";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { UIMessage } from "ai";
 import { expect, onTestFinished } from "vitest";
-import { agent, type AgentEvent, type Model } from "../../src/index.ts";
+import { agent, type AgentEvent, type Model, tool } from "../../src/index.ts";
 import type { WaitingQuestion } from "../../src/durable.ts";
 import { hashToken, serve, type Server, type ServeOptions } from "../../src/server.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
-import { fakeTool } from "../../src/testing.ts";
 
 /** Two callers: one may use all agents, the other the talker alone. */
 export const principals = [
@@ -45,9 +44,14 @@ export const payer = (paid: unknown[] = []) =>
         ? "Paid."
         : { calls: [{ name: "pay", arguments: { to: "Ada" } }] },
     tools: [
-      fakeTool("pay", (args: unknown) => {
-        paid.push(args);
-        return "paid";
+      tool({
+        name: "pay",
+        description: "Pays",
+        inputSchema: { type: "object", properties: { to: { type: "string" } } },
+        execute: (args) => {
+          paid.push(args);
+          return "paid";
+        },
       }),
     ],
     policy: () => ({ verdict: "ask", rule: "money", reason: "money leaves" }),

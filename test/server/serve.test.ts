@@ -109,6 +109,10 @@ describe("a run over HTTP", () => {
       status: 409,
       code: "question-closed",
     });
+    expect(await answer({ arguments: { to: 5 } })).toMatchObject({ status: 400, code: "edit-invalid" });
+    expect(await answer({ arguments: { to: 5 }, hash: "another" })).toMatchObject({
+      code: "question-changed",
+    });
     expect(await answer({ arguments: { to: "Grace" } })).toEqual({ status: 204 });
     expect(await answer({})).toMatchObject({ status: 409, code: "question-answered" });
     expect((await heard).at(-1)).toMatchObject({

@@ -83,6 +83,7 @@ export class Elicitations {
       intent: { text: around.intent.text, hash: around.intent.hash },
       links: [],
       show: [],
+      inputSchema: schema,
       hash: hash("sha256", JSON.stringify([this.server, tool, message, schema]), "hex"),
       path: [...agents, agent],
       policy: "",

@@ -31,6 +31,11 @@ export interface ApprovalRequest extends Pick<
   readonly show: readonly string[];
   /** The arguments that an answer for the run may leave open (`free`); left out if there are none. */
   readonly open?: readonly string[];
+  /**
+   * The JSON Schema of the arguments, for a form: arguments in an answer must match it. Left out where there is nothing to edit, and in questions that an
+   * earlier version asked.
+   */
+  readonly inputSchema?: JsonObject;
   /** A fingerprint of the tool and its exact arguments: an approval holds for this call only. */
   readonly hash: string;
   /** The agents around the call, outermost first, ending with its own. */
@@ -58,7 +63,7 @@ export interface ApprovalValue {
 export function approvalRequest(
   request: CallRequest,
   decision: Decision,
-  at: Pick<ApprovalRequest, "hash" | "path" | "policy">,
+  at: Pick<ApprovalRequest, "hash" | "path" | "policy" | "inputSchema">,
 ): ApprovalRequest {
   const { agent, skill, turn, callId, tool, effect, arguments: args, knows } = request;
   const show = decision.evidence?.show ?? [];
