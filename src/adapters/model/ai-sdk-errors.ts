@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { causesOf } from "../../error/causes.ts";
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 import { StreamFailure } from "./ai-sdk-stream.ts";
@@ -16,6 +17,8 @@ import {
   saysNoNativeTools,
   unknownCallers,
 } from "./server-errors.ts";
+import { fits, record } from "../../util/shape.ts";
+import { type KeyScrub, keyScrub } from "./without-keys.ts";
 
 /** The model that was asked, and whether the request had tools. */
 export interface AskedModel {
@@ -144,4 +147,29 @@ function keyFrom(provider: string, { name }: ErrorFields): string {
   if (about === undefined) return `${object}: its \`apiKey\`, or the environment variable it reads`;
   const found = name === "AI_LoadAPIKeyError" ? undefined : keyOf(about)?.from;
   return `${found ?? about.keys[0]}, or the \`apiKey\` of ${object} where one was given`;
+}
+
+/** Takes the keys of a model's requests out of texts: those in the headers that its package would send, and in the variables of its provider. */
+export async function modelKeyScrub(model: { readonly provider: string }): Promise<KeyScrub> {
+  const ofVariables = hostedAs(model.provider)?.keys.map((name) => [name, process.env[name] ?? ""] as const);
+  const headers = Object.entries(await headersOf(model)).filter(
+    (header): header is [string, string] => typeof header[1] === "string",
+  );
+  return keyScrub([...(ofVariables ?? []), ...headers]);
+}
+
+/** The headers in the configuration that packages keep with a model, if they are known at once: to fetch a new key would delay the error. */
+async function headersOf(model: object): Promise<Readonly<Record<string, unknown>>> {
+  const config: unknown = "config" in model ? model.config : undefined;
+  if (!fits(record, config)) return {};
+  try {
+    const { headers } = config;
+    const known: unknown = await Promise.race([
+      typeof headers === "function" ? headers() : headers,
+      setImmediate(),
+    ]);
+    return fits(record, known) ? known : {};
+  } catch {
+    return {};
+  }
 }
