@@ -17,7 +17,6 @@ import {
   saysNoNativeTools,
   unknownCallers,
 } from "./server-errors.ts";
-import { fits, record } from "../../util/shape.ts";
 import { type KeyScrub, keyScrub } from "./without-keys.ts";
 
 /** The model that was asked, and whether the request had tools. */
@@ -149,26 +148,27 @@ function keyFrom(provider: string, { name }: ErrorFields): string {
   return `${found ?? about.keys[0]}, or the \`apiKey\` of ${object} where one was given`;
 }
 
-/** Takes the keys of a model's requests out of texts: those in the headers that its package would send, and in the variables of its provider. */
-export async function modelKeyScrub(model: { readonly provider: string }): Promise<KeyScrub> {
-  const ofVariables = hostedAs(model.provider)?.keys.map((name) => [name, process.env[name] ?? ""] as const);
-  const headers = Object.entries(await headersOf(model)).filter(
-    (header): header is [string, string] => typeof header[1] === "string",
-  );
-  return keyScrub([...(ofVariables ?? []), ...headers]);
+/** A model of a package, with the configuration that most packages keep with it. */
+interface ConfiguredModel {
+  readonly provider: string;
+  readonly config?: { readonly headers?: unknown };
+}
+
+/** Takes the keys of a model's requests out of texts: those in the headers that its package sends, and in the variables of its provider. */
+export async function modelKeyScrub({ provider, config }: ConfiguredModel): Promise<KeyScrub> {
+  const variables = hostedAs(provider)?.keys ?? [];
+  return keyScrub([
+    ...variables.map((name) => [name, process.env[name]] as const),
+    ...Object.entries(await headersIn(config)),
+  ]);
 }
 
 /** The headers in the configuration that packages keep with a model, if they are known at once: to fetch a new key would delay the error. */
-async function headersOf(model: object): Promise<Readonly<Record<string, unknown>>> {
-  const config: unknown = "config" in model ? model.config : undefined;
-  if (!fits(record, config)) return {};
+async function headersIn(config: ConfiguredModel["config"]): Promise<object> {
   try {
-    const { headers } = config;
-    const known: unknown = await Promise.race([
-      typeof headers === "function" ? headers() : headers,
-      setImmediate(),
-    ]);
-    return fits(record, known) ? known : {};
+    const headers = config?.headers;
+    const known = typeof headers === "function" ? headers() : headers;
+    return Object(await Promise.race([known, setImmediate()]));
   } catch {
     return {};
   }

@@ -11,11 +11,11 @@ const shortest = 8;
 export type KeyScrub = (text: string) => string;
 
 /** The function that takes the keys among the fields of a request out of its server's words of failure: some servers repeat them, and these words are told, kept and shown. */
-export function keyScrub(sent: Iterable<readonly [string, string]>): KeyScrub {
-  const keys = [...sent].flatMap(([name, value]) =>
-    withKey.test(name) ? [value.trim().replace(/^(?:Bearer|Basic) +/i, "")] : [],
-  );
-  const found = keys.filter((key) => key.length >= shortest);
+export function keyScrub(sent: Iterable<readonly [string, unknown]>): KeyScrub {
+  const found = [...sent].flatMap(([name, value]) => {
+    const key = typeof value === "string" ? value.trim().replace(/^(?:Bearer|Basic) +/i, "") : "";
+    return withKey.test(name) && key.length >= shortest ? [key] : [];
+  });
   return (text) => found.reduce((told, key) => told.replaceAll(key, "[key]"), text);
 }
 

@@ -6,11 +6,14 @@ import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { a2aTool } from "../../../src/adapters/a2a/a2a.ts";
+import { connectMcp } from "../../../src/adapters/mcp/tools.ts";
 import { aiSdk } from "../../../src/adapters/model/ai-sdk.ts";
 import { ollama, ollamaModels } from "../../../src/adapters/model/ollama.ts";
 import { openaiCompatible } from "../../../src/adapters/model/openai-compatible.ts";
 import { agent } from "../../../src/index.ts";
 import type { Model } from "../../../src/model/model.ts";
+import { scripted } from "../../../src/testing.ts";
 
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -93,6 +96,32 @@ describe("a server that repeats the key it was sent is told without it, in error
   });
 });
 
+describe("a server of tools, or an agent, that repeats the token it was sent is told without it", () => {
+  const headers = { authorization: `Bearer ${key}` };
+
+  it.each([400, 404])("an MCP server, with the status %s", async (status) => {
+    const url = await place(status, said);
+    const error: unknown = await connectMcp({ name: "notes", url, headers }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({ message: expect.stringContaining("Incorrect API key: [key]") as string });
+    expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(key);
+  });
+
+  it("an agent by A2A", async () => {
+    const card = {
+      supportedInterfaces: [{ url: "URL", protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+    };
+    const url = await place(400, said, card);
+    const travel = a2aTool({ name: "travel", url, description: "Finds trains", headers, effect: "read" });
+    const model = scripted([{ calls: [{ name: "a2a/travel", arguments: { message: "Hi" } }] }, "Done."]);
+    const { calls } = await agent({ name: "a", model, tools: [travel] }).run("x");
+    expect(calls[0]).toMatchObject({ status: "error" });
+    expect(inspect(calls, { depth: 20 })).not.toContain(key);
+    expect(inspect(calls, { depth: 20 })).toContain("[key]");
+  });
+});
+
 it("an error without the key keeps its cause as it came", async () => {
   const url = await place(400, JSON.stringify({ error: { message: "no" } }));
   const run = agent({ name: "a", model: ofOpenai(url), retry: false }).run("x");
@@ -100,10 +129,16 @@ it("an error without the key keeps its cause as it came", async () => {
   expect(error).toMatchObject({ cause: { name: "AI_APICallError", statusCode: 400 } });
 });
 
-async function place(status: number, body: string): Promise<string> {
+/** A server that answers each request so; where it is an agent's, one for its card with that. */
+async function place(status: number, body: string, card?: object): Promise<string> {
   const type = body.startsWith("data:") ? "text/event-stream" : "application/json";
   const server = createServer((request, response) => {
-    request.resume().on("end", () => response.writeHead(status, { "content-type": type }).end(body));
+    request.resume().on("end", () => {
+      if (card === undefined || request.method !== "GET")
+        return response.writeHead(status, { "content-type": type }).end(body);
+      const text = JSON.stringify(card).replace("URL", `http://${request.headers.host ?? ""}/`);
+      return response.writeHead(200, { "content-type": "application/json" }).end(text);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
