@@ -1,9 +1,11 @@
+import { keyScrub, refusalWithoutKeys } from "./model/without-keys.ts";
+
 /** The most bytes of an answer, or of one message of an event stream: more than any message needs. */
 const maxBytes = 10_000_000;
 
 /**
  * Makes a function that sends a request, follows no redirect by itself, and stops reading an answer that is too long. The author's headers are sent to one
- * origin only: a sign-in asks others.
+ * origin only: a sign-in asks others. A refusal comes without the keys that were sent.
  */
 export function boundedFetch(
   origin: string,
@@ -13,17 +15,21 @@ export function boundedFetch(
     const headers = new Headers(init?.headers);
     if (new URL(url).origin === origin)
       for (const [name, value] of Object.entries(own)) headers.set(name, value);
-    return boundedResponse(await fetch(url, { ...init, headers, redirect: "manual" }));
+    const response = await fetch(url, { ...init, headers, redirect: "manual" });
+    return boundedResponse(
+      response.ok ? response : await refusalWithoutKeys(response, keyScrub(headers)),
+      response.url,
+    );
   };
 }
 
-function boundedResponse(response: Response): Response {
+function boundedResponse(response: Response, url: string): Response {
   if (response.body === null) return response;
   const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
   const { status, statusText, headers } = response;
   const body = response.body.pipeThrough(bounded(isStream));
   const read = new Response(body, { status, statusText, headers });
-  Object.defineProperty(read, "url", { value: response.url });
+  Object.defineProperty(read, "url", { value: url });
   return read;
 }
 

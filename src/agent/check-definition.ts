@@ -4,6 +4,7 @@ import { readResult } from "../tool/read-result.ts";
 import { eventTypes, isEventType } from "../event/event.ts";
 import { guarded, strict } from "../policy/study/guarded.ts";
 import { policy } from "../policy/study/policy.ts";
+import { labelShape } from "../message/message-shape.ts";
 import { settingShapes, toolChoiceShape } from "../model/setting-shapes.ts";
 import { patienceShapes } from "../model/patience.ts";
 import { checkedRetry } from "../model/retry.ts";
@@ -201,6 +202,7 @@ const runShapes: Readonly<Record<string, Shape<unknown>>> = {
   tools: listOf(string, "a list of names"),
   instructions: string,
   intent: string,
+  label: labelShape,
   ceiling: capabilities,
   account,
   accept: listOf(oneOf(...recordParts), `a list of ${recordParts.join(", ")}`),

@@ -144,9 +144,9 @@ export function gateOf(
  * The question as a message to the model. Its label says whether a model wrote it, and whether the caller named
  * the user's words separately.
  */
-export function askedMessage({ input, asked, base }: Questioned, { intent }: RunOptions): UserMessage {
+export function askedMessage({ input, asked, base }: Questioned, options: RunOptions): UserMessage {
   const message = asked?.message ?? userMessage(contentText(input));
-  const own = inputLabel(base, intent);
+  const own = inputLabel(base, options);
   const label = message.label === undefined ? own : joinLabels(message.label, own);
   return label === trustedLabel ? message : { ...message, label };
 }
@@ -159,10 +159,11 @@ interface Questioned {
 
 /**
  * The label of a run's input: from the user, from the run around it, or, if the caller named the user's words
- * separately, from the caller.
+ * separately, from the caller; joined with the label that the caller gives it.
  */
-export function inputLabel({ parent, around }: RunFrame, intent: string | undefined): Label {
-  if (around !== undefined)
-    return joinLabels(around.label, { ...trustedLabel, sources: [`agent/${parent?.agent ?? "around"}`] });
-  return intent === undefined ? trustedLabel : untrustedFrom("input");
+export function inputLabel({ parent, around }: RunFrame, { intent, label }: RunOptions): Label {
+  const outer = { ...trustedLabel, sources: [`agent/${parent?.agent ?? "around"}`] };
+  const plain = intent === undefined ? trustedLabel : untrustedFrom("input");
+  const own = around === undefined ? plain : joinLabels(around.label, outer);
+  return label === undefined ? own : joinLabels(own, label);
 }

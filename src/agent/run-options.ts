@@ -1,5 +1,6 @@
 import type { AgentEvent } from "../event/event.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { Label } from "../message/label.ts";
 import type { RetryPace } from "../model/retry.ts";
 import type { Account } from "../policy/account/account.ts";
 import type { RecordPart } from "../journal/parts.ts";
@@ -45,6 +46,8 @@ export interface RunOptions {
    * the intent of that run.
    */
   readonly intent?: string;
+  /** The label of the input, if it is not the user's alone, or not for everybody. It is joined with the label that the input has without it. */
+  readonly label?: Label;
   /** The most capabilities that this run may use, even if the agent grants more. */
   readonly ceiling?: readonly Capability[];
   /**

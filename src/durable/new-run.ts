@@ -6,6 +6,7 @@ import { checkRunTools } from "../agent/check-definition.ts";
 import { aboutOf, type Runnable } from "../agent/runnable.ts";
 import { closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
+import type { RunOptions } from "../agent/run-options.ts";
 import type { Host } from "../journal/host.ts";
 import { handedOver } from "../run/secrets.ts";
 import type { Capability } from "../tool/capability.ts";
@@ -92,11 +93,13 @@ export async function newRunOf<Input>(
 function keptOptions(
   { id: _id, session: _session, whenWaiting, intent, ...others }: StartOptions,
   { powers }: Pick<Host, "powers">,
-): StartOptions {
-  const said = intent ?? powers?.current()?.from?.intent.text;
+): StartOptions & Pick<RunOptions, "label"> {
+  const around = powers?.current()?.from;
+  const said = intent ?? around?.intent.text;
   return {
     ...others,
     ...(said === undefined ? {} : { intent: said }),
+    ...(around === undefined ? {} : { label: around.label }),
     ...(whenWaiting === "after" ? { whenWaiting } : {}),
   };
 }
@@ -127,9 +130,14 @@ function plain(given: unknown, name: string): Json {
 
 const parts = ["agent", "input", "session", "options"] as const;
 
-/** The run stored under an id, if it is the wanted one. @throws WritError `run-differs` */
+/** The run stored under an id, if it is the wanted one. A call that starts it again may have read more since. @throws WritError `run-differs` */
 export function sameRun(wanted: NewRun, stored: StoredRun): StoredRun {
-  const part = parts.find((each) => !sameJson(wanted[each] ?? null, stored[each] ?? null));
+  const [one, other] = [withoutLabel(wanted), withoutLabel(stored)];
+  const part = parts.find((each) => !sameJson(one[each] ?? null, other[each] ?? null));
   if (part === undefined) return stored;
   throw new WritError("run-differs", { id: wanted.id, part });
+}
+
+function withoutLabel({ options: { label: _label, ...options }, ...run }: NewRun): NewRun {
+  return { ...run, options };
 }

@@ -25,7 +25,9 @@ export const filePart: Shape<FilePart> = object(
 );
 const sent = shapeOf("the arguments of a call", (value) => value !== undefined);
 
-const label = optional(shapeOf("a label, like { integrity, secrecy, sources }", isLabel));
+/** A whole label. */
+export const labelShape: Shape<unknown> = shapeOf("a label, like { integrity, secrecy, sources }", isLabel);
+const label = optional(labelShape);
 const files = optional(list(filePart, "a list of files"));
 const offers = optional(list(string, "a list of names"));
 const result = {

@@ -82,13 +82,14 @@ export function toldProgress(value: Json, where: Where): Json {
  */
 export function errorWithoutSecrets(thrown: unknown, where: Where): unknown {
   const scrub = scrubOf(where);
-  return scrub === undefined ? thrown : cleanError(thrown, scrub, 0);
+  return scrub === undefined ? thrown : cleanError(thrown, scrub);
 }
 
 /** The longest chain of causes that is kept. */
 const deepest = 16;
 
-function cleanError(thrown: unknown, scrub: Scrub, depth: number): unknown {
+/** The same by a function that takes them out of a text. */
+export function cleanError(thrown: unknown, scrub: Scrub, depth = 0): unknown {
   if (!holdsSecret(thrown, scrub)) return thrown;
   const words = scrub(messageOf(thrown));
   try {

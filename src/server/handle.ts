@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
-import { type Json, type JsonObject, parseJson } from "../util/json.ts";
+import { parseCallJson } from "../util/call-json.ts";
+import type { Json, JsonObject } from "../util/json.ts";
 import type { Caller } from "./callers.ts";
 import { type Bounds, boundedText, type Usages } from "./limits.ts";
 import { ownError, statusOf } from "./problems.ts";
@@ -83,9 +84,9 @@ function queryOf({ searchParams }: URL): JsonObject {
 export const isOwn = (failure: unknown, { signal }: Request): boolean =>
   statusOf(failure) === undefined && failure !== signal.reason;
 
-/** Reads an empty body as an empty object: a caller that cancels a run need not send anything. */
+/** Reads an empty body as an empty object: a caller that cancels a run need not send anything. A key that stands twice in one object is refused: which one is meant is open. */
 function readJson(text: string): Json {
-  const read = parseJson(text === "" ? "{}" : text);
+  const read = parseCallJson(text === "" ? "{}" : text);
   if (read.ok) return read.value;
   const reason = `it cannot be read as JSON: ${read.reason}`;
   throw new WritError("request-invalid", { where: "the body", reason }, { cause: new SyntaxError(reason) });

@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
+import { parseCallJson } from "../util/call-json.ts";
 import { exactJson } from "../util/json.ts";
 
 /** Bounds on the requests to a server. */
@@ -106,7 +107,8 @@ export async function boundedText(
 }
 
 /**
- * Reads a whole request as `boundedText` does, for a library that would wait without a bound, and would round large integers.
+ * Reads a whole request as `boundedText` does, for a library that would wait without a bound, would round large integers, and would take the later
+ * one of a key that stands twice.
  *
  * @throws WritError `request-too-large`, `request-slow`, `request-invalid`
  */
@@ -117,7 +119,10 @@ export async function wholeRequest(
 ): Promise<Request> {
   if (request.body === null) return request;
   const { url, method, headers, signal } = request;
-  const body = exactJson(await boundedText(request, bounds, host));
+  const text = await boundedText(request, bounds, host);
+  const read = parseCallJson(text);
+  if ("twice" in read) throw new WritError("request-invalid", { where: "the body", reason: read.reason });
+  const body = exactJson(text);
   return new Request(url, { method, headers, signal, body });
 }
 

@@ -3,7 +3,8 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { pipe } from "../../src/compose.ts";
 import { durableRuns, memoryRuns } from "../../src/durable.ts";
-import { agent, guarded, tool } from "../../src/index.ts";
+import { agent, guarded, skill, tool } from "../../src/index.ts";
+import type { Label } from "../../src/message/label.ts";
 import { scripted } from "../../src/testing.ts";
 
 const send = (sent: string[]) =>
@@ -71,5 +72,63 @@ it("a composition that a call starts has them too", async () => {
     tools: [start],
   });
   await outer.run("Begin");
-  expect((await runs.show("c"))?.options).toEqual({ intent: "Begin" });
+  expect((await runs.show("c"))?.options).toMatchObject({ intent: "Begin" });
+});
+
+const diary = tool({
+  name: "read_diary",
+  description: "The diary",
+  inputSchema: z.object({}),
+  effect: "read",
+  secrecy: "private",
+  execute: () => "Kim is ill",
+});
+const all = () => ({ verdict: "allow", rule: "all", reason: "" }) as const;
+const told = agent({ name: "told", model: () => "Yes." });
+const plain = agent({
+  name: "plain",
+  skills: [skill({ name: "say", description: "Says", trusted: true, execute: () => "Yes." })],
+});
+
+it.each([
+  ["an agent", told],
+  ["a plain skill", plain],
+  ["a composition", pipe(told, plain)],
+])(
+  "a durable run that a call starts has the label of the call, and a later start of it finds it: %s",
+  async (_, inner) => {
+    const runs = durableRuns({ store: memoryRuns(), agents: [inner] });
+    const start = tool({
+      name: "start",
+      description: "Starts",
+      inputSchema: z.object({ id: z.string() }),
+      effect: "write",
+      execute: async ({ id }) => (await runs.start(inner, "Is Kim ill?", { id })).id,
+    });
+    const begin = (id: string) => ({ name: "start", arguments: { id } });
+    const steps = [begin("before"), { name: "read_diary" }, begin("before"), begin("after")];
+    const model = scripted([...steps.map((call) => ({ calls: [call] })), "Done."]);
+    const { calls } = await agent({ name: "outer", model, tools: [diary, start], policy: all }).run("Begin");
+    expect(calls.map(({ status }) => status)).toEqual(["ok", "ok", "ok", "ok"]);
+    await using _working = runs.work();
+    await Promise.all(["before", "after"].map((id) => runs.result(id)));
+    expect((await runs.replay("before")).label).toMatchObject({ integrity: "untrusted", secrecy: "public" });
+    expect((await runs.replay("after")).label).toMatchObject({
+      integrity: "untrusted",
+      secrecy: "private",
+      sources: expect.arrayContaining(["input", "tool/read_diary"]) as string[],
+    });
+  },
+);
+
+it("a run takes the label of its input", async () => {
+  const label: Label = {
+    integrity: "trusted",
+    secrecy: { readers: ["kim@example.org"] },
+    sources: ["input"],
+  };
+  expect((await told.run("Am I ill?", { label })).label).toEqual(label);
+  await expect(told.run("x", { label: { secrecy: "private" } as never })).rejects.toMatchObject({
+    code: "definition-invalid",
+  });
 });

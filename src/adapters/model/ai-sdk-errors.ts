@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { causesOf } from "../../error/causes.ts";
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 import { StreamFailure } from "./ai-sdk-stream.ts";
@@ -16,6 +17,7 @@ import {
   saysNoNativeTools,
   unknownCallers,
 } from "./server-errors.ts";
+import { type KeyScrub, keyScrub } from "./without-keys.ts";
 
 /** The model that was asked, and whether the request had tools. */
 export interface AskedModel {
@@ -144,4 +146,30 @@ function keyFrom(provider: string, { name }: ErrorFields): string {
   if (about === undefined) return `${object}: its \`apiKey\`, or the environment variable it reads`;
   const found = name === "AI_LoadAPIKeyError" ? undefined : keyOf(about)?.from;
   return `${found ?? about.keys[0]}, or the \`apiKey\` of ${object} where one was given`;
+}
+
+/** A model of a package, with the configuration that most packages keep with it. */
+interface ConfiguredModel {
+  readonly provider: string;
+  readonly config?: { readonly headers?: unknown };
+}
+
+/** Takes the keys of a model's requests out of texts: those in the headers that its package sends, and in the variables of its provider. */
+export async function modelKeyScrub({ provider, config }: ConfiguredModel): Promise<KeyScrub> {
+  const variables = hostedAs(provider)?.keys ?? [];
+  return keyScrub([
+    ...variables.map((name) => [name, process.env[name]] as const),
+    ...Object.entries(await headersIn(config)),
+  ]);
+}
+
+/** The headers in the configuration that packages keep with a model, if they are known at once: to fetch a new key would delay the error. */
+async function headersIn(config: ConfiguredModel["config"]): Promise<object> {
+  try {
+    const headers = config?.headers;
+    const known = typeof headers === "function" ? headers() : headers;
+    return Object(await Promise.race([known, setImmediate()]));
+  } catch {
+    return {};
+  }
 }

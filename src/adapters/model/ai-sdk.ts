@@ -8,7 +8,7 @@ import { boolean, map, optional, record } from "../../util/shape.ts";
 import { streamParts } from "./ai-sdk-answer.ts";
 import { resultForms } from "./ai-sdk-bound.ts";
 import { withCacheMarks } from "./ai-sdk-cache.ts";
-import { packageFault, providerError } from "./ai-sdk-errors.ts";
+import { modelKeyScrub, packageFault, providerError } from "./ai-sdk-errors.ts";
 import { filesOf } from "./ai-sdk-files.ts";
 import { formatFeatures, formatOptions } from "./ai-sdk-format.ts";
 import { type AiSdkVersion, promptFor, type PromptMessage } from "./ai-sdk-prompt.ts";
@@ -19,6 +19,7 @@ import { abortErrorOf, mistakeOf, orAborted } from "./streams.ts";
 import { type AiSdkProviderTool, allowedOptions, toolChoiceOf, toolsOf } from "./ai-sdk-tools.ts";
 import { readsChunks } from "./ai-sdk-written.ts";
 import { tellWarnings } from "./ai-sdk-warnings.ts";
+import { errorWithoutKeys } from "./without-keys.ts";
 
 export { type AgentLanguageModel, type AgentModelOptions, asLanguageModel } from "./ai-sdk-agent.ts";
 export type { AiSdkProviderTool } from "./ai-sdk-tools.ts";
@@ -166,9 +167,13 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
       } catch (error) {
         if (signal.aborted) throw error instanceof Error ? error : abortErrorOf(signal);
         if (error instanceof Error && error.name === "AbortError") throw error;
-        const mistake = isWritError(error) ? undefined : mistakeOf(packageFault(error));
+        const scrub = await modelKeyScrub(model);
+        const mistake = isWritError(error) ? undefined : mistakeOf(packageFault(error), scrub);
         if (mistake === undefined)
-          throw providerError(error, { provider, model: modelId, hasTools: call.tools !== undefined });
+          throw errorWithoutKeys(
+            providerError(error, { provider, model: modelId, hasTools: call.tools !== undefined }),
+            scrub,
+          );
         yield mistake;
       }
     },

@@ -4,6 +4,7 @@ import { type Connection, type OllamaAddress, ollamaAddress } from "./ollama-add
 import { openClient } from "./ollama-client.ts";
 import { ollamaError } from "./ollama-errors.ts";
 import { withinOrigin } from "./within-origin.ts";
+import { errorWithoutKeys, keyScrub } from "./without-keys.ts";
 
 /**
  * A model that is installed on an Ollama server.
@@ -62,12 +63,9 @@ export async function ollamaModels(host?: string): Promise<readonly OllamaModel[
       return known === undefined ? model : { ...model, capabilities: known };
     });
   } catch (error) {
-    throw await ollamaError(error, {
-      model: "any",
-      url: asking.address.url,
-      installed: notAsked,
-      withTools: notAsked,
-    });
+    const { url, headers } = asking.address;
+    const asked = { model: "any", url, installed: notAsked, withTools: notAsked };
+    throw errorWithoutKeys(await ollamaError(error, asked), keyScrub(Object.entries(headers)));
   }
 }
 

@@ -17,6 +17,7 @@ import { toOllamaMessages, toOllamaTools } from "./ollama-messages.ts";
 import { capabilitiesOf, listModels } from "./ollama-models.ts";
 import { toDeltas, wholeReply } from "./ollama-reply.ts";
 import { stoppable } from "./streams.ts";
+import { keyScrub } from "./without-keys.ts";
 import { settingFields } from "./wire-fields.ts";
 
 /**
@@ -97,7 +98,8 @@ export function reply(
   const open = (stop: AbortSignal): Promise<AsyncIterable<Delta>> => send(source, request, stop);
   const errorOf = (thrown: unknown): Promise<Error> =>
     ollamaError(thrown, asked(source, streamOptions.signal));
-  return stoppable({ open, errorOf }, streamOptions);
+  const scrub = keyScrub(Object.entries(source.address.headers));
+  return stoppable({ open, errorOf, scrub }, streamOptions);
 }
 
 async function send(

@@ -11,6 +11,7 @@ import { askLlamaCpp, isFromLlamaCpp, modelNames, postChat } from "./openai-comp
 import { featuresOf, type OpenaiSource } from "./openai-compatible-source.ts";
 import { strictSchema } from "./openai-strict-schema.ts";
 import { stoppable } from "./streams.ts";
+import { keyScrub } from "./without-keys.ts";
 import { settingFields, type WireTool, wireTools } from "./wire-fields.ts";
 
 const defaultMaxReplyBytes = 16 * 1024 * 1024;
@@ -22,12 +23,13 @@ export function reply(
   streamOptions: StreamOptions,
 ): AsyncGenerator<Delta, void> {
   const { name: model, server } = source;
-  const { url } = server;
+  const { url, search, headers } = server;
   const hasTools = request.tools.length > 0;
   const models = (): ReturnType<typeof modelNames> => modelNames(server, streamOptions.signal);
   const open = (stop: AbortSignal): Promise<AsyncIterable<Delta>> => send(source, request, stop);
   const errorOf = (thrown: unknown): Promise<Error> => openaiError(thrown, { model, url, hasTools, models });
-  return stoppable({ open, errorOf }, streamOptions);
+  const scrub = keyScrub([...new URLSearchParams(search), ...Object.entries(headers)]);
+  return stoppable({ open, errorOf, scrub }, streamOptions);
 }
 
 async function send(

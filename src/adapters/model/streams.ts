@@ -2,19 +2,21 @@ import type { Delta, StreamOptions } from "../../model/model.ts";
 import { RefusedRequest } from "./http-reply.ts";
 import { kindOf } from "./fault-kind.ts";
 import type { ProviderFault } from "./provider-fault.ts";
+import { errorWithoutKeys, type KeyScrub } from "./without-keys.ts";
 
 /** A request to a server, with the function that sends it and the one that describes a fault. */
 export interface StoppableRequest {
   /** Sends the request. The given signal stops everything that it began. */
   readonly open: (stop: AbortSignal) => Promise<AsyncIterable<Delta>>;
   readonly errorOf: (thrown: unknown) => Promise<Error>;
+  readonly scrub: KeyScrub;
 }
 
 /**
  * The deltas of a reply. An abort ends them with its reason, whatever the connection throws then; a reader that leaves stops the request.
  */
 export async function* stoppable(
-  { open, errorOf }: StoppableRequest,
+  { open, errorOf, scrub }: StoppableRequest,
   { signal }: StreamOptions,
 ): AsyncGenerator<Delta, void> {
   if (signal.aborted) throw abortErrorOf(signal);
@@ -28,8 +30,8 @@ export async function* stoppable(
     }
   } catch (error) {
     if (signal.aborted) throw abortErrorOf(signal);
-    const mistake = error instanceof RefusedRequest ? mistakeOf(error.fault) : undefined;
-    if (mistake === undefined) throw await errorOf(error);
+    const mistake = error instanceof RefusedRequest ? mistakeOf(error.fault, scrub) : undefined;
+    if (mistake === undefined) throw errorWithoutKeys(await errorOf(error), scrub);
     yield mistake;
   } finally {
     signal.removeEventListener("abort", abort);
@@ -38,13 +40,13 @@ export async function* stoppable(
 }
 
 /** The end of a reply for a call that the provider could not read, which is a mistake of the model. */
-export function mistakeOf(fault: ProviderFault): Delta | undefined {
-  const { message: reason, written } = fault;
+export function mistakeOf(fault: ProviderFault, scrub: KeyScrub): Delta | undefined {
+  const { message, written } = fault;
   if (kindOf(fault) !== "mistake") return undefined;
   return {
     type: "end",
     finishReason: "error",
-    unreadable: { reason, ...(written !== undefined && { written }) },
+    unreadable: { reason: scrub(message), ...(written !== undefined && { written: scrub(written) }) },
   };
 }
 

@@ -1,5 +1,5 @@
 import { WritError } from "../../error/writ-error.ts";
-import { withoutKeys } from "./without-keys.ts";
+import { keyScrub, refusalWithoutKeys } from "./without-keys.ts";
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 5;
@@ -17,7 +17,7 @@ export function withinOrigin(send: typeof fetch): typeof fetch {
       const response = await send(followed === 0 ? input : url.href, { ...init, redirect: "manual" });
       const target = targetOf(response, url);
       if (target === undefined || followed === maxRedirects)
-        return response.ok ? response : withoutKeys(response, sentHeaders(input, init));
+        return response.ok ? response : refusalWithoutKeys(response, keyScrub(sentFields(url, input, init)));
       await response.body?.cancel();
       if (target.origin !== url.origin) throw redirected(url, target);
       url = target;
@@ -25,8 +25,12 @@ export function withinOrigin(send: typeof fetch): typeof fetch {
   };
 }
 
-const sentHeaders = (input: string | URL | Request, init: RequestInit | undefined): Headers =>
-  new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
+function sentFields(url: URL, ...[input, init]: Parameters<typeof fetch>): Iterable<[string, string]> {
+  return [
+    ...url.searchParams,
+    ...new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined)),
+  ];
+}
 
 function targetOf({ status, headers }: Response, url: URL): URL | undefined {
   const location = redirects.has(status) ? headers.get("location") : null;

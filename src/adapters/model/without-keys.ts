@@ -1,19 +1,39 @@
+import { inspect } from "node:util";
+import { cleanError } from "../../run/secrets.ts";
 import { beginningOf } from "./http-reply.ts";
 
-/** Headers that have a key of the sender. */
+/** Fields that have a key of the sender. */
 const withKey = /auth|key|token|secret/i;
 /** The length below which a value is not replaced: it would occur in unrelated texts. */
 const shortest = 8;
 
-/** A refusal without the keys that were sent: some servers repeat them, and its words are told, kept and shown. */
-export async function withoutKeys(response: Response, sent: Headers): Promise<Response> {
+/** Takes the keys of a request out of a text. */
+export type KeyScrub = (text: string) => string;
+
+/** The function that takes the keys among the fields of a request out of its server's words of failure: some servers repeat them, and these words are told, kept and shown. */
+export function keyScrub(sent: Iterable<readonly [string, unknown]>): KeyScrub {
+  const found = [...sent].flatMap(([name, value]) => {
+    const key = typeof value === "string" ? value.trim().replace(/^(?:Bearer|Basic) +/i, "") : "";
+    return withKey.test(name) && key.length >= shortest ? [key] : [];
+  });
+  return (text) => found.reduce((told, key) => told.replaceAll(key, "[key]"), text);
+}
+
+/** A refusal without the keys that were sent. */
+export async function refusalWithoutKeys(response: Response, scrub: KeyScrub): Promise<Response> {
   const { body, status, headers } = response;
-  const keys = [...sent].flatMap(([name, value]) =>
-    withKey.test(name) ? [value.replace(/^(?:Bearer|Basic) +/i, "")] : [],
-  );
-  const found = keys.filter((key) => key.length >= shortest);
-  if (body === null || found.length === 0) return response;
-  const clean = (text: string): string => found.reduce((told, key) => told.replaceAll(key, "[key]"), text);
-  const text = clean(await beginningOf(body));
-  return new Response(text, { status, statusText: clean(response.statusText), headers });
+  if (body === null) return response;
+  const text = scrub(await beginningOf(body));
+  return new Response(text, { status, statusText: scrub(response.statusText), headers });
+}
+
+/** An error without the keys that were sent, and its causes. One without keys stays as it is. */
+export function errorWithoutKeys(thrown: unknown, scrub: KeyScrub): unknown {
+  try {
+    const shown = inspect(thrown, { depth: 8, maxStringLength: Infinity });
+    if (scrub(shown) === shown) return thrown;
+  } catch {
+    // an error that cannot be looked at may have them
+  }
+  return cleanError(thrown, scrub);
 }

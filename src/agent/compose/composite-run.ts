@@ -89,7 +89,7 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
   const own = purse(parent?.purse, balance);
   const scope = { ...level, balance, purse: own, accounts, forward, outer: parent?.purse };
   const gate = gateOfComposite(given);
-  let label = inputLabel(base, options.intent);
+  let label = inputLabel(base, options);
   let usage = noUsage;
   let ledger = emptyLedger;
   const acts: Act[] = [];
