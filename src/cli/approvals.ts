@@ -103,7 +103,7 @@ async function line({ input, signal }: AskOptions, prompt: string, words = ""): 
   const lines = createInterface({ input, output: process.stderr });
   lines.on("SIGINT", () => {
     process.stderr.write("\n"); // the next message begins on a line of its own
-    process.emit("SIGINT");
+    process.emit("SIGINT", "SIGINT");
   });
   try {
     const answer = lines.question(prompt, { signal });
@@ -147,7 +147,7 @@ async function untilQuiet(input: ReadStream, signal: AbortSignal): Promise<void>
   let wasTyped: boolean;
   const drop = (keys: Buffer | string): void => {
     wasTyped = true;
-    if (keys.includes("\u0003")) process.emit("SIGINT"); // a raw terminal makes no signal of Ctrl-C
+    if (keys.includes("\u0003")) process.emit("SIGINT", "SIGINT"); // a raw terminal makes no signal of Ctrl-C
   };
   input.setRawMode(true).on("data", drop).resume();
   try {

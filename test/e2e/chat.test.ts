@@ -186,6 +186,11 @@ describe.skipIf(!hasTmux)("writ chat, at a terminal", () => {
     await terminal.shows("(n why) >");
     terminal.line("y");
     await terminal.shows(/^✓ 2 pay \{"to":"ada"\} = PAID ada {2}\d/m);
+    terminal.line("pay bob");
+    await terminal.shows("(n why) >", 2);
+    terminal.keys("C-c");
+    await terminal.shows("Stopped. The conversation so far is kept.");
+    await terminal.shows(/^>$/m);
     expect(terminal.screen()).toContain(
       "  pay (irreversible) needs your\n    approval: it changes something,\n    after data of strangers\n",
     );
