@@ -41,6 +41,7 @@ export function terminalApprove({ input, output, signal }: AskOptions): Approve 
         return await ask({ request, others, areListed }, { input, output, signal });
       } catch (error) {
         if (signal.aborted || !(error instanceof Error) || error.name !== "AbortError") throw error;
+        output.progress("\n"); // Ctrl-D ends no line
         return { approved: false, reason: "the person at the terminal ended the input" };
       }
     });

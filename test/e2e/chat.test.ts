@@ -167,6 +167,7 @@ describe.skipIf(!hasTmux)("writ chat, at a terminal", () => {
       await terminal.shows(/^>$/m);
       terminal.keys("C-d");
       expect(await terminal.exit()).toBe(0);
+      expect(terminal.screen()).toMatch(/^>\n\[ended/m); // what comes next has a line of its own
     }
     using terminal = open(...words);
     await terminal.shows("going on with chat: 1 question so far");

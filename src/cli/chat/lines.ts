@@ -47,6 +47,7 @@ export function typedLines(input: ReadStream, output: Output, history: readonly 
       let text = "";
       for (let prompt = "> "; ; prompt = "… ") {
         const next = await ask(prompt);
+        if (next.type === "end") output.progress("\n"); // Ctrl-D ends no line
         if (next.type !== "text") return next;
         text += next.text;
         if (!text.endsWith("\\")) return { type: "text", text };
