@@ -196,6 +196,8 @@ describe.skipIf(!hasTmux)("writ chat, at a terminal", () => {
       "  pay (irreversible) needs your\n    approval: it changes something,\n    after data of strangers\n",
     );
     await terminal.shows("Done for ada.");
+    terminal.line("/approve pay");
+    await terminal.shows(/^ {4}\/approve ask$/m);
     terminal.keys("C-d");
     expect(await terminal.exit()).toBe(0);
   });
