@@ -172,6 +172,9 @@ describe.skipIf(!hasTmux)("writ chat, at a terminal", () => {
     using terminal = open(...words);
     await terminal.shows("going on with chat: 1 question so far");
     await terminal.shows(/^>$/m);
+    terminal.keys("Up", "Enter");
+    await terminal.shows("You asked first\nand second, first\nand second.");
+    await terminal.shows(/^>$/m);
     terminal.line("third");
     await terminal.shows("third.");
     await terminal.shows(/^>$/m);

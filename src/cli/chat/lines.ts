@@ -66,9 +66,10 @@ function said(lines: Interface, output: Output): Promise<Said> {
     lines.close();
   };
   lines.on("line", (line) => {
-    typed.push(line);
+    typed.push(line.replaceAll("\r", "\n")); // the history of Node has returns between the lines of an input
+    const count = typed.length;
     setImmediate(() => {
-      if (lines.line === "" && typed.at(-1) === line) end({ type: "text", text: typed.join("\n") });
+      if (lines.line === "" && typed.length === count) end({ type: "text", text: typed.join("\n") });
     });
   });
   lines.on("close", () => resolve({ type: "end" }));
