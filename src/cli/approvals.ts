@@ -6,9 +6,8 @@ import type { AnswerHere, Approval, Approve } from "../run/approval.ts";
 import { parseCallJson } from "../util/call-json.ts";
 import { isJsonObject, visibleJson } from "../util/json.ts";
 import { visible } from "../util/visible.ts";
-import type { Output } from "./output.ts";
+import { type Output, say } from "./output.ts";
 import { questionText, showsAll, wholeText } from "./question-text.ts";
-import { fitted } from "./screen.ts";
 
 /** The terminal at which a person is asked. */
 export interface AskOptions {
@@ -67,7 +66,7 @@ const notArguments = "  The arguments must be one JSON object. Nothing was decid
 async function ask(asked: Asked, at: AskOptions): Promise<AnswerHere> {
   const { input, output, signal } = at;
   const { request } = asked;
-  output.progress(`${fitted(askedText(asked, output), output.screen)}\n`);
+  say(`${askedText(asked, output)}\n`, output);
   let isViewed = false;
   for (;;) {
     await untilQuiet(input, signal);
@@ -78,9 +77,9 @@ async function ask(asked: Asked, at: AskOptions): Promise<AnswerHere> {
     if (said === "v") {
       await view(wholeOf(asked), at);
       isViewed = true;
-    } else if (answer === undefined) output.progress(isEdit ? notArguments : notAnswer);
+    } else if (answer === undefined) say(isEdit ? notArguments : notAnswer, output);
     else if (isEdit || isViewed || meant.every(showsAll) || !answer.approved) return answer;
-    else output.progress("  Not all of it was shown: v shows it. Nothing was decided.\n");
+    else say("  Not all of it was shown: v shows it. Nothing was decided.\n", output);
   }
 }
 
