@@ -8,9 +8,8 @@ import { parseCallJson } from "../util/call-json.ts";
 import { asSentence } from "../util/as-sentence.ts";
 import { isJsonObject, visibleJson } from "../util/json.ts";
 import { visible } from "../util/visible.ts";
-import type { Output } from "./output.ts";
+import { type Output, say } from "./output.ts";
 import { questionText, showsAll, wholeText } from "./question-text.ts";
-import { fitted } from "./screen.ts";
 
 /** The terminal at which a person is asked. */
 export interface AskOptions {
@@ -43,6 +42,7 @@ export function terminalApprove({ input, output, signal }: AskOptions): Approve 
         return await ask({ request, others, areListed }, { input, output, signal });
       } catch (error) {
         if (signal.aborted || !(error instanceof Error) || error.name !== "AbortError") throw error;
+        output.progress("\n"); // Ctrl-D ends no line
         return { approved: false, reason: "the person at the terminal ended the input" };
       }
     });
@@ -67,7 +67,7 @@ const notAnswer = "  That is not one of the answers. Nothing was decided.\n";
 async function ask(asked: Asked, at: AskOptions): Promise<AnswerHere> {
   const { input, output, signal } = at;
   const { request } = asked;
-  output.progress(`${fitted(askedText(asked, output), output.screen)}\n`);
+  say(`${askedText(asked, output)}\n`, output);
   let isViewed = false;
   for (;;) {
     await untilQuiet(input, signal);
@@ -80,9 +80,15 @@ async function ask(asked: Asked, at: AskOptions): Promise<AnswerHere> {
       await view(wholeOf(asked), at);
       isViewed = true;
     } else if (answer === undefined)
-      output.progress(edit === undefined ? notAnswer : `  ${edit.problem} Nothing was decided.\n`);
+      say(
+        edit === undefined
+          ? notAnswer
+          : `  ${edit.problem} Nothing was decided.
+`,
+        output,
+      );
     else if (isEdit || isViewed || meant.every(showsAll) || !answer.approved) return answer;
-    else output.progress("  Not all of it was shown: v shows it. Nothing was decided.\n");
+    else say("  Not all of it was shown: v shows it. Nothing was decided.\n", output);
   }
 }
 
@@ -106,7 +112,7 @@ async function line({ input, signal }: AskOptions, prompt: string, words = ""): 
   const lines = createInterface({ input, output: process.stderr });
   lines.on("SIGINT", () => {
     process.stderr.write("\n"); // the next message begins on a line of its own
-    process.emit("SIGINT");
+    process.emit("SIGINT", "SIGINT");
   });
   try {
     const answer = lines.question(prompt, { signal });
@@ -162,7 +168,7 @@ async function untilQuiet(input: ReadStream, signal: AbortSignal): Promise<void>
   let wasTyped: boolean;
   const drop = (keys: Buffer | string): void => {
     wasTyped = true;
-    if (keys.includes("\u0003")) process.emit("SIGINT"); // a raw terminal makes no signal of Ctrl-C
+    if (keys.includes("\u0003")) process.emit("SIGINT", "SIGINT"); // a raw terminal makes no signal of Ctrl-C
   };
   input.setRawMode(true).on("data", drop).resume();
   try {

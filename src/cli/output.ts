@@ -2,7 +2,7 @@ import { isatty } from "node:tty";
 import { styleText } from "node:util";
 import { writeOut } from "../adapters/own-output.ts";
 import { visibleJson } from "../util/json.ts";
-import { processScreen, type Screen } from "./screen.ts";
+import { fitted, processScreen, type Screen } from "./screen.ts";
 
 /** The look of a piece of text. */
 export type Style = "bold" | "cyan" | "dim" | "green" | "red" | "yellow";
@@ -50,6 +50,11 @@ export const processOutput: Output = {
   style: (style, text) => styleText(style, text, { stream: process.stderr }),
   styleAnswer: (style, text) => styleText(style, text, { stream: process.stdout }),
 };
+
+/** Writes lines of the progress, broken between words where the terminal is narrower. */
+export function say(text: string, { progress, screen }: Output): void {
+  progress(fitted(text, screen));
+}
 
 const unsafe = /(?![\n\t])[\p{Cc}\u{202A}-\u{202E}\u{2066}-\u{2069}]/gu;
 

@@ -16,7 +16,7 @@ import { type ExitCode, exitCodes } from "./exit-code.ts";
 import type { PrintedEnd } from "./follow-run.ts";
 import { listenForInterrupts } from "./interrupts.ts";
 import type { AnyAgent } from "./load-agent.ts";
-import { jsonLine, oneLine, printable, processOutput, shellWord } from "./output.ts";
+import { jsonLine, oneLine, printable, processOutput, say, shellWord } from "./output.ts";
 import { type Format, printEnd, resultObject } from "./print-run.ts";
 import { printer } from "./printer.ts";
 import type { QuestionPart } from "./read-files.ts";
@@ -111,11 +111,8 @@ async function tellWaiting(
   const where = place === undefined ? "" : ` --store ${typed(place)}`;
   const questions = await store.questions(id);
   if (questions.length === 0)
-    processOutput.progress(
-      `${oneLine(id)} was handed over: \`npx writ work <file>${where}\` goes on with it.\n`,
-    );
-  for (const question of questions)
-    processOutput.progress(`${oneLine(id)} ${waitingText(question, where)}\n`);
+    say(`${oneLine(id)} was handed over: \`npx writ work <file>${where}\` goes on with it.\n`, processOutput);
+  for (const question of questions) say(`${oneLine(id)} ${waitingText(question, where)}\n`, processOutput);
   return exitCodes.suspended;
 }
 

@@ -75,14 +75,14 @@ export interface DurableRuns {
    * no call begins that may not happen twice. The session is told what the run did: by the worker that has it, otherwise here, if its agent and `sessions` are
    * here, otherwise where its next run begins. Returns the run: one that had ended before keeps its end.
    *
-   * @throws WritError `run-missing`
+   * @throws WritError `run-missing`, `run-moved`
    */
   cancel(id: string, reason?: string): Promise<StoredRun>;
   /**
    * Lets a run go on that failed or met a bound. Its effects stay done, and paid replies are not requested again. A run that was answered or
    * cancelled keeps its end.
    *
-   * @throws WritError `run-missing`
+   * @throws WritError `run-missing`, `run-moved`
    */
   retry(id: string): Promise<StoredRun>;
   /** The runs, latest first. @throws WritError `run-missing` if the run named in `before` is gone */
@@ -95,13 +95,14 @@ export interface DurableRuns {
    * The facts of a run by their `seq`: first the past ones, then each as it happens, wherever that is; the last is `run-end`. They come from the
    * records: nothing is done again, and the agent's observers are not called. With `inside`, facts of agents inside calls are included. Needs the run's agent.
    *
-   * @throws WritError `run-missing`, `run-agent-missing`; the reason of the signal
+   * @throws WritError `run-missing`, `run-moved`, `run-agent-missing`; the reason of the signal
    */
   events(id: string, options?: FollowOptions): AsyncGenerator<AgentEvent, void>;
   /**
    * The whole result of an ended run, with its transcript, from its records. Nothing is done again. Needs the agent of the run.
    *
-   * @throws WritError `run-missing`, `run-agent-missing`, `journal-ended` if the records do not reach the end of the run
+   * @throws WritError `run-missing`, `run-agent-missing`, `journal-ended` if the records do not reach the end of the run; the error of a
+   * run whose model failed, with its transcript
    */
   replay(id: string): Promise<RunResult<unknown>>;
   /**

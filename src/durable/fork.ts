@@ -54,7 +54,8 @@ export async function forkOf(
   const run = await store.read(from);
   if (run === undefined) throw new WritError("run-missing", { id: from });
   const ended = (await store.records(from)).filter(({ json }) => json !== undefined);
-  checkTurn(ended, { id: from, turn: beforeTurn });
+  const last = lastTurn(run, ended);
+  if (beforeTurn > last) throw new WritError("turn-missing", { id: from, turn: beforeTurn, last });
   const records = withResults(ended, { id: from, results });
   const name = agent?.name ?? run.agent;
   const copied = records
@@ -106,12 +107,12 @@ function isBefore(key: string, beforeTurn: number): boolean {
   );
 }
 
-function checkTurn(
-  records: readonly JournalRecord[],
-  { id, turn }: { readonly id: string; readonly turn: number },
-): void {
-  const last = Math.max(0, ...records.map(({ key }) => turnOf(key) ?? 0));
-  if (turn > last) throw new WritError("turn-missing", { id, turn, last });
+/** The last turn that the run has begun. A turn whose model failed has no record: the end of the run counts it. That of a composition counts those of its members. */
+function lastTurn({ end }: StoredRun, records: readonly JournalRecord[]): number {
+  const recorded = Math.max(0, ...records.map(({ key }) => turnOf(key) ?? 0));
+  const begun: unknown = JSON.parse(records.find(({ key }) => key === startKey)?.json ?? "null");
+  const isAgents = isJsonObject(begun) && Object.hasOwn(begun, "intent");
+  return isAgents ? Math.max(recorded, Math.min(end?.turns ?? 0, recorded + 1)) : recorded;
 }
 
 /** @throws WritError `call-missing` */

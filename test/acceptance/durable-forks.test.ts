@@ -381,6 +381,24 @@ describe("the fork of a run", () => {
     },
   );
 
+  it("begins before a turn whose model failed, the first one too", async () => {
+    for (const turn of [1, 2]) {
+      const whole = planned("clerk", ...first);
+      let isDown = true;
+      const failing = one.with({
+        model(request) {
+          if (isDown && log.includes(`clerk ${turn - 1}`) === turn > 1) throw new Error("down");
+          return whole(request);
+        },
+      });
+      const { runs } = await ended({}, failing);
+      expect(await runs.result("r")).toMatchObject({ outcome: { type: "failed" }, turns: turn });
+      isDown = false;
+      expect(await forked(runs, { beforeTurn: turn })).toMatchObject({ outcome: { type: "answered" } });
+      await expect(runs.fork("r", { beforeTurn: turn + 1 })).rejects.toMatchObject({ code: "turn-missing" });
+    }
+  });
+
   it("is refused where there is no such run, turn, call or option, and where its id is taken", async () => {
     const both = parallel({ first: one, second: one });
     const { runs } = await ended({}, one, [both]);

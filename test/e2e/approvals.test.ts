@@ -294,7 +294,7 @@ describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
       { at: "> ", keys: "n\n" },
     ]);
     expect(text.match(/ denied/g)).toHaveLength(3);
-    expect(text).toContain("denied: the person at the terminal ended the input");
+    expect(text).toContain("\r\n✗ 2 denied: the person at the terminal ended the input");
     expect(text).not.toContain("SENT");
     expect(code).toBe(0);
   });

@@ -167,9 +167,13 @@ describe.skipIf(!hasTmux)("writ chat, at a terminal", () => {
       await terminal.shows(/^>$/m);
       terminal.keys("C-d");
       expect(await terminal.exit()).toBe(0);
+      expect(terminal.screen()).toMatch(/^>\n\[ended/m); // what comes next has a line of its own
     }
     using terminal = open(...words);
     await terminal.shows("going on with chat: 1 question so far");
+    await terminal.shows(/^>$/m);
+    terminal.keys("Up", "Enter");
+    await terminal.shows("You asked first\nand second, first\nand second.");
     await terminal.shows(/^>$/m);
     terminal.line("third");
     await terminal.shows("third.");
@@ -186,10 +190,17 @@ describe.skipIf(!hasTmux)("writ chat, at a terminal", () => {
     await terminal.shows("(n why) >");
     terminal.line("y");
     await terminal.shows(/^✓ 2 pay \{"to":"ada"\} = PAID ada {2}\d/m);
+    terminal.line("pay bob");
+    await terminal.shows("(n why) >", 2);
+    terminal.keys("C-c");
+    await terminal.shows("Stopped. The conversation so far is kept.");
+    await terminal.shows(/^>$/m);
     expect(terminal.screen()).toContain(
       "  pay (irreversible) needs your\n    approval: it changes something,\n    after data of strangers\n",
     );
     await terminal.shows("Done for ada.");
+    terminal.line("/approve pay");
+    await terminal.shows(/^ {4}\/approve ask$/m);
     terminal.keys("C-d");
     expect(await terminal.exit()).toBe(0);
   });

@@ -1,11 +1,18 @@
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { hasTmux, openTerminal } from "./terminal.ts";
+import { hasTmux, openTerminal, type Terminal } from "./terminal.ts";
 
 const main = join(resolve(import.meta.dirname, "../.."), "dist/cli/main.js");
 const columns = 40;
 const colour = "\u{1B}[";
+
+/** The lines that the terminal broke between words. It breaks a path that is longer than a line. */
+async function brokenIn(terminal: Terminal): Promise<readonly string[]> {
+  const whole = await terminal.shows("[ended with"); // lines that the terminal broke are one line here
+  const broken = whole.split("\n").filter((line) => line.length > columns && !line.startsWith("Usage:"));
+  return broken.filter((line) => line.split(" ").every((word) => word.length <= columns - 9));
+}
 
 describe.skipIf(!hasTmux)("a terminal of 40 columns", () => {
   it.each([
@@ -24,13 +31,15 @@ describe.skipIf(!hasTmux)("a terminal of 40 columns", () => {
         env: { NO_COLOR: "1" },
       });
       await terminal.exit();
-      const whole = await terminal.shows("[ended with"); // lines that the terminal broke are one line here
-      const broken = whole.split("\n").filter((line) => line.length > columns && !line.startsWith("Usage:"));
-      // A path that is longer than a line is broken by the terminal.
-      expect(broken.filter((line) => line.split(" ").every((word) => word.length <= columns - 9))).toEqual(
-        [],
-      );
+      expect(await brokenIn(terminal)).toEqual([]);
       expect(terminal.colours()).not.toContain(colour);
     },
   );
+
+  it("shows the demo so, but for the answers of its agents", async () => {
+    const command = `${process.execPath} ${main} demo > /dev/null`;
+    using terminal = openTerminal(["sh", "-c", command], { columns, rows: 50, cwd: tmpdir() });
+    await terminal.exit();
+    expect(await brokenIn(terminal)).toEqual([]);
+  });
 });

@@ -7,7 +7,7 @@ import { type ExitCode, exitCodeOf, exitCodes } from "../exit-code.ts";
 import { type AgentFlags, agentLoader } from "../given-agent.ts";
 import { toldToEndAll } from "../interrupts.ts";
 import { single } from "../load-agent.ts";
-import { countText, oneLine, processOutput } from "../output.ts";
+import { countText, oneLine, processOutput, say } from "../output.ts";
 import { chatCommand } from "./commands.ts";
 import { type ChatLines, pipedLines, typedLines } from "./lines.ts";
 import { questionsOf } from "./talk-text.ts";
@@ -49,12 +49,13 @@ function beginLines(
 ): ChatLines {
   const { stdin } = process;
   if (!stdin.isTTY || !output.isTerminal) return pipedLines(stdin);
-  const { style, progress } = output;
+  const { style } = output;
   const model = agent.modelId === undefined ? "" : ` with ${oneLine(agent.modelId)}`;
-  progress(`${style("bold", `${agent.name}${model}`)}  ${style("dim", "/help shows the commands")}\n`);
+  say(`${style("bold", `${agent.name}${model}`)}  ${style("dim", "/help shows the commands")}\n`, output);
   if (before.runs.length > 0)
-    progress(
+    say(
       `${style("dim", `going on with ${oneLine(id)}: ${countText(before.runs.length, "question")} so far`)}\n`,
+      output,
     );
   return typedLines(stdin, output, questionsOf(before));
 }

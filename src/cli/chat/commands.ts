@@ -5,8 +5,7 @@ import { messageOf, WritError } from "../../error/writ-error.ts";
 import { forkSession } from "../../session/session.ts";
 import { didYouMean } from "../../util/nearest.ts";
 import { countOf } from "../options.ts";
-import { countText, oneLine, printable } from "../output.ts";
-import { fitted } from "../screen.ts";
+import { countText, oneLine, printable, say } from "../output.ts";
 import { talkAsMarkdown } from "./talk-text.ts";
 import { type ChatPlace, spentText, type Talk } from "./talk.ts";
 
@@ -63,28 +62,27 @@ export async function chatCommand(line: string, talk: Talk, place: ChatPlace): P
 }
 
 function help(_rest: string, talk: Talk, { output }: ChatPlace): Talk {
-  const { style, progress } = output;
+  const { style } = output;
   const width = Math.max(...Object.values(chatCommands).map(({ usage }) => usage.length));
   const lines = Object.values(chatCommands).map(
     ({ usage, about }) => `  ${style("cyan", usage.padEnd(width))}  ${about}\n`,
   );
   const keys =
     "  A line that ends with \\ continues on the next. Ctrl-C stops an answer; twice, it leaves.\n";
-  for (const line of [...lines, keys]) progress(fitted(line, output.screen));
+  for (const line of [...lines, keys]) say(line, output);
   return talk;
 }
 
 function changeModel(name: string, talk: Talk, { output }: ChatPlace): Talk {
   const agent = name === "" ? talk.agent : talk.agent.with({ model: modelNamed(name) });
-  output.progress(`  ${oneLine(agent.modelId ?? "no model")}\n`);
+  say(`  ${oneLine(agent.modelId ?? "no model")}\n`, output);
   return { ...talk, agent };
 }
 
 function tellTools(_rest: string, talk: Talk, { output }: ChatPlace): Talk {
   const lines = talk.agent.describe().split("\n");
   const tools = lines.slice(lines.findIndex((line) => line.startsWith("skill ")));
-  for (const line of toolsOf(talk).length === 0 ? ["no tools"] : tools)
-    output.progress(`  ${printable(line)}\n`);
+  for (const line of toolsOf(talk).length === 0 ? ["no tools"] : tools) say(`  ${printable(line)}\n`, output);
   return talk;
 }
 
@@ -95,10 +93,11 @@ function toolsOf({ agent }: Talk): readonly string[] {
 function approveTool(name: string, talk: Talk, { output }: ChatPlace): Talk {
   const approved = approvedAfter(name, talk);
   const names = [...approved].join(", ");
-  output.progress(
+  say(
     names === ""
       ? "  you are asked about each call that needs an approval\n"
       : `  calls of ${printable(names)} run without a question, whatever their arguments, until /approve ask\n`,
+    output,
   );
   return { ...talk, approved };
 }
@@ -124,14 +123,15 @@ async function fork(rest: string, talk: Talk, { store, output }: ChatPlace): Pro
     newId: id,
     ...(rest === "" ? {} : { atRun: countOf("/fork", rest) }),
   });
-  output.progress(
+  say(
     `  now in ${printable(id)}, after ${countText(runs.length, "question")}; ${printable(talk.id)} stays as it is\n`,
+    output,
   );
   return { ...talk, id };
 }
 
 function tellCost(_rest: string, talk: Talk, { output }: ChatPlace): Talk {
-  output.progress(`  ${spentText(talk.spent)}\n`);
+  say(`  ${spentText(talk.spent)}\n`, output);
   return talk;
 }
 
@@ -153,6 +153,6 @@ async function exportTalk(path: string, talk: Talk, { store, output }: ChatPlace
       advice: asSentence(messageOf(error)),
     });
   });
-  output.progress(`  written to ${printable(path)}\n`);
+  say(`  written to ${printable(path)}\n`, output);
   return talk;
 }

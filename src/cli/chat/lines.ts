@@ -47,6 +47,7 @@ export function typedLines(input: ReadStream, output: Output, history: readonly 
       let text = "";
       for (let prompt = "> "; ; prompt = "… ") {
         const next = await ask(prompt);
+        if (next.type === "end") output.progress("\n"); // Ctrl-D ends no line
         if (next.type !== "text") return next;
         text += next.text;
         if (!text.endsWith("\\")) return { type: "text", text };
@@ -65,9 +66,10 @@ function said(lines: Interface, output: Output): Promise<Said> {
     lines.close();
   };
   lines.on("line", (line) => {
-    typed.push(line);
+    typed.push(line.replaceAll("\r", "\n")); // the history of Node has returns between the lines of an input
+    const count = typed.length;
     setImmediate(() => {
-      if (lines.line === "" && typed.at(-1) === line) end({ type: "text", text: typed.join("\n") });
+      if (lines.line === "" && typed.length === count) end({ type: "text", text: typed.join("\n") });
     });
   });
   lines.on("close", () => resolve({ type: "end" }));

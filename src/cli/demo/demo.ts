@@ -8,11 +8,10 @@ import { WritError } from "../../error/writ-error.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import type { AnyAgent } from "../load-agent.ts";
 import { formatOf, type OutputFlags } from "../options.ts";
-import { countText, printable, processOutput, shellWord } from "../output.ts";
+import { countText, printable, processOutput, say, shellWord } from "../output.ts";
 import type { Format } from "../print-run.ts";
 import { questionText } from "../question-text.ts";
 import { runDurably } from "../run-durably.ts";
-import { fitted } from "../screen.ts";
 import { cashier, secretary, shop } from "./agents.ts";
 import { demoAgent } from "./weather.ts";
 
@@ -45,12 +44,10 @@ export async function demo({ keep, dieIn, ...flags }: DemoFlags): Promise<ExitCo
     const advice = "The file exists already: name another one for the runs of the demo.";
     throw new WritError("option-invalid", { option: "--keep", value: keep, advice });
   }
-  const { style, progress } = processOutput;
+  const { style } = processOutput;
   const folder = mkdtempSync(join(tmpdir(), "writ-demo-"));
   const path = keep ?? join(folder, "runs.db");
-  progress(
-    `${style("dim", "Scripts play the model: no model is asked, and nothing leaves this machine.")}\n`,
-  );
+  tell(`${style("dim", "Scripts play the model: no model is asked, and nothing leaves this machine.")}\n`);
   try {
     using store = sqliteRuns(path);
     await playAll({ ...stage, store, path, ledger: join(folder, "ledger.txt") });
@@ -61,11 +58,11 @@ export async function demo({ keep, dieIn, ...flags }: DemoFlags): Promise<ExitCo
     keep === undefined
       ? "writ demo --keep runs.db keeps these runs"
       : `writ inspect --store ${printable(shellWord(keep))}`;
-  progress(
-    `\n${style("dim", `Look closer: ${next}. With a model of your own: writ init, then writ doctor`)}\n`,
-  );
+  tell(`\n${style("dim", `Look closer: ${next}. With a model of your own: writ init, then writ doctor`)}\n`);
   return exitCodes.answered;
 }
+
+const tell = (text: string): void => say(text, processOutput);
 
 async function playAll(stage: Stage): Promise<void> {
   heading("1 Calls beside each other, arguments that do not fit, and a tool it was not given");
@@ -87,7 +84,7 @@ async function playAll(stage: Stage): Promise<void> {
 }
 
 function heading(text: string): void {
-  processOutput.progress(`\n${processOutput.style("bold", text)}\n`);
+  tell(`\n${processOutput.style("bold", text)}\n`);
 }
 
 async function play(
@@ -95,25 +92,25 @@ async function play(
   { id, prompt }: { readonly id: string; readonly prompt: string },
   { store, format, verbose }: Pick<Stage, "store" | "format" | "verbose">,
 ): Promise<void> {
-  processOutput.progress(`${processOutput.style("dim", `> ${prompt}`)}\n`);
+  tell(`${processOutput.style("dim", `> ${prompt}`)}\n`);
   await runDurably(agent, { store, prompt, start: { id }, format, verbose, isBrief: !verbose });
 }
 
 async function approval(stage: Stage): Promise<void> {
   const refund = { id: "refund", prompt: "The kettle of order A17 came broken." };
   await play(cashier, refund, stage);
-  const { style, progress, screen } = processOutput;
+  const { style } = processOutput;
   const [question] = await stage.store.questions(refund.id);
   if (question === undefined) return;
   const { key, request } = question;
-  progress(`${fitted(questionText(request, processOutput), screen)}\n`);
+  tell(`${questionText(request, processOutput)}\n`);
   await stage.store.answer(refund.id, key, {
     approved: true,
     hash: request.hash,
     policy: request.policy,
     by: "the demo",
   });
-  progress(`${style("green", "✓")} the demo answered as \`writ approvals approve\` does: yes\n`);
+  tell(`${style("green", "✓")} the demo answered as \`writ approvals approve\` does: yes\n`);
   await play(cashier, refund, stage);
 }
 
@@ -122,14 +119,14 @@ async function crash({ ledger, path, ...stage }: Stage): Promise<void> {
   const env = { ...process.env, WRIT_DEMO_LEDGER: ledger };
   const child = spawn(process.execPath, program, { env, stdio: ["ignore", "inherit", "inherit"] });
   await once(child, "close");
-  const { style, progress } = processOutput;
-  progress(
+  const { style } = processOutput;
+  tell(
     `${style("red", "✗")} the process was killed (${child.signalCode ?? "it ended"}); another one goes on; what is recorded is told again, and not done again\n`,
   );
   await play(shop(ledger, false), order, stage);
   const made = readFileSync(ledger, "utf8").trimEnd().split("\n");
   const charged = made.filter((line) => line.startsWith("charge"));
-  progress(
+  tell(
     `${style("green", "✓")} the card was charged ${countText(charged.length, "time")}: ${made.join(", ")}\n`,
   );
 }
