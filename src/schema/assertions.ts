@@ -165,7 +165,7 @@ function choiceCheck(choices: readonly Json[], wanted: () => string): Check {
   const work = new Work(choices);
   const known = new Set(choices.map((choice) => identityOf(choice, work)));
   return (value, visit) =>
-    known.has(identityOf(value, visit.work)) || visit.fault(() => `${wanted()}, is ${show(value)}`);
+    known.has(identityOf(value, visit.work)) || visit.fault(() => `${wanted()}, got ${show(value)}`);
 }
 
 function showAll(choices: readonly Json[]): string {

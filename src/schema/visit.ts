@@ -211,7 +211,7 @@ export class Visit {
       path: fault.path,
       message:
         "types" in fault
-          ? `${fault.subject}must be ${fault.types.join(" or ")}, is ${fault.found}`
+          ? `${fault.subject}must be ${fault.types.map(withArticle).join(" or ")}, got ${fault.found}`
           : fault.message,
     }));
   }
@@ -223,6 +223,11 @@ export class Visit {
   #pathTo(key?: string): Issue["path"] {
     return key === undefined ? [...this.#path] : [...this.#path, key];
   }
+}
+
+function withArticle(type: string): string {
+  if (type === "null") return type;
+  return type === "array" ? "a list" : `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
 }
 
 /** A value in few words, for messages. */

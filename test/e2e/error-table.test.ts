@@ -119,7 +119,7 @@ const cases: readonly (readonly [
     () => ({}),
     [
       /✗ 1 paj .*denied \(allow-list\).*Allowed: \[pay\]/,
-      '✗ 2 pay {"euro":"many"}  wrong arguments: euro: must be number, is "many"',
+      '✗ 2 pay {"euro":"many"}  wrong arguments: euro: must be a number, got "many"',
       /✗ 3 pay \{"euro":5\} {2}denied \(deny pay .*\): the desk pays nobody/,
     ],
     0,

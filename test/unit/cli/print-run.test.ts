@@ -36,7 +36,7 @@ describe("printRun", () => {
       '→ 2 temperature {"city":"Rome"}',
       "✓ 1 temperature = 9  0 ms",
       "✓ 2 temperature = 21  0 ms",
-      '✗ 3 average {"values":"9 and 21"}  wrong arguments: values: must be array, is "9 and 21"',
+      '✗ 3 average {"values":"9 and 21"}  wrong arguments: values: must be a list, got "9 and 21"',
       '→ 4 average {"values":[9,21]}',
       "✓ 4 average = 15  0 ms",
       `✗ 5 send_mail {"to":"everyone@example.com","text":"15 degrees"}  denied (allow-list): Tool 'send_mail' is not allowed for skill 'weather'. Allowed: [temperature, average]; to allow it: list the tool in skill "weather"`,

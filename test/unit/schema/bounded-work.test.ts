@@ -163,7 +163,7 @@ describe("the work that a value may cost", () => {
       list(20_000, () => "899"),
       "input",
     );
-    expect(answer).toContain('must be 0, is "899"');
+    expect(answer).toContain('must be 0, got "899"');
     expect(answer.length).toBeLessThan(1000);
   });
 

@@ -134,7 +134,10 @@ describe("coercion without loss", () => {
   it("tells what is wrong after it corrected what it could", async () => {
     const schema = { type: "object", properties: { a: { type: "integer" }, b: { type: "integer" } } };
     const result = await parse(schema, { a: "1", b: "one" });
-    expect(result).toEqual({ ok: false, issues: [{ path: ["b"], message: 'must be integer, is "one"' }] });
+    expect(result).toEqual({
+      ok: false,
+      issues: [{ path: ["b"], message: 'must be an integer, got "one"' }],
+    });
   });
 });
 

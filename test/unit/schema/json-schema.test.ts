@@ -272,16 +272,16 @@ describe("issues of a JSON Schema", () => {
     [{}, "name: missing"],
     [{ name: "Bo", agee: 1 }, "agee: unknown; known: name, age, mood"],
     [{ name: "B", age: -1 }, "name: must NOT have fewer than 2 characters; age: must be >= 0"],
-    [{ name: "Bo", mood: "so-so" }, 'mood: must be one of "good", "bad", is "so-so"'],
-    [{ name: ["Bo"] }, "name: must be string, is a list"],
-    [5, "must be object, is 5"],
+    [{ name: "Bo", mood: "so-so" }, 'mood: must be one of "good", "bad", got "so-so"'],
+    [{ name: ["Bo"] }, "name: must be a string, got a list"],
+    [5, "must be an object, got 5"],
   ])("%j: %s", async (value, issues) => {
     expect(await issuesOf(person, value)).toBe(issues);
   });
 
   it("say in one place what several alternatives want", async () => {
     expect(await issuesOf({ anyOf: [{ type: "string" }, { type: ["null", "array"] }] }, 5)).toBe(
-      "must be string or null or array, is 5",
+      "must be a string or null or a list, got 5",
     );
     expect(await issuesOf({ oneOf: [{ minimum: 1 }, { minimum: 2 }] }, 5)).toBe(
       "fits more than one alternative",

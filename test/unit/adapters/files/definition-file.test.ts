@@ -185,15 +185,15 @@ toolChoice: sometimes
 `;
     expect(await problemsOf(markdown(text))).toEqual([
       'agent.md:3: descripton: unknown; did you mean "description"?',
-      `agent.md:4: driver: must be one of ${driverChoices.map((name) => JSON.stringify(name)).join(", ")}, is "nativ"`,
+      `agent.md:4: driver: must be one of ${driverChoices.map((name) => JSON.stringify(name)).join(", ")}, got "nativ"`,
       'agent.md:5: tols: unknown; did you mean "tools"?',
       "agent.md:7: budget.turns: must be > 0",
       'agent.md:8: budget.trns: unknown; did you mean "turns"?',
       'agent.md:10: settings.temprature: unknown; did you mean "temperature"?',
       'agent.md:14: skills[0].tool: unknown; did you mean "tools"?',
       "agent.md:15: skills[1].name: missing",
-      'agent.md:16: toolChoice: must be one of "auto", "required", "none", is "sometimes"',
-      'agent.md:16: toolChoice: must be object, is "sometimes"',
+      'agent.md:16: toolChoice: must be one of "auto", "required", "none", got "sometimes"',
+      'agent.md:16: toolChoice: must be an object, got "sometimes"',
     ]);
   });
 
@@ -240,7 +240,7 @@ skills:
       "agent.md:3: skills[0].name: A skill has the name",
     ],
     ["name: a\ninstructions: twice", "agent.md:3: instructions: unknown"],
-    ["name: 5", "agent.md:2: name: must be string, is 5"],
+    ["name: 5", "agent.md:2: name: must be a string, got 5"],
     ["- name", "agent.md:2: it has no fields (`name: value`)"],
     ["", "agent.md:2: it has no fields"],
     ["name: a\nname: b", "agent.md:3: Map keys must be unique"],
