@@ -161,9 +161,8 @@ describe("useChat's own client", () => {
     await until(async () => page.status === "ready" && shown(page.lastMessage)?.includes("Paid."));
     expect(shown(page.lastMessage)).toContainEqual(["pay", "output-denied"]);
     const answered = structuredClone(page.lastMessage);
-    for (const one of answered?.parts ?? [])
-      if (isToolUIPart(one))
-        Object.assign(one, { state: "approval-responded", approval: { id, approved: true } });
+    for (const one of answered?.parts.filter(isToolUIPart) ?? [])
+      Object.assign(one, { state: "approval-responded", approval: { id, approved: true } });
     const again = await ask(server, "POST /chat/payer", { body: { id: "c1", messages: [answered] } });
     expect(await again.text()).toContain("Paid.");
     expect(paid).toEqual([]);
