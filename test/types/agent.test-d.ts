@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../../src/util/json.ts";
 import { type } from "arktype";
 import { describe, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import { call, callTool, type ResultMessage, type ToolResult } from "../../src/doors.ts";
+import { call, callTool, type Chosen, decide, type ResultMessage, type ToolResult } from "../../src/doors.ts";
 import { jsonDriver } from "../../src/drivers.ts";
 import { modelNamed } from "../../src/models.ts";
 import {
@@ -33,6 +33,13 @@ describe("the name of a model", () => {
 });
 
 describe("inference", () => {
+  it("gives a decision the union of its options", () => {
+    const decision = decide({ question: "Deploy?", options: ["deploy", "wait"] });
+    expectTypeOf(decision).resolves.toHaveProperty("option").toEqualTypeOf<"deploy" | "wait" | undefined>();
+    const open: readonly string[] = ["deploy", "wait"];
+    expectTypeOf(decide({ question: "Deploy?", options: open })).resolves.toEqualTypeOf<Chosen>();
+  });
+
   it("gives execute the arguments of the schema, and the tool their types [H8.4, T4.2]", () => {
     const search = tool({
       name: "search",
