@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { checkShape, closed } from "../error/check-shape.ts";
+import { asking, checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { ToolCall } from "../message/message.ts";
 import type { JsonSchema, Schema } from "../schema/schema.ts";
@@ -391,9 +391,6 @@ export const madeFields: readonly string[] = Object.keys({
   types: true,
 } satisfies Record<Exclude<keyof TypedTool<never, never>, keyof typeof toolFields>, true>);
 const shape = closed(toolFields, madeFields);
-
-/** The policy that asks about one tool. A list of rules alone would deny each effect that it does not name. */
-export const asking = 'policy: guarded({ extraRules: [ask("name_of_tool")] })';
 
 /** The fields that have other names in other libraries. */
 const otherWords = {
