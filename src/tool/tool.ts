@@ -213,8 +213,8 @@ export interface ToolDefinition<
    * `execute` against it too.
    */
   readonly outputSchema?: Output;
-  /** The effect of a call on the world. Default: undeclared, which never starts early. */
-  readonly effect?: Exclude<Effect, "undeclared">;
+  /** The effect of a call on the world. Default: `undeclared`, as a made tool says it that is spread here; it never starts early. */
+  readonly effect?: Effect;
   /** `true`: one call of this tool at a time. A function: calls with the same key one at a time. */
   readonly exclusive?: boolean | ((args: ArgumentsOf<Input>) => string);
   /** The milliseconds after which the call ends as `timeout`, even if the tool goes on. Default: the budget's `toolMs`. */

@@ -33,6 +33,22 @@ describe("the name of a model", () => {
 });
 
 describe("inference", () => {
+  it("takes a made tool with another schema in a definition", () => {
+    const made = tool({
+      name: "a",
+      description: "",
+      inputSchema: z.object({ a: z.string() }),
+      execute: () => 1,
+    });
+    const inputSchema = z.object({ b: z.number() });
+    const other = tool({ ...made, inputSchema, execute: ({ b }) => b > 1 });
+    expectTypeOf<Parameters<typeof other.execute>[0]>().toEqualTypeOf<{ b: number }>();
+    expectTypeOf<ReturnType<typeof other.execute>>().toEqualTypeOf<boolean | Promise<boolean>>();
+    tool({ ...made, inputSchema: z.object({ a: z.string() }), name: "again" });
+    // @ts-expect-error -- the function of the made tool takes other arguments
+    tool({ ...made, inputSchema });
+  });
+
   it("gives a decision the union of its options", () => {
     const decision = decide({ question: "Deploy?", options: ["deploy", "wait"] });
     expectTypeOf(decision).resolves.toHaveProperty("option").toEqualTypeOf<"deploy" | "wait" | undefined>();
