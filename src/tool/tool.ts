@@ -205,6 +205,7 @@ export interface ToolDefinition<
 > {
   /** 1 to 64 letters, digits, `_`, `-` or `.`; begins with a letter or `_`. */
   readonly name: string;
+  /** Tells the model when to call it. */
   readonly description: string;
   /** Any Standard Schema (zod, arktype, valibot) or a JSON Schema 2020-12. The tool never runs with arguments that do not match. */
   readonly inputSchema: Input;
@@ -254,6 +255,7 @@ export interface ToolDefinition<
    * AI SDK objects read them, and `openaiCompatible` reads those under `openai-compatible`.
    */
   readonly providerOptions?: JsonObject;
+  /** Carries out a call: `args` as the schema made them; `context` has `signal`, and the handles of `needs`. */
   readonly execute: (
     args: ArgumentsOf<Input>,
     context: ToolContext & HandlesOf<Needs>,
