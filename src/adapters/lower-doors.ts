@@ -190,7 +190,7 @@ export async function safeLoop(options: SafeLoopOptions & WithModel): Promise<st
 /**
  * Has a model choose one of some options. A model that can be constrained writes an option to the letter. From any other model writ accepts case,
  * punctuation and words around the option, and asks once more, with the mistake, if the answer fits no option or several. The result is the option byte
- * for byte, or no option and a notice that says why, also when there is no model. It is never anything else.
+ * for byte, or no option and a notice that says why, also when there is no model. It is never anything else, and TypeScript knows the options.
  *
  * @throws WritError `definition-invalid` for fewer than two options, empty ones or two that are the same; the errors of the model's adapter
  * @example
@@ -205,7 +205,9 @@ export async function safeLoop(options: SafeLoopOptions & WithModel): Promise<st
  * console.log(option);
  * ```
  */
-export async function decide(request: DecideRequest & WithModel): Promise<Chosen> {
+export async function decide<const Option extends string>(
+  request: DecideRequest<Option> & WithModel,
+): Promise<Chosen<Option>> {
   checkRequest("decide", request);
   const { model, host } = deciderFor("decide", request);
   return decideWith({ model: model && askedWithoutSecrets(model), host }, request);

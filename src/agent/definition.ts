@@ -98,10 +98,13 @@ export interface AgentDefinition<
   Skills extends readonly Skill[] = readonly Skill[],
   Driver extends DriverChoice = DriverChoice,
 > {
+  /** Its name in events, errors and stores, and as a tool of others. */
   readonly name: string;
+  /** A sentence for people, and for the model that may call it as a tool. */
   readonly description?: string;
   /** The author's instructions, which the model reads before everything else. */
   readonly instructions?: string;
+  /** `"openai/gpt-5"`, `"ollama/qwen2.5:7b"`, an object of the AI SDK, or a function. Left out if all skills are plain. */
   readonly model?: ModelSource;
   /**
    * The form of calls between runtime and model. Default `auto`: native calls for models that have them, the JSON
@@ -112,6 +115,7 @@ export interface AgentDefinition<
   readonly tools?: ToolList;
   /** Tools of the agent that do not belong to one skill: every agentic skill may call them, listed after its own. */
   readonly autoTools?: Tools;
+  /** The ways of working, one of which a run uses, each with tools of its own. */
   readonly skills?: Skills;
   /** Chooses one of several skills for an input; undefined leaves the choice to `routing`. */
   readonly selectSkill?: (input: unknown) => string | undefined;
@@ -138,10 +142,11 @@ export interface AgentDefinition<
   readonly hooks?: readonly Hook[];
   /** The recovery of calls that fail, for tools without rules of their own. */
   readonly recover?: RecoveryRules;
+  /** The bounds of each run: `{ turns: 20, costUsd: 0.5 }`. Default: 8 turns. */
   readonly budget?: Budget;
   /** The account that pays for all runs of this agent, or a function that names one for the options of a run. */
   readonly account?: AccountChoice;
-  /** Decides about each call that the allow-list permits. Default: it may run. */
+  /** Decides about each call that the allow-list permits. Default: `sensible`. */
   readonly policy?: Policy;
   /**
    * The time that a question of the policy stands, and the people who may answer, in a run that waits in its journal: `{ within: "2d", by: ["kim"] }`, or a
@@ -162,6 +167,7 @@ export interface AgentDefinition<
    * nothing by itself. Default true.
    */
   readonly markResults?: boolean;
+  /** Settings of the model: `{ temperature: 0, maxOutputTokens: 500 }`. */
   readonly settings?: ModelSettings;
   /**
    * The number and pace of requests to a model whose provider cannot be reached, is overloaded, or breaks off
@@ -171,6 +177,7 @@ export interface AgentDefinition<
   readonly retry?: RetryPace | false;
   /** Bounds on the silence of the model, before its reply and in it. After that it is asked again, as `retry` says. */
   readonly timeout?: ModelTimeout;
+  /** The calls that the model must make: `"required"`, `{ tool: "add" }`. */
   readonly toolChoice?: ToolChoice;
   /** Examples of tasks done well. Shown to weak models (driver `lines`), which learn more from them than from instructions. */
   readonly examples?: readonly WorkedExample[];

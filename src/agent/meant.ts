@@ -1,4 +1,4 @@
-import { asking } from "../tool/tool.ts";
+import { asking } from "../error/check-shape.ts";
 
 const watching = ["onStepFinish", "onStepEnd", "onFinish", "onEnd", "onChunk", "onError", "callbacks"];
 const contexts = ["context", "experimentalContext", "toolsContext", "runtimeContext", "requestContext"];

@@ -34,6 +34,7 @@ import type { AccountChoice, RunOptions } from "./run-options.ts";
 /** The result of a run, whatever its end. */
 export interface RunResult<Output> {
   readonly runId: string;
+  /** The end of the run: `answered`, `failed`, `exhausted`, ... */
   readonly outcome: Outcome;
   /** Present if the outcome is `answered`. */
   readonly output?: Output;

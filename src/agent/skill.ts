@@ -103,6 +103,7 @@ export type SkillDefinition<
 /** The fields of every definition of a skill. */
 interface SkillAbout {
   readonly name: string;
+  /** Tells the model, which chooses among skills, when to use it. */
   readonly description: string;
   /**
    * The knowledge to read. A model calls it by name and gets its current content; `skillContext()` loads all of

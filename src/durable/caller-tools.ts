@@ -58,7 +58,8 @@ export function withCallerTools(agent: Runnable, given: unknown): Runnable {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has this shape
   const tools = (given as readonly CallerTool[]).map(callerTool);
   if (tools.length === 0) return agent;
-  if (canChange(agent)) return agent.with(({ autoTools: own = [] }) => ({ autoTools: [...own, ...tools] }));
+  if (canChange(agent) && agent.skills.some(({ type }) => type === "agentic"))
+    return agent.with(({ autoTools: own = [] }) => ({ autoTools: [...own, ...tools] }));
   const reason = "its caller has tools for it, and it calls none itself.";
   throw new WritError("definition-invalid", { where: `"${agent.name}"`, reason });
 }
@@ -75,6 +76,7 @@ function callerTool({ name, description = "", inputSchema = { type: "object" } }
 
 /** An agent that can be copied with changed parts: one that calls tools itself. */
 type Changeable = Runnable & {
+  readonly skills: readonly { readonly type: string }[];
   readonly with: (
     changes:
       | object
@@ -86,5 +88,5 @@ type Changeable = Runnable & {
 
 /** True of an agent, false of a composition. */
 export function canChange(agent: Runnable): agent is Changeable {
-  return "with" in agent && typeof agent.with === "function";
+  return "with" in agent && typeof agent.with === "function" && "skills" in agent;
 }

@@ -2,7 +2,7 @@ import type { StoredRun } from "../durable/run-store.ts";
 import type { AgentEvent } from "../event/event.ts";
 import { contentText } from "../message/message.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
-import type { ToolPages } from "./tool-pages.ts";
+import type { ShownTools } from "./tool-pages.ts";
 import { UiChunks, type UiChunk } from "./ui-chunks.ts";
 
 /** A message as pages of the AI SDK keep it (`UIMessage` of `ai` 7). */
@@ -31,14 +31,14 @@ export const answerId = (messageId: string | undefined): string => `${messageId}
  */
 export async function messagesOf(
   run: StoredRun,
-  { messageId, id, pages }: { readonly messageId: string; readonly id: string; readonly pages: ToolPages },
+  { messageId, id, tools }: { readonly messageId: string; readonly id: string; readonly tools: ShownTools },
   facts: AsyncIterable<AgentEvent>,
 ): Promise<readonly UiMessage[]> {
   const said = { id: messageId, role: "user", parts: partsOfInput(run.input) };
   if (run.end === undefined) return [said];
   const { outcome, output } = run.end;
   const answer = new AnswerParts();
-  const chunks = new UiChunks(pages);
+  const chunks = new UiChunks(tools);
   for await (const event of facts) for (const chunk of chunks.of(event)) answer.add(chunk);
   // Another version of the agent may be unable to replay the turns.
   if (!answer.hasText && typeof output === "string" && output !== "")
@@ -88,28 +88,23 @@ class AnswerParts {
   }
 
   add(chunk: UiChunk): void {
-    const { type, id, delta, toolCallId, toolName, toolMetadata, input, output, errorText } = chunk;
+    const { type, id, delta, toolCallId, input, output, errorText, approvalId, reason } = chunk;
     if (type === "start-step") this.parts.push({ type: "step-start" });
     else if (type === "text-start" || type === "reasoning-start")
       this.put(`said ${String(id)}`, { type: type.replace("-start", ""), text: "", state: "done" });
     else if (type === "text-delta" || type === "reasoning-delta")
       this.change(`said ${String(id)}`, ({ text }) => ({ text: `${text}${String(delta)}` }));
     else if (type === "tool-input-available")
-      this.put(toolCallId, {
-        type: "dynamic-tool",
-        toolCallId,
-        toolName,
-        ...(toolMetadata === undefined ? {} : { toolMetadata }),
-        state: "input-available",
-        input,
-      });
+      this.put(toolCallId, { ...toolPart(chunk), state: "input-available", input });
+    else if (type === "tool-input-error")
+      this.put(toolCallId, { ...toolPart(chunk), state: "output-error", input, errorText });
     else if (type === "tool-output-available")
       this.change(toolCallId, () => ({ state: "output-available", output }));
     else if (type === "tool-output-error")
       this.change(toolCallId, () => ({ state: "output-error", errorText }));
-    else if (type === "tool-output-denied") {
-      const approval = { id: String(toolCallId), approved: false };
-      this.change(toolCallId, () => ({ state: "output-denied", approval }));
+    else if (type === "tool-approval-response") {
+      const approval = { id: String(approvalId), approved: false, reason: String(reason) };
+      this.change(approvalId, () => ({ state: "output-denied", approval }));
     }
   }
 
@@ -124,6 +119,11 @@ class AnswerParts {
     const part = this.parts[place];
     if (part !== undefined) this.parts[place] = { ...part, ...change(part) };
   }
+}
+
+function toolPart({ toolCallId, toolName, toolMetadata, dynamic }: UiChunk): Part {
+  const named = dynamic === true ? { type: "dynamic-tool", toolName } : { type: `tool-${String(toolName)}` };
+  return { ...named, toolCallId, ...(toolMetadata === undefined ? {} : { toolMetadata }) };
 }
 
 /** Makes the input of a run from a user's message: text, or a message of texts and files. `refuse` is called for a file that is not in the message itself. */

@@ -11,7 +11,7 @@ import { agentsOf, type Asked, inStream, json, type OpenStream, type Route } fro
 import { runEvents, type ServedRuns } from "./run-events.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
-import { pagesOf } from "./tool-pages.ts";
+import { shownTools } from "./tool-pages.ts";
 import { UiChunks, type UiChunk } from "./ui-chunks.ts";
 
 /**
@@ -103,7 +103,7 @@ async function resume(asked: Asked): Promise<Response> {
 }
 
 async function messages(asked: Asked): Promise<Response> {
-  const pages = pagesOf(agentOf(asked));
+  const tools = shownTools(agentOf(asked));
   const { runs, query, params, caller } = asked;
   const session = sessionOf(asked, params["chat"] ?? "");
   const before = query["before"] === undefined ? {} : { before: `${session}/${query["before"]}` };
@@ -112,7 +112,7 @@ async function messages(asked: Asked): Promise<Response> {
     page.map((run) => {
       const messageId = run.id.slice(session.length + 1);
       const id = run.id.slice(caller.prefix.length);
-      return messagesOf(run, { messageId, id, pages }, runs.events(run.id));
+      return messagesOf(run, { messageId, id, tools }, runs.events(run.id));
     }),
   );
   return json({ messages: told.toReversed().flat() });
@@ -147,7 +147,7 @@ async function* chunksOf(
   { id, messageId, after = 0, signal }: Part & { readonly signal: AbortSignal },
 ): AsyncGenerator<Sent, void> {
   const { runs, served } = asked;
-  const chunks = new UiChunks(pagesOf(agentOf(asked)));
+  const chunks = new UiChunks(shownTools(agentOf(asked)));
   let last = after;
   let isOver = false;
   yield sent({ type: "start", messageId: after === 0 ? answerId(messageId) : messageId });

@@ -1,30 +1,39 @@
 import type { Runnable } from "../agent/runnable.ts";
 import { WritError } from "../error/writ-error.ts";
-import type { ToolPage } from "../tool/tool-page.ts";
+import type { Tool } from "../tool/tool.ts";
 import { isAgent, partsOf } from "./agent-parts.ts";
 import { agentsOf, type Asked, json, type Route } from "./route.ts";
 import { toolPage } from "./schemas.ts";
 
-/** The pages that show results of an agent's tools, by the names of the tools. */
-export type ToolPages = ReadonlyMap<string, ToolPage>;
+/** The tools that an agent shows, by their names. A name of several tools, in several skills, is left out. */
+export type ShownTools = ReadonlyMap<string, Tool>;
 
-/** The pages of an agent's tools: MCP Apps of the servers that the tools come from. */
-export function pagesOf(runner: Runnable): ToolPages {
+/** The tools of an agent; none of a composition. */
+export function shownTools(runner: Runnable): ShownTools {
   const tools = isAgent(runner) ? partsOf(runner).tools : [];
-  const pages = new Map(
-    tools.flatMap(({ name, page }) => (page === undefined ? [] : [[name, page] as const])),
+  const named = Map.groupBy(tools, ({ name }) => name);
+  return new Map(
+    [...named].flatMap(([name, [tool, other]]) =>
+      tool === undefined || other !== undefined ? [] : [[name, tool] as const],
+    ),
   );
-  return pages;
 }
 
-/** The metadata in the stream of a chat that names the page of a tool, as renderers of the AI SDK read it. Empty for a tool without a page. */
-export function pageNote(pages: ToolPages, tool: string): object {
-  const page = pages.get(tool);
-  if (page === undefined) return {};
-  const { uri: resourceUri, mimeType, server: serverId } = page;
+/**
+ * The fields of a chunk about a tool. The author of a page knows the types of the agent's own tools: their parts are `tool-NAME`, as in the AI SDK. Parts of
+ * all others are `dynamic-tool`. The metadata names the page of a tool, as renderers of the AI SDK read it.
+ */
+export function toolNote(tool: Tool | undefined): object {
+  const dynamic = isTyped(tool) ? {} : { dynamic: true };
+  if (tool?.page === undefined) return dynamic;
+  const { uri: resourceUri, mimeType, server: serverId } = tool.page;
   const app = { resourceUri, mimeType, serverId };
-  return { toolMetadata: { app, mcp: { app } } }; // renderers look for it in one place or the other
+  return { ...dynamic, toolMetadata: { app, mcp: { app } } }; // renderers look for it in one place or the other
 }
+
+/** True for a tool of the author's; false for a tool of a server, and for a name that the model made up. */
+export const isTyped = (tool: Tool | undefined): tool is Tool =>
+  tool !== undefined && tool.origin === undefined;
 
 /** The route from which a front end loads such a page. */
 export const pageRoutes: readonly Route[] = [
@@ -42,8 +51,9 @@ export const pageRoutes: readonly Route[] = [
 async function load(asked: Asked): Promise<Response> {
   const { params, query, request } = asked;
   const agent = agentsOf(asked).find(({ name }) => name === params["agent"]);
-  const pages = agent === undefined ? [] : [...pagesOf(agent).values()];
-  const page = await pages.find(({ uri }) => uri === query["uri"])?.load(request.signal);
+  const tools = agent === undefined ? [] : [...shownTools(agent).values()];
+  const found = tools.find((tool) => tool.page?.uri === query["uri"]);
+  const page = await found?.page?.load(request.signal);
   if (page === undefined) throw new WritError("request-unknown", { where: `/apps/${params["agent"]}` });
   return json(page);
 }

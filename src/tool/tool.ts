@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { checkShape, closed } from "../error/check-shape.ts";
+import { asking, checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { ToolCall } from "../message/message.ts";
 import type { JsonSchema, Schema } from "../schema/schema.ts";
@@ -205,6 +205,7 @@ export interface ToolDefinition<
 > {
   /** 1 to 64 letters, digits, `_`, `-` or `.`; begins with a letter or `_`. */
   readonly name: string;
+  /** Tells the model when to call it. */
   readonly description: string;
   /** Any Standard Schema (zod, arktype, valibot) or a JSON Schema 2020-12. The tool never runs with arguments that do not match. */
   readonly inputSchema: Input;
@@ -213,8 +214,8 @@ export interface ToolDefinition<
    * `execute` against it too.
    */
   readonly outputSchema?: Output;
-  /** The effect of a call on the world. Default: undeclared, which never starts early. */
-  readonly effect?: Exclude<Effect, "undeclared">;
+  /** The effect of a call on the world. Default: `undeclared`, as a made tool says it that is spread here; it never starts early. */
+  readonly effect?: Effect;
   /** `true`: one call of this tool at a time. A function: calls with the same key one at a time. */
   readonly exclusive?: boolean | ((args: ArgumentsOf<Input>) => string);
   /** The milliseconds after which the call ends as `timeout`, even if the tool goes on. Default: the budget's `toolMs`. */
@@ -254,6 +255,7 @@ export interface ToolDefinition<
    * AI SDK objects read them, and `openaiCompatible` reads those under `openai-compatible`.
    */
   readonly providerOptions?: JsonObject;
+  /** Carries out a call: `args` as the schema made them; `context` has `signal`, and the handles of `needs`. */
   readonly execute: (
     args: ArgumentsOf<Input>,
     context: ToolContext & HandlesOf<Needs>,
@@ -391,9 +393,6 @@ export const madeFields: readonly string[] = Object.keys({
   types: true,
 } satisfies Record<Exclude<keyof TypedTool<never, never>, keyof typeof toolFields>, true>);
 const shape = closed(toolFields, madeFields);
-
-/** The policy that asks about one tool. A list of rules alone would deny each effect that it does not name. */
-export const asking = 'policy: guarded({ extraRules: [ask("name_of_tool")] })';
 
 /** The fields that have other names in other libraries. */
 const otherWords = {

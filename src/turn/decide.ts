@@ -9,23 +9,27 @@ import { isJsonObject, parseJson } from "../util/json.ts";
 import { type Decider, noProvider } from "./llm-step.ts";
 
 /** A choice that the model makes for the program. */
-export interface DecideRequest extends Patience {
+export interface DecideRequest<Option extends string = string> extends Patience {
   readonly question: string;
   /** At least two, each different. */
-  readonly options: readonly string[];
+  readonly options: readonly Option[];
+  /** The facts to choose by, as text. */
   readonly context?: string;
   readonly signal?: AbortSignal;
 }
 
 /** The option, exactly as it was offered; or none, with the reason. */
-export type Chosen =
-  | { readonly option: string; readonly tokens: number }
+export type Chosen<Option extends string = string> =
+  | { readonly option: Option; readonly tokens: number }
   | { readonly option: undefined; readonly tokens: number; readonly notice: string };
 
 const maxAttempts = 2;
 
 /** Has the model choose one of the options. The public function documents it. */
-export async function decideWith({ model, host }: Decider, request: DecideRequest): Promise<Chosen> {
+export async function decideWith<Option extends string>(
+  { model, host }: Decider,
+  request: DecideRequest<Option>,
+): Promise<Chosen<Option>> {
   const { options, signal } = request;
   checkOptions(options);
   const patience = checkedPatience(request, "`decide`");
@@ -111,8 +115,9 @@ function answerIn({ calls: [call], text }: ChatReply): string {
 }
 
 /** The option that an answer means: an exact match, else one but for case and punctuation, else the only option that occurs in the answer. */
-function matching(answer: string, options: readonly string[]): string | undefined {
-  if (options.includes(answer.trim())) return answer.trim();
+function matching<Option extends string>(answer: string, options: readonly Option[]): Option | undefined {
+  const exact = options.find((option) => option === answer.trim());
+  if (exact !== undefined) return exact;
   const said = words(answer);
   const same = options.filter((option) => words(option) === said && said !== "");
   if (same.length > 0) return only(same);
@@ -126,7 +131,7 @@ function words(text: string): string {
     .trim();
 }
 
-function only(found: readonly string[]): string | undefined {
+function only<Option>(found: readonly Option[]): Option | undefined {
   return found.length === 1 ? found[0] : undefined;
 }
 

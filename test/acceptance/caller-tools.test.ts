@@ -62,4 +62,17 @@ describe("tools of whoever began a run", () => {
       code: expect.stringMatching(/^(?:name-taken|name-invalid|schema-invalid|definition-invalid)$/),
     });
   });
+
+  it("are refused by an agent whose skills ask no model: nobody would call them", async () => {
+    const plain = skill({ name: "echo", description: "d", execute: String });
+    const echo = agent({ name: "echo", skills: [plain] });
+    const starting = runsOf(echo).start(echo, "Go", { callerTools: [ring] });
+    await expect(starting).rejects.toThrow("its caller has tools for it, and it calls none itself");
+    const mixed = agent({
+      name: "mixed",
+      model,
+      skills: [plain, skill({ name: "desk", description: "d", tools: [] })],
+    });
+    await expect(runsOf(mixed).start(mixed, "Go", { callerTools: [ring] })).resolves.toBeDefined();
+  });
 });

@@ -1,6 +1,11 @@
 // A page with useChat of the AI SDK, as an application has it: what was said is fetched, an answer at work is come back to.
 import { useChat } from "@ai-sdk/react";
-import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
+import {
+  DefaultChatTransport,
+  getToolName,
+  isToolUIPart,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+} from "ai";
 import { createElement as element, useState } from "react";
 import { createRoot } from "react-dom/client";
 
@@ -29,12 +34,12 @@ function Part({ part, answer }) {
   if (part.type === "text") return element("p", null, part.text);
   if (part.type === "reasoning") return element("em", null, part.text);
   if (part.type === "file") return element("img", { src: part.url });
-  if (part.type !== "dynamic-tool") return null;
-  const { toolName, state, input, output, approval } = part;
+  if (!isToolUIPart(part)) return null;
+  const { state, input, output, approval } = part;
   return element(
     "section",
     null,
-    `${toolName} ${state} ${JSON.stringify(output ?? input)}`,
+    `${getToolName(part)} ${state} ${JSON.stringify(output ?? input)}`,
     state === "approval-requested" && element(Approval, { approval, input, answer }),
   );
 }

@@ -1,6 +1,8 @@
 import {
   AbstractChat,
   DefaultChatTransport,
+  getToolName,
+  isToolUIPart,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   type UIMessage,
   validateUIMessages,
@@ -70,10 +72,17 @@ const shown = (message: UIMessage | undefined) =>
   message?.parts.map((part) =>
     part.type === "text"
       ? part.text
-      : part.type === "dynamic-tool"
-        ? [part.toolName, part.state, ...("output" in part && part.output !== undefined ? [part.output] : [])]
+      : isToolUIPart(part)
+        ? [
+            getToolName(part),
+            part.state,
+            ...("output" in part && part.output !== undefined ? [part.output] : []),
+          ]
         : part.type,
   );
+
+/** The id of the first question in the last message. */
+const askedIn = ({ lastMessage }: Page) => lastMessage?.parts.find(isToolUIPart)?.approval?.id ?? "";
 
 describe("useChat's own client", () => {
   it("is told text as it is written, and keeps its messages", async () => {
@@ -126,8 +135,7 @@ describe("useChat's own client", () => {
     const page = new Page(server, "payer", { body: { arguments: edits } });
     await page.sendMessage({ text: "Pay Ada" });
     expect(shown(page.lastMessage)).toEqual(["step-start", ["pay", "approval-requested"]]);
-    const part = page.lastMessage?.parts.find(({ type }) => type === "dynamic-tool");
-    const id = part !== undefined && "approval" in part ? String(part.approval?.id) : "";
+    const id = askedIn(page);
     edits[id] = { to: "Grace" };
     await page.addToolApprovalResponse({ id, approved: true });
     await until(
@@ -148,15 +156,13 @@ describe("useChat's own client", () => {
     const server = serving(runsFile(), { agents: [payer(paid)] });
     const page = new Page(server, "payer");
     await page.sendMessage({ text: "Pay Ada" });
-    const part = page.lastMessage?.parts.find(({ type }) => type === "dynamic-tool");
-    const id = part !== undefined && "approval" in part ? String(part.approval?.id) : "";
+    const id = askedIn(page);
     await page.addToolApprovalResponse({ id, approved: false, reason: "not today" });
     await until(async () => page.status === "ready" && shown(page.lastMessage)?.includes("Paid."));
     expect(shown(page.lastMessage)).toContainEqual(["pay", "output-denied"]);
     const answered = structuredClone(page.lastMessage);
-    for (const one of answered?.parts ?? [])
-      if (one.type === "dynamic-tool")
-        Object.assign(one, { state: "approval-responded", approval: { id, approved: true } });
+    for (const one of answered?.parts.filter(isToolUIPart) ?? [])
+      Object.assign(one, { state: "approval-responded", approval: { id, approved: true } });
     const again = await ask(server, "POST /chat/payer", { body: { id: "c1", messages: [answered] } });
     expect(await again.text()).toContain("Paid.");
     expect(paid).toEqual([]);
@@ -259,8 +265,7 @@ describe("useChat's own client", () => {
     };
     const page = new Page({ fetch }, "hearer");
     await page.sendMessage({ text: "Listen" });
-    const part = page.lastMessage?.parts.find(({ type }) => type === "dynamic-tool");
-    const id = part !== undefined && "approval" in part ? String(part.approval?.id) : "";
+    const id = askedIn(page);
     await page.addToolApprovalResponse({ id, approved: true });
     await until(async () => (await questionsOf(server))[0]?.request.waitsFor !== undefined);
     await until(async () => page.status === "ready");
@@ -382,8 +387,7 @@ describe("the messages of a chat", () => {
     await page.sendMessage({ text: "Pay Ada", files: [picture] });
     const [question] = page.messages;
     expect(await kept(server, "payer/c1")).toEqual([question]); // the answer is at work: its stream tells it
-    const part = page.lastMessage?.parts.find(({ type }) => type === "dynamic-tool");
-    const id = part !== undefined && "approval" in part ? String(part.approval?.id) : "";
+    const id = askedIn(page);
     await page.addToolApprovalResponse({ id, approved: true });
     await until(async () => page.status === "ready" && shown(page.lastMessage)?.includes("Paid."));
     const messages = await kept(server, "payer/c1");
@@ -406,8 +410,7 @@ describe("the messages of a chat", () => {
     const server = serving(runsFile(), { agents: [payer()], principals });
     const page = new Page(server, "payer");
     await page.sendMessage({ text: "Pay Ada" });
-    const part = page.lastMessage?.parts.find(({ type }) => type === "dynamic-tool");
-    const id = part !== undefined && "approval" in part ? String(part.approval?.id) : "";
+    const id = askedIn(page);
     await page.addToolApprovalResponse({ id, approved: false });
     await until(async () => page.status === "ready" && shown(page.lastMessage)?.includes("Paid."));
     const messages = await kept(server, "payer/c1");

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../../src/util/json.ts";
 import { type } from "arktype";
 import { describe, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import { call, callTool, type ResultMessage, type ToolResult } from "../../src/doors.ts";
+import { call, callTool, type Chosen, decide, type ResultMessage, type ToolResult } from "../../src/doors.ts";
 import { jsonDriver } from "../../src/drivers.ts";
 import { modelNamed } from "../../src/models.ts";
 import {
@@ -33,6 +33,29 @@ describe("the name of a model", () => {
 });
 
 describe("inference", () => {
+  it("takes a made tool with another schema in a definition", () => {
+    const made = tool({
+      name: "a",
+      description: "",
+      inputSchema: z.object({ a: z.string() }),
+      execute: () => 1,
+    });
+    const inputSchema = z.object({ b: z.number() });
+    const other = tool({ ...made, inputSchema, execute: ({ b }) => b > 1 });
+    expectTypeOf<Parameters<typeof other.execute>[0]>().toEqualTypeOf<{ b: number }>();
+    expectTypeOf<ReturnType<typeof other.execute>>().toEqualTypeOf<boolean | Promise<boolean>>();
+    tool({ ...made, inputSchema: z.object({ a: z.string() }), name: "again" });
+    // @ts-expect-error -- the function of the made tool takes other arguments
+    tool({ ...made, inputSchema });
+  });
+
+  it("gives a decision the union of its options", () => {
+    const decision = decide({ question: "Deploy?", options: ["deploy", "wait"] });
+    expectTypeOf(decision).resolves.toHaveProperty("option").toEqualTypeOf<"deploy" | "wait" | undefined>();
+    const open: readonly string[] = ["deploy", "wait"];
+    expectTypeOf(decide({ question: "Deploy?", options: open })).resolves.toEqualTypeOf<Chosen>();
+  });
+
   it("gives execute the arguments of the schema, and the tool their types [H8.4, T4.2]", () => {
     const search = tool({
       name: "search",

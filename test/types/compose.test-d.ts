@@ -31,6 +31,16 @@ describe("the types of compositions", () => {
     expectTypeOf(pipe(text, text, text, text, text, locate)).returns.resolves.toEqualTypeOf<{
       city: string;
     }>();
+    const seven = pipe(text, text, text, text, text, locate, forecast);
+    expectTypeOf(seven).toEqualTypeOf<Composite<Text, { city: string; rain?: boolean | undefined }>>();
+    const nine = pipe(text, text, text, text, text, text, locate, forecast, count);
+    expectTypeOf(nine).toEqualTypeOf<Composite<Text, number>>();
+    // @ts-expect-error the seventh of these takes a city
+    pipe(text, text, text, text, text, text, forecast);
+    // @ts-expect-error the ninth of these takes a weather with its city, and a number has none
+    pipe(text, text, text, text, text, text, text, count, forecast);
+    const open = pipe(text, branch({ on: () => "text", cases: { text } }));
+    expectTypeOf(open).returns.resolves.toEqualTypeOf<string>();
     expectTypeOf(pipe(parallel([text, locate]), text)).returns.resolves.toEqualTypeOf<string>();
     expectTypeOf(
       pipe(parallel([text, text], { aggregate: majorityVote() }), race([text, text])),

@@ -2,12 +2,27 @@ import type { JsonObject } from "../../util/json.ts";
 import type { Runnable } from "../runnable.ts";
 import { type Composite, composite } from "./composite.ts";
 import { runMember } from "./course.ts";
-import { checkCount, membersOf } from "./members.ts";
+import { checkCount, membersOf, type OutputOfOne } from "./members.ts";
 
 /** An agent that takes the output of the one before it: as it is, or, for an object or a list, as any JSON object. */
 type Next<Before, Output> = unknown extends Before
   ? Runnable<never, Output>
   : Runnable<Before, Output> | Runnable<Before extends object ? JsonObject : Before, Output>;
+
+/** Agents of which the first takes this output, and each other one that of the one before it. */
+type Chain<Before, Agents extends readonly Runnable[]> = {
+  readonly [Place in keyof Agents]: Next<
+    OutputOfOne<Led<Before, Agents>[Place & keyof Led<Before, Agents>]>,
+    unknown
+  >;
+};
+
+/** Agents behind one with this output. */
+type Led<Before, Agents extends readonly Runnable[]> = [Runnable<never, Before>, ...Agents];
+
+type Seven = [Runnable, Runnable, Runnable, Runnable, Runnable, Runnable, Runnable];
+
+type Last<Agents> = Agents extends readonly [...unknown[], infer Agent] ? Agent : never;
 
 /**
  * Runs agents one after another: the output of one is the input of the next, text as it is, everything else as JSON. The output is that of the
@@ -52,6 +67,19 @@ export function pipe<In, A, B, C, D, E, Out>(
     Next<NoInfer<E>, Out>,
   ]
 ): Composite<In, Out>;
+export function pipe<In, A, B, C, D, E, F, G, const More extends readonly Runnable[]>(
+  ...agents: [
+    Runnable<In, A>,
+    Next<NoInfer<A>, B>,
+    Next<NoInfer<B>, C>,
+    Next<NoInfer<C>, D>,
+    Next<NoInfer<D>, E>,
+    Next<NoInfer<E>, F>,
+    Next<NoInfer<F>, G>,
+    ...More,
+  ] &
+    [...Seven, ...Chain<NoInfer<G>, More>]
+): Composite<In, OutputOfOne<Last<Led<G, More>>>>;
 export function pipe(...agents: readonly Runnable[]): Composite {
   const members = membersOf(agents, "pipe()");
   checkCount(members.length - 1, "the number of agents after the first", "pipe()");

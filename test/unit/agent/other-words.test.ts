@@ -1,6 +1,10 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { agent, ask, guarded, tool } from "../../../src/index.ts";
+import { connectMcp } from "../../../src/adapters/mcp/tools.ts";
+import { durableRuns } from "../../../src/durable.ts";
+import { agent, ask, guarded, skill, tool } from "../../../src/index.ts";
+import { telemetry } from "../../../src/otel.ts";
+import { sqliteRuns } from "../../../src/sqlite.ts";
 import { fakeTool, scripted } from "../../../src/testing.ts";
 
 /** What each option of another library is called here: of an agent, of a run, of a tool. */
@@ -40,6 +44,7 @@ const tools: Readonly<Record<string, string>> = {
   schema: "inputSchema",
 };
 
+const named = (name: string) => ({ name, description: "" });
 const scriptedAgent = { name: "a", model: scripted(["ok"]) };
 const written = { name: "t", description: "", inputSchema: z.object({}), execute: () => 1 };
 
@@ -75,4 +80,37 @@ it("the policy that these errors name asks about the tool, and leaves the others
     approve: () => false,
   });
   expect(calls.map(({ name, status }) => `${name} ${status}`)).toEqual(["pay denied", "mail ok"]);
+});
+
+const made = agent(scriptedAgent);
+const store = sqliteRuns(":memory:");
+it.each([
+  ["a skill's", () => skill({ ...named("s"), tools: [], systemPrompt: "x" } as never), "instructions"],
+  ["a skill's", () => skill({ ...named("s"), "allowed-tools": [] } as never), "tools"],
+  ["a skill's", () => skill({ ...named("s"), tools: [], outputSchema: z.string() } as never), "output"],
+  ["a plain skill's", () => skill({ ...named("s"), handler: () => 1 } as never), "execute"],
+  ["asTool's", () => made.asTool({ toolName: "x" } as never), "name"],
+  ["asTool's", () => made.asTool({ tool_description: "x" } as never), "description"],
+  ["asTool's", () => made.asTool({ activeTools: [] } as never), "allow"],
+  ["telemetry's", () => telemetry({ recordInputs: true } as never), "content"],
+  [
+    "a start's",
+    () => durableRuns({ store, agents: [made] }).start(made, "x", { threadId: "t" } as never),
+    "session",
+  ],
+  [
+    "a start's",
+    () => durableRuns({ store, agents: [made] }).start(made, "x", { workflowID: "t" } as never),
+    "id",
+  ],
+  ["a server's", () => connectMcp({ name: "s", baseUrl: "http://localhost" } as never), "url"],
+  ["durableRuns'", () => durableRuns({ checkpointer: store, agents: [made] } as never), "store"],
+])("%s other name of %#", async (_whose, make, here) => {
+  await expect((async () => make())()).rejects.toThrow(`write \`${here}\` in its place`);
+});
+
+it("an approval in asTool() and skill() is named where it belongs", () => {
+  const says = 'agent({ policy: guarded({ extraRules: [ask("name_of_tool")] }) })';
+  expect(() => made.asTool({ needsApproval: true } as never)).toThrow(says);
+  expect(() => skill({ ...named("s"), tools: [], requireApproval: true } as never)).toThrow(says);
 });
