@@ -91,14 +91,16 @@ class MemoryRuns implements MortalRuns {
   }
 
   async list(wanted: RunFilter = {}): Promise<readonly StoredRun[]> {
-    const { before, prefix = "", limit = 100 } = wanted;
-    const runs = [...this.runs.values()].map(({ run }) => run);
-    const older = before === undefined ? runs : runs.slice(0, runs.indexOf(this.get(before).run));
+    const { before, prefix = "", asks, limit = 100 } = wanted;
+    const runs = [...this.runs.values()];
+    const older = before === undefined ? runs : runs.slice(0, runs.indexOf(this.get(before)));
     const fields = ["status", "agent", "session"] as const;
-    const isWanted = (run: StoredRun): boolean =>
+    const isWanted = ({ run, questions }: MemoryRun): boolean =>
       fields.every((field) => wanted[field] === undefined || wanted[field] === run[field]) &&
-      run.id.startsWith(prefix);
-    return copyOfPlain(older.filter(isWanted).toReversed().slice(0, limit));
+      run.id.startsWith(prefix) &&
+      (asks === undefined || questions.keys().some((key) => key.startsWith(asks)));
+    const found = older.filter(isWanted).map(({ run }) => run);
+    return copyOfPlain(found.toReversed().slice(0, limit));
   }
 
   async records(id: string, after?: string): Promise<readonly JournalRecord[]> {
@@ -107,9 +109,9 @@ class MemoryRuns implements MortalRuns {
   }
 
   async questions(id?: string): Promise<readonly WaitingQuestion[]> {
-    return [...this.runs.values()]
-      .filter(({ run }) => run.status !== "moved" && (id === undefined || run.id === id))
-      .flatMap(({ questions }) => [...questions.values()])
+    const asking = id === undefined ? [...this.runs.values()] : [this.runs.get(id)];
+    return asking
+      .flatMap((one) => (one === undefined || one.run.status === "moved" ? [] : [...one.questions.values()]))
       .toSorted((one, other) => one.place - other.place)
       .map(({ fingerprint: _fingerprint, place: _place, last: _last, ...question }) => copyOfPlain(question));
   }

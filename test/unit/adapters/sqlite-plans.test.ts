@@ -40,7 +40,9 @@ async function plansOf(table: string, work: () => Promise<unknown>): Promise<rea
 describe("a SQLite file finds by an index", () => {
   it.each<[filter: RunFilter, plan: string]>([
     [{ session: "s" }, "writ_runs_session (session=?)"],
-    [{ session: "s", status: "waiting", agent: "a", prefix: "s/" }, "writ_runs_session (session=?)"],
+    [{ session: "s", status: "failed", agent: "a", prefix: "s/" }, "writ_runs_session (session=?)"],
+    [{ session: "s", status: "waiting", agent: "a", prefix: "s/" }, "writ_runs_open (session=?)"],
+    [{ session: "s", status: "ready", before: "r" }, "writ_runs_open (session=? AND place<?)"],
     [{ session: "s", before: "r" }, "writ_runs_session (session=? AND place<?)"],
     [{ status: "ready", agent: "a" }, "writ_runs_status (status=?)"],
     [{ status: "ready", before: "r" }, "writ_runs_status (status=? AND place<?)"],
