@@ -54,6 +54,11 @@ describe("a SQLite file finds by an index", () => {
     expect(listed).toContain(plan);
   });
 
+  it("whether the run of a question was moved away", async () => {
+    const plans = await plansOf("writ_runs", () => store.questions("r"));
+    expect(plans).toEqual([expect.stringMatching(/^SEARCH writ_runs USING INDEX .*\(id=\?\)$/)]);
+  });
+
   it("the questions of a run", async () => {
     const id = "r";
     for (const ask of [
