@@ -10,11 +10,11 @@ export interface ListWords {
   readonly columns: string;
   /** The column that orders runs by their beginning. */
   readonly order: string;
+  /** The same for the runs of a session. It must not be a way to find them: the latest runs of all sessions may have none. */
+  readonly orderInSession: string;
   readonly startsWith: (column: string, text: string) => string;
   /** The column in a condition that must not use an index. */
   readonly unindexed: (column: string) => string;
-  /** The order of the runs of a session. The server would otherwise guess that the latest runs of all sessions have enough of them. */
-  readonly orderInSession: string;
   /** The table of questions, and the column by which they name their run. */
   readonly questions: string;
   readonly asker: string;
@@ -32,6 +32,7 @@ export interface ListStatement {
 export function listStatement(wanted: RunFilter, words: ListWords): ListStatement {
   const { status, agent, session, before, prefix = "", asks, limit = 100 } = wanted;
   const { sign, table, columns, order, startsWith, unindexed, standsAs } = words;
+  const place = session === undefined ? order : words.orderInSession;
   const values: (string | number)[] = [];
   const given = (value: string | number): string => `${sign}${values.push(value)}`;
   const all: string[] = [];
@@ -45,7 +46,7 @@ export function listStatement(wanted: RunFilter, words: ListWords): ListStatemen
     );
   if (agent !== undefined) all.push(`agent = ${given(toKey(agent))}`);
   if (before !== undefined)
-    all.push(`${order} < (SELECT ${order} FROM ${table} WHERE id = ${given(toKey(before))})`);
+    all.push(`${place} < (SELECT ${order} FROM ${table} WHERE id = ${given(toKey(before))})`);
   if (prefix !== "") all.push(startsWith("id", given(toKeyPrefix(prefix))));
   if (asks !== undefined)
     all.push(
@@ -53,7 +54,7 @@ export function listStatement(wanted: RunFilter, words: ListWords): ListStatemen
     );
   const where = all.length === 0 ? "" : `WHERE ${all.join(" AND ")}`;
   return {
-    sql: `SELECT ${columns} FROM ${table} ${where} ORDER BY ${session === undefined ? order : words.orderInSession} DESC LIMIT ${given(wholeLimit(limit))}`,
+    sql: `SELECT ${columns} FROM ${table} ${where} ORDER BY ${place} DESC LIMIT ${given(wholeLimit(limit))}`,
     values,
   };
 }

@@ -6,7 +6,6 @@ import type { Json } from "../util/json.ts";
 import { repeatedly } from "./repeatedly.ts";
 import { pagedRuns } from "./paged-runs.ts";
 import type { RunJournal, RunStatus, RunStore, StoredRun } from "./run-store.ts";
-import { isWaitFor } from "./signals.ts";
 import { wakingById } from "./waking.ts";
 
 /** The most runs of one session that are looked at. */
@@ -18,8 +17,9 @@ const page = 100;
 /** The states of runs that have not ended, in the order of the look-ups: a run that goes on meanwhile enters a state that comes later. */
 const unended: readonly RunStatus[] = ["running", "waiting", "ready", "running"];
 
-/** The key of the question of a run that waits for the end of another one. */
-const keyAfter = (id: string): string => `after/${id}`;
+/** The key of the question of a run that waits for the end of another one, with its beginning. */
+const after = "after/";
+const keyAfter = (id: string): string => after + id;
 
 /** The signal that a run has ended. */
 const nameOf = (id: string): string => `end of ${id}`;
@@ -69,7 +69,7 @@ export async function wakeAfter({ id, session }: StoredRun, around: DurableAroun
   const wake = wakingById(around, around.host);
   for (const run of await store.list({ session, status: "waiting", asks: keyAfter(id), limit: most }))
     for (const question of await store.questions(run.id))
-      if (isWaitFor(question, nameOf(id))) {
+      if (question.key === keyAfter(id)) {
         await store.signal(run.id, signalOf(id));
         await wake(run.id);
       }
@@ -82,14 +82,9 @@ export function wakeForgotten(around: DurableAround): () => void {
 
 async function wakeAll(around: DurableAround): Promise<void> {
   const { store } = around;
-  for await (const { id } of pagedRuns(store, {
-    status: "waiting",
-    asks: keyAfter(""),
-    limit: page,
-    most: page,
-  }))
-    for (const { runId, key } of await store.questions(id))
-      if (key.startsWith(keyAfter(""))) await wakeEnded(runId, key.slice(keyAfter("").length), around);
+  for await (const { id } of pagedRuns(store, { status: "waiting", asks: after, limit: page, most: page }))
+    for (const { key } of await store.questions(id))
+      if (key.startsWith(after)) await wakeEnded(id, key.slice(after.length), around);
 }
 
 const signalOf = (id: string) => ({ name: nameOf(id), value: null, id: keyAfter(id) });
@@ -106,11 +101,9 @@ export async function othersBefore(
   store: RunStore,
 ): Promise<readonly StoredRun[]> {
   if (session === undefined) return [];
-  const others = new Map<string, StoredRun>();
-  for (const status of unended)
-    for (const run of await store.list({ session, status, before, limit: most }))
-      if (run.fork === undefined) others.set(run.id, run);
-  return [...others.values()];
+  const others: StoredRun[] = [];
+  for (const status of unended) others.push(...(await store.list({ session, status, before, limit: most })));
+  return others.filter(({ fork }) => fork === undefined);
 }
 
 /**

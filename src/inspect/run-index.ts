@@ -3,8 +3,6 @@ import type { JournalRecord } from "../journal/recorded-journal.ts";
 import { listRun } from "./list-run.ts";
 import type { ListedRun, RunChange } from "./view.ts";
 
-/** The most runs that are kept in memory, the latest first; older ones are not listed. */
-const mostRuns = 20_000;
 /** The number of characters of one run's records that are searched. */
 const mostText = 20_000;
 /** The number of runs that are read again if a store does not say which one has changed. */
@@ -28,17 +26,16 @@ interface Entry {
  * one run after another, the latest first.
  */
 export class RunIndex {
+  /** The most runs that are kept in memory, the latest first; older ones are not listed. */
+  most = 20_000;
   private readonly store: RunStore;
   private readonly entries = new Map<string, Entry>();
   private readonly listeners = new Set<(change: RunChange) => void>();
   private reading: Promise<void> = Promise.resolve();
   private isClosed = false;
 
-  private readonly most: number;
-
-  constructor(store: RunStore, most: number = mostRuns) {
+  constructor(store: RunStore) {
     this.store = store;
-    this.most = most;
   }
 
   /** Reads the rows of all runs, then begins to read their records. */

@@ -8,7 +8,8 @@ it("keeps the latest runs, also of those that begin while it looks", async () =>
   const store = memoryRuns();
   const list: typeof store.list = async (wanted) =>
     (await store.list(wanted)).map((run) => ({ ...run, begunAt: Number(run.id) }));
-  const index = new RunIndex(Object.assign(Object.create(store) as typeof store, { list }), 20);
+  const index = new RunIndex(Object.assign(Object.create(store) as typeof store, { list }));
+  index.most = 20;
   const told: string[] = [];
   index.watch(({ erased }) => told.push(...erased));
   await index.open();
