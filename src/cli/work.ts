@@ -9,7 +9,7 @@ import { table } from "./table.ts";
 import type { DurableOptions } from "../durable/durable-options.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { RunStore } from "../durable/run-store.ts";
-import { openStatuses } from "../durable/stranded.ts";
+import { openStatuses } from "../durable/run-store.ts";
 import { pagedRuns } from "../durable/paged-runs.ts";
 import { recordParts } from "../journal/parts.ts";
 

@@ -4,18 +4,22 @@ import { startKey } from "../journal/record-form.ts";
 import { trustedLabel } from "../message/label.ts";
 import type { Json } from "../util/json.ts";
 import { repeatedly } from "./repeatedly.ts";
+import { pagedRuns } from "./paged-runs.ts";
 import type { RunJournal, RunStatus, RunStore, StoredRun } from "./run-store.ts";
-import { isWaitFor } from "./signals.ts";
 import { wakingById } from "./waking.ts";
 
 /** The most runs of one session that are looked at. */
 const most = 1000;
 
+/** The most runs that are read at a time. */
+const page = 100;
+
 /** The states of runs that have not ended, in the order of the look-ups: a run that goes on meanwhile enters a state that comes later. */
 const unended: readonly RunStatus[] = ["running", "waiting", "ready", "running"];
 
-/** The key of the question of a run that waits for the end of another one. */
-const keyAfter = (id: string): string => `after/${id}`;
+/** The key of the question of a run that waits for the end of another one, with its beginning. */
+const after = "after/";
+const keyAfter = (id: string): string => after + id;
 
 /** The signal that a run has ended. */
 const nameOf = (id: string): string => `end of ${id}`;
@@ -32,14 +36,17 @@ export async function waitForOthers(
   const { store } = around;
   const isPatient = run.options["whenWaiting"] === "after" && journal.find?.(startKey) === undefined;
   if (!isPatient || journal.ask === undefined) return undefined;
-  for (const other of await othersBefore(run, store)) {
+  const passed = new Set<string>();
+  for (;;) {
+    const other = await lastBefore(run, store, passed);
+    if (other === undefined) return undefined;
+    passed.add(other.id);
     const request = requestOf(run, other.id);
     const asked = await journal.ask({ key: keyAfter(other.id), request, signal: nameOf(other.id) });
     if ("answer" in asked) continue;
     if (!(await hasEnded(other.id, store))) return () => waitFor(other.id, journal, around);
     await store.signal(run.id, signalOf(other.id)); // the other run ended before the question was kept
   }
-  return undefined;
 }
 
 /** Gives a run up until another one has ended. A process that ends the other one right now may not see yet that this one waits. */
@@ -60,9 +67,9 @@ export async function wakeAfter({ id, session }: StoredRun, around: DurableAroun
   if (session === undefined) return;
   const { store } = around;
   const wake = wakingById(around, around.host);
-  for (const run of await store.list({ session, status: "waiting", limit: most }))
+  for (const run of await store.list({ session, status: "waiting", asks: keyAfter(id), limit: most }))
     for (const question of await store.questions(run.id))
-      if (isWaitFor(question, nameOf(id))) {
+      if (question.key === keyAfter(id)) {
         await store.signal(run.id, signalOf(id));
         await wake(run.id);
       }
@@ -74,10 +81,10 @@ export function wakeForgotten(around: DurableAround): () => void {
 }
 
 async function wakeAll(around: DurableAround): Promise<void> {
-  for (const { runId, key } of await around.store.questions()) {
-    const other = /^after\/(?<id>.*)$/s.exec(key)?.groups?.["id"];
-    if (other !== undefined) await wakeEnded(runId, other, around);
-  }
+  const { store } = around;
+  for await (const { id } of pagedRuns(store, { status: "waiting", asks: after, limit: page, most: page }))
+    for (const { key } of await store.questions(id))
+      if (key.startsWith(after)) await wakeEnded(id, key.slice(after.length), around);
 }
 
 const signalOf = (id: string) => ({ name: nameOf(id), value: null, id: keyAfter(id) });
@@ -94,11 +101,29 @@ export async function othersBefore(
   store: RunStore,
 ): Promise<readonly StoredRun[]> {
   if (session === undefined) return [];
-  const others = new Map<string, StoredRun>();
+  const others: StoredRun[] = [];
+  for (const status of unended) others.push(...(await store.list({ session, status, before, limit: most })));
+  return others.filter(({ fork }) => fork === undefined);
+}
+
+/**
+ * The latest of the earlier runs of a run's session that have not ended, without those passed already. Each run waits for the one before it, so that an end
+ * wakes one of them and not all.
+ */
+async function lastBefore(
+  { id: before, session }: StoredRun,
+  store: RunStore,
+  passed: ReadonlySet<string>,
+): Promise<StoredRun | undefined> {
+  let last: StoredRun | undefined;
+  if (session === undefined) return undefined;
   for (const status of unended)
-    for (const run of await store.list({ session, status, before, limit: most }))
-      if (run.fork === undefined) others.set(run.id, run);
-  return [...others.values()];
+    for await (const run of pagedRuns(store, { session, status, before, limit: 1, most: page })) {
+      if (run.fork !== undefined || passed.has(run.id)) continue;
+      if (run.begunAt >= (last?.begunAt ?? 0)) last = run;
+      break;
+    }
+  return last;
 }
 
 /** The question, as `waiting` shows it, although there is nothing to approve. */

@@ -65,6 +65,7 @@ const shapes: Readonly<Record<Given, Shape<unknown>>> = {
     agent: optional(string),
     session: optional(string),
     prefix: optional(string),
+    asks: optional(string),
     before: optional(string),
     limit: optional(
       refined(count, "must be a whole number", (most) => Number.isInteger(most) || most === Infinity),

@@ -51,6 +51,8 @@ export function mortalRuns(now: () => number, watch?: MemoryAround["watch"]): Mo
 class MemoryRuns implements MortalRuns {
   /** The runs, in the order in which they were begun. */
   private readonly runs = new Map<string, MemoryRun>();
+  /** Those that had not ended at the last look, in the same order. */
+  private going = new Map<string, MemoryRun>();
   private readonly watching = new Set<(id?: string) => void>();
   private places = 0;
   private readonly around: MemoryAround;
@@ -83,7 +85,9 @@ class MemoryRuns implements MortalRuns {
       agents.includes(agent) && (session === undefined || !alone.includes(agent));
     const canGoOn = (run: StoredRun): boolean =>
       run.status === "ready" && isTaken(run) && run.protocol <= protocol && run.id === (wanted ?? run.id);
-    return [...this.runs.values()].find(({ run }) => canGoOn(run))?.taken();
+    return this.unended()
+      .find(({ run }) => canGoOn(run))
+      ?.taken();
   }
 
   async read(id: string): Promise<StoredRun | undefined> {
@@ -91,14 +95,16 @@ class MemoryRuns implements MortalRuns {
   }
 
   async list(wanted: RunFilter = {}): Promise<readonly StoredRun[]> {
-    const { before, prefix = "", limit = 100 } = wanted;
-    const runs = [...this.runs.values()].map(({ run }) => run);
-    const older = before === undefined ? runs : runs.slice(0, runs.indexOf(this.get(before).run));
+    const { before, prefix = "", asks, limit = 100 } = wanted;
+    const runs = [...this.runs.values()];
+    const older = before === undefined ? runs : runs.slice(0, runs.indexOf(this.get(before)));
     const fields = ["status", "agent", "session"] as const;
-    const isWanted = (run: StoredRun): boolean =>
+    const isWanted = ({ run, questions }: MemoryRun): boolean =>
       fields.every((field) => wanted[field] === undefined || wanted[field] === run[field]) &&
-      run.id.startsWith(prefix);
-    return copyOfPlain(older.filter(isWanted).toReversed().slice(0, limit));
+      run.id.startsWith(prefix) &&
+      (asks === undefined || questions.keys().some((key) => key.startsWith(asks)));
+    const found = older.filter(isWanted).map(({ run }) => run);
+    return copyOfPlain(found.toReversed().slice(0, limit));
   }
 
   async records(id: string, after?: string): Promise<readonly JournalRecord[]> {
@@ -107,9 +113,9 @@ class MemoryRuns implements MortalRuns {
   }
 
   async questions(id?: string): Promise<readonly WaitingQuestion[]> {
-    return [...this.runs.values()]
-      .filter(({ run }) => run.status !== "moved" && (id === undefined || run.id === id))
-      .flatMap(({ questions }) => [...questions.values()])
+    const asking = id === undefined ? this.unended() : [this.runs.get(id)];
+    return asking
+      .flatMap((one) => (one === undefined || one.run.status === "moved" ? [] : [...one.questions.values()]))
       .toSorted((one, other) => one.place - other.place)
       .map(({ fingerprint: _fingerprint, place: _place, last: _last, ...question }) => copyOfPlain(question));
   }
@@ -125,7 +131,9 @@ class MemoryRuns implements MortalRuns {
   }
 
   async expire(): Promise<readonly string[]> {
-    return [...this.runs.values()].filter((run) => run.expire()).map(({ id }) => id);
+    return this.unended()
+      .filter((run) => run.expire())
+      .map(({ id }) => id);
   }
 
   async cancel(id: string, reason: string): Promise<StoredRun> {
@@ -137,6 +145,7 @@ class MemoryRuns implements MortalRuns {
   async reopen(id: string): Promise<StoredRun> {
     const run = this.here(id);
     run.reopen();
+    this.going = new Map(this.runs); // it has its place again
     return copyOfPlain(run.run);
   }
 
@@ -150,6 +159,7 @@ class MemoryRuns implements MortalRuns {
     this.runs.delete(id);
     const run = MemoryRun.moved(moved, this.around);
     this.runs.set(id, run);
+    this.going = new Map(this.runs);
     this.told(id);
     return copyOfPlain(run.run);
   }
@@ -164,6 +174,7 @@ class MemoryRuns implements MortalRuns {
     for (const run of some) {
       run.fence();
       this.runs.delete(run.id);
+      this.going.delete(run.id);
       this.told(run.id);
     }
     return some.length;
@@ -180,8 +191,15 @@ class MemoryRuns implements MortalRuns {
     if (known !== undefined) return known;
     const begun = new MemoryRun(run, this.around);
     this.runs.set(run.id, begun);
+    this.going.set(run.id, begun);
     this.told(run.id);
     return begun;
+  }
+
+  /** The runs that have not ended: those that have are looked at once. */
+  private unended(): MemoryRun[] {
+    for (const [id, { run }] of this.going) if (run.end !== undefined) this.going.delete(id);
+    return [...this.going.values()];
   }
 
   private get(id: string): MemoryRun {

@@ -52,6 +52,9 @@ export const runStatuses = Object.keys({
   suspended: true,
 } satisfies Record<RunStatus, true>) as readonly RunStatus[];
 
+/** The states of runs that have not ended. */
+export const openStatuses: readonly RunStatus[] = ["waiting", "ready", "running"];
+
 /** The end of a stored run. */
 export interface RunEnd {
   readonly outcome: Outcome;
@@ -128,6 +131,8 @@ export interface RunFilter {
   readonly session?: string;
   /** Only runs whose id begins with this text. */
   readonly prefix?: string;
+  /** Only runs with an open question whose key begins with this text. */
+  readonly asks?: string;
   /** The id of a run: only runs that were begun before it. */
   readonly before?: string;
   /** The most runs to list. Default 100. */

@@ -3,7 +3,7 @@ import type { DurableAround } from "./durable-options.ts";
 import { replayRun } from "./follow.ts";
 import { pagedRuns } from "./paged-runs.ts";
 import { leftToLater } from "./protocol.ts";
-import type { RunStatus, StoredRun } from "./run-store.ts";
+import { openStatuses, type StoredRun } from "./run-store.ts";
 
 /** A run that cannot go on with the code of this process, and the reason. */
 export interface StrandedRun {
@@ -11,9 +11,6 @@ export interface StrandedRun {
   /** The reason: `journal-mismatch` names the changed parts, `journal-longer` a turn that the code does not reach; `journal-newer`: a later version. */
   readonly error: WritError;
 }
-
-/** The states of runs that have not ended. */
-export const openStatuses: readonly RunStatus[] = ["waiting", "ready", "running"];
 
 /** The most runs that are read at a time. */
 const page = 100;

@@ -3,8 +3,6 @@ import type { JournalRecord } from "../journal/recorded-journal.ts";
 import { listRun } from "./list-run.ts";
 import type { ListedRun, RunChange } from "./view.ts";
 
-/** The most runs that are kept in memory, the latest first; older ones are not listed. */
-export const mostRuns = 20_000;
 /** The number of characters of one run's records that are searched. */
 const mostText = 20_000;
 /** The number of runs that are read again if a store does not say which one has changed. */
@@ -28,6 +26,8 @@ interface Entry {
  * one run after another, the latest first.
  */
 export class RunIndex {
+  /** The most runs that are kept in memory, the latest first; older ones are not listed. */
+  most = 20_000;
   private readonly store: RunStore;
   private readonly entries = new Map<string, Entry>();
   private readonly listeners = new Set<(change: RunChange) => void>();
@@ -40,7 +40,7 @@ export class RunIndex {
 
   /** Reads the rows of all runs, then begins to read their records. */
   async open(): Promise<void> {
-    const runs = await this.store.list({ limit: mostRuns });
+    const runs = await this.store.list({ limit: this.most });
     for (const run of runs) this.entries.set(run.id, { run, listed: listRun(run) });
     this.readSoon(runs);
   }
@@ -75,7 +75,7 @@ export class RunIndex {
     const { runs, erased } = ids === undefined ? await this.recent() : await this.named(ids);
     const changed = runs.filter((run) => isOpen(run) || !isSame(run, this.entries.get(run.id)?.run));
     this.readSoon(changed);
-    this.reading = this.reading.then(() => this.forget(erased)); // after earlier reads of these runs
+    this.reading = this.reading.then(() => this.forget([...erased, ...this.oldest()])); // after earlier reads of these runs
     await this.reading;
   }
 
@@ -96,6 +96,14 @@ export class RunIndex {
       runs: found.flatMap(({ run }) => (run === undefined ? [] : [run])),
       erased: found.flatMap(({ id, run }) => (run === undefined ? [id] : [])),
     };
+  }
+
+  /** The runs beyond those that are kept; a few more are kept for a while, because finding them takes time. */
+  private oldest(): readonly string[] {
+    if (this.entries.size < 1.1 * this.most) return [];
+    return this.list()
+      .slice(this.most)
+      .map(({ id }) => id);
   }
 
   private forget(erased: readonly string[]): void {

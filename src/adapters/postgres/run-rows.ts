@@ -47,6 +47,9 @@ export function runRows(database: PostgresDatabase, tables: RunTables): RunRows 
     columns: seen,
     order: "number",
     startsWith: (column, text) => `starts_with(${column}, ${text})`,
+    orderInSession: "number + 0",
+    questions,
+    asker: "number",
     unindexed: (column) => column, // the server knows the number of rows for each value
     standsAs: {
       running: `status = 'running' AND NOT ${isLeft}`,

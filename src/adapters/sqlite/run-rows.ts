@@ -54,6 +54,7 @@ export const runTable = `
   ) STRICT;
   CREATE INDEX IF NOT EXISTS writ_runs_status ON writ_runs (status, place);
   CREATE INDEX IF NOT EXISTS writ_runs_session ON writ_runs (session, place) WHERE session IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS writ_runs_open ON writ_runs (session, place) WHERE session IS NOT NULL AND ended IS NULL;
   CREATE INDEX IF NOT EXISTS writ_runs_ended ON writ_runs (ended) WHERE ended IS NOT NULL;
   CREATE INDEX IF NOT EXISTS writ_runs_owner ON writ_runs (owner) WHERE owner IS NOT NULL;`;
 
@@ -73,6 +74,9 @@ const words: ListWords = {
   order: "place",
   startsWith: (column, text) => `substr(${column}, 1, length(${text})) = ${text}`,
   unindexed: (column) => `+${column}`,
+  orderInSession: "place",
+  questions: "writ_questions",
+  asker: "id",
 };
 
 /** The rows in a file. */

@@ -45,14 +45,15 @@ export function questionsOf(database: Database): Questions {
       ON CONFLICT (run, key) DO UPDATE SET fingerprint = excluded.fingerprint, request = excluded.request, people = excluded.people`,
   );
   const known = database.prepare("SELECT json FROM writ_steps WHERE run = ? AND key = ? AND fingerprint = ?");
+  const isHere = "NOT EXISTS (SELECT 1 FROM writ_runs WHERE id = run AND +status = 'moved')"; // there may be very many that were moved
   const selectOf = (which: string): StatementSync =>
     database.prepare(`SELECT * FROM writ_questions AS asked WHERE ${which}
       AND NOT EXISTS (SELECT 1 FROM writ_steps WHERE run = asked.run AND key = asked.key)
-      AND run NOT IN (SELECT id FROM writ_runs WHERE status = 'moved') ORDER BY place`);
+      AND ${isHere} ORDER BY place`);
   const ofRun = selectOf("run = ?");
   const ofAll = selectOf("true");
   const take = database.prepare("DELETE FROM writ_questions WHERE run = ? AND key = ? RETURNING *");
-  const isOver = "until <= ? AND run NOT IN (SELECT id FROM writ_runs WHERE status = 'moved')";
+  const isOver = `until <= ? AND ${isHere}`;
   const over = database.prepare(`SELECT 1 FROM writ_questions WHERE ${isOver} LIMIT 1`);
   const takeOver = database.prepare(`DELETE FROM writ_questions WHERE ${isOver} RETURNING *`);
   const answered = database.prepare("SELECT json FROM writ_steps WHERE run = ? AND key = ?");

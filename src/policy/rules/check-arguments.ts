@@ -15,8 +15,9 @@ import { ruleName } from "./verdict.ts";
  */
 export function checkPolicyArguments(policy: Policy, tools: readonly Tool[], agent: string): void {
   const { name, rules = [] } = rulePolicyOf(policy) ?? {};
+  const named = Map.groupBy(tools, (tool) => tool.name);
   for (const [index, rule] of rules.entries()) {
-    const about = tools.filter((tool) => rule.tools.includes(tool.name));
+    const about = [...new Set(rule.tools)].flatMap((tool) => named.get(tool) ?? []);
     for (const path of [...pathsOf(rule), ...(rule.show ?? [])]) {
       const names = about.map(({ input }) => namesInstead(input.jsonSchema, path, hasRoom));
       if (rule.tools.includes("*") || about.length === 0 || names.includes(undefined)) continue;

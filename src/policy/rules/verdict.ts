@@ -26,14 +26,14 @@ export interface RuleBook {
 export function ruleBook(rules: readonly Rule[], tools: Readonly<Record<string, Annotation>>): RuleBook {
   const named = rules.map((rule, index): NamedRule => ({ rule, name: ruleName(rule, index) }));
   const annotations = new Map(Object.entries(tools));
-  const forAll = named.filter(({ rule }) => rule.tools.includes("*"));
-  const names = new Set(rules.flatMap((rule) => rule.tools));
-  const byTool = new Map(
-    [...names].map((tool) => [
-      tool,
-      named.filter(({ rule }) => rule.tools.includes(tool) || rule.tools.includes("*")),
-    ]),
-  );
+  const forAll: NamedRule[] = [];
+  const byTool = new Map<string, NamedRule[]>();
+  for (const each of named) {
+    const names = new Set(each.rule.tools);
+    for (const tool of names) if (!byTool.has(tool)) byTool.set(tool, [...forAll]);
+    const lists = names.has("*") ? [forAll, ...byTool.values()] : [...names].map((tool) => byTool.get(tool));
+    for (const list of lists) list?.push(each);
+  }
   return {
     rules: named,
     rulesFor: (tool) => byTool.get(tool) ?? forAll,

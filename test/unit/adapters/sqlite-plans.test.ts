@@ -40,7 +40,9 @@ async function plansOf(table: string, work: () => Promise<unknown>): Promise<rea
 describe("a SQLite file finds by an index", () => {
   it.each<[filter: RunFilter, plan: string]>([
     [{ session: "s" }, "writ_runs_session (session=?)"],
-    [{ session: "s", status: "waiting", agent: "a", prefix: "s/" }, "writ_runs_session (session=?)"],
+    [{ session: "s", status: "failed", agent: "a", prefix: "s/" }, "writ_runs_session (session=?)"],
+    [{ session: "s", status: "waiting", agent: "a", prefix: "s/" }, "writ_runs_open (session=?)"],
+    [{ session: "s", status: "ready", before: "r" }, "writ_runs_open (session=? AND place<?)"],
     [{ session: "s", before: "r" }, "writ_runs_session (session=? AND place<?)"],
     [{ status: "ready", agent: "a" }, "writ_runs_status (status=?)"],
     [{ status: "ready", before: "r" }, "writ_runs_status (status=? AND place<?)"],
@@ -50,6 +52,11 @@ describe("a SQLite file finds by an index", () => {
     const listed = plans.find((each) => !each.includes("writ_runs_owner")); // which looks for runs whose process died
     expect(listed).toMatch(/^SEARCH writ_runs USING /);
     expect(listed).toContain(plan);
+  });
+
+  it("whether the run of a question was moved away", async () => {
+    const plans = await plansOf("writ_runs", () => store.questions("r"));
+    expect(plans).toEqual([expect.stringMatching(/^SEARCH writ_runs USING INDEX .*\(id=\?\)$/)]);
   });
 
   it("the questions of a run", async () => {
