@@ -42,7 +42,7 @@ const output: OutputOptions = {
   // Chunks stand as deep as the modules of most layers do: paths relative to them stay right.
   chunkFileNames: "chunks/[name]-[hash].js",
   entryFileNames: "[name].js",
-  comments: { legal: false, jsdoc: false, annotation: true },
+  comments: { legal: false, jsdoc: false, annotation: false },
   // `import { agent }` is shorter than `import { a as agent }`, and can be read.
   minifyInternalExports: false,
   // V8 reads a file of ASCII alone as bytes, without decoding it.
