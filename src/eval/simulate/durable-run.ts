@@ -1,4 +1,5 @@
 import type { Runnable, RunResult } from "../../agent/runnable.ts";
+import { misfitOf } from "../../call/ask.ts";
 import { carryOut, type Carrying } from "../../durable/carry-out.ts";
 import { type DurableRuns, durableRunsWith } from "../../durable/durable-runs.ts";
 import type { DurableAround } from "../../durable/durable-options.ts";
@@ -192,6 +193,8 @@ export class DurableRun implements SimulatedRun {
       if (deviation?.does === "answers-another") await this.say(question, { isYes, isOther: true });
       const clicks = deviation?.does === "answers-twice" ? 2 : 1;
       await Promise.all(Array.from({ length: clicks }, () => this.say(question, { isYes, args })));
+      const isRefused = args !== undefined && (await misfitOf(args, request)) !== undefined;
+      if (isRefused) await this.say(question, { isYes }); // the person takes the edit back
     }
     await this.goOn();
   }
