@@ -17,8 +17,15 @@ interface Looked {
 interface Entry {
   readonly run: StoredRun;
   readonly listed: ListedRun;
-  /** The text that is searched, in lower case. Undefined until the records were read. */
-  readonly text?: string;
+  /** What its records say. Undefined until they were read. */
+  readonly read?: {
+    /** The text that is searched, in lower case. */
+    readonly text: string;
+    /** The key of the last record that is complete. */
+    readonly last: string | undefined;
+    /** The number of the records behind it, of steps that have only begun. */
+    readonly begun: number;
+  };
 }
 
 /**
@@ -59,8 +66,8 @@ export class RunIndex {
   /** The ids of the runs that contain all words: in their input, their answer, or their records. */
   search(words: readonly string[]): readonly string[] {
     const wanted = words.map((word) => word.toLowerCase());
-    return [...this.entries.values()].flatMap(({ run, text = "" }) =>
-      wanted.every((word) => text.includes(word)) ? [run.id] : [],
+    return [...this.entries.values()].flatMap(({ run, read }) =>
+      wanted.every((word) => (read?.text ?? "").includes(word)) ? [run.id] : [],
     );
   }
 
@@ -119,15 +126,21 @@ export class RunIndex {
     for (let place = 0; place < runs.length && !this.isClosed; place += 50) {
       const changed: ListedRun[] = [];
       for (const run of runs.slice(place, place + 50)) {
-        const [records, questions] = await Promise.all([
-          this.store.records(run.id),
-          run.status === "waiting" ? this.store.questions(run.id) : [],
-        ]);
-        changed.push(this.take(run, records, questions));
+        const questions = run.status === "waiting" ? await this.store.questions(run.id) : [];
+        if (await this.isKnown(run, questions)) continue;
+        changed.push(this.take(run, await this.store.records(run.id), questions));
       }
-      for (const listener of this.listeners) listener({ runs: changed, erased: [] });
+      if (changed.length > 0) for (const listener of this.listeners) listener({ runs: changed, erased: [] });
       await new Promise<void>((resolve) => void setImmediate(resolve));
     }
+  }
+
+  /** True if a run is as it was read before. Only records behind the known ones are read for that. */
+  private async isKnown(run: StoredRun, questions: readonly WaitingQuestion[]): Promise<boolean> {
+    const { run: before, listed, read } = this.entries.get(run.id) ?? {};
+    if (read === undefined || listed?.waiting !== questions.length || !isSame(run, before)) return false;
+    const later = await this.store.records(run.id, read.last);
+    return later.length === read.begun && later.every(({ json }) => json === undefined);
   }
 
   private take(
@@ -136,7 +149,13 @@ export class RunIndex {
     questions: readonly WaitingQuestion[],
   ): ListedRun {
     const listed = listRun(run, records, questions);
-    this.entries.set(run.id, { run, listed, text: searched(run, records) });
+    const last = records.findLastIndex(({ json }) => json !== undefined);
+    const read = {
+      text: searched(run, records),
+      last: records[last]?.key,
+      begun: records.length - 1 - last,
+    };
+    this.entries.set(run.id, { run, listed, read });
     return listed;
   }
 }

@@ -107,18 +107,6 @@ const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/u;
 const unspacedParts = new RegExp(`(${unspaced.source})`, "u");
 
-/** The text without accents, for an index that knows words by the blanks between them: each sign of what is written without spaces is a word. */
-export function spreadSigns(text: string): string {
-  const parts = withoutMarks(text).split(unspacedParts);
-  return parts.map((part) => (unspaced.test(part) ? ` ${Array.from(part).join(" ")} ` : part)).join("");
-}
-
-/** The words of a query for such an index, each once: of what is written without spaces two signs that stand side by side, with a blank between them. */
-export function spreadWords(query: string): readonly string[] {
-  const parts = separateWords(query).flatMap((word) => partsOf(word, 2));
-  return [...new Set(parts.map((part) => spreadSigns(part).trim()))];
-}
-
 /**
  * A word as it is. Where words are written without spaces, as in Chinese, its pairs of signs: they find a word anywhere in a sentence. `least` is
  * 1 for single signs beside the pairs, 2 for single signs where there is not a pair.

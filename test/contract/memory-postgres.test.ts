@@ -1,8 +1,7 @@
-import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { agent, memoryBank } from "../../src/index.ts";
 import { postgresMemory, postgresNotes, type PostgresOptions } from "../../src/postgres.ts";
-import { inMemoryNotes, noteTools } from "../../src/session.ts";
+import { noteTools } from "../../src/session.ts";
 import { scripted } from "../../src/testing.ts";
 import { trustedLabel, untrustedFrom } from "../../src/message/label.ts";
 import { postgresMissing, type PostgresServer, startPostgres } from "../postgres-server.ts";
@@ -54,44 +53,6 @@ describe.skipIf(postgresMissing() !== undefined)("memory and notes in PostgreSQL
     const found = transcript.messages.find(({ role }) => role === "tool");
     expect(found).toMatchObject({ status: "ok", text: expect.stringContaining("Kim likes tea") });
     expect(label).toEqual(trustedLabel);
-  });
-
-  it("find the notes that a store in the process finds, in the same order", async () => {
-    const store = opened(postgresNotes);
-    const word = fc.constantFrom(
-      "tea",
-      "teas",
-      "Café",
-      "paris",
-      "par",
-      "the",
-      "a1",
-      "東京",
-      "京",
-      "x",
-      "Zürich-2",
-      "ﬁne",
-      "٣",
-    );
-    const words = fc.array(word, { maxLength: 6 }).map((all) => all.join(" "));
-    let namespace = 0;
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(words, { maxLength: 8 }),
-        fc.array(words, { maxLength: 4 }),
-        async (notes, queries) => {
-          const here = inMemoryNotes();
-          const name = `n${(namespace += 1)}`;
-          for (const text of notes)
-            for (const each of [here, store]) await each.put(name, { text, label: trustedLabel }, 100);
-          for (const query of queries) {
-            const [one, other] = await Promise.all([here, store].map((each) => each.search(name, query, 5)));
-            expect(other?.map(({ text }) => text)).toEqual(one?.map(({ text }) => text));
-          }
-        },
-      ),
-      { numRuns: 60 },
-    );
   });
 
   it("keep no more notes than allowed of those that several processes write at once", async () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { trustedLabel, untrustedFrom } from "../../src/message/label.ts";
-import type { NoteStore } from "../../src/session.ts";
+import { inMemoryNotes, type NoteStore } from "../../src/session.ts";
 import { hostileNames } from "./memory-store.ts";
 
 const note = (text: string, replaces?: string): Parameters<NoteStore["put"]>[1] => ({
@@ -74,6 +74,31 @@ export function noteStoreContract(name: string, open: () => NoteStore): void {
       expect(await texts(store, "a", "京都")).toEqual([]);
       expect(await texts(store, "a", "ж".repeat(2000))).toEqual(["ж".repeat(2000)]);
       expect(await texts(store, "a", "w399")).toHaveLength(1);
+    });
+
+    it("finds the notes that a store in memory finds, in the same order", async () => {
+      const store = open();
+      const signs = "tea|teas|running|Café|paris|par|the|a1|東京|京|x|Zürich-2|ﬁne|٣".split("|");
+      const words = fc.array(fc.constantFrom(...signs), { maxLength: 6 }).map((all) => all.join(" "));
+      let namespace = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(words, { maxLength: 8 }),
+          fc.array(words, { maxLength: 4 }),
+          async (notes, queries) => {
+            const here = inMemoryNotes();
+            const name = `n${(namespace += 1)}`;
+            for (const text of notes) for (const each of [here, store]) await each.put(name, note(text), 100);
+            for (const query of queries) {
+              const [one, other] = await Promise.all(
+                [here, store].map((each) => each.search(name, query, 5)),
+              );
+              expect(other?.map(({ text }) => text)).toEqual(one?.map(({ text }) => text));
+            }
+          },
+        ),
+        { numRuns: 60 },
+      );
     });
 
     it("takes out a note once, and never gives its id again", async () => {

@@ -53,6 +53,7 @@ export const runTable = `
     woken INTEGER NOT NULL DEFAULT 0, agent TEXT NOT NULL, session TEXT, begun INTEGER NOT NULL, ended INTEGER, start TEXT NOT NULL, finish TEXT
   ) STRICT;
   CREATE INDEX IF NOT EXISTS writ_runs_status ON writ_runs (status, place);
+  CREATE INDEX IF NOT EXISTS writ_runs_ready ON writ_runs (agent, place) WHERE status = 'ready';
   CREATE INDEX IF NOT EXISTS writ_runs_session ON writ_runs (session, place) WHERE session IS NOT NULL;
   CREATE INDEX IF NOT EXISTS writ_runs_open ON writ_runs (session, place) WHERE session IS NOT NULL AND ended IS NULL;
   CREATE INDEX IF NOT EXISTS writ_runs_ended ON writ_runs (ended) WHERE ended IS NOT NULL;
@@ -90,11 +91,14 @@ export function runRows(database: Database): RunRows {
   const lists = new Map<string, StatementSync>();
   const takeOne = database.prepare(taking("SELECT place FROM writ_runs WHERE id = $id"));
   const isReady =
-    "status = 'ready' AND agent IN (SELECT value FROM json_each($agents)) AND start ->> '$.protocol' <= $protocol AND (session IS NULL OR agent NOT IN (SELECT value FROM json_each($alone)))";
-  const takeNext = database.prepare(
-    taking(`SELECT place FROM writ_runs WHERE ${isReady} ORDER BY place LIMIT 1`),
+    "status = 'ready' AND start ->> '$.protocol' <= $protocol AND (session IS NULL OR agent NOT IN (SELECT value FROM json_each($alone)))";
+  const oldest = `SELECT place FROM writ_runs WHERE agent = own.value AND ${isReady} ORDER BY place LIMIT 1`;
+  const takeNext = database.prepare(taking(`SELECT min((${oldest})) FROM json_each($agents) AS own`)); // looks at no run of another agent
+  const takeReady = database.prepare(
+    taking(
+      `SELECT place FROM writ_runs WHERE id = $id AND agent IN (SELECT value FROM json_each($agents)) AND ${isReady}`,
+    ),
   );
-  const takeReady = database.prepare(taking(`SELECT place FROM writ_runs WHERE id = $id AND ${isReady}`));
   const leave = database.prepare(
     `UPDATE writ_runs SET owner = NULL, status = CASE WHEN ended IS NOT NULL THEN status WHEN $waits AND woken = 0 THEN 'waiting' ELSE 'ready' END
       WHERE id = $id AND epoch = $epoch`,

@@ -20,12 +20,22 @@ afterAll(() => {
 });
 
 /** The plans of the statements that read rows of a table, as they are asked while something is done. */
-async function plansOf(table: string, work: () => Promise<unknown>): Promise<readonly string[]> {
+async function plansOf(
+  table: string,
+  work: () => Promise<unknown>,
+  how: "all" | "get" = "all",
+): Promise<readonly string[]> {
   const probe = new DatabaseSync(path);
-  const { all: own } = Object.getPrototypeOf(probe.prepare("SELECT 1")) as { all: () => unknown };
+  const { [how]: own } = Object.getPrototypeOf(probe.prepare("SELECT 1")) as {
+    all: () => unknown;
+    get: () => unknown;
+  };
   const asked = new Set<string>();
   const spy = vi
-    .spyOn(Object.getPrototypeOf(probe.prepare("SELECT 1")) as { all: () => unknown }, "all")
+    .spyOn(
+      Object.getPrototypeOf(probe.prepare("SELECT 1")) as { all: () => unknown; get: () => unknown },
+      how,
+    )
     .mockImplementation(function (this: { sourceSQL: string }, ...given: unknown[]) {
       asked.add(this.sourceSQL);
       return Reflect.apply(own, this, given);
@@ -52,6 +62,12 @@ describe("a SQLite file finds by an index", () => {
     const listed = plans.find((each) => !each.includes("writ_runs_owner")); // which looks for runs whose process died
     expect(listed).toMatch(/^SEARCH writ_runs USING /);
     expect(listed).toContain(plan);
+  });
+
+  it("the next ready run of a worker's agents, without those of others", async () => {
+    const plans = await plansOf("writ_runs", () => store.claim(["b", "c"]), "get");
+    expect(plans).toContain("SEARCH writ_runs USING INDEX writ_runs_ready (agent=?)");
+    expect(plans.join("\n")).not.toContain("writ_runs_status");
   });
 
   it("whether the run of a question was moved away", async () => {

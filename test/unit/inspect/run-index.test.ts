@@ -23,3 +23,32 @@ it("keeps the latest runs, also of those that begin while it looks", async () =>
   expect(told).toContain("1");
   index.close();
 });
+
+it("reads the known records of open runs once, and sees each new one", async () => {
+  const store = memoryRuns();
+  let rows = 0;
+  const records: typeof store.records = async (id, after) => {
+    const found = await store.records(id, after);
+    rows += found.length;
+    return found;
+  };
+  const journals = [];
+  for (const id of ["1", "2"]) {
+    const journal = await store.open(id);
+    for (let turn = 1; turn <= 50; turn += 1)
+      await journal.step({ key: `turn/${turn}/note`, run: async () => turn });
+    journals.push(journal);
+  }
+  const index = new RunIndex(Object.assign(Object.create(store) as typeof store, { records }));
+  const told: string[] = [];
+  await index.open();
+  await index.look();
+  index.watch(({ runs }) => told.push(...runs.map(({ id }) => id)));
+  rows = 0;
+  await index.look();
+  expect([rows, told]).toEqual([0, []]);
+  await journals[1]?.step({ key: "turn/51/tool", run: async () => "heron" });
+  await index.look();
+  expect([rows, told]).toEqual([52, ["2"]]);
+  index.close();
+});
