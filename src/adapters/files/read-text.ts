@@ -77,6 +77,8 @@ function beginsCharacter(byte: number): boolean {
 
 /** @throws TypeError for bytes that are not text in UTF-8 */
 export function decoded(bytes: Uint8Array): string {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe)
+    throw new TypeError("it is UTF-16, as `>` of Windows PowerShell 5.1 writes it: save it as UTF-8");
   if (bytes.includes(0)) throw new TypeError("it is binary: it has NUL bytes");
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

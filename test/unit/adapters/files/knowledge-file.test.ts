@@ -58,6 +58,8 @@ describe("knowledgeFile", () => {
     await expect(read(folder.file("latin.txt", new Uint8Array([0x66, 0xfc, 0x72])))).rejects.toThrow(
       "it is not UTF-8",
     );
+    const utf16 = folder.file("utf16.txt", Buffer.from("\ufeffTea", "utf16le"));
+    await expect(read(utf16)).rejects.toThrow("it is UTF-16, as `>` of Windows PowerShell 5.1 writes it");
     const noBeginning = folder.file("cut.bin", new Uint8Array(40).fill(0x80));
     await expect(read(noBeginning, 20)).rejects.toThrow("it is not UTF-8");
   });
