@@ -51,6 +51,10 @@ describe("knowledgeFile", () => {
     expect(await read(path)).toBe(`${"x".repeat(65_536)}\n[cut off here: 4464 more bytes were left out]`);
   });
 
+  it("is the same text in a checkout on Windows", async () => {
+    expect(await read(folder.file("windows.txt", "\ufeffTea\r\nMilk\r\n"))).toBe("Tea\nMilk\n");
+  });
+
   it("refuses binary files and other encodings", async () => {
     await expect(read(folder.file("a.bin", new Uint8Array([80, 0, 75])))).rejects.toThrow(
       "it is binary: it has NUL bytes",
