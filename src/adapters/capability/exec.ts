@@ -74,7 +74,8 @@ const optionsShape = closed({
 
 function checkProgram(program: unknown): string {
   const resource = `exec(${String(program)})`;
-  if (process.platform === "win32") throw handleFailed(resource, "no programs are run on Windows.");
+  if (process.platform === "win32")
+    throw handleFailed(resource, "no programs are run on Windows: start yours in WSL.");
   const reading = typeof program === "string" ? readProgram(program) : undefined;
   if (reading === undefined) throw handleFailed(resource, "a program is a text.");
   if (!reading.ok) throw handleFailed(resource, reading.reason);
