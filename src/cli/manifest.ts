@@ -1,5 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { decoded } from "../adapters/files/read-text.ts";
+import { decoded } from "../util/media.ts";
 import { modelNamed } from "../adapters/model/resolve.ts";
 import type { ManifestChange } from "../agent/describe/manifest-change.ts";
 import { compareManifests } from "../agent/describe/manifest-compare.ts";

@@ -1,7 +1,7 @@
 import { asSentence } from "../util/as-sentence.ts";
 import { readFile } from "node:fs/promises";
 import { durableRuns } from "../adapters/durable-runs.ts";
-import { decoded } from "../adapters/files/read-text.ts";
+import { decoded } from "../util/media.ts";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { processOutput } from "./output.ts";

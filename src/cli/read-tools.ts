@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename, extname } from "node:path";
-import { decoded } from "../adapters/files/read-text.ts";
+import { decoded } from "../util/media.ts";
 import type { AnyDefinition } from "../agent/definition.ts";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import type { DraftedTool } from "../policy/study/draft.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { decoded } from "../adapters/files/read-text.ts";
+import { decoded } from "../util/media.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import { checkPrincipals, hashToken, type Principal } from "../server/callers.ts";
 import { changeFile } from "./change-file.ts";
