@@ -125,9 +125,7 @@ function isolatorCheck({ mechanism, level, platform, probes, reason = "" }: Isol
   const name = `isolation-${mechanism}`;
   if (level === "isolated")
     return ok(name, `${mechanism} holds: ${probes.length} ways out were tried, none is open`);
-  const box = platform.startsWith("linux")
-    ? "apt install bubblewrap"
-    : "isolatedTool needs Linux: WSL, a container, or another machine";
+  const box = platform.startsWith("linux") ? "apt install bubblewrap" : "isolatedTool needs Linux";
   const advice = mechanism === "linux-bwrap" ? box : "npm i quickjs-emscripten";
   return note(name, `${mechanism} isolates nothing here: ${oneLine(reason)}`, advice);
 }

@@ -8,9 +8,7 @@ const ofWindows = /^(?:[A-Za-z]:(?:[\\/]|$)|\\\\)/;
 /** The reason to refuse a path of Windows, where no handle reaches files and programs; undefined for any other text. */
 export function refusedWindows(path: string): ScopeReading | undefined {
   if (!ofWindows.test(path)) return undefined;
-  return noScope(
-    "files and programs of Windows cannot be granted: start your program in WSL, where paths are like /data.",
-  );
+  return noScope("files and programs of Windows cannot be granted: start your program in WSL.");
 }
 
 const resolved = /^(?:\/(?!\.{1,2}(?:\/|$))[^/\0]+)+$/;

@@ -74,8 +74,7 @@ const optionsShape = closed({
 
 function checkProgram(program: unknown): string {
   const resource = `exec(${String(program)})`;
-  if (process.platform === "win32")
-    throw handleFailed(resource, "no programs are run on Windows: start yours in WSL.");
+  if (process.platform === "win32") throw handleFailed(resource, "no programs are run on Windows.");
   const reading = typeof program === "string" ? readProgram(program) : undefined;
   if (reading === undefined) throw handleFailed(resource, "a program is a text.");
   if (!reading.ok) throw handleFailed(resource, reading.reason);

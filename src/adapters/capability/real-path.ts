@@ -64,8 +64,7 @@ export function fileJudge({ powers, use, signal }: Pick<Lifetime, "powers" | "us
 function checkPath(kind: "fs.read" | "fs.write", path: unknown): void {
   const written = String(path);
   const resource = `${kind}(${written.length > maxPathBytes ? `${written.slice(0, 80)}…` : written})`;
-  if (process.platform === "win32")
-    throw handleFailed(resource, "there are no file handles on Windows: start your program in WSL.");
+  if (process.platform === "win32") throw handleFailed(resource, "there are no file handles on Windows.");
   if (typeof path !== "string" || !path.startsWith("/"))
     throw handleFailed(resource, "the path must be absolute.");
   if (Buffer.byteLength(path) > maxPathBytes)
