@@ -260,6 +260,7 @@ function isNode(caller: string): boolean {
  * tests.
  */
 function isBystander(caller: string): boolean {
-  const path = caller.startsWith("/") ? `file://${caller}` : caller;
+  const written = caller.replaceAll("\\", "/").replace(/^[A-Za-z]:/, "/$&");
+  const path = written.startsWith("/") ? `file://${written}` : written;
   return path.startsWith(ownFolder) || runners.test(path);
 }

@@ -121,11 +121,12 @@ function nodeCheck(node: string): Check {
   return { name: "node", state: "broken", text: `Node ${node} is too old`, advice };
 }
 
-function isolatorCheck({ mechanism, level, probes, reason = "" }: Isolator): Check {
+function isolatorCheck({ mechanism, level, platform, probes, reason = "" }: Isolator): Check {
   const name = `isolation-${mechanism}`;
   if (level === "isolated")
     return ok(name, `${mechanism} holds: ${probes.length} ways out were tried, none is open`);
-  const advice = mechanism === "linux-bwrap" ? "apt install bubblewrap" : "npm i quickjs-emscripten";
+  const box = platform.startsWith("linux") ? "apt install bubblewrap" : "isolatedTool needs Linux";
+  const advice = mechanism === "linux-bwrap" ? box : "npm i quickjs-emscripten";
   return note(name, `${mechanism} isolates nothing here: ${oneLine(reason)}`, advice);
 }
 

@@ -1,4 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
+import { decoded } from "../util/media.ts";
 import { modelNamed } from "../adapters/model/resolve.ts";
 import type { ManifestChange } from "../agent/describe/manifest-change.ts";
 import { compareManifests } from "../agent/describe/manifest-compare.ts";
@@ -91,7 +92,7 @@ function compared(path: string, baseline: AgentManifest, now: AgentManifest): re
 async function readManifest(path: string): Promise<AgentManifest> {
   let text: string;
   try {
-    text = await readFile(path, "utf8");
+    text = decoded(await readFile(path));
   } catch (error) {
     throw noManifest(path, messageOf(error), error);
   }

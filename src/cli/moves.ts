@@ -1,6 +1,7 @@
 import { asSentence } from "../util/as-sentence.ts";
 import { readFile } from "node:fs/promises";
 import { durableRuns } from "../adapters/durable-runs.ts";
+import { decoded } from "../util/media.ts";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { processOutput } from "./output.ts";
@@ -16,13 +17,15 @@ export async function exportRun(id: string, flags: StoreFlags): Promise<ExitCode
 
 /** `writ runs import <file>`. @throws WritError `option-invalid` for a file that cannot be read */
 export async function importRun(path: string, flags: StoreFlags): Promise<ExitCode> {
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw new WritError("option-invalid", {
-      option: "<file>",
-      value: path,
-      advice: asSentence(messageOf(error)),
+  const text = await readFile(path)
+    .then(decoded)
+    .catch((error: unknown) => {
+      throw new WritError("option-invalid", {
+        option: "<file>",
+        value: path,
+        advice: asSentence(messageOf(error)),
+      });
     });
-  });
   await using store = await openStore(flags);
   const run = await durableRuns({ store }).import(text);
   return tellRun(run, flags);

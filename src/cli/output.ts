@@ -127,5 +127,8 @@ export function quoted(text: string): string {
 
 /** A text as a word of a command that is printed for a person to copy: quoted if a shell would read it differently. */
 export function shellWord(text: string): string {
-  return /^[\w./:@%+=,-]+$/.test(text) ? text : quoted(text);
+  if (/^[\w./:@%+=,-]+$/.test(text)) return text;
+  // Quotes that cmd, PowerShell and Git Bash all know, where none of them reads anything inside.
+  const isPlain = process.platform === "win32" && /^[^"$`%!\p{Cc}]*[^"$`%!\p{Cc}\\]$/u.test(text);
+  return isPlain ? `"${text}"` : quoted(text);
 }

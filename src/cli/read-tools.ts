@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename, extname } from "node:path";
+import { decoded } from "../util/media.ts";
 import type { AnyDefinition } from "../agent/definition.ts";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import type { DraftedTool } from "../policy/study/draft.ts";
@@ -44,7 +45,7 @@ export async function readTools(path: string, definitionTools?: string): Promise
 /** The text of a file. @throws WritError `file-unreadable` */
 export function readText(path: string): string {
   try {
-    return readFileSync(path, "utf8").replace(/^\ufeff/, ""); // some editors begin a file with a byte order mark
+    return decoded(readFileSync(path));
   } catch (cause) {
     throw new WritError("file-unreadable", { path, reason: messageOf(cause) }, { cause });
   }

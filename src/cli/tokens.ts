@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
+import { decoded } from "../util/media.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import { checkPrincipals, hashToken, type Principal } from "../server/callers.ts";
 import { changeFile } from "./change-file.ts";
@@ -16,7 +17,7 @@ export interface TokenFlags extends OutputFlags {
 /** The principals of a file. @throws WritError `tokens-invalid` */
 export function readPrincipals(path: string): readonly Principal[] {
   try {
-    const { principals } = JSON.parse(readFileSync(path, "utf8"));
+    const { principals } = JSON.parse(decoded(readFileSync(path)));
     checkPrincipals(principals);
     return principals;
   } catch (error) {

@@ -40,7 +40,7 @@ type Line = Readonly<Record<string, unknown>>;
 
 /** The run in a text. @throws WritError `export-broken`, `export-newer` */
 export function readRunText(text: string): MovedRun {
-  const texts = text.trimEnd().split(/\r?\n/);
+  const texts = text.trim().split(/\r?\n/);
   const lines = texts.map(readLine);
   const [first = {}] = lines;
   const found = first["version"];

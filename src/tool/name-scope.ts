@@ -1,4 +1,4 @@
-import { readPathScope } from "./path-scope.ts";
+import { readPathScope, refusedWindows } from "./path-scope.ts";
 import { noScope, readScope, type ScopeReading } from "./scope-reading.ts";
 
 const variable = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -30,6 +30,8 @@ export function variableCovers(scope: string, name: string): boolean {
 export function readProgram(text: string): ScopeReading {
   if (text === "") return noScope("the program is missing.");
   if (text.startsWith("-")) return noScope("a program does not begin with `-`.");
+  const refused = refusedWindows(text);
+  if (refused !== undefined) return refused;
   if (shellCharacters.test(text))
     return noScope("it is one program: no shell reads it, so it has no spaces, options or signs of a shell.");
   if (text.startsWith("/")) return text.endsWith("/") ? noScope("it is a folder.") : readPathScope(text);

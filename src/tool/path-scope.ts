@@ -3,6 +3,14 @@ import { noScope, readScope, type ScopeReading } from "./scope-reading.ts";
 /** Folders that belong to the machine: a grant of `/` does not cover them, only a grant that names them. */
 const machineFolders: readonly string[] = ["/proc", "/sys", "/dev"];
 
+const ofWindows = /^(?:[A-Za-z]:(?:[\\/]|$)|\\\\)/;
+
+/** The reason to refuse a path of Windows, where no handle reaches files and programs; undefined for any other text. */
+export function refusedWindows(path: string): ScopeReading | undefined {
+  if (!ofWindows.test(path)) return undefined;
+  return noScope("files and programs of Windows cannot be granted: start your program in WSL.");
+}
+
 const resolved = /^(?:\/(?!\.{1,2}(?:\/|$))[^/\0]+)+$/;
 
 /** Reads an absolute path or a `file:` URL. Before a final `/**`, which changes nothing, all characters except `*` and `?` are literal. */
@@ -11,6 +19,8 @@ export function readPathScope(text: string): ScopeReading {
   const path = text.startsWith("file:") ? pathOfAddress(text) : text;
   if (path === undefined) return noScope("it is not a file: URL of this machine.");
   if (path.includes("\0")) return noScope("a path has no NUL in it.");
+  const refused = refusedWindows(path === text ? path : path.slice(1));
+  if (refused !== undefined) return refused;
   if (!path.startsWith("/")) return noScope("a path must be absolute, as in /data.");
   const parts = path.replace(/\/\*\*$/, "/").split("/");
   if (parts.includes("..")) return noScope("`..` cannot be granted: name the folder itself.");

@@ -27,10 +27,12 @@ const shortestDeep = 2 * (maxJsonDepth + 1);
  * Reads JSON that comes from outside. Never throws.
  *
  * - Nesting is counted on the raw text, so a bomb of brackets is refused in linear time.
+ * - A byte order mark at its beginning, which some editors write, is not a part of it.
  * - An integer that a double cannot hold exactly becomes the string of its digits: it is never rounded.
  * - Keys that change prototypes in careless code (`__proto__`, `constructor.prototype`) are refused.
  */
-export function parseJson(text: string): ParsedJson {
+export function parseJson(given: string): ParsedJson {
+  const text = given.startsWith("\ufeff") ? given.slice(1) : given;
   if (text.length >= shortestDeep && depthOf(text) > maxJsonDepth)
     return { ok: false, reason: `it is nested deeper than ${maxJsonDepth} levels` };
   try {

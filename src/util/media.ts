@@ -50,3 +50,19 @@ export function mediaTypeOf(data: string): string | undefined {
     path === undefined ? data.startsWith(start) : ending.test(path);
   return pictures.find(shows)?.[0];
 }
+
+/**
+ * The text of a file, without a byte order mark and with line breaks `\n`: a checkout on Windows is the same text, so that records and cassettes fit it.
+ *
+ * @throws TypeError for bytes that are not text in UTF-8
+ */
+export function decoded(bytes: Uint8Array): string {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe)
+    throw new TypeError("it is UTF-16, as `>` of Windows PowerShell 5.1 writes it: save it as UTF-8");
+  if (bytes.includes(0)) throw new TypeError("it is binary: it has NUL bytes");
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes).replaceAll("\r\n", "\n");
+  } catch (cause) {
+    throw new TypeError("it is not UTF-8", { cause });
+  }
+}

@@ -288,7 +288,7 @@ describe("the export of a run", () => {
       code: "export-newer",
       data: { version: 2, known: 1 },
     });
-    expect(await runs.import(text.replaceAll("\n", "\r\n"))).toMatchObject({ id: "r", moves: 1 }); // back, since it arrived nowhere
+    expect(await runs.import(`\ufeff${text.replaceAll("\n", "\r\n")}`)).toMatchObject({ id: "r", moves: 1 }); // back, since it arrived nowhere
     await expect(runs.import(text)).rejects.toMatchObject({ code: "run-exists" });
   });
 });

@@ -1,7 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { WritError } from "../../error/writ-error.ts";
-import { decoded, reasonOf } from "./read-text.ts";
+import { decoded } from "../../util/media.ts";
+import { reasonOf } from "./read-text.ts";
 
 /** The most bytes of instructions: a larger file is probably a wrong path. */
 const maxBytes = 1_048_576;

@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { messageOf, WritError } from "../../error/writ-error.ts";
+import { decoded } from "../../util/media.ts";
 
 /** The text of a file, and the number of bytes that were left out. */
 export interface FileText {
@@ -73,16 +74,6 @@ const pieceBytes = 65_536;
 /** True if a UTF-8 character begins with this byte, and does not continue with it. */
 function beginsCharacter(byte: number): boolean {
   return (byte & 0xc0) !== 0x80;
-}
-
-/** @throws TypeError for bytes that are not text in UTF-8 */
-export function decoded(bytes: Uint8Array): string {
-  if (bytes.includes(0)) throw new TypeError("it is binary: it has NUL bytes");
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new TypeError("it is not UTF-8", { cause });
-  }
 }
 
 const reasons: Readonly<Record<string, string>> = {

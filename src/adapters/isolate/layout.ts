@@ -75,6 +75,6 @@ function isInside(path: string, folder: string): boolean {
 
 function commonFolder(one: string, other: string): string {
   let folder = one;
-  while (!isInside(other, folder)) folder = dirname(folder);
+  while (!isInside(other, folder) && folder !== dirname(folder)) folder = dirname(folder); // another drive of Windows is inside of none
   return folder;
 }

@@ -29,7 +29,7 @@ export function ownerLocks(path: string): OwnerLocks {
       if (held !== undefined) return held.name;
       for (const file of readdirSync(folder)) {
         const name = file.startsWith(start) ? file.slice(start.length) : "";
-        if (nameShape.test(name) && !isHeld(name)) rmSync(fileOf(name), { force: true });
+        if (nameShape.test(name) && !isHeld(name)) removeLeft(fileOf(name));
       }
       const name = randomUUID();
       held = { name, file: locked(fileOf(name)) };
@@ -40,7 +40,7 @@ export function ownerLocks(path: string): OwnerLocks {
       if (held === undefined) return;
       lockedFiles.delete(held.file);
       held.file.close();
-      rmSync(fileOf(held.name), { force: true });
+      removeLeft(fileOf(held.name));
       held = undefined;
     },
   };
@@ -54,6 +54,15 @@ function locked(path: string): DatabaseSync {
   const file = new DatabaseSync(path);
   file.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE"); // nothing is ever written
   return file;
+}
+
+/** Removes the file of a released lock. Windows refuses it while another process looks at the file: the next owner removes it then. */
+function removeLeft(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // it is left
+  }
 }
 
 /** True also if the state is unknown: a run is not taken from an owner that may be alive. */

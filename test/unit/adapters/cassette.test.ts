@@ -50,6 +50,12 @@ describe("cassette()", () => {
     expect(usage).toMatchObject({ inputTokens: 7, outputTokens: 3 });
   });
 
+  it("plays a file that an editor of Windows saved", async () => {
+    await looker(cassette(file, script()))("What is there?");
+    writeFileSync(file, `\ufeff${readFileSync(file, "utf8").replaceAll("\n", "\r\n")}`);
+    expect(await looker(played({ mode: "replay" }))("What is there?")).toBe("A cat.");
+  });
+
   it("keeps what a provider is sent, and nothing that the runtime keeps for itself", async () => {
     await looker(cassette(file, script())).run("?");
     const [, , second = ""] = lines();

@@ -195,4 +195,7 @@ it("says what isolates code here, and what to install where nothing does", () =>
       advice: "apt install bubblewrap",
     },
   ]);
+  const [box] = isolators.slice(1).map((one) => ({ ...one, platform: "darwin-arm64" }));
+  const onMac = named(check({ isolators: box === undefined ? [] : [box] }), "isolation-linux-bwrap");
+  expect(onMac?.advice).toBe("isolatedTool needs Linux");
 });

@@ -1,11 +1,24 @@
-import { describe, expect, it } from "vitest";
-import { countText, durationText, oneLine, printable, sizeText } from "../../../src/cli/output.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import { countText, durationText, oneLine, printable, shellWord, sizeText } from "../../../src/cli/output.ts";
 
 describe("printable", () => {
   it("writes out what would steer a terminal, and keeps lines, tabs and letters", () => {
     expect(printable("a\u001B[2Jb\u009Bc\u202Ed\re\n\té👩‍👧")).toBe(
       "a\\u{1b}[2Jb\\u{9b}c\\u{202e}d\\u{d}e\n\té👩‍👧",
     );
+  });
+});
+
+describe("shellWord", () => {
+  const { platform } = process;
+  afterEach(() => void Object.defineProperty(process, "platform", { value: platform }));
+
+  it("has the quotes that every shell of the system knows", () => {
+    expect(["a-b", "my agent", "it's"].map(shellWord)).toEqual(["a-b", "'my agent'", String.raw`'it'\''s'`]);
+    Object.defineProperty(process, "platform", { value: "win32" });
+    const path = String.raw`C:\Users\Ada Lovelace\a`;
+    expect(["a-b", path, "it's"].map(shellWord)).toEqual(["a-b", `"${path}"`, `"it's"`]);
+    for (const read of ["$(calc)", "a %PATH%", "a`b", 'a"b', "a\\"]) expect(shellWord(read)).toMatch(/^'/);
   });
 });
 

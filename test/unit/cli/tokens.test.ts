@@ -33,6 +33,16 @@ afterAll(() => {
 const names = (path: string): readonly string[] => readPrincipals(path).map(({ name }) => name);
 
 describe("the file of `writ token`", () => {
+  it("may begin with a byte order mark, as some editors write it, but not be UTF-16", () => {
+    const path = join(folder, "marked.json");
+    const text = '\ufeff{\r\n"principals": []\r\n}\r\n';
+    writeFileSync(path, text);
+    expect(readPrincipals(path)).toEqual([]);
+    writeFileSync(path, text, "utf16le");
+    expect(() => readPrincipals(path)).toThrow("it is UTF-16");
+    rmSync(path);
+  });
+
   it("is put in the place of the one before, whole, so that no crash leaves half of it", async () => {
     const path = join(folder, "tokens.json");
     await makeToken("web", { tokens: path });

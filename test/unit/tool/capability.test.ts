@@ -184,6 +184,19 @@ describe("fs [Y11]", () => {
     refused(() => fs.write(written));
   });
 
+  it.each([
+    String.raw`C:\Users\Ada Lovelace`,
+    "C:/Users",
+    "d:",
+    String.raw`\\server\share`,
+    "file:///C:/Users",
+  ])("says of %j that Windows has no grants of files and programs", (written) => {
+    expect(refused(() => fs.read(written))).toContain(
+      "of Windows cannot be granted: start your program in WSL",
+    );
+    if (!written.startsWith("file:")) expect(refused(() => exec(written))).toContain("of Windows");
+  });
+
   it("covers the file itself and all beneath it, by whole names", () => {
     const data = fs.read("/data");
     expect(covers(data, file("/data"))).toBe(true);

@@ -14,6 +14,11 @@ describe("JSON from outside", () => {
     fc.assert(fc.property(fc.string(), (text) => void parseJson(text)));
   });
 
+  it("reads past a byte order mark", () => {
+    expect(parseJson("\ufeff{}")).toEqual({ ok: true, value: {} });
+    expect(parseJson("\ufeff\ufeff{}").ok).toBe(false);
+  });
+
   it("never rounds an integer", () => {
     expect(
       parseJson('{"id": 9007199254740993, "n": -12345678901234567890, "ok": 9007199254740991, "f": 0.5}'),

@@ -20,6 +20,7 @@ import { join } from "node:path";
 import { connect as connectSecure } from "node:tls";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { runInThisContext } from "node:vm";
 import { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { nodePowers } from "../../../../src/adapters/capability/node-powers.ts";
@@ -53,6 +54,15 @@ describe("the guard", () => {
   it("is on where writ/testing was imported", () => {
     expect(powerGuard().isOn).toBe(true);
     expect(powerGuard()).toBe(powerGuard());
+  });
+
+  it("says nothing of the runner of the tests on Windows, and names code of tools there", () => {
+    const read = (filename: string): unknown =>
+      asTool(() =>
+        runInThisContext("(files) => files.readFileSync('/dev/null', 'utf8')", { filename })(nodeFs),
+      );
+    expect(read(String.raw`C:\app\node_modules\jest-runtime\build\index.js`)).toBe("");
+    expect(() => read(String.raw`C:\app\tools\spy.js`)).toThrow("the file system (readFileSync)");
   });
 
   it("says nothing of what an observer does while an agent inside a call tells it something", async () => {

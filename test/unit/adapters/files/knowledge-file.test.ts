@@ -51,6 +51,10 @@ describe("knowledgeFile", () => {
     expect(await read(path)).toBe(`${"x".repeat(65_536)}\n[cut off here: 4464 more bytes were left out]`);
   });
 
+  it("is the same text in a checkout on Windows", async () => {
+    expect(await read(folder.file("windows.txt", "\ufeffTea\r\nMilk\r\n"))).toBe("Tea\nMilk\n");
+  });
+
   it("refuses binary files and other encodings", async () => {
     await expect(read(folder.file("a.bin", new Uint8Array([80, 0, 75])))).rejects.toThrow(
       "it is binary: it has NUL bytes",
@@ -58,6 +62,8 @@ describe("knowledgeFile", () => {
     await expect(read(folder.file("latin.txt", new Uint8Array([0x66, 0xfc, 0x72])))).rejects.toThrow(
       "it is not UTF-8",
     );
+    const utf16 = folder.file("utf16.txt", Buffer.from("\ufeffTea", "utf16le"));
+    await expect(read(utf16)).rejects.toThrow("it is UTF-16, as `>` of Windows PowerShell 5.1 writes it");
     const noBeginning = folder.file("cut.bin", new Uint8Array(40).fill(0x80));
     await expect(read(noBeginning, 20)).rejects.toThrow("it is not UTF-8");
   });
