@@ -98,6 +98,8 @@ function toPage(entries: readonly Entry[]): string {
     "",
     "Every error of writ has one of these codes (`error.code`). `npx writ errors CODE` prints one, with the pages that speak of it.",
     "",
+    "A function may throw [`definition-invalid`](#definition-invalid) for arguments of a wrong form, also where its `@throws` does not name it. Those of `writ/client` throw a TypeError.",
+    "",
     ...body,
   ].join("\n");
 }

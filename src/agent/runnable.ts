@@ -33,6 +33,7 @@ import type { AccountChoice, RunOptions } from "./run-options.ts";
 
 /** The result of a run, whatever its end. */
 export interface RunResult<Output> {
+  /** The id of the run: that of the option `runId`, or a random one. */
   readonly runId: string;
   /** The end of the run: `answered`, `failed`, `exhausted`, ... */
   readonly outcome: Outcome;
@@ -44,11 +45,13 @@ export interface RunResult<Output> {
   readonly files: readonly FilePart[];
   /** The error of a run that did not answer. */
   readonly error?: WritError;
+  /** The messages of the run, in order; with a session, those of its conversation too. */
   readonly transcript: ReadyTranscript;
   /** The calls of this run with their ends, including those that did not run; made on first read. Calls of runs inside are in the results of those. */
   readonly calls: readonly MadeCall[];
   /** Tokens of this run and of the runs inside it. */
   readonly usage: Usage;
+  /** The number of turns, without those of runs inside. */
   readonly turns: number;
   /** The label of the answer: the join of the labels of everything read for it. */
   readonly label: Label;
@@ -68,6 +71,7 @@ export interface Runnable<Input = never, Output = unknown> {
   (input: Input, options?: RunOptions): Promise<Output>;
   /** The name in events and errors: that of the agent, or of a composition, such as `pipe(a, b)`. */
   readonly name: string;
+  /** Says what it is for, to people and to the model that may call it as a tool. Empty if none was given. */
   readonly description: string;
   /**
    * Runs to the end, and returns the end as data. It throws only if the world fails (a provider, the journal, a session's store), or the

@@ -1,4 +1,6 @@
 import { asSentence } from "../util/as-sentence.ts";
+import { toJson } from "../util/json.ts";
+import { kindOf } from "../util/shape.ts";
 import type { Warning } from "../journal/host.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import type { CallRequest, Decision } from "../policy/decision.ts";
@@ -118,7 +120,9 @@ export function writtenByPerson(fate: Refused): Refused {
 
 /** The arguments as the model wrote them, as far as they are known. */
 function rawArguments({ arguments: sent }: ToolCall): string {
-  return typeof sent === "string" ? sent : JSON.stringify(sent);
+  if (typeof sent === "string") return sent;
+  const json = toJson(sent); // a program may have given what JSON has no word for
+  return json.ok ? JSON.stringify(json.value) : kindOf(sent);
 }
 
 /** The warning of a broken policy. Each denial tells the model; this tells the author. */

@@ -27,14 +27,14 @@ export interface Asking {
 }
 
 /** Makes the functions that ask a server in the name of a principal. @throws TypeError for options without an address */
-export function asking({ url, token, fetch: sending }: RunsClientOptions): Asking {
+export function asking({ url, token, fetch: sending }: Partial<RunsClientOptions> = {}): Asking {
   if (typeof url !== "string") throw new TypeError("runsClient() needs a `url` as text");
   const place = url.replace(/\/+$/, "");
   const requestOf: Asking["requestOf"] = async (method, path, more = {}) => {
     const bearer = typeof token === "function" ? await token() : token;
     const headers = {
       ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
-      ...(more.body === undefined ? {} : { "content-type": "application/json" }),
+      ...(more.body !== undefined && { "content-type": "application/json" }),
     };
     return new Request(place + path, { method, headers, ...more });
   };

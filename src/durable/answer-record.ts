@@ -93,14 +93,15 @@ export function notWaiting(id: string, key: string, json: unknown): WritError {
   return isExpired === true ? expired(id, key) : new WritError("question-answered", { id, key, by });
 }
 
-/** The error of an answer that no question waited for: a run that was moved waits in another store. */
-export async function answerError(
-  error: unknown,
-  id: string,
-  store: Pick<RunStore, "read">,
-): Promise<unknown> {
-  if (!isWritError(error, "question-unknown")) return error;
-  return (await store.read(id))?.status === "moved" ? new WritError("run-moved", { id }) : error;
+/** The errors that say that a run has not come so far. */
+const notSoFar: ReadonlySet<string> = new Set(["question-unknown", "journal-ended", "turn-missing"]);
+
+/** Throws an error again; in place of one that says that a run has not come so far, `run-moved` if the run goes on in another store. */
+export function orMoved(id: string, store: Pick<RunStore, "read">): (error: unknown) => Promise<never> {
+  return async (error) => {
+    const isEarly = isWritError(error) && notSoFar.has(error.code);
+    throw isEarly && (await store.read(id))?.status === "moved" ? new WritError("run-moved", { id }) : error;
+  };
 }
 
 function expired(id: string, key: string): WritError {

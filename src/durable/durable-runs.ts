@@ -7,7 +7,7 @@ import { cancelRun } from "./cancel.ts";
 import { checked, checkedId, readErased } from "./check-given.ts";
 import type { DurableOptions } from "./durable-options.ts";
 import { type FollowOptions, followRun, replayRun } from "./follow.ts";
-import { answerError, checkEdit } from "./answer-record.ts";
+import { checkEdit, orMoved } from "./answer-record.ts";
 import { type RunForkOptions, forkOf } from "./fork.ts";
 import { newRunOf, sameRun, type StartOptions } from "./new-run.ts";
 import type {
@@ -101,8 +101,8 @@ export interface DurableRuns {
   /**
    * The whole result of an ended run, with its transcript, from its records. Nothing is done again. Needs the agent of the run.
    *
-   * @throws WritError `run-missing`, `run-agent-missing`, `journal-ended` if the records do not reach the end of the run; the error of a
-   * run whose model failed, with its transcript
+   * @throws WritError `run-missing`, `run-agent-missing`, `journal-ended` if the records do not reach the end of the run, `run-moved` if it goes on in
+   * another store; the error of a run whose model failed, with its transcript
    */
   replay(id: string): Promise<RunResult<unknown>>;
   /**
@@ -115,7 +115,7 @@ export interface DurableRuns {
    * turn is done again, and tools answer as they did in the original run, which stays as it is: only tools in `again` have effects.
    * A session is read but not written.
    *
-   * @throws WritError `definition-invalid`, `run-missing`, `turn-missing`, `call-missing`, `run-exists`
+   * @throws WritError `definition-invalid`, `run-missing`, `run-moved`, `turn-missing`, `call-missing`, `run-exists`
    */
   fork(id: string, options: RunForkOptions): Promise<StoredRun>;
   /**
@@ -164,9 +164,7 @@ function runsOf(options: DurableOptions, host: Host): DurableRuns {
   async function answer(id: string, key: string, given: QuestionAnswer): Promise<void> {
     if (checked("answer", given).approved) await checkPolicy(id, key, { ...options, host });
     await checkEdit({ id, key }, given, store);
-    await store.answer(id, key, given).catch(async (error: unknown) => {
-      throw await answerError(error, id, store);
-    });
+    await store.answer(id, key, given).catch(orMoved(id, store));
     await wake(id);
   }
   return {
@@ -199,10 +197,11 @@ function runsOf(options: DurableOptions, host: Host): DurableRuns {
     show: async (id) => store.read(id),
     erase: (given) => forget(store, given, wakeBehind),
     events: (id, wanted = {}) => followRun(id, { ...options, host }, checked("events", wanted)),
-    replay: async (id) => replayRun(id, { ...options, host }),
+    replay: async (id) => replayRun(id, { ...options, host }).catch(orMoved(id, store)),
     fork: async (id, wanted) => {
       const given = { ...checked("fork", wanted), id: wanted.id ?? host.randomId() };
-      return woken(await store.moveIn(await forkOf(id, given, { store, now: host.now() })));
+      const fork = await forkOf(id, given, { store, now: host.now() }).catch(orMoved(id, store));
+      return woken(await store.moveIn(fork));
     },
     async export(id) {
       const moved = await store.moveOut(id);

@@ -125,12 +125,13 @@ type Nothing = undefined | void;
  * ```
  */
 export type Hook = {
-  readonly [Place in HookPlace]?: (
+  readonly [Place in keyof HookPlaces]?: (
     at: HookInput<Place>,
   ) => HookAnswer<Place> | Nothing | Promise<HookAnswer<Place> | Nothing>;
 } & {
   /** The name in events and errors. Default: its place in the list. */
   readonly name?: string;
+  /** Hooks with a higher number are asked first. Default: 0. */
   readonly priority?: number;
 };
 

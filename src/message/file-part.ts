@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import { base64Of, bytesOfBase64, isAddress, mediaTypeOf, readDataUrl, sizeOf } from "../util/media.ts";
+import { shownValue } from "../util/shape.ts";
 import type { FilePart, Message, ReplyMessage, ReplyPart, ToolResult } from "./message.ts";
 
 /** The contents of a file: bytes, their base64, or an address (`https:`, `data:`) as a text or a URL. */
@@ -64,7 +65,7 @@ function filePart(where: string, given: FileData, { mediaType, ofAddress }: Type
   const found = mediaType ?? mediaTypeOf(data) ?? (isAddress(data) ? ofAddress : undefined);
   if (found === undefined) return refuse('nothing says what it is: give its media type, like "image/png".');
   const type = typeof found === "string" ? mediaTypeIn(found) : undefined;
-  if (type === undefined) return refuse(`${JSON.stringify(found)} is no media type, like "image/png".`);
+  if (type === undefined) return refuse(`${shownValue(found)} is no media type, like "image/png".`);
   return { type: "file", mediaType: type, data };
 }
 

@@ -1,4 +1,4 @@
-import { isWritError, messageOf, WritError, type WritErrorOptions } from "../error/writ-error.ts";
+import { WritError } from "../error/writ-error.ts";
 import {
   charactersOf,
   callsOf,
@@ -18,6 +18,7 @@ import { checkToolName, type Tool } from "../tool/tool.ts";
 import { drain } from "../util/drain.ts";
 import { fits, map, optional, record, shownValue, string } from "../util/shape.ts";
 import { assemble, type NameCall, type Reply } from "./assemble.ts";
+import { asWritError } from "./function-model.ts";
 import type {
   Delta,
   Model,
@@ -103,8 +104,7 @@ export async function* chatStreamWith(
   } catch (error) {
     signal.throwIfAborted();
     if (reported !== undefined) onFailed?.(completeUsage(reported, { input: 0, output: 0 }));
-    if (isWritError(error)) throw error;
-    throw failure(model, messageOf(error), { cause: error, retryable: false });
+    throw asWritError(error, model.id);
   }
 }
 
@@ -128,8 +128,8 @@ function replyOf(reply: Reply, model: Model, messages: readonly Message[]): Chat
   };
 }
 
-function failure({ id }: Model, reason: string, options?: WritErrorOptions): WritError {
-  return new WritError("provider-failed", { provider: id, model: id, reason }, options);
+function failure({ id }: Model, reason: string): WritError {
+  return new WritError("provider-failed", { provider: id, model: id, reason });
 }
 
 /** Checks the history as a transcript: providers refuse a call without its result, and do not say which. */

@@ -1,5 +1,5 @@
 import type { Delta, FinishReason, Model, ModelFeatures, ModelRequest, StreamOptions } from "./model.ts";
-import { WritError } from "../error/writ-error.ts";
+import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { FilePart } from "../message/message.ts";
 import type { ReportedUsage } from "../message/usage.ts";
 import type { Json, JsonObject } from "../util/json.ts";
@@ -145,4 +145,18 @@ export class WholeReply implements AsyncIterable<Delta> {
     const deltas = this.deltas.values();
     return { next: () => Promise.resolve(deltas.next()) };
   }
+}
+
+/**
+ * The catalogue error for an error that the code of a model threw, which may be a function of the author. It is not retryable: a fault in code would fail the
+ * same way.
+ */
+export function asWritError(error: unknown, model: string): WritError {
+  if (isWritError(error)) return error;
+  const reason = `its code threw: ${messageOf(error)}`;
+  return new WritError(
+    "provider-failed",
+    { provider: model, model, reason },
+    { cause: error, retryable: false },
+  );
 }

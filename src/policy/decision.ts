@@ -7,11 +7,17 @@ import type { PlanAtCall } from "./knowledge/plan.ts";
 
 /** A call as a policy sees it: allowed by the allow-list, with parsed arguments. */
 export interface CallRequest {
+  /** The name of the agent whose model made the call. */
   readonly agent: string;
+  /** The name of the agent's skill. */
   readonly skill: string;
+  /** The turn of the call; the first is 1. */
   readonly turn: number;
+  /** The id of the call, which no other call of the run has. */
   readonly callId: string;
+  /** The name of the tool. */
   readonly tool: string;
+  /** The effect that the tool declares. */
   readonly effect: Effect;
   /** All arguments as JSON: a Set is the list of its values, a Map the list of its pairs. Throws if the tool would get a value that JSON cannot show. */
   readonly arguments: Json;
@@ -57,9 +63,13 @@ export interface RunKnowledge {
  * would have allowed it.
  */
 export interface Decision {
+  /** `ask`: the call runs only if a person approves it. */
   readonly verdict: "allow" | "ask" | "deny";
+  /** The name of the rule that decided. */
   readonly rule: string;
+  /** The reason, for people; the model is told that of a `deny`. */
   readonly reason: string;
+  /** What would have allowed the call. Left out if it was allowed, or if the rule names nothing. */
   readonly remedy?: string;
   /** Notes that did not decide: `effect-undeclared` for an undeclared effect after untrusted data. */
   readonly flags?: readonly string[];

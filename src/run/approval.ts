@@ -7,6 +7,7 @@ import { filled, list, optional, refined, type Shape } from "../util/shape.ts";
 
 /** A person's answer to a call that the policy asks about. */
 export interface Approval {
+  /** True: the call runs. False: it does not, and the model is told so. */
   readonly approved: boolean;
   /** `once`: this call. `run`: also each later call of this run with the same tool and exactly the same arguments. Default `once`. */
   readonly for?: "once" | "run";

@@ -41,6 +41,7 @@ export interface ServeOptions extends DurableOptions {
   readonly origins?: readonly string[];
   /** The host names that requests may use. Default: any with `principals`, and those of this machine without. */
   readonly hosts?: readonly string[];
+  /** Bounds on requests. Default: a body of 1 000 000 bytes in 30 s; for each caller 6 000 requests a minute and 1 000 streams. */
   readonly limits?: ServerLimits;
   /** Offers the agents to clients of the Model Context Protocol too, under `/mcp`. Needs `@modelcontextprotocol/server`. Default: not offered. */
   readonly mcp?: McpOptions;

@@ -48,8 +48,8 @@ const contentsShape = object({ messages: list(anything), runs: list(anything) })
  * ```
  */
 export function historyOf(contents: SessionContents, history: History): readonly Message[] {
-  if (typeof history === "function") return chosenBy(history, contents);
   checkArguments("historyOf()", { contents }, { contents: contentsShape });
+  if (typeof history === "function") return chosenBy(history, contents);
   const { summary, summaryLabel, messages, runs } = contents;
   const known =
     summary === undefined

@@ -56,6 +56,7 @@ export type Effect = "none" | "read" | "write" | "irreversible" | "undeclared";
 export interface ToolContext extends Waits {
   /** Aborted when the run is cancelled or the tool's time is over. */
   readonly signal: AbortSignal;
+  /** The id of the call in events and in the transcript. */
   readonly callId: string;
   /** The same at every attempt of this call: pass it to services that can recognise a repetition. */
   readonly idempotencyKey: string;

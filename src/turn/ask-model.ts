@@ -3,7 +3,7 @@ import type { Driver, Reading, TurnInput } from "../driver/driver.ts";
 import type { Caller } from "../driver/late-tools.ts";
 import { withMarks } from "../driver/mark-results.ts";
 import { callerIn } from "../driver/native.ts";
-import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import { isWritError, WritError } from "../error/writ-error.ts";
 import { asRuntime } from "../run/around.ts";
 import { requestWithoutSecrets } from "../run/secrets.ts";
 import type { RunEvent } from "../event/event.ts";
@@ -21,7 +21,7 @@ import { addUsage, completeUsage, noUsage, type ReportedUsage, type Usage } from
 import { assemble, type CallStart, type NameCall, type Reply } from "../model/assemble.ts";
 import type { DriverName } from "../model/driver-names.ts";
 import type { Delta, Model, ModelRequest, StreamOptions, UnreadableCall } from "../model/model.ts";
-import { WholeReply } from "../model/function-model.ts";
+import { asWritError, WholeReply } from "../model/function-model.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
 import { after, attempt, type Maybe } from "../util/maybe.ts";
@@ -316,17 +316,4 @@ function storable({ id, name }: CallIdentity): CallIdentity {
   const stored = `invalid_${name.replaceAll(/[^a-zA-Z0-9_.-]/g, "_").slice(0, 40)}`;
   const shown = JSON.stringify(name.slice(0, 80));
   return { id, name: stored, malformed: `there is no tool of the name the model wrote (${shown})` };
-}
-
-/**
- * The catalogue error for an error that a model's adapter threw. A fault in the adapter's code is not
- * retryable: it would fail the same way.
- */
-export function asWritError(error: unknown, model: string): WritError {
-  if (isWritError(error)) return error;
-  return new WritError(
-    "provider-failed",
-    { provider: model, model, reason: messageOf(error) },
-    { cause: error, retryable: false },
-  );
 }

@@ -23,13 +23,8 @@ import {
   changeRequest,
   type HookedCall,
 } from "./around-model.ts";
-import {
-  type ModelRecord,
-  asWritError,
-  askModel,
-  type FailureNotes,
-  type ModelQuestion,
-} from "./ask-model.ts";
+import { type ModelRecord, askModel, type FailureNotes, type ModelQuestion } from "./ask-model.ts";
+import { asWritError } from "../model/function-model.ts";
 import { afterFailed, askedAgain, isUsedUp, keepFailed, noteKept, retryIn } from "./asked-again.ts";
 import { decideTurn, type DecidingTurn } from "./decide-turn.ts";
 import type { EarlyStarts } from "./early.ts";

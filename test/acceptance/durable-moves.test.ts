@@ -253,6 +253,8 @@ describe("the export of a run", () => {
     await waiting;
     const late = runs.answer("r", "turn/1/approval/0", { approved: false, hash: "h" });
     await expect(late).rejects.toMatchObject({ code: "run-moved" });
+    await expect(runs.replay("r")).rejects.toMatchObject({ code: "run-moved" });
+    await expect(runs.fork("r", { beforeTurn: 1 })).rejects.toMatchObject({ code: "run-moved" });
   });
 
   it("is refused where it is not whole, not one, or of a later version", async () => {

@@ -221,6 +221,7 @@ describe("image() and file()", () => {
     [() => image(undefined as never), /`data` is bytes/],
     [() => image("/home/me/cat picture.png!"), /`data` is bytes/],
     [() => file("aGk=", "pdf"), /"pdf" is no media type/],
+    [() => image("https://box/a", 10n as never), /a bigint is no media type/],
     [() => withFiles("a", ["b"] as never), /`files` is a list/],
   ])("refuse what is no file", (make, reason) => {
     expect(make).toThrow(reason);

@@ -38,7 +38,7 @@ const words = (events: readonly AgentEvent[]): string =>
   events.map((event) => (event.type === "text-delta" ? event.text : "")).join("");
 
 describe("a client of a server", () => {
-  it.each(["https://agents.example", {}, { url: new URL("https://agents.example") }])(
+  it.each([undefined, "https://agents.example", {}, { url: new URL("https://agents.example") }])(
     "is given its address as text: %j",
     (given) => {
       expect(() => runsClient(given as never)).toThrow("runsClient() needs a `url` as text");

@@ -106,7 +106,9 @@ describe("connectMcp", () => {
     const soon = { timeoutMs: 700 };
     await expect(connect("dead")).rejects.toMatchObject({
       code: "mcp-unusable",
-      message: expect.stringContaining(String.raw`no licence for this \u{1b}[31mserver`) as string,
+      message: expect.stringContaining(
+        String.raw`closed. Its last words: no licence for this \u{1b}[31mserver`,
+      ) as string,
     });
     await expect(connect("silent", soon)).rejects.toMatchObject({ code: "mcp-unusable" });
     await expect(connect("hang-list", soon)).rejects.toMatchObject({ code: "mcp-unusable" });
@@ -115,6 +117,9 @@ describe("connectMcp", () => {
       message:
         'The tools of the MCP server far cannot be listed: the program "/there/is/no/such/program" was not found (spawn /there/is/no/such/program ENOENT). See that `command` and `cwd` are right, and that "/there/is/no/such/program" is installed and on the PATH.',
     });
+    await expect(connectMcp({ name: "far", url: "http://127.0.0.1:1/mcp" })).rejects.toThrow(
+      "fetch failed (bad port)", // as of a name that nobody has, or a port where nothing listens
+    );
     const reason = new Error("enough");
     await expect(connect("silent", { signal: AbortSignal.timeout(100) })).rejects.toMatchObject({
       name: "TimeoutError",

@@ -127,10 +127,11 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
       hint: expect.stringContaining('CREATE SCHEMA "theirs" AUTHORIZATION "weak"'),
     });
     await open("theirs").list();
-    await expect(open("theirs", { url }).list()).rejects.toMatchObject({ code: "postgres-forbidden" });
-    await admin.query(
-      "GRANT USAGE ON SCHEMA theirs TO weak; GRANT ALL ON ALL TABLES IN SCHEMA theirs TO weak",
-    );
+    const forbidden: unknown = await open("theirs", { url })
+      .list()
+      .catch((error: unknown) => error);
+    expect(forbidden).toMatchObject({ code: "postgres-forbidden" });
+    await admin.query(/GRANT .*(?=\. Or)/.exec(String(Reflect.get(Object(forbidden), "hint")))?.[0] ?? ""); // as it advises
     await open("theirs", { url }).begin(newRun);
     await admin.query("CREATE SCHEMA own AUTHORIZATION weak");
     await open("own", { url }).begin(newRun);

@@ -62,6 +62,7 @@ export type McpServer = McpTaking &
  * ```
  */
 export interface McpConnection {
+  /** Your name for the server; its tools are called `name/tool`. */
   readonly name: string;
   /** The tools that were taken, as they were when the server was connected. */
   readonly tools: readonly Tool[];
@@ -81,6 +82,7 @@ export interface McpConnection {
   changes(): readonly McpChange[];
   /** Ends the connection, and the server's program. Later calls fail. */
   close(): Promise<void>;
+  /** The same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

@@ -1,6 +1,8 @@
 import type * as McpClient from "@modelcontextprotocol/client";
 import type * as McpStdio from "@modelcontextprotocol/client/stdio";
+import { causesOf } from "../../error/causes.ts";
 import { messageOf, WritError } from "../../error/writ-error.ts";
+import { asSentence } from "../../util/as-sentence.ts";
 import { visible } from "../../util/visible.ts";
 import { boundedFetch } from "../bounded-fetch.ts";
 import { importInstalled, importPeer } from "../peer.ts";
@@ -102,7 +104,7 @@ export async function connectClient(
       } catch (cause) {
         const said = words();
         const what = failureOf(cause, place);
-        const reason = said === "" ? what : `${what} Its last words: ${said}`;
+        const reason = said === "" ? what : `${asSentence(what)} Its last words: ${said}`;
         throw new WritError("mcp-unusable", { server: name, reason: visible(reason) }, { cause });
       }
     }
@@ -158,6 +160,8 @@ function newClient(library: Library, place: Place, { elicit, revision, apps }: C
 
 function failureOf(error: unknown, place: Place): string {
   const text = messageOf(error);
+  const deepest = causesOf(error).at(-1)?.message ?? ""; // the library says "fetch failed", and its cause to which address and why
+  if ("url" in place) return text.includes(deepest) ? text : `${text} (${deepest})`;
   if (!("command" in place) || !text.includes("ENOENT")) return text;
   const command = JSON.stringify(place.command);
   return `the program ${command} was not found (${text}). See that \`command\` and \`cwd\` are right, and that ${command} is installed and on the PATH.`;

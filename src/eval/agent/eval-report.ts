@@ -64,10 +64,12 @@ export interface RunReport extends EvaluatedRun {
 /** A case with its runs. `not-run` if the evaluation was stopped before all of them had ended. */
 export interface CaseReport {
   readonly name: string;
+  /** The file of the case; left out if it was given as a value. */
   readonly file?: string;
   readonly status: "passed" | "failed" | "not-run";
-  /** The number of runs of the case, and the share of them that must pass. */
+  /** The number of runs that the case asks for. */
   readonly wanted: number;
+  /** The share of the runs that must pass, from 0 to 1. */
   readonly atLeast: number;
   readonly passedRuns: number;
   readonly runs: readonly RunReport[];
@@ -75,9 +77,11 @@ export interface CaseReport {
 
 /** The end of an evaluation. */
 export interface EvalReport {
+  /** The name of the agent. */
   readonly agent: string;
   /** True if all cases passed. */
   readonly passed: boolean;
+  /** The number of cases with each status. */
   readonly counts: { readonly passed: number; readonly failed: number; readonly notRun: number };
   /** The cases, in the given order. */
   readonly cases: readonly CaseReport[];
@@ -85,6 +89,7 @@ export interface EvalReport {
   readonly usage: Usage;
   /** Dollars; left out if a model has no price. */
   readonly costUsd?: number;
+  /** The milliseconds from the first case to the last. */
   readonly durationMs: number;
 }
 

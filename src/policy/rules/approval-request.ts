@@ -14,6 +14,7 @@ export interface ApprovalRequest extends Pick<
 > {
   /** The rule that asks. */
   readonly rule: string;
+  /** The rule's reason, for people. */
   readonly reason: string;
   /**
    * The values in the arguments, including names that the model chose, each with whether the user chose it. An unbound value was written by a model that had
@@ -24,6 +25,7 @@ export interface ApprovalRequest extends Pick<
   readonly more?: number;
   /** The joined label of everything that the model had seen, with its sources. */
   readonly label: Label;
+  /** The words of the user that the call was compared with, and their hash. */
   readonly intent: Pick<Intent, "text" | "hash">;
   /** Links in the arguments that occur in no trusted source. */
   readonly links: readonly string[];

@@ -9,6 +9,11 @@ import { allowList } from "../../../src/policy/allow-list.ts";
 import { noIntent } from "../../../src/policy/knowledge/intent.ts";
 import { learnIntent } from "../../../src/policy/knowledge/learned.ts";
 import type { Tool } from "../../../src/tool/tool.ts";
+import { callTool } from "../../../src/doors.ts";
+import { fakeTool } from "../../../src/testing.ts";
+
+const inputSchema = { type: "object", properties: { city: { type: "boolean" } } };
+const look = fakeTool("look", "seen", { inputSchema });
 
 /** A tool whose schema writes into what it is given, and passes it on. */
 const careless: Tool = {
@@ -57,3 +62,11 @@ it("what a schema does to arguments does not reach the call, at no depth", async
     args: { first: "changed", deep: { list: [{ a: null }, "more"] } },
   });
 });
+
+it.each([10n, { city: 10n }])(
+  "a program is told of arguments that are no JSON (%s), as of any others",
+  async (given) => {
+    const result = await callTool(look, given as never);
+    expect(result).toMatchObject({ status: "invalid", note: expect.stringMatching(/^the model sent: .*10/) });
+  },
+);

@@ -39,3 +39,28 @@ it("a model function says nothing by a text that is null, as providers write it 
   expect(run).toMatchObject({ text: "Done." });
   expect(JSON.stringify(run.transcript)).not.toContain('"null"');
 });
+
+it.each<[what: string, model: ModelFunction]>([
+  ["at once", () => JSON.parse("{")],
+  ["later", async () => JSON.parse("{")],
+  [
+    "between pieces",
+    async function* () {
+      yield { type: "text-delta", text: "a" } as const;
+      JSON.parse("{");
+    },
+  ],
+])("a model function that throws %s is named as the place of the error", async (_when, model) => {
+  const error: unknown = await agent({ name: "a", model })
+    .run("Hi")
+    .catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({
+    code: "provider-failed",
+    message: expect.stringMatching(/for the model "function": its code threw: Expected property name/),
+    hint: expect.stringContaining(
+      "If the code of the model threw, as a function of yours may, `cause` is its error.",
+    ),
+    cause: expect.any(SyntaxError),
+    retryable: false,
+  });
+});

@@ -227,4 +227,8 @@ describe("what of a session a run is sent", () => {
     expect(() => transcriptAfter([userMessage("ask"), call])).toThrow(invalid);
     expect(() => transcriptAfter([userMessage("ask"), { role: "system", text: "be kind" }])).toThrow(invalid);
   });
+
+  it.each(["answers", (): [] => []] as const)("says so if it is given no contents", (history) => {
+    expect(() => historyOf(undefined as never, history)).toThrow("historyOf(): `contents` must be");
+  });
 });
