@@ -214,15 +214,27 @@ export function readAnswer(answer: Approval, { open }: Pick<ApprovalRequest, "op
   return { approved: true, ...why, edited: json.value };
 }
 
-/** The places at which a person's arguments do not match the input schema in the question, in words; undefined if they match, or without a schema. */
+/**
+ * The places at which a person's arguments do not match the input schema in the question, in words; undefined if they match, or without a schema that can be
+ * read. Patterns are left to the tool: JSON Schema has no flags, so that one of a library may refuse here what the tool takes.
+ */
 export async function misfitOf(
   edited: JsonObject,
   { tool: name, inputSchema }: Pick<ApprovalRequest, "tool" | "inputSchema">,
 ): Promise<string | undefined> {
   if (inputSchema === undefined) return undefined;
-  const parsed = await toSchema(inputSchema, { name, role: "input", coerce: "none" }).parse(edited);
-  return parsed.ok ? undefined : describeIssues(parsed.issues);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object without some fields is one
+  const loose = JSON.parse(JSON.stringify(inputSchema), withoutPattern) as JsonObject;
+  try {
+    const parsed = await toSchema(loose, { name, role: "input", coerce: "none" }).parse(edited);
+    return parsed.ok ? undefined : describeIssues(parsed.issues);
+  } catch {
+    return undefined; // the schema of a server's question may be one that nobody can read
+  }
 }
+
+const withoutPattern = (key: string, value: unknown): unknown =>
+  key === "pattern" && typeof value === "string" ? undefined : value;
 
 /** The fault in an answer that leaves arguments open; undefined if it has none. */
 export function wrongFree(

@@ -1,7 +1,7 @@
 import { durableRuns } from "../adapters/durable-runs.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Settlement } from "../tool/after-crash.ts";
-import { parseJson } from "../util/json.ts";
+import { parseCallJson } from "../util/call-json.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { jsonLine, printable, processOutput } from "./output.ts";
 import { knownStore, type StoreFlags } from "./run-store.ts";
@@ -34,7 +34,7 @@ function settlementIn({ happened, value }: SettleFlags): Settlement {
   if (happened !== "yes")
     throw new WritError("option-invalid", { option: "--happened", value: happened, advice });
   if (value === undefined) return { happened: true };
-  const json = parseJson(value);
+  const json = parseCallJson(value);
   if (!json.ok) throw new WritError("option-invalid", { option: "--value", value, advice });
   return { happened: true, value: json.value };
 }

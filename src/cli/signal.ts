@@ -1,6 +1,6 @@
 import { durableRuns } from "../adapters/durable-runs.ts";
 import { WritError } from "../error/writ-error.ts";
-import { parseJson } from "../util/json.ts";
+import { parseCallJson } from "../util/call-json.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { jsonLine, printable, processOutput } from "./output.ts";
 import { knownStore, type StoreFlags } from "./run-store.ts";
@@ -17,7 +17,7 @@ export async function sendSignal(
   name: string,
   { value: text = "null", id, ...flags }: SignalFlags,
 ): Promise<ExitCode> {
-  const value = parseJson(text);
+  const value = parseCallJson(text);
   if (!value.ok) {
     const advice = `It is not JSON: ${value.reason}. Put text in quotes: '"yes"'.`;
     throw new WritError("option-invalid", { option: "--value", value: text, advice });

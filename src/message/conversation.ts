@@ -88,7 +88,7 @@ function readMessage(given: unknown, calls: ForeignCalls): readonly Message[] {
   const { role } = message;
   if (role === "system" || role === "developer")
     throw new TypeError("it is the author's, not the user's; give its words as `instructions`");
-  if (isOwn(given)) return [given];
+  if (isOwn(given)) return [calls.kept(given)];
   if (role === "user") return [readUser(message)];
   if (role === "assistant") return readReply(message, calls);
   if (role === "tool" || role === "function") return readResults(message, calls);

@@ -5,6 +5,7 @@ import {
   type Message,
   type ReplyPart,
   type ResultMessage,
+  callsOf,
   contentText,
   type ToolCall,
   type ToolResult,
@@ -24,6 +25,12 @@ export class ForeignCalls {
     this.taken.add(id);
     this.known.set(given, { id, name });
     return { type: "tool-call", id, name, ...args };
+  }
+
+  /** A message that keeps the ids of its calls. */
+  kept(message: Message): Message {
+    if (message.role === "assistant") for (const { id } of callsOf(message)) this.taken.add(id);
+    return message;
   }
 
   /** The result of a call, for the call that has this id outside. */

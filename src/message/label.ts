@@ -16,7 +16,7 @@ export type Secrecy = "public" | "private" | { readonly readers: readonly string
 export interface Label {
   readonly integrity: Integrity;
   readonly secrecy: Secrecy;
-  /** `tool/NAME`, `mcp/NAME`, `agent/NAME`, `memory/SLOT`, `history`, `input`; each once, in the order of their coming. None for what the user and the author wrote. */
+  /** `tool/NAME`, `mcp/NAME`, `agent/NAME`, `client/NAME`, `memory/SLOT`, `history`, `input`; each once, in the order of their coming. None for what the user and the author wrote. */
   readonly sources: readonly string[];
 }
 

@@ -270,6 +270,20 @@ export function labelOf(message: Message): Label {
   return untrustedFrom(`tool/${message.name}`);
 }
 
+const clientSource = (tool: string): string => `client/${tool}`;
+
+/** A message from a client of a server: the result of a call is a stranger's, and not that of a tool here. */
+export function ofClient(message: Message): Message {
+  if (message.role !== "tool") return message;
+  const { secrecy } = labelOf(message);
+  return { ...message, label: { ...untrustedFrom(clientSource(message.name)), secrecy } };
+}
+
+/** True for the result of a call as a client told it. */
+export function isOfClient({ label, name }: ResultMessage): boolean {
+  return label?.sources.length === 1 && label.sources[0] === clientSource(name);
+}
+
 /** The ends of calls that did not run, or that the runtime ended: their results are the runtime's words. */
 const runtimeWords: ReadonlySet<string> = new Set<ResultStatus>([
   "invalid",

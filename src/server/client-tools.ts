@@ -1,8 +1,10 @@
-import type { Runnable } from "../agent/runnable.ts";
+import { aboutOf, type Runnable } from "../agent/runnable.ts";
 import { type CallerTool, withCallerTools } from "../durable/caller-tools.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
+import { type Conversation, meansConversation, readConversation } from "../message/conversation.ts";
 import { fieldsOf, readPart } from "../message/foreign-parts.ts";
-import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import { ofClient } from "../message/message.ts";
+import { isJsonObject, type Json, jsonOrNull, type JsonObject } from "../util/json.ts";
 import type { SaidPart } from "./chat-messages.ts";
 
 /** A client's own tools, in the form of OpenAI's clients. */
@@ -67,4 +69,26 @@ export function callerToolsOf(
 
 function refuseTools(reason: string): never {
   throw new WritError("request-invalid", { where: "`tools`", reason });
+}
+
+/** The input from a client: results of calls in a conversation are the client's word, whatever it says of them. */
+export function clientInput<Input>(agent: Runnable<Input>, input: Json): Input {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
+  return cleanInput(aboutOf(agent)?.input, input) as Input;
+}
+
+function cleanInput(schema: unknown, input: Json): Json {
+  if ((schema !== undefined && schema !== "various") || !meansConversation(input)) return input;
+  const { before, asked } = conversationIn(input) ?? { before: [] };
+  if (asked === undefined || before.every(({ role }) => role !== "tool")) return input;
+  return jsonOrNull([...before.map(ofClient), asked]);
+}
+
+/** The conversation; undefined for what is none, which `start` refuses. */
+function conversationIn(input: Json): Conversation | undefined {
+  try {
+    return readConversation(input);
+  } catch {
+    return undefined;
+  }
 }

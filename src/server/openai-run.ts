@@ -6,7 +6,7 @@ import { type AgentEvent, isFact } from "../event/event.ts";
 import { addUsage, noUsage, type Usage } from "../message/usage.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 import { type AnswerFormat, wantsJson } from "./answer-format.ts";
-import { callerToolsOf, type ClientTools, resultOf } from "./client-tools.ts";
+import { callerToolsOf, clientInput, type ClientTools, resultOf } from "./client-tools.ts";
 import { endLeftBehind } from "./left-behind.ts";
 import { questionId, questionOf } from "./page-questions.ts";
 import { problemHeaders, problemOf } from "./problems.ts";
@@ -52,8 +52,7 @@ export async function openAiRun(asked: Asked, wanted: OpenAiWanted, stream: Open
   const key = keyOf(request) ?? served.host.randomId();
   const callerTools = callerToolsOf(agent, wanted);
   const options = { id: `${caller.prefix}v1/${key}`, ...(callerTools.length === 0 ? {} : { callerTools }) };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
-  const run = await runs.start(agent, messages.map(asUsers) as never, options);
+  const run = await runs.start(agent, clientInput(agent, messages.map(asUsers)), options);
   await endLeftBehind(asked, messages);
   return openAiRunOf(asked, run, { stream, isJson });
 }

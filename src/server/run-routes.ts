@@ -9,6 +9,7 @@ import { aboutOf } from "../agent/runnable.ts";
 import type { Settlement } from "../tool/after-crash.ts";
 import type { Caller } from "./callers.ts";
 import { type Cursor, cursorAfter, cursorText, readCursor } from "./event-cursor.ts";
+import { clientInput } from "./client-tools.ts";
 import { ownError, problemOf } from "./problems.ts";
 import { agentsOf, type Asked, inStream, json, type OpenStream, type Route } from "./route.ts";
 import { runEvents, type ServedRuns } from "./run-events.ts";
@@ -154,17 +155,17 @@ async function start(asked: Asked): Promise<Response> {
     const reason = `"${name}" is a composition of agents, which keeps no conversation; leave the field out`;
     throw new WritError("request-invalid", { where: "`session`", reason });
   }
-  const options = {
-    ...more,
-    id: storedName(caller, id ?? served.host.randomId(), "id"),
-    ...(session === undefined ? {} : { session: storedName(caller, session, "session") }),
-  };
+  const begin = (): Promise<StoredRun> =>
+    runs.start(agent, clientInput(agent, input), {
+      ...more,
+      id: storedName(caller, id ?? served.host.randomId(), "id"),
+      ...(session === undefined ? {} : { session: storedName(caller, session, "session") }),
+    });
   if (request.headers.get("accept")?.toLowerCase().includes("text/event-stream") !== true)
-    return begun(await runs.start(agent, input, options), caller);
-  return inStream(asked, async (opened) => {
-    const run = await runs.start(agent, input, options);
-    return stream(asked, { id: run.id, after: new Map(), inside: false }, opened);
-  });
+    return begun(await begin(), caller);
+  return inStream(asked, async (opened) =>
+    stream(asked, { id: (await begin()).id, after: new Map(), inside: false }, opened),
+  );
 }
 
 /** A run or session as the store names it. @throws WritError `request-invalid` for a name that no address can have in it */
@@ -275,9 +276,8 @@ async function fork(asked: Asked): Promise<Response> {
 }
 
 async function signal(asked: Asked): Promise<Response> {
-  const { id } = await runOf(asked);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
-  await asked.runs.signal(id, asked.body as unknown as SentSignal);
+  await asked.runs.signal((await runOf(asked)).id, asked.body as unknown as SentSignal);
   return new Response(null, { status: 204 });
 }
 

@@ -301,6 +301,8 @@ describe("writ runs signal", () => {
     expect((await writ(["runs", "signal", "r", "word", "--value", "yes"])).stderr).toContain(
       "error[option-invalid]",
     );
+    const twice = '{"ok":false,"ok":true}';
+    expect((await writ(["runs", "signal", "r", "word", "--value", twice])).stderr).toContain('"ok" twice');
     expect((await writ(["runs", "signal", "r", "word", "--value", '"yes"', "--id", "1"])).stdout).toBe(
       "signalled: word to r\n",
     );
@@ -332,6 +334,7 @@ describe("writ runs settle", () => {
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("error[question-other]")]);
     const settle = ["runs", "settle", "r", "turn/1/call/0", "--happened"];
     expect((await writ([...settle, "perhaps"])).stderr).toContain("error[option-invalid]");
+    expect((await writ([...settle, "yes", "--value", '{"a":1,"a":2}'])).stderr).toContain("option-invalid");
     expect((await writ([...settle, "yes", "--value", '"paid in cash"'])).stdout).toBe(
       "settled: turn/1/call/0 of r\n",
     );

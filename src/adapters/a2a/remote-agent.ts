@@ -5,6 +5,7 @@ import { file } from "../../message/file-part.ts";
 import type { FilePart } from "../../message/message.ts";
 import { type WithFiles, withFiles } from "../../tool/with-files.ts";
 import { boundedFetch } from "../bounded-fetch.ts";
+import { errorWithoutKeys, keyScrub } from "../model/without-keys.ts";
 import { importInstalled, importPeer } from "../peer.ts";
 
 /** An agent at an address, with the headers for its origin. */
@@ -36,6 +37,18 @@ const pauses = { firstMs: 50, mostMs: 1_000 } as const;
  * @throws Error for an agent that fails, refuses or cannot be reached; WritError `peer-missing`
  */
 export async function tell(
+  agent: RemoteAgent,
+  said: Said,
+  telling: Telling,
+): Promise<string | WithFiles<string>> {
+  try {
+    return await told(agent, said, telling);
+  } catch (error) {
+    throw errorWithoutKeys(error, keyScrub(Object.entries(agent.headers)));
+  }
+}
+
+async function told(
   agent: RemoteAgent,
   { message: text, task: taskId = "" }: Said,
   { messageId, signal }: Telling,

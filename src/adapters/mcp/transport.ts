@@ -5,6 +5,7 @@ import { messageOf, WritError } from "../../error/writ-error.ts";
 import { asSentence } from "../../util/as-sentence.ts";
 import { visible } from "../../util/visible.ts";
 import { boundedFetch } from "../bounded-fetch.ts";
+import { errorWithoutKeys, type KeyScrub, keyScrub, receiveWithoutKeys } from "../model/without-keys.ts";
 import { importInstalled, importPeer } from "../peer.ts";
 import { isJsonObject, toJson } from "../../util/json.ts";
 import { appExtension, appType } from "./apps.ts";
@@ -85,6 +86,7 @@ export async function connectClient(
 ): Promise<McpClient.Client> {
   const { name, timeoutMs, signal } = connecting;
   const signIn = "url" in place && place.signIn !== undefined ? await signingIn(place.signIn) : undefined;
+  const scrub = scrubFor(place);
   for (let isSecond = false; ; isSecond = true) {
     const client = newClient(library, place, connecting);
     const { transport, words } = transportTo(library, place, signIn?.provider);
@@ -92,6 +94,7 @@ export async function connectClient(
       const connect = (signal: AbortSignal): Promise<void> =>
         client.connect(transport, { timeout: timeoutMs, signal });
       await inTime(connect, { timeoutMs, signal, what: "connecting" });
+      receiveWithoutKeys(transport, scrub);
       if (signIn !== undefined && "finishAuth" in transport) signInAgain(library, transport, signIn);
       return client;
     } catch (error) {
@@ -101,14 +104,21 @@ export async function connectClient(
         if (isSecond || signIn === undefined || !(error instanceof library.UnauthorizedError)) throw error;
         const back = await signIn.signedIn(); // takes as long as a person takes
         if ("finishAuth" in transport) await transport.finishAuth(back);
-      } catch (cause) {
-        const said = words();
+      } catch (thrown) {
+        const cause = errorWithoutKeys(thrown, scrub);
+        const said = scrub(words());
         const what = failureOf(cause, place);
         const reason = said === "" ? what : `${asSentence(what)} Its last words: ${said}`;
         throw new WritError("mcp-unusable", { server: name, reason: visible(reason) }, { cause });
       }
     }
   }
+}
+
+/** Takes out of a server's words of failure the keys that it was given. */
+function scrubFor(place: Place): KeyScrub {
+  const given = "url" in place ? place.headers : place.env;
+  return keyScrub(Object.entries(given ?? {}));
 }
 
 /** Signs in again if a later request needs more rights than the sign-in gave, once per request. Requests that need it at the same time share it. */

@@ -37,3 +37,27 @@ export function errorWithoutKeys(thrown: unknown, scrub: KeyScrub): unknown {
   }
   return cleanError(thrown, scrub);
 }
+
+/** Something that receives messages of JSON-RPC. */
+interface Receiver<Message> {
+  onmessage?: ((message: Message, ...more: never[]) => void) | undefined;
+}
+
+/** Has failures in the messages that come from now on told without keys: errors, and results of tools that failed. */
+export function receiveWithoutKeys<Message extends object>(
+  receiver: Receiver<Message>,
+  scrub: KeyScrub,
+): void {
+  const { onmessage } = receiver;
+  const receive: typeof onmessage = (message, ...more) => {
+    const { error, result } = message as {
+      readonly error?: unknown;
+      readonly result?: { isError?: unknown };
+    };
+    const isFailure = error !== undefined || (result?.isError ?? false) !== false;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same message, with other words
+    const told = isFailure ? (JSON.parse(scrub(JSON.stringify(message))) as Message) : message;
+    onmessage?.call(receiver, told, ...more);
+  };
+  Object.assign(receiver, { onmessage: receive });
+}

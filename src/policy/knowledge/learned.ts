@@ -3,6 +3,7 @@ import {
   labelOf,
   callsOf,
   isAsked,
+  isOfClient,
   type Message,
   type ResultMessage,
   textOf,
@@ -165,6 +166,7 @@ function learnFrom(before: Learned, message: Message, { calls, allowed }: Said):
 function withLookUp(learned: Learned, message: Message, { calls, allowed }: Said): Learned {
   if (message.role !== "tool" || message.status !== "ok" || !sourcesIn(allowed).has(message.name))
     return learned;
+  if (isOfClient(message)) return learned;
   const args = message.arguments ?? calls?.get(message.callId)?.arguments;
   const { parameters = {} } = allowed.tools.get(message.name) ?? {};
   const isChosen = args !== undefined && isChosenIn(learned, args, parameters);

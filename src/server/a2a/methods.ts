@@ -2,6 +2,7 @@ import type { Runnable } from "../../agent/runnable.ts";
 import type { StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { clientInput } from "../client-tools.ts";
 import { type ResumeEntry, takeAnswers, takenBefore } from "../interrupts.ts";
 import { ownError } from "../problems.ts";
 import { reader } from "../reader.ts";
@@ -106,8 +107,7 @@ async function startedBy({ asked, agent }: At, { message, configuration = {} }: 
   if (taskId !== "") return answered({ asked, agent }, message, { id: taskId, ...wanted });
   const contextId = message.contextId || messageId;
   const session = sessionsOf(asked, agent.name) + contextId;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
-  const run = await asked.runs.start(agent, inputOf(parts) as never, {
+  const run = await asked.runs.start(agent, clientInput(agent, inputOf(parts)), {
     id: `${session}/${messageId}`,
     session,
     intent: "",

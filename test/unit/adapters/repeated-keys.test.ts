@@ -108,6 +108,44 @@ describe("a server of tools, or an agent, that repeats the token it was sent is 
     expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(key);
   });
 
+  it.each([
+    { error: { code: -32000, message: said } },
+    { result: { isError: true, content: [{ type: "text", text: said }] } },
+  ])("an MCP server, in an answer with the status 200: %j", async (answer) => {
+    const url = await mcpPlace((method) => (method === "tools/call" ? answer : undefined));
+    await using server = await connectMcp({ name: "notes", url, headers, approve: "first-use" });
+    const model = scripted([{ calls: [{ name: "notes/look", arguments: {} }] }, "Done."]);
+    const { calls } = await agent({ name: "a", model, tools: server.tools }).run("x");
+    expect(calls[0]).toMatchObject({ status: "error" });
+    expect(inspect(calls, { depth: 20 })).not.toContain(key);
+    expect(inspect(calls, { depth: 20 })).toContain("[key]");
+  });
+
+  it("an MCP server, in the answer to its first request", async () => {
+    const url = await mcpPlace(() => ({ error: { code: -32000, message: said } }));
+    const error: unknown = await connectMcp({ name: "notes", url, headers }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(inspect(error, { depth: 20, showHidden: true })).toContain("[key]");
+    expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(key);
+  });
+
+  it("an agent by A2A, in an answer with the status 200", async () => {
+    const card = {
+      supportedInterfaces: [{ url: "URL", protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+    };
+    const url = await place(
+      200,
+      JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32000, message: said } }),
+      card,
+    );
+    const travel = a2aTool({ name: "travel", url, description: "Finds trains", headers, effect: "read" });
+    const model = scripted([{ calls: [{ name: "a2a/travel", arguments: { message: "Hi" } }] }, "Done."]);
+    const { calls } = await agent({ name: "a", model, tools: [travel] }).run("x");
+    expect(inspect(calls, { depth: 20 })).not.toContain(key);
+    expect(inspect(calls, { depth: 20 })).toContain("[key]");
+  });
+
   it("an agent by A2A", async () => {
     const card = {
       supportedInterfaces: [{ url: "URL", protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
@@ -146,4 +184,34 @@ async function place(status: number, body: string, card?: object): Promise<strin
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** An MCP server with a tool; `answer` may give other answers than its own. */
+async function mcpPlace(answer: (method: string) => object | undefined): Promise<string> {
+  const results: Readonly<Record<string, object>> = {
+    initialize: {
+      protocolVersion: "2025-11-25",
+      capabilities: { tools: {} },
+      serverInfo: { name: "notes", version: "1" },
+    },
+    "tools/list": { tools: [{ name: "look", inputSchema: { type: "object" } }] },
+  };
+  const server = createServer((request, response) => {
+    let text = "";
+    request.on("data", (chunk: unknown) => (text += String(chunk)));
+    request.on("end", () => {
+      const { id, method = "" } = JSON.parse(text || "{}") as { id?: number; method?: string };
+      if (id === undefined) return response.writeHead(request.method === "GET" ? 405 : 202).end();
+      const unknown = { error: { code: -32601, message: "no" } };
+      const own = Object.hasOwn(results, method) ? { result: results[method] } : unknown;
+      const body = { jsonrpc: "2.0", id, ...(answer(method) ?? own) };
+      return response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }

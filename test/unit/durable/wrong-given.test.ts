@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { type DurableRuns, durableRuns, memoryRuns } from "../../../src/durable.ts";
+import { z } from "zod";
+import { checkEdit } from "../../../src/durable/answer-record.ts";
 import { agent } from "../../../src/index.ts";
+import { toSchema } from "../../../src/schema/to-schema.ts";
 
 const clerk = agent({ name: "clerk", model: () => "Done." });
 
@@ -127,5 +130,29 @@ describe("durable runs that are given what they do not take", () => {
       message: expect.stringContaining("`graceMs` must be a number from 0 on"),
     });
     await worker.drain({ graceMs: Infinity });
+  });
+});
+
+describe("arguments of a person", () => {
+  const hash = "h";
+  const store = (inputSchema: object) => ({
+    questions: async () => [
+      { runId: "a", key: "q", since: 0, request: { tool: "code", hash, inputSchema } } as never,
+    ],
+  });
+  const answered = (inputSchema: object, edit: object): Promise<void> =>
+    checkEdit({ id: "a", key: "q" }, { approved: true, hash, arguments: edit as never }, store(inputSchema));
+
+  it("are held against the schema of the question, but for patterns, whose flags it does not have", async () => {
+    const { jsonSchema } = toSchema(z.object({ code: z.string().regex(/^ab$/i) }), {
+      name: "code",
+      role: "input",
+    });
+    await expect(answered(jsonSchema, { code: "Ab" })).resolves.toBeUndefined();
+    await expect(answered(jsonSchema, { code: 5 })).rejects.toMatchObject({ code: "edit-invalid" });
+  });
+
+  it("are kept where nobody can read the schema, as that of a server may be", async () => {
+    await expect(answered({ type: "object", $ref: "#/nowhere" }, { code: "x" })).resolves.toBeUndefined();
   });
 });
