@@ -226,7 +226,7 @@ export async function misfitOf(
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object without some fields is one
   const loose = JSON.parse(JSON.stringify(inputSchema), withoutPattern) as JsonObject;
   try {
-    const parsed = await toSchema(loose, { name, role: "input", coerce: "none" }).parse(edited);
+    const parsed = await toSchema(loose, { name, role: "input" }).parse(edited);
     return parsed.ok ? undefined : describeIssues(parsed.issues);
   } catch {
     return undefined; // the schema of a server's question may be one that nobody can read

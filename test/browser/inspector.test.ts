@@ -120,11 +120,11 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
     expect(await card.getByRole("button", { name: "Approve for this run" }).count()).toBe(1);
     await card.locator("textarea").fill("{ no JSON");
     expect(await card.locator("[data-act=approve]").isDisabled()).toBe(true);
-    await card.locator("textarea").fill('{"to":5,"text":"Order 17 costs 30."}');
+    await card.locator("textarea").fill('{"to":[],"text":"Order 17 costs 30."}');
     await card.locator("[data-act=approve]").click();
     await expect
       .poll(() => card.locator(".trouble").innerText(), patience)
-      .toContain("do not match its input schema: to: must be a string, got 5");
+      .toContain("do not match its input schema: to: must be a string, got a list");
     await card.locator("textarea").fill('{"to":"kim@example.com","text":"Order 17 costs 30."}');
     await card.locator("[data-act=approve]").click();
     await expect.poll(() => card.count(), patience).toBe(0);

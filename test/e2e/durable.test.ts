@@ -136,7 +136,7 @@ export default agent({ name: "busy", tools: [look], model: () => ({ calls: [{ na
     expect(questions.stdout).toContain('pay (irreversible) needs your approval: pay is money\n    to: "Ada"');
     const refused = await writ(["approvals", "approve", "invoice-17", "--hash", "another"]);
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("error[question-changed]")]);
-    const misfit = await writ(["approvals", "approve", "invoice-17", "--arguments", '{"to":5}']);
+    const misfit = await writ(["approvals", "approve", "invoice-17", "--arguments", '{"to":[]}']);
     expect([misfit.code, misfit.stderr]).toEqual([1, expect.stringContaining("error[edit-invalid]")]);
     expect(await writ(["approvals", "approve", "invoice-17"])).toMatchObject({
       code: 0,

@@ -109,8 +109,8 @@ describe("a run over HTTP", () => {
       status: 409,
       code: "question-closed",
     });
-    expect(await answer({ arguments: { to: 5 } })).toMatchObject({ status: 400, code: "edit-invalid" });
-    expect(await answer({ arguments: { to: 5 }, hash: "another" })).toMatchObject({
+    expect(await answer({ arguments: { to: [] } })).toMatchObject({ status: 400, code: "edit-invalid" });
+    expect(await answer({ arguments: { to: [] }, hash: "another" })).toMatchObject({
       code: "question-changed",
     });
     expect(await answer({ arguments: { to: "Grace" } })).toEqual({ status: 204 });
