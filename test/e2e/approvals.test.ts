@@ -144,7 +144,7 @@ describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
     expect(text).toContain('to: "ada"  (you did not say it)');
     expect(text).toContain("That is not one of the answers. Nothing was decided.");
     expect(text).toContain("The arguments must be one JSON object. Nothing was decided.");
-    expect(text).toMatch(/The arguments do not match: euro: must be a number, got "one"\.\s+Nothing was decided\./);
+    expect(text).toContain('The arguments do not match: euro: must be a number, got "one".');
     expect(text).toContain("paid bob 1");
     expect(text).toContain("denied: too much");
     expect(text.match(/needs your approval/g)).toHaveLength(3); // the fourth call is the first again
