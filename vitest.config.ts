@@ -16,7 +16,7 @@ class LongestFirst extends BaseSequencer {
 /** Files that share the modules of their worker: to load the source for each took longer than most of their tests. */
 const shared = [
   "test/{properties,recorded,cases}/**/*.test.ts",
-  "test/unit/**/!(unenforced).test.ts", // which mocks a module
+  "test/unit/**/!(unenforced|drives|sqlite-left-lock).test.ts", // which mock a module
   // The guard of writ/testing, which others load, holds all of a process: these have tools that it would stop.
   "test/acceptance/!(isolation-levels|durable-drain).test.ts",
 ];

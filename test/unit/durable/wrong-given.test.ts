@@ -149,7 +149,7 @@ describe("arguments of a person", () => {
       role: "input",
     });
     await expect(answered(jsonSchema, { code: "Ab" })).resolves.toBeUndefined();
-    await expect(answered(jsonSchema, { code: 5 })).rejects.toMatchObject({ code: "edit-invalid" });
+    await expect(answered(jsonSchema, { code: [] })).rejects.toMatchObject({ code: "edit-invalid" });
   });
 
   it("are kept where nobody can read the schema, as that of a server may be", async () => {
