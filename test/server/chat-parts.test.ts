@@ -4,17 +4,14 @@ import {
   readUIMessageStream,
   type UIDataTypes,
   type UIMessage,
-  type UIMessageChunk,
-  uiMessageChunkSchema,
   validateUIMessages,
 } from "ai";
-import { EventSourceParserStream } from "eventsource-parser/stream";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type Agent, agent, inMemorySessions, session, tool } from "../../src/index.ts";
 import { scripted } from "../../src/testing.ts";
 import type { Server } from "../../src/server.ts";
-import { ask, runsFile, serving, told } from "./scene.ts";
+import { ask, runsFile, serving, told, uiChunks } from "./scene.ts";
 
 /** The tools as the author of a page declares them. */
 type Shown = UIMessage<
@@ -41,19 +38,7 @@ function serverOf(one: Agent): Server {
 /** Each state of a message that the client of the AI SDK makes of an answer. */
 async function states(server: Server, message: object, rest = {}): Promise<Shown[]> {
   const answer = await ask(server, "POST /chat/clerk", { body: { id: "c", messages: [message], ...rest } });
-  const chunks = (answer.body ?? new ReadableStream<Uint8Array<ArrayBuffer>>())
-    .pipeThrough(new TextDecoderStream())
-    .pipeThrough(new EventSourceParserStream())
-    .pipeThrough(
-      new TransformStream<{ readonly data: string }, UIMessageChunk>({
-        async transform({ data }, controller) {
-          if (data === "[DONE]") return;
-          const read = await uiMessageChunkSchema().validate?.(JSON.parse(data));
-          if (read?.success !== true) throw new Error(`no chunk: ${data}`);
-          controller.enqueue(read.value);
-        },
-      }),
-    );
+  const chunks = uiChunks(answer);
   const seen: Shown[] = [];
   const before = "role" in message && message.role === "assistant" ? { message: message as Shown } : {};
   for await (const state of readUIMessageStream<Shown>({ stream: chunks, terminateOnError: true, ...before }))

@@ -3,9 +3,8 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readUIMessageStream, uiMessageChunkSchema, type UIMessage, type UIMessageChunk } from "ai";
+import { readUIMessageStream, type UIMessage } from "ai";
 import { experimental_MCPAppRenderer } from "@ai-sdk/react";
-import { EventSourceParserStream } from "eventsource-parser/stream";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { agent, inMemorySessions, session } from "../../src/index.ts";
 import {
@@ -16,7 +15,7 @@ import {
 } from "../../src/adapters/mcp/tools.ts";
 import type { Server } from "../../src/server.ts";
 import { scripted } from "../../src/testing.ts";
-import { ask, runsFile, serving, shop, talker } from "./scene.ts";
+import { ask, runsFile, serving, shop, talker, uiChunks } from "./scene.ts";
 
 const require = createRequire(import.meta.url);
 const { createElement } = require("react") as { createElement: (type: unknown, props: object) => object };
@@ -47,19 +46,7 @@ function serverOf({ tools }: McpConnection): Server {
 
 /** The last message that the client of the AI SDK makes of an answer. */
 async function shown(response: Response): Promise<UIMessage | undefined> {
-  const chunks = (response.body ?? new ReadableStream<Uint8Array<ArrayBuffer>>())
-    .pipeThrough(new TextDecoderStream())
-    .pipeThrough(new EventSourceParserStream())
-    .pipeThrough(
-      new TransformStream<{ readonly data: string }, UIMessageChunk>({
-        async transform({ data }, controller) {
-          if (data === "[DONE]") return;
-          const read = await uiMessageChunkSchema().validate?.(JSON.parse(data));
-          if (read?.success !== true) throw new Error(`no chunk: ${data}`);
-          controller.enqueue(read.value);
-        },
-      }),
-    );
+  const chunks = uiChunks(response);
   let last: UIMessage | undefined;
   for await (const message of readUIMessageStream({ stream: chunks })) last = message;
   return last;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EventSourceParserStream } from "eventsource-parser/stream";
-import type { UIMessage } from "ai";
+import { type UIMessage, type UIMessageChunk, uiMessageChunkSchema } from "ai";
 import { expect, onTestFinished } from "vitest";
 import { agent, type AgentEvent, type Model, tool } from "../../src/index.ts";
 import type { WaitingQuestion } from "../../src/durable.ts";
@@ -139,4 +139,21 @@ export async function until<Value>(look: () => Promise<Value | undefined | false
     if (value !== undefined && value !== false) return value;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+}
+
+/** The chunks of an answer to a page of the AI SDK, each held to its schema. */
+export function uiChunks(response: Response): ReadableStream<UIMessageChunk> {
+  return (response.body ?? new ReadableStream<Uint8Array<ArrayBuffer>>())
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream())
+    .pipeThrough(
+      new TransformStream<{ readonly data: string }, UIMessageChunk>({
+        async transform({ data }, controller) {
+          if (data === "[DONE]") return;
+          const read = await uiMessageChunkSchema().validate?.(JSON.parse(data));
+          if (read?.success !== true) throw new Error(`no chunk: ${data}`);
+          controller.enqueue(read.value);
+        },
+      }),
+    );
 }
