@@ -1,5 +1,5 @@
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
-import { isApproved, questionAbout } from "./ask.ts";
+import { approvalAbout, isApproved } from "./ask.ts";
 import type { Call, QuestionBehind, Ready } from "./call.ts";
 import { checkCall, constraintAgainst, startedEarly } from "./judge.ts";
 
@@ -44,6 +44,6 @@ function questionOf(call: Call): ApprovalRequest | undefined {
   if (startedEarly(batch, proposed) !== undefined || constraintAgainst(call) !== undefined) return undefined;
   const fate = checkCall(call);
   if (fate instanceof Promise || fate.type === "refused" || fate.decision.verdict !== "ask") return undefined;
-  const request = questionAbout(fate, fate.decision);
+  const request = approvalAbout(fate);
   return isApproved(approved, fate, request.hash) ? undefined : request;
 }

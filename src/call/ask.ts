@@ -60,11 +60,11 @@ export type KeptAnswer = PersonsAnswer & {
  */
 export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
   const { run, turn } = at.batch;
-  const { call, request, decision } = fate;
+  const { call, request } = fate;
   if (run.stop.reason !== undefined) return cancelled(call);
   const { id: callId, name } = call;
   const args = request.arguments;
-  const question = questionAbout(fate, decision);
+  const question = approvalAbout(fate);
   const { hash } = question;
   if (isAgreed(fate, hash)) return fate;
   const place = { key: `turn/${turn}/approval/${at.index}`, fingerprint: () => fingerprintOf(call) };
@@ -276,12 +276,16 @@ export function unseenIn(request: CallRequest): Decision | undefined {
 }
 
 /** The question about a call. Its hash covers the tool and exactly these arguments. */
-export function questionAbout({ at, call, request, tool }: Ready, decision: Decision): ApprovalRequest {
+export function questionAbout({ at, call, request }: Ready, decision: Decision): ApprovalRequest {
   const { gate, run } = at.batch;
   const hash = run.host.digest(`${call.name} ${canonicalJson(request.arguments)}`);
   const path = [...(run.scope.agents ?? []), gate.agent];
-  const { jsonSchema: inputSchema } = tool.input;
-  return approvalRequest(request, decision, { hash, path, policy: gate.intent.policy, inputSchema });
+  return approvalRequest(request, decision, { hash, path, policy: gate.intent.policy });
+}
+
+/** The question whether a call may run, as it stands or with arguments that the person writes. */
+export function approvalAbout(fate: Ready): ApprovalRequest {
+  return { ...questionAbout(fate, fate.decision), inputSchema: fate.tool.input.jsonSchema };
 }
 
 /** An approval for the rest of a run, as the ledger keeps it: the hash of a call, or the hash of a set with the names of its open arguments. */

@@ -128,6 +128,5 @@ function endOf(said: Settlement, name: string, unknown: ToolResult): GivenEnd {
 function unsettledQuestion(ready: Ready): ApprovalRequest {
   const reason = "it was at work when its process died, and nobody knows whether it happened";
   const decision = { ...ready.decision, rule: "unsettled", reason };
-  const { inputSchema: _, ...question } = questionAbout(ready, decision);
-  return { ...question, unsettled: true };
+  return { ...questionAbout(ready, decision), unsettled: true };
 }

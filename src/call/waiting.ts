@@ -163,8 +163,7 @@ function questionOf(work: OngoingCall, wait: Wait): JournalQuestion {
 function requestOf({ ready }: OngoingCall, { waitsFor }: Wait): ApprovalRequest {
   const what = waitsFor === "time" ? "until its time" : `for the signal "${waitsFor.signal}"`;
   const decision = { ...ready.decision, rule: "waits", reason: `its tool waits ${what}` };
-  const { inputSchema: _, ...question } = questionAbout(ready, decision);
-  return { ...question, waitsFor };
+  return { ...questionAbout(ready, decision), waitsFor };
 }
 
 interface Here {

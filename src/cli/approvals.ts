@@ -80,13 +80,7 @@ async function ask(asked: Asked, at: AskOptions): Promise<AnswerHere> {
       await view(wholeOf(asked), at);
       isViewed = true;
     } else if (answer === undefined)
-      say(
-        edit === undefined
-          ? notAnswer
-          : `  ${edit.problem} Nothing was decided.
-`,
-        output,
-      );
+      say(edit === undefined ? notAnswer : `  ${edit.problem} Nothing was decided.\n`, output);
     else if (isEdit || isViewed || meant.every(showsAll) || !answer.approved) return answer;
     else say("  Not all of it was shown: v shows it. Nothing was decided.\n", output);
   }

@@ -17,7 +17,7 @@ interface Looked {
 interface Entry {
   readonly run: StoredRun;
   readonly listed: ListedRun;
-  /** What its records say. Undefined until they were read. */
+  /** The content of its records. Undefined until they were read. */
   readonly read?: {
     /** The text that is searched, in lower case. */
     readonly text: string;

@@ -69,7 +69,7 @@ export interface Decision {
   readonly rule: string;
   /** The reason, for people; the model is told that of a `deny`. */
   readonly reason: string;
-  /** What would have allowed the call. Left out if it was allowed, or if the rule names nothing. */
+  /** The change that would have allowed the call. Left out if it was allowed, or if the rule names nothing. */
   readonly remedy?: string;
   /** Notes that did not decide: `effect-undeclared` for an undeclared effect after untrusted data. */
   readonly flags?: readonly string[];

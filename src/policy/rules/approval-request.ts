@@ -65,7 +65,7 @@ export interface ApprovalValue {
 export function approvalRequest(
   request: CallRequest,
   decision: Decision,
-  at: Pick<ApprovalRequest, "hash" | "path" | "policy" | "inputSchema">,
+  at: Pick<ApprovalRequest, "hash" | "path" | "policy">,
 ): ApprovalRequest {
   const { agent, skill, turn, callId, tool, effect, arguments: args, knows } = request;
   const show = decision.evidence?.show ?? [];
