@@ -1,6 +1,7 @@
 /** The cases: each runs an agent of a peer, checks that its result is right, and returns its figures. */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { BenchCase, Figure } from "./bench-case.ts";
 import { recogniserCases } from "./recogniser-case.ts";
 import { measure, median, type MeasureOptions } from "./measure.ts";
 import {
@@ -9,7 +10,6 @@ import {
   beginScript,
   endScript,
   type Piece,
-  type Prepare,
   type Reply,
   type SaveArguments,
   saveArguments,
@@ -17,25 +17,6 @@ import {
   weatherArguments,
   weatherTool,
 } from "./script.ts";
-
-/** A measured value. */
-export interface Figure {
-  /** Its name and unit. */
-  readonly label: string;
-  readonly value: number;
-  /** A higher value is better. Default: a lower one is. */
-  readonly higherIsBetter?: boolean;
-  /** The same figure for the cheapest repetition in processor time; for the smoke run. */
-  readonly cpu?: number;
-}
-
-export interface BenchCase {
-  readonly group: string;
-  readonly sizes: readonly number[];
-  /** No peer has a counterpart. */
-  readonly alone?: true;
-  run(prepare: Prepare, size: number): Promise<readonly Figure[]>;
-}
 
 type RunWith = (agent: BenchAgent, prompt: string) => Promise<string>;
 

@@ -7,7 +7,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { cases, type Figure } from "./cases.ts";
+import type { Figure } from "./bench-case.ts";
+import { cases } from "./cases.ts";
 import { runWorker } from "./run-worker.ts";
 import { type Cell, tables } from "./tables.ts";
 import { importFigures, installFigures, peerFolder } from "./weight.ts";

@@ -1,6 +1,6 @@
 /** The cost of reading calls out of text while the text is streamed: each repetition reads one reply of `size` deltas, from its first to its end. */
 import { recogniser } from "writ/drivers";
-import type { BenchCase } from "./cases.ts";
+import type { BenchCase } from "./bench-case.ts";
 import { measure } from "./measure.ts";
 
 const city = { type: "string" } as const;

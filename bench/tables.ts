@@ -1,5 +1,5 @@
 /** The figures of all peers as Markdown tables. */
-import type { Figure } from "./cases.ts";
+import type { Figure } from "./bench-case.ts";
 import { median } from "./measure.ts";
 
 /** What one peer gave in one case and size, over the rounds. */

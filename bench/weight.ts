@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Figure } from "./cases.ts";
+import type { Figure } from "./bench-case.ts";
 import { median } from "./measure.ts";
 import { runNode } from "./run-worker.ts";
 

@@ -1,5 +1,6 @@
 /** One measurement in this process: node bench/worker.ts <peer> <case> <size>. The last line on stdout is the result as JSON. */
-import { cases, type Figure } from "./cases.ts";
+import type { Figure } from "./bench-case.ts";
+import { cases } from "./cases.ts";
 import type { Prepare } from "./script.ts";
 
 /** What a worker prints, after `resultMark`. */

@@ -10,7 +10,7 @@ import { parseArgs } from "node:util";
 import { casesOf } from "./cases/index.ts";
 import { pageOf } from "./page.ts";
 import { isInstalled, resultsFile, type Results, runtimes, type Told, versionsOf } from "./results.ts";
-import type { Case } from "./suite/contract.ts";
+import type { Case } from "./suite/case.ts";
 
 const { values } = parseArgs({
   options: {

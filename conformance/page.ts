@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { allCases } from "./cases/index.ts";
 import { type Results, runtimes } from "./results.ts";
-import { type Case, type Cause, type Feature, features } from "./suite/contract.ts";
+import type { Case } from "./suite/case.ts";
+import { type Cause, type Feature, features } from "./suite/contract.ts";
 import { aboutOf } from "./suite/play.ts";
 
 const folder = new URL("cases/", import.meta.url);

@@ -1,4 +1,5 @@
-import type { Agent, Case, Decision, End, Question } from "../suite/contract.ts";
+import type { Case } from "../suite/case.ts";
+import type { Agent, Decision, End, Question } from "../suite/contract.ts";
 import type { Reply } from "../suite/provider.ts";
 import { calls, demand, NotOffered, type Outcome, type Probe, says, type Scene } from "../suite/scene.ts";
 

@@ -1,4 +1,4 @@
-import type { Case } from "../suite/contract.ts";
+import type { Case } from "../suite/case.ts";
 import type { Reply } from "../suite/provider.ts";
 import { calls, demand, type Probe, says, type Scene, textOf } from "../suite/scene.ts";
 

@@ -1,4 +1,4 @@
-import type { Case } from "../suite/contract.ts";
+import type { Case } from "../suite/case.ts";
 import { calls, demand, says, textOf } from "../suite/scene.ts";
 
 const numbers = { a: "number", b: "number" } as const;

@@ -1,4 +1,4 @@
-import type { Case } from "../suite/contract.ts";
+import type { Case } from "../suite/case.ts";
 import { calls, demand, type Report, type Scene } from "../suite/scene.ts";
 
 /** Ends this process as a power cut would. */

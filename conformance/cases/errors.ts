@@ -1,4 +1,4 @@
-import type { Case } from "../suite/contract.ts";
+import type { Case } from "../suite/case.ts";
 import { calls, demand, says } from "../suite/scene.ts";
 
 /** Tools and providers that fail. */

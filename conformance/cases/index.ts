@@ -1,5 +1,5 @@
 /** All cases, in the order of the page. */
-import type { Case } from "../suite/contract.ts";
+import type { Case } from "../suite/case.ts";
 import { approvalCases } from "./approvals.ts";
 import { argumentCases } from "./arguments.ts";
 import { boundCases } from "./bounds.ts";

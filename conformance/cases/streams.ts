@@ -1,4 +1,4 @@
-import type { Case } from "../suite/contract.ts";
+import type { Case } from "../suite/case.ts";
 import { calls, demand, says, until } from "../suite/scene.ts";
 
 const text = "The quick brown fox jumps over the lazy dog.";

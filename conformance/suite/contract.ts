@@ -1,6 +1,5 @@
 /** The contract between the suite and the adapter of a runtime. */
 import type * as zod from "zod";
-import type { Scene } from "./scene.ts";
 
 /** Features that a runtime may offer. A case names those that it needs; an adapter names those that its runtime lacks. Every runtime has all others. */
 export const features = {
@@ -170,20 +169,4 @@ export interface Adapter extends About {
 export interface Verdict {
   readonly result: "pass" | "fail" | "not-offered";
   readonly reason?: string;
-}
-
-/** A case of the suite. */
-export interface Case {
-  /** `area/name`. */
-  readonly id: string;
-  /** The requirement on a runtime, in one sentence. */
-  readonly asks: string;
-  /** Why it matters to a user of an agent built on the runtime. */
-  readonly why: string;
-  readonly needs?: readonly Feature[];
-  /** The case may end without a request to the model. Every other case fails where the model was not asked. */
-  readonly asksNobody?: true;
-  readonly play: (scene: Scene) => Promise<void>;
-  /** The work of a process of its own, for cases that kill one. Returns what the process reports. */
-  readonly phase?: (scene: Scene, phase: string) => Promise<unknown>;
 }

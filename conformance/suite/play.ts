@@ -3,7 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { About, Adapter, Case, Feature, Start, Verdict } from "./contract.ts";
+import type { Case } from "./case.ts";
+import type { About, Adapter, Feature, Start, Verdict } from "./contract.ts";
 import { type Dialogue, Provider } from "./provider.ts";
 import { Failed, messageOf, NotOffered, says, Scene } from "./scene.ts";
 

@@ -1,6 +1,6 @@
 /** The model of all cases: a server on the loopback interface that speaks OpenAI's chat completions, and replies what the case wrote for it. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { faultOf } from "./transcript.ts";
+import { faultOf, type Message } from "./transcript.ts";
 
 /** A call as a model writes it: `arguments` is text, and JSON if all is well. */
 export interface Call {
@@ -32,16 +32,6 @@ export interface Reply {
   /** The bytes of the stream come in portions of seven, which may cut a character or a line. */
   readonly crumbs?: true;
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
-}
-
-export interface Message {
-  readonly role: string;
-  readonly content?: unknown;
-  readonly tool_calls?: readonly {
-    readonly id?: string;
-    readonly function: { readonly name: string; readonly arguments: string };
-  }[];
-  readonly tool_call_id?: string;
 }
 
 /** A request that the server received. */

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Adapter, Agent, Asked, Effect, End, Setup, Streamed, Tool } from "./contract.ts";
 import { type Parameters, schemasOf } from "./parameters.ts";
-import type { Call, Dialogue, Message, Reply, Request, Script } from "./provider.ts";
+import type { Call, Dialogue, Reply, Request, Script } from "./provider.ts";
+import type { Message } from "./transcript.ts";
 
 /** Ends a case as failed. */
 export class Failed extends Error {}

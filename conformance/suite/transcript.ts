@@ -1,5 +1,15 @@
 /** The requests that a provider refuses: the rules of OpenAI's chat completions for calls and results, which other providers share. */
-import type { Message } from "./provider.ts";
+
+/** A message of a request. */
+export interface Message {
+  readonly role: string;
+  readonly content?: unknown;
+  readonly tool_calls?: readonly {
+    readonly id?: string;
+    readonly function: { readonly name: string; readonly arguments: string };
+  }[];
+  readonly tool_call_id?: string;
+}
 
 /** Says in the provider's words what is wrong with the messages; undefined where nothing is. */
 export function faultOf(messages: readonly Message[]): string | undefined {
