@@ -12,3 +12,10 @@ export function nodeIsNewEnough(version: string): boolean {
 function numbersOf(version: string): readonly number[] {
   return version.split(".").map(Number);
 }
+
+/** The runtime that runs this program in place of Node, with its version; undefined if it is Node. Each of them also names a version of Node. */
+export function otherRuntime(): string | undefined {
+  const { bun, deno } = process.versions;
+  if (bun !== undefined) return `Bun ${bun}`;
+  return deno === undefined ? undefined : `Deno ${deno}`;
+}

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn, type SpawnOptions, type StdioOptions } from "node:child_process";
 import { openSync, readdirSync, readFileSync } from "node:fs";
 import { Socket } from "node:net";
+import { Readable } from "node:stream";
+import { otherRuntime } from "./node-version.ts";
 
 /** The flag of a file (O_CLOEXEC of Linux) that a started program does not get. */
 const closedAtStart = 0o2000000;
@@ -33,7 +35,7 @@ export function startProgram(
 
 /**
  * The files of a program, by their numbers, and no others. The starter of this process may have left files open in it: Node closes the first of
- * them, and a program would get the others too. Each of these becomes `/dev/null`. Only Linux lists them.
+ * them, and a program would get the others too. Each of these becomes `/dev/null`. Only Linux lists them, and only Node gives files by their numbers.
  */
 function onlyFiles(own: readonly ("ignore" | "pipe")[]): StdioOptions {
   left ??= leftOpen();
@@ -48,7 +50,7 @@ function onlyFiles(own: readonly ("ignore" | "pipe")[]): StdioOptions {
 
 /** The open files that programs would get, in the order of their numbers. */
 function leftOpen(): readonly number[] {
-  if (process.platform !== "linux") return [];
+  if (process.platform !== "linux" || otherRuntime() !== undefined) return [];
   const open = readdirSync("/proc/self/fd").map(Number);
   return open.filter(isGiven).toSorted((one, other) => one - other);
 }
@@ -60,6 +62,13 @@ function isGiven(fd: number): boolean {
   } catch {
     return false; // it was open only while the list was read
   }
+}
+
+/** An output of a process: standard output or standard error. Of Bun it is a stream that only reads. */
+export function outputOf({ stdio }: ChildProcess, fd: 1 | 2): Readable {
+  const output = stdio[fd];
+  if (output instanceof Readable) return output;
+  throw new TypeError(`the process has no output ${fd}`);
 }
 
 /** A pipe of a process, by its number there. */

@@ -13,7 +13,7 @@ async function run(): Promise<number> {
   // Standard output is for the answer, or for a client: output of programs goes to standard error, where people read it.
   takeOutput();
   globalThis.console = new console.Console(process.stderr, process.stderr);
-  process.getBuiltinModule("node:module").enableCompileCache();
+  process.getBuiltinModule("node:module").enableCompileCache?.(); // Deno has none
   const { runProgram } = await import("./program.ts");
   return runProgram(words);
 }

@@ -69,6 +69,59 @@ for (const runtime of [bun, deno]) {
   });
 }
 
+for (const runtime of [bun, { ...deno, words: ["run", "--allow-all", "--node-modules-dir=manual"] }]) {
+  const { name } = runtime;
+  const path = pathOf(runtime);
+  describe.skipIf(path === undefined)(`programs of tools in ${name}`, () => {
+    it("start and end, though a file was left open in the runtime", async () => {
+      const { file, folder, remove } = makeProject();
+      onTestFinished(remove);
+      const program = file("main.mjs", startingPrograms);
+      const shell = { name: "sh", words: ["-c", `exec "$0" "$@" 8</dev/zero`, path ?? "", ...runtime.words] };
+      const { stdout, stderr } = await play(shell, "/bin/sh", { program, cwd: folder });
+      expect(stdout.split("\n").slice(0, 2), stdout + stderr).toEqual(["out", "0"]);
+      expect(stdout).toMatch(/^enforcement-unavailable .*needs Node, and this is (?:Bun|Deno) \d/m);
+    });
+
+    it("play the demo of the command line", async () => {
+      const { folder, remove } = makeProject();
+      onTestFinished(remove);
+      const demo = { ...runtime, words: [...runtime.words, join(repository, "dist/cli/main.js")] };
+      const { code, stdout, stderr } = await play(demo, path ?? "", { program: "demo", cwd: folder });
+      expect(code, stdout + stderr).toBe(0);
+    });
+  });
+}
+
+/** An agent whose tool starts a program, and a tool that needs a process of Node. */
+const startingPrograms = `
+import { agent, exec, tool } from "writ";
+import { codeTool } from "writ/isolate";
+import { scripted } from "writ/testing";
+
+const print = tool({
+  name: "print",
+  description: "Prints",
+  inputSchema: { type: "object", properties: {} },
+  effect: "read",
+  needs: [exec("/bin/echo")],
+  execute: async (_args, { exec }) => {
+    const { stdout, exitCode } = await exec("/bin/echo", ["out"]);
+    return stdout + exitCode;
+  },
+});
+const printer = agent({
+  name: "printer",
+  model: scripted([{ calls: [{ name: "print", arguments: {} }] }, "Done."]),
+  tools: [print],
+  grants: [exec("/bin/echo")],
+});
+for await (const event of printer.stream("Print"))
+  if (event.type === "tool-end") console.log(event.result.text);
+await codeTool({}).catch(({ code, message }) => console.log(code, message));
+process.exit(0);
+`;
+
 const bunPath = pathOf(bun);
 it.skipIf(bunPath === undefined)(
   "Bun's server, as it is without settings, does not end the stream of a run that waits",

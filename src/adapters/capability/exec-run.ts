@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import type { ExecResult } from "../../tool/handles.ts";
 import { atProgramEnd } from "../at-program-end.ts";
-import { pipeOf, startProgram } from "../start-program.ts";
+import { outputOf, startProgram } from "../start-program.ts";
 import { waitMs } from "../wait-ms.ts";
 import { keepEnds } from "./keep-ends.ts";
 import { handleFailed } from "./lifetime.ts";
@@ -51,12 +51,10 @@ export function runProgram(start: Start, signal: AbortSignal): Promise<ExecResul
     const forget = atProgramEnd(killGroup);
     const tooMuch = (what: string) => (): void =>
       stop("output", `it printed more than ${maxBytes} bytes${what}.`);
-    const stdout = collect(pipeOf(child, 1), start, tooMuch(""));
-    const stderr = collect(pipeOf(child, 2), start, tooMuch(" of errors"));
+    const stdout = collect(outputOf(child, 1), start, tooMuch(""));
+    const stderr = collect(outputOf(child, 2), start, tooMuch(" of errors"));
     // A program that does not read its input closes it.
-    pipeOf(child, 0)
-      .on("error", () => undefined)
-      .end(input ?? "");
+    child.stdin?.on("error", () => undefined).end(input ?? "");
     const settle = (): void => {
       clearTimeout(tooLong);
       clearTimeout(grace);

@@ -48,8 +48,10 @@ async function tryBoxes(): Promise<Boxes> {
     if (open.length === 0) return { works: true, bwrap, probes, dataBytes };
     return { works: false, reason: `its box does not hold: ${open.join(", ")}`, probes };
   } catch (error) {
-    const detail = error instanceof Error && error.cause !== undefined ? ` (${messageOf(error.cause)})` : "";
-    return { works: false, reason: `bubblewrap makes no box here: ${messageOf(error)}${detail}`, probes: [] };
+    const fault = messageOf(error);
+    const cause = error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : "";
+    const detail = fault.includes(cause) ? "" : ` (${cause})`;
+    return { works: false, reason: `bubblewrap makes no box here: ${fault}${detail}`, probes: [] };
   }
 }
 

@@ -1,6 +1,6 @@
 import { checkShape } from "../../error/check-shape.ts";
 import { record } from "../../util/shape.ts";
-import { WritError } from "../../error/writ-error.ts";
+import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 import type { Capability } from "../../tool/capability.ts";
 import { tool, type Tool, type ToolDefinition, type TypedTool } from "../../tool/tool.ts";
 import { asObject, type Json, parseJson } from "../../util/json.ts";
@@ -115,12 +115,13 @@ export async function codeTool<const Needs extends readonly Capability[] = reado
       return valueOf(await callCell(pool, calling));
     },
   });
-  const found = await interpreter();
+  const unavailable = (reason: string, cause?: unknown): WritError =>
+    new WritError("enforcement-unavailable", { tool: name, reason }, { cause });
+  const found = await interpreter().catch((cause) => {
+    throw isWritError(cause) ? cause : unavailable(messageOf(cause), cause);
+  });
   const open = found.probes.flatMap((probe) => (probe.held ? [] : [probe.name]));
-  if (open.length > 0) {
-    const reason = `QuickJS does not hold code here (${open.join(", ")})`;
-    throw new WritError("enforcement-unavailable", { tool: name, reason });
-  }
+  if (open.length > 0) throw unavailable(`QuickJS does not hold code here (${open.join(", ")})`);
   await warmPool(pool, name);
   const enforcement = {
     level: "isolated",

@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { otherRuntime } from "../node-version.ts";
 import { pipeOf, startProgram } from "../start-program.ts";
 import type { Layout } from "./layout.ts";
 import { type Bind, nodeFiles, nodeInBox } from "./node-files.ts";
@@ -36,8 +37,15 @@ export function findBwrap(): string | undefined {
     .find((path) => existsSync(path));
 }
 
+/** @throws Error in Bun and Deno: they have neither Node's options nor all of its pipes */
+export function requireNode(): void {
+  const runtime = otherRuntime();
+  if (runtime !== undefined) throw new Error(`its process needs Node, and this is ${runtime}`);
+}
+
 /** Starts the process of a cell. It reads only its pipes, and of its output only its errors are read. */
 export function launch({ layout, memoryBytes, dataBytes, bwrap }: LaunchOptions): Launched {
+  requireNode();
   const program = cellProgram();
   const heap = `--max-old-space-size=${Math.max(8, Math.floor(memoryBytes / 1_000_000))}`;
   if (bwrap === undefined) {

@@ -7,7 +7,7 @@ import type { Probe } from "../../tool/enforcement.ts";
 import { isJsonObject } from "../../util/json.ts";
 import { atRest, type Cell, startCell } from "./cell.ts";
 import { boxes } from "./bubblewrap.ts";
-import { cellProgram } from "./launch.ts";
+import { cellProgram, requireNode } from "./launch.ts";
 import type { Bind } from "./node-files.ts";
 
 /** The result of trying the interpreter on this machine. */
@@ -37,6 +37,7 @@ export async function startInterpreter({
   readonly memoryBytes: number;
   readonly handles: readonly string[];
 }): Promise<Cell> {
+  requireNode();
   const found = await boxes();
   const program = cellProgram().replace(/main\.(ts|js)$/, "quickjs.$1");
   return startCell({
