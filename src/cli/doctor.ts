@@ -125,8 +125,10 @@ function isolatorCheck({ mechanism, level, platform, probes, reason = "" }: Isol
   const name = `isolation-${mechanism}`;
   if (level === "isolated")
     return ok(name, `${mechanism} holds: ${probes.length} ways out were tried, none is open`);
-  const box = platform.startsWith("linux") ? "apt install bubblewrap" : "isolatedTool needs Linux";
-  const advice = mechanism === "linux-bwrap" ? box : "npm i quickjs-emscripten";
+  const install = mechanism === "linux-bwrap" ? "apt install bubblewrap" : "npm i quickjs-emscripten";
+  const remedy = reason.includes("not installed") ? install : undefined;
+  const isElsewhere = mechanism === "linux-bwrap" && !platform.startsWith("linux");
+  const advice = isElsewhere ? "isolatedTool needs Linux" : remedy;
   return note(name, `${mechanism} isolates nothing here: ${oneLine(reason)}`, advice);
 }
 

@@ -182,7 +182,7 @@ it("says what isolates code here, and what to install where nothing does", () =>
       mechanism: "linux-bwrap",
       platform: "linux-x64",
       probes: [],
-      reason: "there is no bwrap",
+      reason: "bubblewrap (bwrap) is not installed",
     },
   ] as const;
   const found = check({ isolators });
@@ -191,10 +191,15 @@ it("says what isolates code here, and what to install where nothing does", () =>
     {
       name: "isolation-linux-bwrap",
       state: "note",
-      text: "linux-bwrap isolates nothing here: there is no bwrap",
+      text: "linux-bwrap isolates nothing here: bubblewrap (bwrap) is not installed",
       advice: "apt install bubblewrap",
     },
   ]);
+  const isThere = [{ ...isolators[1], reason: "its box does not hold: read a file" }];
+  expect(named(check({ isolators: isThere }), "isolation-linux-bwrap")).not.toHaveProperty(
+    "advice",
+    expect.anything(),
+  );
   const [box] = isolators.slice(1).map((one) => ({ ...one, platform: "darwin-arm64" }));
   const onMac = named(check({ isolators: box === undefined ? [] : [box] }), "isolation-linux-bwrap");
   expect(onMac?.advice).toBe("isolatedTool needs Linux");
