@@ -44,11 +44,14 @@ export function listenForInterrupts(output: Output): Interrupts {
 export function toldToEnd(): Promise<void> {
   return new Promise((resolve) => {
     onUnread(resolve);
-    for (const signal of endSignals)
-      process.once(signal, () => {
-        process.on(signal, endAtOnce);
+    for (const signal of endSignals) {
+      let wasSent = false; // not a listener added at the first signal: Deno calls it for that one too
+      process.on(signal, () => {
+        if (wasSent) return endAtOnce(signal);
+        wasSent = true;
         resolve();
       });
+    }
   });
 }
 

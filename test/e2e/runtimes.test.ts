@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Ended, makeProject } from "./command-line.ts";
@@ -92,6 +92,34 @@ for (const runtime of [bun, { ...deno, words: ["run", "--allow-all", "--node-mod
     });
   });
 }
+
+const denoPath = pathOf(deno);
+it.skipIf(denoPath === undefined)("a server in Deno hands over at the first signal", async () => {
+  const { file, folder, remove } = makeProject();
+  onTestFinished(remove);
+  file(
+    "agent.ts",
+    `import { agent } from "writ"; export default agent({ name: "echo", model: () => "hi" });`,
+  );
+  const words = [
+    "run",
+    "--allow-all",
+    join(repository, "dist/cli/main.js"),
+    "serve",
+    "agent.ts",
+    "--port",
+    "0",
+  ];
+  const program = realpathSync(denoPath ?? ""); // a signal for npm's own script would not reach Deno
+  const child = execFile(program, [...words, "--store", "runs.db"], { cwd: folder });
+  let told = "";
+  child.stderr?.on("data", (text: string) => {
+    if (told === "") setTimeout(() => child.kill("SIGTERM"), 500); // Deno listens a moment later
+    told += text;
+  });
+  const code = await new Promise((resolve) => void child.once("close", resolve));
+  expect([code, told]).toEqual([0, expect.stringContaining("Handing over.")]);
+});
 
 /** An agent whose tool starts a program, and a tool that needs a process of Node. */
 const startingPrograms = `
