@@ -6,7 +6,7 @@ import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
 import { type RecordPart, recordParts } from "../journal/parts.ts";
 import type { SessionHandle } from "../session/session.ts";
-import { count, having, list, oneOf, optional, type Shape, shapeOf } from "../util/shape.ts";
+import { callable, count, having, list, named, oneOf, optional, type Shape, shapeOf } from "../util/shape.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { RunStore } from "./run-store.ts";
 
@@ -36,15 +36,14 @@ export interface DurableAround extends DurableOptions {
   readonly host: Host;
 }
 
-const aFunction = shapeOf("a function", (value) => typeof value === "function");
 const agents = list(agentShape, "a list of agents");
 /** The shapes of the options. */
 export const durableShapes: Readonly<Record<keyof DurableOptions, Shape<unknown>>> = {
   store: having("a store of runs", "claim"),
   dispatcher: optional(having("a dispatcher", "wake")),
   agents: optional(agents),
-  sessions: optional(aFunction),
-  onEvent: optional(aFunction),
+  sessions: optional(named("a function of an id, like `(id) => session(store, id)`", callable)),
+  onEvent: optional(callable),
   accept: optional(list(oneOf(...recordParts), `a list of ${recordParts.join(", ")}`)),
   keep: optional(
     shapeOf(

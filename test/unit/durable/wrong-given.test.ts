@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type DurableRuns, durableRuns, memoryRuns } from "../../../src/durable.ts";
 import { z } from "zod";
 import { checkEdit } from "../../../src/durable/answer-record.ts";
-import { agent } from "../../../src/index.ts";
+import { agent, inMemorySessions } from "../../../src/index.ts";
 import { toSchema } from "../../../src/schema/to-schema.ts";
 
 const clerk = agent({ name: "clerk", model: () => "Done." });
@@ -26,6 +26,12 @@ describe("durable runs that are given what they do not take", () => {
     const runs = await withRuns();
     await expect(runs.erase(which as never)).rejects.toThrow(/^erase\(\) of durable runs: it /);
     expect(await runs.list()).toHaveLength(2);
+  });
+
+  it("show how sessions are given, to an author who gives their store", () => {
+    const sessions = inMemorySessions() as never;
+    const made = (): DurableRuns => durableRuns({ store: memoryRuns(), agents: [clerk], sessions });
+    expect(made).toThrow(/`sessions` must be a function of an id, like `\(id\) => session\(store, id\)`/);
   });
 
   it("begin no run with an input of which JSON shows nothing", async () => {
