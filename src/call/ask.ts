@@ -14,7 +14,7 @@ import { describeIssues } from "../schema/schema.ts";
 import { toSchema } from "../schema/to-schema.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
-import { didYouMean } from "../util/nearest.ts";
+import { fieldMeant } from "../error/other-words.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson, wholeJson } from "../util/json.ts";
 import {
   type Call,
@@ -168,7 +168,7 @@ async function answerOf(request: ApprovalRequest, fate: Ready): Promise<PersonsA
       };
     const other = Object.keys(answer).find((field) => !answerFields.includes(field)); // may be an edit under a wrong name
     if (other !== undefined) {
-      const near = didYouMean(other, answerFields) || `; known are ${answerFields.join(", ")}`;
+      const near = fieldMeant(other, answerFields) || `; known are ${answerFields.join(", ")}`;
       return { approved: false, reason: `the answer has the unknown field ${JSON.stringify(other)}${near}` };
     }
     const also = answeredAlong(answer, behind);
