@@ -309,7 +309,7 @@ export function toolOfOthers(definition: ToolDefinition<JsonSchema, unknown>): T
 
 function made(definition: AnyToolDefinition, refusesSlips: boolean): Tool {
   checkShape("tool()", definition, definitionLike);
-  const { name, description, exclusive, timeoutMs, notation } = definition;
+  const { name, description, timeoutMs, notation } = definition;
   checkWords({ ...definition });
   checkToolName(name);
   const where = `Tool "${name}"`;
@@ -330,7 +330,7 @@ function made(definition: AnyToolDefinition, refusesSlips: boolean): Tool {
         ? undefined
         : toSchema(definition.outputSchema, { name, role: "output", refusesSlips }),
     effect,
-    exclusiveKey: exclusiveKeyOf(name, exclusive),
+    exclusiveKey: exclusiveKeyOf(name, definition),
     timeoutMs,
     recover: definition.recover,
     constraints: definition.constraints,
@@ -375,7 +375,7 @@ export const toolFields: { readonly [Field in keyof Required<AnyToolDefinition>]
   providerOptions: optional(map(record)),
   ...securityFields,
 };
-/** The fields of a made tool. A definition may spread one, `{ ...other, execute }`: these fields are then made anew. */
+/** The fields of a made tool. A definition may spread one, `{ ...other, execute }`: `exclusiveKey` stays, and the others are made anew. */
 export const madeFields: readonly string[] = Object.keys({
   input: true,
   output: true,
