@@ -143,12 +143,12 @@ describe("arguments of a person", () => {
   const answered = (inputSchema: object, edit: object): Promise<void> =>
     checkEdit({ id: "a", key: "q" }, { approved: true, hash, arguments: edit as never }, store(inputSchema));
 
-  it("are held against the schema of the question, but for patterns, whose flags it does not have", async () => {
-    const { jsonSchema } = toSchema(z.object({ code: z.string().regex(/^ab$/i) }), {
-      name: "code",
-      role: "input",
-    });
-    await expect(answered(jsonSchema, { code: "Ab" })).resolves.toBeUndefined();
+  it.each([
+    [z.string().regex(/^ab$/i), "Ab"], // JSON Schema has no flags
+    [z.string().trim().max(3), " abc "], // and nothing that is done to a text before it is judged
+  ])("are held against the schema of the question, but for what it says of texts: %#", async (code, text) => {
+    const { jsonSchema } = toSchema(z.object({ code }), { name: "code", role: "input" });
+    await expect(answered(jsonSchema, { code: text })).resolves.toBeUndefined();
     await expect(answered(jsonSchema, { code: [] })).rejects.toMatchObject({ code: "edit-invalid" });
   });
 
