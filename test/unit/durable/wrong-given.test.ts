@@ -123,6 +123,22 @@ describe("durable runs that are given what they do not take", () => {
     expect(said).toMatchObject({ message: expect.stringContaining(`${what}() of durable runs: `) });
   });
 
+  it("say of a run in place of its id what to give", async () => {
+    const runs = await withRuns();
+    const run = await runs.start(clerk, "Go");
+    const given = run as never;
+    for (const begin of [
+      () => runs.result(given),
+      () => runs.answer(given, "q", { approved: true, hash: "h" }),
+      () => runs.events(given).next(),
+      () => runs.waiting(given),
+      () => runs.list({ before: given }),
+    ])
+      await expect(Promise.try<unknown, []>(begin)).rejects.toThrow(
+        "must be a string, got a run: give `run.id`",
+      );
+  });
+
   it.each([Number.NaN, -1, "5000"])("drain no worker within %j ms", async (graceMs) => {
     const worker = durableRuns({ store: memoryRuns(), agents: [clerk] }).work();
     await expect(worker.drain({ graceMs: graceMs as number })).rejects.toMatchObject({
