@@ -204,6 +204,14 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
     () => scripted(["ok", { call: [{ name: "t" }] } as object]),
     'Step 2 of scripted(): it has the unknown field "call"; did you mean "calls"?',
   ],
+  ...[5, null].map(
+    (step) =>
+      [
+        `a step of a script that is ${step}`,
+        () => scripted([step as never]),
+        `Step 1 of scripted(): it must be a text, a reply like { calls }, a list of deltas, an Error or a function, got ${step}.`,
+      ] as const,
+  ),
   [
     "a call of a script",
     () => scripted([{ calls: [{ name: "t", argument: {} }] } as object]),
