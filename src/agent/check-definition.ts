@@ -35,10 +35,10 @@ import {
   map,
 } from "../util/shape.ts";
 import type { AnyDefinition } from "./definition.ts";
-import { type KnownFields, meantText, settingText } from "./meant.ts";
 import { renamedText } from "./renamed.ts";
 import type { RunOptions } from "./run-options.ts";
 import { closed, strayReason, unknownTool } from "../error/check-shape.ts";
+import { otherWord } from "../error/other-words.ts";
 
 const list: Shape<readonly unknown[]> = listOf(anything);
 const toolLike = object({ execute: callable });
@@ -225,12 +225,7 @@ export function checkDefinition(definition: AnyDefinition): void {
 
 /** Checks the model settings of a request outside of a run. @throws WritError `definition-invalid` */
 export function checkSettings(settings: object, where: string): void {
-  checkFields(settings, "settings", `The settings of ${where}`);
-}
-
-/** Tells whether a field is a model setting. */
-export function isSetting(field: string): boolean {
-  return Object.hasOwn(settingShapes, field);
+  checkFields(settings, "other", `The settings of ${where}`);
 }
 
 /** Checks the options of a run of an agent that has these tools. @throws WritError `definition-invalid`, `tool-unknown` */
@@ -259,26 +254,38 @@ export function checkAccount(given: unknown, name: string): void {
   if (fault !== undefined) throw wrong(`Agent "${name}"`, asSentence(fault));
 }
 
-const known: Readonly<Record<keyof KnownFields, Readonly<Record<string, Shape<unknown>>>>> = {
-  agent: definitionShapes,
-  run: runShapes,
-  settings: settingShapes,
-};
+const known = { agent: definitionShapes, run: runShapes, other: settingShapes };
 
-function checkFields(given: object, of: keyof KnownFields, where: string): void {
-  const shapes = known[of];
+function checkFields(given: object, of: keyof typeof known, where: string): void {
+  const shapes: Readonly<Record<string, Shape<unknown>>> = known[of];
   const stray = strayReason(given, Object.keys(shapes));
   if (stray !== undefined) throw wrong(where, `its options are what ${stray}.`);
   for (const [field, value] of Object.entries(given)) {
     const shape = Object.hasOwn(shapes, field) ? shapes[field] : undefined;
     if (shape === undefined) {
-      const near = didYouMean(field, Object.keys(shapes)) || ".";
-      const elsewhere = of === "settings" ? settingText(field) : meantText(of, field, known);
-      throw wrong(where, renamedText({ ...given }) ?? elsewhere ?? `there is no option "${field}"${near}`);
+      const near =
+        didYouMean(field, Object.keys(shapes)) ||
+        (of === "other" ? "; what a provider alone knows goes into `providerOptions`." : ".");
+      const none = `there is no option "${field}"${near}`;
+      throw wrong(where, renamedText({ ...given }) ?? elsewhereText(field, of) ?? none);
     }
     const fault = misfitText(optional(shape), value, field);
     if (fault !== undefined) throw wrong(where, asSentence(fault));
   }
+}
+
+/** The text for a field of another library, or for one that belongs to the agent or to a run. */
+function elsewhereText(field: string, of: keyof typeof known): string | undefined {
+  const write = (owner: typeof of): string | undefined =>
+    otherWord(field, Object.keys(known[owner]), owner) ??
+    (Object.hasOwn(known[owner], field) ? field : undefined);
+  const here = write(of);
+  if (here !== undefined) return `write \`${here}\` in place of \`${field}\`.`;
+  const [agents, runs] = [of === "run" && write("agent"), of === "agent" && write("run")];
+  if (runs) return `\`${field}\` is given to each run: write \`run(input, { ${runs} })\`.`;
+  return agents
+    ? `\`${field}\` belongs to the agent: write \`agent.with({ ${agents} }).run(input)\`.`
+    : undefined;
 }
 
 function wrong(where: string, reason: string): WritError<"definition-invalid"> {

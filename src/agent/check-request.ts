@@ -1,3 +1,4 @@
+import { asSentence } from "../util/as-sentence.ts";
 import { WritError } from "../error/writ-error.ts";
 import {
   anything,
@@ -22,7 +23,7 @@ import type { Patience } from "../model/patience.ts";
 import type { DecideRequest } from "../turn/decide.ts";
 import type { StepRequest } from "../turn/llm-step.ts";
 import type { SafeLoopOptions } from "../turn/safe-loop.ts";
-import { checkSettings, isSetting } from "./check-definition.ts";
+import { checkSettings } from "./check-definition.ts";
 import { renamedText } from "./renamed.ts";
 
 /** The shape of a model, as each door takes it. */
@@ -132,7 +133,7 @@ const doors: Readonly<Record<DoorName, Door>> = {
 export function checkRequest(door: DoorName, given: object): void {
   const { write, takes } = doors[door];
   const where = `${door}()`;
-  const meant = fits(record, given) ? (renamedText({ ...given }) ?? misplacedText(given, takes)) : undefined;
+  const meant = fits(record, given) ? renamedText({ ...given }) : undefined;
   const fault = meant === undefined ? misfitText(takes, given) : undefined;
   const reason = meant ?? (fault === undefined ? undefined : told(fault, write));
   if (reason !== undefined) throw new WritError("definition-invalid", { where, reason });
@@ -141,12 +142,5 @@ export function checkRequest(door: DoorName, given: object): void {
 
 /** The fault, with the text to write: the right name if it is known, otherwise the whole call. */
 function told(fault: string, write: string): string {
-  return fault.endsWith("?") ? fault : `${fault}; write ${write}.`;
-}
-
-/** The text for a model setting that stands outside of `settings`. */
-function misplacedText(given: Readonly<Record<string, unknown>>, takes: Shape<object>): string | undefined {
-  if (takes !== doors.chat.takes && takes !== doors.chatStream.takes) return undefined;
-  const setting = Object.keys(given).find(isSetting);
-  return setting === undefined ? undefined : `write \`settings: { ${setting} }\` in place of \`${setting}\`.`;
+  return /\?$|in its place$/.test(fault) ? asSentence(fault) : `${fault}; write ${write}.`;
 }

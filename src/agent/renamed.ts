@@ -8,7 +8,6 @@ const causesOf: Readonly<Record<string, (value: unknown) => readonly unknown[]>>
 
 /** Says what to write in place of fields with older names; undefined if there are none. */
 export function renamedText(given: Readonly<Record<string, unknown>>): string | undefined {
-  if ("abortSignal" in given) return "write `signal` in place of `abortSignal`.";
   const old = Object.entries(given).filter(([field]) => Object.hasOwn(causesOf, field));
   if (old.length === 0) return undefined;
   const added = old.flatMap(([field, value]) => causesOf[field]?.(value) ?? []);

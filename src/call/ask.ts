@@ -14,7 +14,7 @@ import { describeIssues } from "../schema/schema.ts";
 import { toSchema } from "../schema/to-schema.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
-import { didYouMean } from "../util/nearest.ts";
+import { fieldMeant } from "../error/other-words.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson, wholeJson } from "../util/json.ts";
 import {
   type Call,
@@ -168,7 +168,7 @@ async function answerOf(request: ApprovalRequest, fate: Ready): Promise<PersonsA
       };
     const other = Object.keys(answer).find((field) => !answerFields.includes(field)); // may be an edit under a wrong name
     if (other !== undefined) {
-      const near = didYouMean(other, answerFields) || `; known are ${answerFields.join(", ")}`;
+      const near = fieldMeant(other, answerFields) || `; known are ${answerFields.join(", ")}`;
       return { approved: false, reason: `the answer has the unknown field ${JSON.stringify(other)}${near}` };
     }
     const also = answeredAlong(answer, behind);
@@ -216,7 +216,7 @@ export function readAnswer(answer: Approval, { open }: Pick<ApprovalRequest, "op
 
 /**
  * The places at which a person's arguments do not match the input schema in the question, in words; undefined if they match, or without a schema that can be
- * read. Patterns are left to the tool: JSON Schema has no flags, so that one of a library may refuse here what the tool takes.
+ * read. The form of texts is left to the tool: JSON Schema has neither the flags of a pattern nor what a library does before it judges, as `.trim()`.
  */
 export async function misfitOf(
   edited: JsonObject,
@@ -224,7 +224,7 @@ export async function misfitOf(
 ): Promise<string | undefined> {
   if (inputSchema === undefined) return undefined;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object without some fields is one
-  const loose = JSON.parse(JSON.stringify(inputSchema), withoutPattern) as JsonObject;
+  const loose = JSON.parse(JSON.stringify(inputSchema), withoutTexts) as JsonObject;
   try {
     const parsed = await toSchema(loose, { name, role: "input" }).parse(edited);
     return parsed.ok ? undefined : describeIssues(parsed.issues);
@@ -233,8 +233,8 @@ export async function misfitOf(
   }
 }
 
-const withoutPattern = (key: string, value: unknown): unknown =>
-  key === "pattern" && typeof value === "string" ? undefined : value;
+const withoutTexts = (key: string, value: unknown): unknown =>
+  /^(pattern|minLength|maxLength)$/.test(key) && typeof value !== "object" ? undefined : value;
 
 /** The fault in an answer that leaves arguments open; undefined if it has none. */
 export function wrongFree(

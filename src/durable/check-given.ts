@@ -8,6 +8,7 @@ import {
   fits,
   having,
   json,
+  kindOf,
   list,
   map,
   object,
@@ -16,12 +17,19 @@ import {
   record,
   refined,
   type Shape,
+  shapeOf,
   string,
 } from "../util/shape.ts";
 import { startShape } from "./new-run.ts";
 import { type Erased, runStatuses } from "./run-store.ts";
 
 const signal = optional(having("an AbortSignal", "addEventListener"));
+const isRun = object({ id: string, agent: string });
+const idOfRun = shapeOf(
+  string.wanted,
+  (value) => typeof value === "string",
+  (value) => (fits(isRun, value) ? "a run: give `run.id`" : kindOf(value)),
+);
 const which = closed({ id: optional(filled), session: optional(filled) });
 
 /** The functions that take more than the id of a run. */
@@ -66,14 +74,14 @@ const shapes: Readonly<Record<Given, Shape<unknown>>> = {
     session: optional(string),
     prefix: optional(string),
     asks: optional(string),
-    before: optional(string),
+    before: optional(idOfRun),
     limit: optional(
       refined(count, "must be a whole number", (most) => Number.isInteger(most) || most === Infinity),
     ),
   }),
   result: closed({ signal }),
   start: startShape,
-  waiting: optional(string),
+  waiting: optional(idOfRun),
 };
 
 /** The given value, if the function takes it. @throws WritError `definition-invalid` */
@@ -96,11 +104,9 @@ type IdTaker =
   | "show"
   | "signal";
 
-const idOfRun = object({ id: string });
-
 /** The id of a run, as the function was given it. @throws WritError `definition-invalid` for a value that is not a text */
 export function checkedId(to: IdTaker, id: string): string {
-  checkShape(`${to}() of durable runs`, { id }, idOfRun);
+  checkShape(`${to}() of durable runs`, { id }, object({ id: idOfRun }));
   return id;
 }
 

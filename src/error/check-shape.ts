@@ -1,6 +1,7 @@
 import { asSentence } from "../util/as-sentence.ts";
 import { didYouMean } from "../util/nearest.ts";
 import { type Fitting, misfitText, object, type Shape, shapeOf, shownValue } from "../util/shape.ts";
+import { fieldMeant } from "./other-words.ts";
 import { WritError } from "./writ-error.ts";
 
 /** Holds what an author gave against a shape. @throws WritError `definition-invalid` that names the field, what it must be and what is there */
@@ -50,44 +51,10 @@ export function closed<const Of extends Readonly<Record<string, Shape<unknown>>>
       );
       if (other === undefined || typeof value !== "object" || Array.isArray(value)) return misfit(value);
       const known = Object.keys(fields);
-      const near = meantText(other, known) || didYouMean(other, known) || `; known are ${known.join(", ")}`;
+      const near = fieldMeant(other, known) || `; known are ${known.join(", ")}`;
       return { path: "", reason: `has the unknown field ${JSON.stringify(other)}${near}` };
     },
   };
-}
-
-/** The policy that asks about one tool. A list of rules alone would deny each effect that it does not name. */
-export const asking = 'policy: guarded({ extraRules: [ask("name_of_tool")] })';
-
-/** Fields by their names here, each with names that it has in other libraries: in lower case, without hyphens and underscores. */
-const otherWords: Readonly<Record<string, readonly string[]>> = {
-  name: ["id", "toolname", "title"],
-  description: ["tooldescription", "handoffdescription", "whentouse", "purpose"],
-  instructions: ["system", "systemprompt", "systemmessage", "prompt"],
-  tools: ["allowedtools", "activetools", "toolsets", "functions"],
-  allow: ["tools", "allowedtools", "activetools", "include", "only"],
-  deny: ["disallowedtools", "exclude", "blockedtools"],
-  execute: ["run", "handler", "func", "fn", "call", "invoke"],
-  inputSchema: ["parameters", "schema", "input", "args"],
-  input: ["inputschema", "parameters", "schema", "args", "argsschema"],
-  output: ["outputschema", "outputtype", "responseformat", "structuredoutput"],
-  timeoutMs: ["timeout"],
-  signal: ["abortsignal", "abort"],
-  id: ["runid", "workflowid", "idempotencykey", "jobid"],
-  session: ["sessionid", "threadid", "thread", "conversationid", "memory"],
-  store: ["storage", "checkpointer", "persistence"],
-  url: ["uri", "endpoint", "baseurl", "serverurl"],
-  content: ["recordinputs", "recordoutputs", "recordcontent", "capturecontent", "capturemessagecontent"],
-  principals: ["auth", "apikeys", "tokens"],
-};
-const approvals = new Set(["needsapproval", "requireapproval", "toolapproval", "canusetool"]);
-
-/** `; write \`name\` in its place` for a field that another library has for one of these; empty for any other. */
-function meantText(field: string, known: readonly string[]): string {
-  const plain = field.toLowerCase().replaceAll(/[-_]/g, "");
-  if (approvals.has(plain)) return `; write \`agent({ ${asking} })\` in its place`;
-  const here = known.find((name) => Object.hasOwn(otherWords, name) && otherWords[name]?.includes(plain));
-  return here === undefined ? "" : `; write \`${here}\` in its place`;
 }
 
 /**

@@ -1,7 +1,8 @@
 import { isWritError, WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
+import { asSentence } from "../util/as-sentence.ts";
 import { fingerprint } from "../util/hash.ts";
-import { didYouMean } from "../util/nearest.ts";
+import { fieldMeant } from "../error/other-words.ts";
 import { type Interrupt, interruptBy, untilStopped } from "../util/interrupt.ts";
 import type { Delta, Model, ModelRequest, StreamOptions } from "./model.ts";
 
@@ -58,8 +59,8 @@ export function checkedRetry(retry: RetryPace | false, where: string): RetryPace
   const fault = paceFault(retry);
   const unknown = Object.keys(retry).find((field) => !paceFields.includes(field));
   if (unknown !== undefined) {
-    const reason = `there is no \`retry.${unknown}\`${didYouMean(unknown, paceFields) || `: ${paceFields.join(", ")}.`}`;
-    throw new WritError("definition-invalid", { where, reason });
+    const reason = `there is no \`retry.${unknown}\`${fieldMeant(unknown, paceFields) || `: ${paceFields.join(", ")}`}`;
+    throw new WritError("definition-invalid", { where, reason: asSentence(reason) });
   }
   if (fault === undefined) return retry;
   const { field, value, must } = fault;

@@ -2,7 +2,17 @@ import { deltasOf, type PlainReply } from "./function-model.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest } from "./model.ts";
 import { checkShape, closed, checkArguments } from "../error/check-shape.ts";
 import { modelFeatures } from "./setting-shapes.ts";
-import { anything, list, oneOf, optional, record, type Shape, string } from "../util/shape.ts";
+import {
+  anything,
+  list,
+  oneOf,
+  optional,
+  record,
+  type Shape,
+  shapeOf,
+  shownValue,
+  string,
+} from "../util/shape.ts";
 
 /** One reply of a script: text, a reply, an error to throw, deltas, or a function of the request that returns one. */
 export type ScriptStep =
@@ -40,6 +50,11 @@ export const plainReply: { readonly [Field in keyof Required<PlainReply>]: Shape
   finishReason: optional(oneOf("stop", "length", "tool-calls", "content-filter", "pause", "error", "other")),
 };
 const replyShape = closed(plainReply);
+const stepShape = shapeOf(
+  "a text, a reply like { calls }, a list of deltas, an Error or a function",
+  (step) => typeof step === "string" || typeof step === "function" || Object(step) === step,
+  shownValue,
+);
 const optionsShape = closed({
   whenDone: optional(oneOf("repeat", "throw")),
   id: optional(string),
@@ -65,7 +80,7 @@ export function scripted(steps: readonly ScriptStep[], options: ScriptOptions = 
   checkArguments("scripted()", { steps }, { steps: list(anything, "a list of replies") });
   checkShape("scripted()", options, optionsShape);
   for (const [index, step] of steps.entries())
-    if (isReply(step)) checkShape(`Step ${index + 1} of scripted()`, step, replyShape);
+    checkShape(`Step ${index + 1} of scripted()`, step, isReply(step) ? replyShape : stepShape);
   const { whenDone = "repeat", id = "scripted", features = { tools: true } } = options;
   const requests: ModelRequest[] = [];
   async function nextDeltas(request: ModelRequest): Promise<readonly Delta[]> {
@@ -96,7 +111,7 @@ export function scripted(steps: readonly ScriptStep[], options: ScriptOptions = 
 }
 
 function isReply(step: ScriptStep): step is PlainReply {
-  return typeof step === "object" && !isDeltas(step) && !(step instanceof Error);
+  return typeof step === "object" && step !== null && !isDeltas(step) && !(step instanceof Error);
 }
 
 function isDeltas(step: ScriptStep): step is readonly Delta[] {

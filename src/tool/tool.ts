@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { asking, checkShape, closed } from "../error/check-shape.ts";
+import { checkShape, closed } from "../error/check-shape.ts";
+import { otherWord } from "../error/other-words.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { ToolCall } from "../message/message.ts";
 import type { JsonSchema, Schema } from "../schema/schema.ts";
@@ -308,7 +309,7 @@ export function toolOfOthers(definition: ToolDefinition<JsonSchema, unknown>): T
 
 function made(definition: AnyToolDefinition, refusesSlips: boolean): Tool {
   checkShape("tool()", definition, definitionLike);
-  const { name, description, exclusive, timeoutMs, notation } = definition;
+  const { name, description, timeoutMs, notation } = definition;
   checkWords({ ...definition });
   checkToolName(name);
   const where = `Tool "${name}"`;
@@ -329,7 +330,7 @@ function made(definition: AnyToolDefinition, refusesSlips: boolean): Tool {
         ? undefined
         : toSchema(definition.outputSchema, { name, role: "output", refusesSlips }),
     effect,
-    exclusiveKey: exclusiveKeyOf(name, exclusive),
+    exclusiveKey: exclusiveKeyOf(name, definition),
     timeoutMs,
     recover: definition.recover,
     constraints: definition.constraints,
@@ -374,7 +375,7 @@ export const toolFields: { readonly [Field in keyof Required<AnyToolDefinition>]
   providerOptions: optional(map(record)),
   ...securityFields,
 };
-/** The fields of a made tool. A definition may spread one, `{ ...other, execute }`: these fields are then made anew. */
+/** The fields of a made tool. A definition may spread one, `{ ...other, execute }`: `exclusiveKey` stays, and the others are made anew. */
 export const madeFields: readonly string[] = Object.keys({
   input: true,
   output: true,
@@ -395,21 +396,11 @@ export const madeFields: readonly string[] = Object.keys({
 } satisfies Record<Exclude<keyof TypedTool<never, never>, keyof typeof toolFields>, true>);
 const shape = closed(toolFields, madeFields);
 
-/** The fields that have other names in other libraries. */
-const otherWords = {
-  name: ["id"],
-  inputSchema: ["parameters", "schema", "input", "args"],
-  outputSchema: ["output", "returns"],
-  execute: ["run", "handler", "func", "fn", "call", "invoke"],
-  timeoutMs: ["timeout"],
-  [`agent({ ${asking} })`]: ["needsApproval", "requireApproval"],
-} as const;
-
-/** @throws WritError `definition-invalid` with the name of the field here */
+/** Checks the words of other libraries for what is not there: some are fields here too. @throws WritError `definition-invalid` with the name of the field here */
 function checkWords(given: Readonly<Record<string, unknown>>): void {
-  for (const [field, others] of Object.entries(otherWords)) {
-    const other = given[field] === undefined ? others.find((word) => given[word] !== undefined) : undefined;
-    if (other === undefined) continue;
+  for (const other of Object.keys(given)) {
+    const field = given[other] === undefined ? undefined : otherWord(other, Object.keys(toolFields));
+    if (field === undefined || given[field] !== undefined) continue;
     const where = `Tool "${String(given["name"])}"`;
     const reason = `write \`${field}\` in place of \`${other}\`.`;
     throw new WritError("definition-invalid", { where, reason });

@@ -411,7 +411,7 @@ const everyKind = (one: (name: string) => TextAgent): Record<string, Composite<s
   pipe: pipe(says("before", "x"), one("one")),
   parallel: parallel([one("one"), one("two")]),
   race: race([one("one"), one("two")]),
-  branch: branch({ on: () => true, cases: { true: one("one"), false: one("two") } }),
+  branch: branch({ on: (): boolean => true, cases: { true: one("one"), false: one("two") } }),
   repeat: repeat(one("one"), { until: () => true }),
   forum: forum({ participants: [one("one"), one("two")], captain: says("captain", "x") }),
   wrap: wrap(one("one"), says("student", "x")),

@@ -54,6 +54,11 @@ describe("the types of compositions", () => {
     pipe(locate, forecast, count, forecast);
     // @ts-expect-error one agent is no pipe
     pipe(text);
+    const list = ["a", "b"].map(() => text);
+    expectTypeOf(pipe(...list)).toEqualTypeOf<Composite<Text, string>>();
+    expectTypeOf(pipe(text, ...list)).toEqualTypeOf<Composite<Text, string>>();
+    // @ts-expect-error of a list, each takes the output of every one
+    pipe(...["a", "b"].map(() => count));
     // @ts-expect-error the pipe takes a city
     void pipe(forecast, text)("Lima");
   });
@@ -143,6 +148,7 @@ describe("the types of compositions", () => {
     // @ts-expect-error false has no case
     branch({ on: (input: string) => input.length > 3, cases: { true: text } });
     branch({ on: (input: string): string => input, cases: { anything: text } });
+    pipe(text, branch({ on: (said) => said.length > 3, cases: { true: text, false: text } }));
   });
 
   it("repeat: without `next` the output is an input", () => {

@@ -1,7 +1,7 @@
 import { toSchema } from "../../schema/to-schema.ts";
 import { type JsonSchema, pathText } from "../../schema/schema.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
-import { didYouMean } from "../../util/nearest.ts";
+import { fieldMeant } from "../../error/other-words.ts";
 import type { Located, Problem } from "./located.ts";
 
 /** Checks the fields of a file against a schema. For an unknown field, the error names the field that was probably meant. */
@@ -27,7 +27,7 @@ function meant(schema: JsonSchema, path: readonly (string | number)[]): string |
   const around = path.slice(0, -1).reduce<Json | undefined>(within, schema);
   const known = isJsonObject(around) ? around["properties"] : undefined;
   if (typeof last !== "string" || !isJsonObject(known) || Object.hasOwn(known, last)) return undefined;
-  const near = didYouMean(last, Object.keys(known));
+  const near = fieldMeant(last, Object.keys(known));
   return near === "" ? undefined : `unknown${near}`;
 }
 

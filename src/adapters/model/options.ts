@@ -1,7 +1,8 @@
 import { WritError } from "../../error/writ-error.ts";
+import { asSentence } from "../../util/as-sentence.ts";
 import { checkShape } from "../../error/check-shape.ts";
 import { object, record, type Shape, shapeOf, shownValue } from "../../util/shape.ts";
-import { didYouMean } from "../../util/nearest.ts";
+import { fieldMeant } from "../../error/other-words.ts";
 
 /** The shape of each option of a model. */
 export type OptionShapes<Options> = { readonly [Name in keyof Required<Options>]: Shape<unknown> };
@@ -24,7 +25,8 @@ export function knownOptions(
   checkShape(`${definer}()`, options, record);
   const other = Object.keys(options).find((name) => !Object.hasOwn(known, name));
   if (other === undefined) return checkShape(`${definer}()`, options, object(known));
-  const advice = `There is no such option${didYouMean(other, Object.keys(known)) || "."} Options: ${Object.keys(known).join(", ")}.`;
+  const names = Object.keys(known);
+  const advice = `${asSentence(`There is no such option${fieldMeant(other, names)}`)} Options: ${names.join(", ")}.`;
   throw new WritError("option-invalid", {
     option: `the name of an option of ${definer}`,
     value: other,

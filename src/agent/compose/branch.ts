@@ -21,7 +21,7 @@ export type CaseValue = string | number | boolean | null;
 
 /** The agent or function that decides. It gets the input; a replay calls a function again. */
 export type BranchOn<Input, Value extends CaseValue> =
-  | Runnable<Input, Value>
+  | Omit<Runnable<Input, Value>, never> // without its call, so that TypeScript knows the input of a function
   | ((input: Input, inside: RunInside) => Value);
 
 type Cases = Readonly<Record<string, Runnable>>;

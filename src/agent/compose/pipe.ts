@@ -80,6 +80,10 @@ export function pipe<In, A, B, C, D, E, F, G, const More extends readonly Runnab
   ] &
     [...Seven, ...Chain<NoInfer<G>, More>]
 ): Composite<In, OutputOfOne<Last<Led<G, More>>>>;
+/** Of a list: each agent takes the output of every one. */
+export function pipe<In, Out extends In, Length extends number>(
+  ...agents: readonly Runnable<In, Out>[] & { readonly length: number extends Length ? Length : never }
+): Composite<In, Out>;
 export function pipe(...agents: readonly Runnable[]): Composite {
   const members = membersOf(agents, "pipe()");
   checkCount(members.length - 1, "the number of agents after the first", "pipe()");

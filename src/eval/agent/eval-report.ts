@@ -18,6 +18,7 @@ export interface EvaluatedCall {
 
 /** The end of one run of a case. */
 export interface EvaluatedRun {
+  /** The outcome of the run. */
   readonly outcome: Outcome["type"];
   /** The reason why there is no answer. */
   readonly error?: { readonly code: string; readonly message: string };
@@ -29,9 +30,11 @@ export interface EvaluatedRun {
   readonly calls: readonly EvaluatedCall[];
   /** The turns, including those of agents inside, as usage and dollars do. */
   readonly turns: number;
+  /** The tokens, including those of agents inside. */
   readonly usage: Usage;
   /** Dollars; left out if a model has no price. */
   readonly costUsd?: number;
+  /** The milliseconds from the beginning of the run to its end. */
   readonly durationMs: number;
 }
 
@@ -39,12 +42,15 @@ export interface EvaluatedRun {
 export interface Failure {
   /** Its place in the case, like `calls[0]` or `answer.contains`. */
   readonly expectation: string;
+  /** The reason, in words. */
   readonly message: string;
 }
 
 /** The verdict of the model that judged a run. */
 export interface JudgeVerdict {
+  /** True if the run meets what the judge was asked. */
   readonly passes: boolean;
+  /** The judge's reason. */
   readonly reason: string;
   /** True if it fails no run. */
   readonly advisory: boolean;
@@ -52,8 +58,11 @@ export interface JudgeVerdict {
 
 /** A run of a case, compared with the expectations. */
 export interface RunReport extends EvaluatedRun {
+  /** True if no expectation failed. */
   readonly passed: boolean;
+  /** The expectations that failed. */
   readonly failures: readonly Failure[];
+  /** What the judge said, if one was asked. */
   readonly verdict?: JudgeVerdict;
   /** The replies of the models, if the evaluation keeps them. */
   readonly recorded?: RecordedRun;
@@ -63,15 +72,19 @@ export interface RunReport extends EvaluatedRun {
 
 /** A case with its runs. `not-run` if the evaluation was stopped before all of them had ended. */
 export interface CaseReport {
+  /** The name of the case. */
   readonly name: string;
   /** The file of the case; left out if it was given as a value. */
   readonly file?: string;
+  /** `passed` if at least the share of `atLeast` passed. */
   readonly status: "passed" | "failed" | "not-run";
   /** The number of runs that the case asks for. */
   readonly wanted: number;
   /** The share of the runs that must pass, from 0 to 1. */
   readonly atLeast: number;
+  /** The number of runs that passed. */
   readonly passedRuns: number;
+  /** The runs that ended. */
   readonly runs: readonly RunReport[];
 }
 

@@ -1,7 +1,8 @@
+import { fieldMeant } from "../../error/other-words.ts";
 import { WritError } from "../../error/writ-error.ts";
+import { asSentence } from "../../util/as-sentence.ts";
 import type { Price, Usage } from "../../message/usage.ts";
 import { countInside, type ToolUse } from "./constraints.ts";
-import { nearest } from "../../util/nearest.ts";
 import { shownValue } from "../../util/shape.ts";
 
 /** The bounds of a run. Each is enforced; one that is left out has the default named here. */
@@ -71,30 +72,15 @@ const defaults: Limits = {
   resultBytes: defaultResultBytes,
 };
 
-/** The names of bounds in other libraries. */
-const meant: Readonly<Record<string, BudgetField>> = {
-  maxSteps: "turns",
-  maxTurns: "turns",
-  maxIterations: "turns",
-  maxTokens: "tokens",
-  maxToolCalls: "toolCalls",
-  timeoutMs: "durationMs",
-  timeout: "durationMs",
-  maxCostUsd: "costUsd",
-};
-
 const inParts = "Give a part of a bound: a number above 0, and 1 at most.";
 const asPrice = "Give a function from a usage to dollars: `price: ({ inputTokens, outputTokens }) => …`.";
 
 function adviceFor(field: string): string {
   if (isBound(field)) return "Give a positive number, or leave the field out for its default.";
   const known = Object.keys(defaults);
-  const write = Object.hasOwn(meant, field) ? meant[field] : nearest(field, known);
-  if (write !== undefined && Object.hasOwn(meant, field))
-    return `There is no such bound: write \`${write}\`.`;
-  return write === undefined
-    ? `There is no such bound. There are: ${known.join(", ")}.`
-    : `There is no such bound; did you mean "${write}"?`;
+  return asSentence(
+    `There is no such bound${fieldMeant(field, known) || `. There are: ${known.join(", ")}`}`,
+  );
 }
 
 /**

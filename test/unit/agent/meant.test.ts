@@ -34,12 +34,12 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
   [
     "temperature",
     define({ temperature: 1 }),
-    'Agent "a": `temperature` is a setting of the model: write `settings: { temperature }`.',
+    'Agent "a": write `settings: { temperature }` in place of `temperature`.',
   ],
   [
     "maxTokens",
     define({ maxTokens: 1 }),
-    'Agent "a": `maxTokens` is a setting of the model: write `settings: { maxOutputTokens }`.',
+    'Agent "a": write `settings: { maxOutputTokens }` in place of `maxTokens`.',
   ],
   [
     "needsApproval of a tool",
@@ -128,7 +128,7 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
   [
     "a setting of another library",
     define({ settings: { maxTokens: 5 } }),
-    'The settings of agent "a": write `maxOutputTokens` in place of `maxTokens`; what a provider alone knows goes into `providerOptions`.',
+    'The settings of agent "a": write `maxOutputTokens` in place of `maxTokens`.',
   ],
   [
     "a setting of a wrong kind",
@@ -204,6 +204,14 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
     () => scripted(["ok", { call: [{ name: "t" }] } as object]),
     'Step 2 of scripted(): it has the unknown field "call"; did you mean "calls"?',
   ],
+  ...[5, null].map(
+    (step) =>
+      [
+        `a step of a script that is ${step}`,
+        () => scripted([step as never]),
+        `Step 1 of scripted(): it must be a text, a reply like { calls }, a list of deltas, an Error or a function, got ${step}.`,
+      ] as const,
+  ),
   [
     "a call of a script",
     () => scripted([{ calls: [{ name: "t", argument: {} }] } as object]),
@@ -253,7 +261,7 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
   [
     "a setting of a run",
     inRun({ temperature: 1 }),
-    'The run of "a": `temperature` is a setting of the model: write `agent.with({ settings: { temperature } }).run(input)`.',
+    'The run of "a": `temperature` belongs to the agent: write `agent.with({ settings: { temperature } }).run(input)`.',
   ],
   [
     "parameters",

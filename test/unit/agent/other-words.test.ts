@@ -1,7 +1,11 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
+import { openaiCompatible } from "../../../src/adapters/model/openai-compatible.ts";
 import { connectMcp } from "../../../src/adapters/mcp/tools.ts";
 import { durableRuns } from "../../../src/durable.ts";
+import { pipe } from "../../../src/compose.ts";
+import { settingShapes } from "../../../src/model/setting-shapes.ts";
+import { withRetry } from "../../../src/models.ts";
 import { agent, ask, guarded, skill, tool } from "../../../src/index.ts";
 import { telemetry } from "../../../src/otel.ts";
 import { sqliteRuns } from "../../../src/sqlite.ts";
@@ -24,12 +28,16 @@ const agents: Readonly<Record<string, string>> = {
   toolsContext: "tools: toolsOf(user)",
   requestContext: "tools: toolsOf(user)",
   requireApproval: 'policy: guarded({ extraRules: [ask("name_of_tool")] })',
+  handoffs: "tools: [subagents(agents)]",
+  maxToolCalls: "budget: { toolCalls }",
 };
 const runs: Readonly<Record<string, string>> = {
   thread_id: "write `session: session(store, id)` in place of `thread_id`.",
   memory: "write `session: session(store, id)` in place of `memory`.",
   configurable: "write `session: session(store, id)` in place of `configurable`.",
   id: "write `runId` in place of `id`.",
+  maxRetries: "write `retry: { attempts }` in place of `maxRetries`.",
+  handoffs: "`handoffs` belongs to the agent: write `agent.with({ tools: [subagents(agents)] }).run(input)`.",
   stream: "write `agent.stream(input)` in place of `stream`.",
   experimental_context:
     "`experimental_context` belongs to the agent: write `agent.with({ tools: toolsOf(user) }).run(input)`.",
@@ -104,13 +112,35 @@ it.each([
     "id",
   ],
   ["a server's", () => connectMcp({ name: "s", baseUrl: "http://localhost" } as never), "url"],
+  ["withRetry's", () => withRetry(scripted([]), { maxRetries: 2 } as never), "attempts"],
+  ["pipe's", () => pipe(made, made).with({ timeout: 5 } as never), "budget: { durationMs }"],
   ["durableRuns'", () => durableRuns({ checkpointer: store, agents: [made] } as never), "store"],
 ])("%s other name of %#", async (_whose, make, here) => {
   await expect((async () => make())()).rejects.toThrow(`write \`${here}\` in its place`);
+});
+
+it.each(["threadId", "abortSignal", "approve"])("an agent's %s, which is a run's", (field) => {
+  expect(() => agent({ ...scriptedAgent, [field]: "x" })).toThrow(
+    "is given to each run: write `run(input, { ",
+  );
+});
+
+it("each setting of a model that stands outside of `settings`", () => {
+  for (const setting of Object.keys(settingShapes))
+    expect(() => agent({ ...scriptedAgent, [setting]: 1 })).toThrow(`write \`settings: { ${setting} }\``);
 });
 
 it("an approval in asTool() and skill() is named where it belongs", () => {
   const says = 'agent({ policy: guarded({ extraRules: [ask("name_of_tool")] }) })';
   expect(() => made.asTool({ needsApproval: true } as never)).toThrow(says);
   expect(() => skill({ ...named("s"), tools: [], requireApproval: true } as never)).toThrow(says);
+});
+
+it("a setting among the options of a model", () => {
+  const make = () => openaiCompatible("m", { baseUrl: "http://localhost", temperature: 1 } as never);
+  expect(make).toThrow(
+    expect.objectContaining({
+      hint: expect.stringContaining("write `settings: { temperature }` in its place. Options:"),
+    }),
+  );
 });

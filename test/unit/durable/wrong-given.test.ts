@@ -129,6 +129,22 @@ describe("durable runs that are given what they do not take", () => {
     expect(said).toMatchObject({ message: expect.stringContaining(`${what}() of durable runs: `) });
   });
 
+  it("say of a run in place of its id what to give", async () => {
+    const runs = await withRuns();
+    const run = await runs.start(clerk, "Go");
+    const given = run as never;
+    for (const begin of [
+      () => runs.result(given),
+      () => runs.answer(given, "q", { approved: true, hash: "h" }),
+      () => runs.events(given).next(),
+      () => runs.waiting(given),
+      () => runs.list({ before: given }),
+    ])
+      await expect(Promise.try<unknown, []>(begin)).rejects.toThrow(
+        "must be a string, got a run: give `run.id`",
+      );
+  });
+
   it.each([Number.NaN, -1, "5000"])("drain no worker within %j ms", async (graceMs) => {
     const worker = durableRuns({ store: memoryRuns(), agents: [clerk] }).work();
     await expect(worker.drain({ graceMs: graceMs as number })).rejects.toMatchObject({
@@ -149,12 +165,12 @@ describe("arguments of a person", () => {
   const answered = (inputSchema: object, edit: object): Promise<void> =>
     checkEdit({ id: "a", key: "q" }, { approved: true, hash, arguments: edit as never }, store(inputSchema));
 
-  it("are held against the schema of the question, but for patterns, whose flags it does not have", async () => {
-    const { jsonSchema } = toSchema(z.object({ code: z.string().regex(/^ab$/i) }), {
-      name: "code",
-      role: "input",
-    });
-    await expect(answered(jsonSchema, { code: "Ab" })).resolves.toBeUndefined();
+  it.each([
+    [z.string().regex(/^ab$/i), "Ab"], // JSON Schema has no flags
+    [z.string().trim().max(3), " abc "], // and nothing that is done to a text before it is judged
+  ])("are held against the schema of the question, but for what it says of texts: %#", async (code, text) => {
+    const { jsonSchema } = toSchema(z.object({ code }), { name: "code", role: "input" });
+    await expect(answered(jsonSchema, { code: text })).resolves.toBeUndefined();
     await expect(answered(jsonSchema, { code: [] })).rejects.toMatchObject({ code: "edit-invalid" });
   });
 

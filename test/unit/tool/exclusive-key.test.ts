@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { z } from "zod";
 import { agent, tool } from "../../../src/index.ts";
 import { scripted } from "../../../src/testing.ts";
 
@@ -31,4 +32,18 @@ it("a call may have a number as its exclusive key", () => {
     execute: () => "saved",
   });
   expect(save.exclusiveKey({})).toBe("save/5");
+});
+
+it.each([true, () => "a key"])("a tool that is made of another one keeps its key: %s", (exclusive) => {
+  const about = {
+    name: "save",
+    description: "d",
+    inputSchema: z.object({}),
+    effect: "read",
+    execute: () => 1,
+  } as const;
+  const save = tool({ ...about, exclusive });
+  const again = tool({ ...save, inputSchema: z.object({}), execute: () => 2 });
+  expect(again.exclusiveKey({})).toBe(save.exclusiveKey({}));
+  expect(tool({ ...save, inputSchema: z.object({}), exclusive: false }).exclusiveKey({})).toBeUndefined();
 });

@@ -1,0 +1,90 @@
+import { didYouMean } from "../util/nearest.ts";
+
+// A list of rules alone would deny each effect that it does not name.
+const asking = 'policy: guarded({ extraRules: [ask("name_of_tool")] })';
+const approvals =
+  "needsapproval requireapproval toolapproval requiretoolapproval canusetool interruptbefore interrupton";
+const settings = "temperature topP topK stopSequences seed frequencyPenalty presencePenalty providerOptions";
+
+/** What to write here, each with its names in other libraries: in lower case, without hyphens and underscores. */
+type Words = Readonly<Record<string, string>>;
+
+/** The words of any object that has the field of the row. `part: { field }` is for the part too, as `field`. */
+const ofFields: Words = {
+  name: "id toolname title",
+  description: "tooldescription handoffdescription whentouse purpose",
+  instructions: "system systemprompt systemmessage prompt",
+  allow: "tools allowedtools activetools include only",
+  deny: "disallowedtools exclude blockedtools",
+  tools: "allowedtools activetools toolsets functions",
+  execute: "run handler func fn call invoke",
+  inputSchema: "parameters schema input args",
+  outputSchema: "output returns",
+  input: "inputschema parameters schema args argsschema",
+  output: "outputschema outputtype responseformat structuredoutput experimentaloutput",
+  timeoutMs: "timeout",
+  signal: "abortsignal abort abortcontroller",
+  id: "runid workflowid idempotencykey jobid",
+  runId: "id requestid",
+  session: "sessionid threadid thread conversationid memory",
+  store: "storage checkpointer persistence",
+  url: "uri endpoint baseurl serverurl",
+  content: "recordinputs recordoutputs recordcontent capturecontent capturemessagecontent",
+  principals: "auth apikeys tokens",
+  concurrency: "toolcallconcurrency maxconcurrency paralleltoolcalls",
+  settings: "modelsettings",
+  "settings: { maxOutputTokens }": "maxtokens maxcompletiontokens maxoutputtokens",
+  ...Object.fromEntries(settings.split(" ").map((name) => [`settings: { ${name} }`, name.toLowerCase()])),
+  "budget: { turns }": "maxsteps maxturns maxiterations recursionlimit stopwhen",
+  "budget: { tokens }": "maxtokens",
+  "budget: { toolCalls }": "maxtoolcalls",
+  "budget: { durationMs }": "timeoutms timeout",
+  "budget: { costUsd }": "maxbudgetusd maxcostusd",
+  "recover: { invalidArguments }": "experimentalrepairtoolcall repairtoolcall",
+  "retry: { attempts }": "maxretries retries",
+  "hooks: [{ beforeModel }]": "preparestep preparecall",
+  hooks: "middleware guardrails inputguardrails outputguardrails inputprocessors outputprocessors",
+  onEvent: "onstepfinish onstepend onfinish onend onchunk onerror callbacks",
+  "onEvent: telemetry()": "telemetry experimentaltelemetry tracing",
+};
+
+/** The words that mean something else for an agent, or for one run, and those that belong elsewhere. */
+const ofOwner: Readonly<Record<"agent" | "run" | "other", Words>> = {
+  agent: {
+    [asking]: approvals,
+    "run(input, { tools })": "activetools",
+    "tools: [subagents(agents)]": "agents handoffs subagents",
+    "tools: (await connectMcp({ name, url })).tools": "mcpservers",
+    "tools: toolsOf(user)":
+      "context experimentalcontext toolscontext runtimecontext requestcontext contextschema calloptionsschema",
+    "durableRuns({ store, agents })": "checkpointer",
+  },
+  run: {
+    "session: session(store, id)":
+      "memory configurable sessionid threadid thread conversationid previousresponseid",
+    "agent.stream(input)": "stream streammode",
+  },
+  other: { [`agent({ ${asking} })`]: approvals },
+};
+
+/** What to write for a field of another library in an object with these fields; undefined if it is no such word. */
+export function otherWord(
+  field: string,
+  known: readonly string[],
+  owner: keyof typeof ofOwner = "other",
+): string | undefined {
+  const plain = field.toLowerCase().replaceAll(/[-_]/g, "");
+  const meant = (words: Words): readonly string[] =>
+    Object.keys(words).filter((write) => words[write]?.split(" ").includes(plain));
+  const inFields = meant(ofFields).flatMap((write) => {
+    const [, whole = "", inner = ""] = /^(\w+)(?:: \{ (\w+) \})?/.exec(write) ?? [];
+    return known.includes(whole) ? write : known.includes(inner) ? inner : [];
+  });
+  return [...meant(ofOwner[owner]), ...inFields][0];
+}
+
+/** `; write … in its place` for a field of another library, `; did you mean …?` for a misspelt one; empty for any other. */
+export function fieldMeant(field: string, known: readonly string[]): string {
+  const write = otherWord(field, known);
+  return write === undefined ? didYouMean(field, known) : `; write \`${write}\` in its place`;
+}
