@@ -7,6 +7,7 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { a2aTool } from "../../../src/adapters/a2a/a2a.ts";
+import { boundedFetch } from "../../../src/adapters/bounded-fetch.ts";
 import { connectMcp } from "../../../src/adapters/mcp/tools.ts";
 import { aiSdk } from "../../../src/adapters/model/ai-sdk.ts";
 import { keyScrub } from "../../../src/adapters/model/without-keys.ts";
@@ -129,6 +130,13 @@ describe("a server of tools, or an agent, that repeats the token it was sent is 
     );
     expect(inspect(error, { depth: 20, showHidden: true })).toContain("[key]");
     expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(key);
+  });
+
+  it("a server of sign-ins, whose refusal repeats a token of the form that it was sent", async () => {
+    const url = await place(400, JSON.stringify({ error: "server_error", error_description: said }));
+    const body = new URLSearchParams({ grant_type: "refresh_token", refresh_token: key });
+    const response = await boundedFetch("http://mcp.example", {})(url, { method: "POST", body });
+    expect(await response.text()).toContain("Incorrect API key: [key].");
   });
 
   it("an agent by A2A, in an answer with the status 200", async () => {
