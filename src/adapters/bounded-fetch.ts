@@ -15,9 +15,10 @@ export function boundedFetch(
     const headers = new Headers(init?.headers);
     if (new URL(url).origin === origin)
       for (const [name, value] of Object.entries(own)) headers.set(name, value);
+    const sent = [...headers, ...(init?.body instanceof URLSearchParams ? init.body : [])];
     const response = await fetch(url, { ...init, headers, redirect: "manual" });
     return boundedResponse(
-      response.ok ? response : await refusalWithoutKeys(response, keyScrub(headers)),
+      response.ok ? response : await refusalWithoutKeys(response, keyScrub(sent)),
       response.url,
     );
   };

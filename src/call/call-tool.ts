@@ -186,14 +186,28 @@ function contextOf(tool: Tool, args: JsonObject, { run, gate, around, label }: D
   const call = wholeCall({ name: tool.name, arguments: args });
   const key = "call/0";
   const place = { key, callId: call.id, turn: 0, gate, transcript: emptyTranscript(), around };
-  return {
+  return Object.assign(new SeenByNow(label, around), {
     signal: run.stop.signal,
-    label,
     callId: call.id,
     idempotencyKey: idempotencyKeyOf(run, key),
     progress: () => undefined,
     call,
     run: openCallScope(place, run).run,
     ...waitsOfProgram(tool, run, call.id),
-  };
+  });
+}
+
+/** The label of a call and of what runs inside it have read. A class because V8 keeps the getters of literals. */
+class SeenByNow implements Pick<ToolContext, "label"> {
+  readonly #own: Label;
+  readonly #around: OpenCall;
+
+  constructor(own: Label, around: OpenCall) {
+    this.#own = own;
+    this.#around = around;
+  }
+
+  get label(): Label {
+    return joinLabels(this.#own, this.#around.seen);
+  }
 }

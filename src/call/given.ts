@@ -1,4 +1,6 @@
-import type { Label } from "../message/label.ts";
+import { isPlain, joinLabels, type Label } from "../message/label.ts";
+import type { ToolResult } from "../message/message.ts";
+import { addedLabel } from "../policy/knowledge/result-label.ts";
 import { errorWithoutSecrets } from "../run/secrets.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { fold, type Maybe } from "../util/maybe.ts";
@@ -12,10 +14,14 @@ import type { CallRecord, Ready, Settled } from "./call.ts";
 import { cancelledResult, skippedResult } from "./refused.ts";
 
 /**
- * The end of a call that the runtime did not run: an executor's value or error in place of the tool's, or a result
+ * The end of a call that the runtime did not run: an executor's value or error in place of the tool's, its reason to skip the call, or a result
  * that the runtime makes.
  */
-export type GivenEnd = { readonly value: unknown } | { readonly error: unknown } | Settled;
+export type GivenEnd =
+  | { readonly value: unknown }
+  | { readonly error: unknown }
+  | { readonly skipped: string }
+  | Settled;
 
 interface NotRun {
   readonly ready: Ready;
@@ -37,6 +43,8 @@ export function settleGiven({ ready, startedAt, label }: NotRun, given: GivenEnd
   return fold(
     (): Maybe<Settled | "stopped"> => {
       if ("result" in given) return given;
+      if ("skipped" in given)
+        return { result: skippedBy(given.skipped, joinLabels(label, addedLabel(ready.tool))) };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whatever the executor gave as the error is what is thrown
       if ("error" in given) throw errorWithoutSecrets(given.error, host) as Error;
       return untilStopped(checkResult(ready.tool, unlabelled(work, given.value)), stop);
@@ -44,6 +52,11 @@ export function settleGiven({ ready, startedAt, label }: NotRun, given: GivenEnd
     (settled) => settle(work, settled === "stopped" ? stopped : settled, startedAt),
     (error) => settle(work, thrownResult(work, error), startedAt),
   );
+}
+
+/** The result of a call that an executor skipped: its reason may repeat what it read, so that it is no better than what the tool would have given. */
+function skippedBy(reason: string, label: Label): ToolResult {
+  return { ...skippedResult(reason), ...(isPlain(label) ? {} : { label }) };
 }
 
 /** A call that an executor was given. */
@@ -110,7 +123,7 @@ function readEntry(entry: unknown, calls: ReadonlyMap<string, HandedCall>): Read
   if (kind === undefined)
     return about(id, `${which} has neither a \`value\` nor an \`error\` nor \`skipped\``);
   if (has.length > 1) return about(id, `${which} has more than one of ${has.join(", ")}`);
-  if (kind === "skipped") return { call: id, given: { result: skippedResult(String(entry[kind])) } };
+  if (kind === "skipped") return { call: id, given: { skipped: String(entry[kind]) } };
   return { call: id, given: kind === "value" ? { value: entry[kind] } : { error: entry[kind] } };
 }
 

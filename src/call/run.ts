@@ -263,7 +263,6 @@ function contextOf(work: OngoingCall): ToolContext {
  */
 class CallContext implements ToolContext {
   readonly callId: string;
-  readonly label: Label;
   readonly run: CallScope;
   readonly progress: (value: Json) => void;
   readonly #work: OngoingCall;
@@ -273,7 +272,6 @@ class CallContext implements ToolContext {
     const { run, turn } = at.batch;
     const { id: callId } = ready.call;
     this.callId = callId;
-    this.label = at.learned.label;
     this.run = work.run;
     const progress = (value: Json): void => {
       if (run.tell === undefined || !isOpen(work.within)) return;
@@ -281,6 +279,11 @@ class CallContext implements ToolContext {
     };
     this.progress = progress;
     this.#work = work;
+  }
+
+  get label(): Label {
+    const { at, around } = this.#work;
+    return joinLabels(at.learned.label, around.seen);
   }
 
   get signal(): AbortSignal {

@@ -13,10 +13,12 @@ export interface TimedCall {
   readonly refusal: RefusalRecord | undefined;
   readonly question: InspectedQuestion | undefined;
   readonly answer: KeptAnswer | undefined;
+  /** True if its tool waited for a signal or a time. The times of such waits are not recorded. */
+  readonly hasWaited: boolean;
 }
 
 /**
- * The time spans of a call, one after another, as far as they are recorded. Between them the call queued. A call that did not reach its tool has only the
+ * The time spans of a call, one after another, as far as they are recorded. Between them the call queued, or its tool waited. A call that did not reach its tool has only the
  * spans of its judging. Runs of earlier versions do not record the time of a person's answer: one span then covers the wait and the turn of the calls before
  * it, from the decision, or the reply of the model, to the beginning of the call.
  */
@@ -31,13 +33,13 @@ export function spansOf(timed: TimedCall): readonly CallSpan[] {
   const waits = waitOf(timed, judged.at(-1)?.to ?? proposedAt);
   if (began > 0 && record !== undefined) {
     const executed = { phase: "executed", from: began, to: record.endedAt, isExact: true } as const;
-    return withQueues(proposedAt, [...judged, ...waits, executed]);
+    return withQueues(timed, [...judged, ...waits, executed]);
   }
   if (state === "open") {
     const executed = { phase: "executed", from: proposedAt, to: now, isExact: false } as const;
-    return withQueues(proposedAt, [...waits, executed]);
+    return withQueues(timed, [...waits, executed]);
   }
-  return withQueues(proposedAt, [...judged, ...waits]);
+  return withQueues(timed, [...judged, ...waits]);
 }
 
 /** The time at which a call was decided, if it is recorded. */
@@ -70,14 +72,17 @@ function waitOf({ question, answer, record }: TimedCall, decidedAt: number): rea
   return [{ phase: "waited", from: decidedAt, to: began, isExact: false }];
 }
 
-/** The spans in order, with the spans between them in which the call queued. A call that began before the end of the reply did not queue. */
-function withQueues(proposedAt: number, spans: readonly CallSpan[]): readonly CallSpan[] {
+/** The spans in order, with the spans between them in which the call queued, or its tool waited. A call that began before the end of the reply did not queue. */
+function withQueues({ proposedAt, hasWaited }: TimedCall, spans: readonly CallSpan[]): readonly CallSpan[] {
+  const between = hasWaited
+    ? ({ phase: "waited", isExact: false } as const)
+    : ({ phase: "queued", isExact: true } as const);
   let reached = proposedAt;
   return spans
     .toSorted((one, other) => one.from - other.from)
     .flatMap((span) => {
-      const queued = { phase: "queued", from: reached, to: span.from, isExact: true } as const;
+      const gap = { ...between, from: reached, to: span.from };
       reached = span.to;
-      return queued.to - queued.from >= 1 ? [queued, span] : [span];
+      return gap.to - gap.from >= 1 ? [gap, span] : [span];
     });
 }

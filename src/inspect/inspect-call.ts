@@ -55,7 +55,15 @@ export function inspectCall(known: KnownCall): InspectedCall {
     proposed: boundedJson(call.arguments),
     coerced: facts?.decided.flatMap(({ coerced = [] }) => coerced) ?? [],
     proposedAt: known.proposedAt,
-    spans: spansOf({ ...known, record, refusal, question, answer, state }),
+    spans: spansOf({
+      ...known,
+      record,
+      refusal,
+      question,
+      answer,
+      state,
+      hasWaited: records.waited.has(key),
+    }),
     looks,
     delegations,
     ...present({

@@ -15,6 +15,8 @@ export interface ReadRecords {
   readonly refusals: ReadonlyMap<string, RefusalRecord>;
   /** The answers, by the key of the question: `turn/1/approval/0`. */
   readonly answers: ReadonlyMap<string, KeptAnswer>;
+  /** The keys of the calls whose tool waited for a signal or a time, which is over. */
+  readonly waited: ReadonlySet<string>;
   /** The time at which the run began, if it is recorded. */
   readonly begunAt?: number;
   /** The last recorded end. */
@@ -24,6 +26,7 @@ export interface ReadRecords {
 const modelKey = /^turn\/(\d+)\/model(?:\/\d+)?$/;
 const callKey = /^turn\/\d+\/call\/\d+$/;
 const refusedKey = /^(turn\/\d+\/call\/\d+)\/refused$/;
+const waitKey = /^(turn\/\d+\/call\/\d+)\/(?:wait|sleep)\//;
 const answerKey = /^turn\/\d+\/approval\/\d+$/;
 const endKeys = /^end(?:\/\d+)?$/;
 
@@ -54,7 +57,13 @@ export function readRecords(records: readonly JournalRecord[]): ReadRecords {
     calls,
     refusals,
     answers,
+    waited: waitedIn(records),
     ...(begunAt === undefined ? {} : { begunAt }),
     ...(end === undefined ? {} : { end }),
   };
+}
+
+function waitedIn(records: readonly JournalRecord[]): ReadonlySet<string> {
+  const ended = records.filter(({ json }) => json !== undefined);
+  return new Set(ended.flatMap(({ key }) => waitKey.exec(key)?.[1] ?? []));
 }

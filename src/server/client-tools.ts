@@ -4,7 +4,8 @@ import { isWritError, WritError } from "../error/writ-error.ts";
 import { type Conversation, meansConversation, readConversation } from "../message/conversation.ts";
 import { fieldsOf, readPart } from "../message/foreign-parts.ts";
 import { ofClient } from "../message/message.ts";
-import { isJsonObject, type Json, jsonOrNull, type JsonObject } from "../util/json.ts";
+import { asObject, isJsonObject, type Json, jsonOrNull, type JsonObject, parseJson } from "../util/json.ts";
+import { sameJson } from "../util/same-json.ts";
 import type { SaidPart } from "./chat-messages.ts";
 
 /** A client's own tools, in the form of OpenAI's clients. */
@@ -25,6 +26,16 @@ export function resultOf(tool: string, content: unknown): Json {
   const read = parts.map((part: unknown) => partOf(tool, part));
   const texts = read.flatMap((part) => (part.type === "text" ? [part.text] : []));
   return texts.length === read.length ? texts.join("\n") : read;
+}
+
+/** Checks a result of a call that a run had before, by the record of that one. @throws WritError `request-invalid` for another result */
+export function checkTaken(json: string | undefined, content: unknown): void {
+  const kept = parseJson(json ?? "null");
+  const { value } = asObject(kept.ok ? kept.value : undefined);
+  if (value === undefined || sameJson(value, resultOf("a tool", content))) return;
+  const where = "the result of a call";
+  const reason = "its run was given another one before; for another answer, ask again from before the call";
+  throw new WritError("request-invalid", { where, reason });
 }
 
 function partOf(tool: string, given: unknown): SaidPart {

@@ -6,7 +6,7 @@ import { type AgentEvent, isFact } from "../event/event.ts";
 import { addUsage, noUsage, type Usage } from "../message/usage.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 import { type AnswerFormat, wantsJson } from "./answer-format.ts";
-import { callerToolsOf, clientInput, type ClientTools, resultOf } from "./client-tools.ts";
+import { callerToolsOf, checkTaken, clientInput, type ClientTools, resultOf } from "./client-tools.ts";
 import { endLeftBehind } from "./left-behind.ts";
 import { questionId, questionOf } from "./page-questions.ts";
 import { problemHeaders, problemOf } from "./problems.ts";
@@ -84,9 +84,9 @@ interface GoingOn {
   readonly isJson: boolean;
 }
 
-/** Sends a run the results of the calls that its client carried out. A result that was taken before changes nothing. */
+/** Sends a run the results of the calls that its client carried out. A result that was taken before changes nothing, and another one in its place is refused. */
 async function goneOn(asked: Asked, { model, results, ...reading }: GoingOn): Promise<OpenAiRun> {
-  const { caller, runs } = asked;
+  const { caller, runs, served } = asked;
   const given = results.map(({ tool_call_id: id, content }) => ({
     question: typeof id === "string" ? questionOf(id) : undefined,
     content,
@@ -99,8 +99,11 @@ async function goneOn(asked: Asked, { model, results, ...reading }: GoingOn): Pr
       reason: "they are results of calls that were not made here",
     });
   const waiting = await runs.waiting(run.id);
+  const records = await served.store.records(run.id);
   const signals = given.flatMap(({ question, content }) => {
-    const open = waiting.find(({ key }) => question?.run === run.id && key === question.key);
+    if (question?.run !== run.id) return [];
+    const open = waiting.find(({ key }) => key === question.key);
+    if (open === undefined) checkTaken(records.find(({ key }) => key === question.key)?.json, content);
     const name = open && callerSignalOf(open.request);
     if (open === undefined || name === undefined) return [];
     return [{ name, value: resultOf(open.request.tool, content), id: name }];

@@ -13,9 +13,10 @@ export interface MemoryBank {
   recall(slot: string): Promise<Remembered>;
   /**
    * Replaces the text of a slot, and returns what was kept of it: the bank's limits hold for every writer. Writes to one slot
-   * happen in the order of their calls, each as a whole; a failing one changes nothing. `label`: the source of the text; left out, the program.
+   * happen in the order of their calls, each as a whole; a failing one changes nothing. `label`: the source of the text; left out, the program. A function is
+   * called once the retention is done, whose digest may have read more.
    */
-  write(slot: string, text: string, label?: Label): Promise<string>;
+  write(slot: string, text: string, label?: Label | (() => Label)): Promise<string>;
   /** The lines of a slot that contain the query in any case, joined by line breaks; empty if none does. */
   search(slot: string, query: string): Promise<string>;
   /** The slots that were written. */
@@ -65,12 +66,12 @@ export function memoryBank(options: MemoryBankOptions = {}): MemoryBank {
   if (maxLines !== Infinity) checkCount(maxLines, "`maxLines` of a memory bank");
   const writing = new Map<string, Promise<unknown>>();
 
-  async function keep(slot: string, { text, label }: Remembered): Promise<string> {
+  async function keep(slot: string, text: string, label: Label | (() => Label)): Promise<string> {
     const retained = await retention(linesOf(text));
     checkShape("What `retention` of a memory bank gave", retained, linesShape);
     const lines = retained.flatMap((line) => line.split("\n")); // a line that an author's function returned may contain line breaks
     const kept = withEnding(lines.slice(-maxLines), text);
-    await store.write(slot, written({ text: kept, label }));
+    await store.write(slot, written({ text: kept, label: typeof label === "function" ? label() : label }));
     return kept;
   }
   const recall = async (slot: string): Promise<Remembered> => remembered(await store.read(slot));
@@ -80,8 +81,8 @@ export function memoryBank(options: MemoryBankOptions = {}): MemoryBank {
     recall,
     async write(slot, text, label = trustedLabel) {
       const before = writing.get(slot);
-      const given = { text, label };
-      const mine = before === undefined ? keep(slot, given) : before.then(() => keep(slot, given));
+      const mine =
+        before === undefined ? keep(slot, text, label) : before.then(() => keep(slot, text, label));
       const done = mine.catch(() => undefined);
       writing.set(slot, done);
       try {

@@ -32,9 +32,9 @@ export function memoryTools(bank: MemoryBank, slot: string): readonly Tool[] {
         "Write your memory. The content takes the place of everything in it: to add something, read first, then write the old and the new.",
       inputSchema: textFields("content"),
       effect: "write",
-      execute: async (args, { label }) => {
+      execute: async (args, context) => {
         const content = textIn(args, "content");
-        const kept = await bank.write(slot, content, label);
+        const kept = await bank.write(slot, content, () => context.label);
         return kept === content
           ? "Saved."
           : "Saved, but shortened: the memory does not keep so much. Read it to see.";

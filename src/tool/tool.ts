@@ -67,7 +67,7 @@ export interface ToolContext extends Waits {
   readonly call: ToolCall;
   /** The run that the call belongs to. Passed to an agent's `run({ parent })`, it makes that run one inside this: it shares its bounds and may do no more. */
   readonly run: CallScope;
-  /** The join of the labels of everything that the model had seen when it made the call. */
+  /** The join of the labels of everything that the model had seen when it made the call, and of all that runs inside the call have read by now. */
   readonly label: Label;
 }
 

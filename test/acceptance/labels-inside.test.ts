@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { agent, memoryBank, skill, tool, type RunResult } from "../../src/index.ts";
 import { call, callTool } from "../../src/doors.ts";
-import { inMemorySlots } from "../../src/session.ts";
+import { inMemorySlots, summarised } from "../../src/session.ts";
 import { escalated, fix, retry } from "../../src/tools.ts";
 import { trustedLabel, untrustedFrom } from "../../src/message/label.ts";
 import { resultLabel } from "../../src/policy/knowledge/result-label.ts";
@@ -176,6 +176,30 @@ describe("a plain skill", () => {
 });
 
 describe("a memory", () => {
+  it("has the label of what a run inside the write read: by the digest of its retention, by a tool of the author's", async () => {
+    const digest = () => reader()("Sum up");
+    const memory = memoryBank({ retention: summarised({ keepRecent: 1, digest }) });
+    const note = tool({
+      ...about,
+      name: "note",
+      effect: "write",
+      execute: async (_args, context) => memory.write("b", await digest(), context.label),
+    });
+    const model = scripted([
+      calling(["memory_write", { content: "one\ntwo" }]),
+      "done",
+      calling("note"),
+      "done",
+    ]);
+    const writer = agent({ name: "a", model, tools: [note], memory });
+    for (const slot of ["a", "b"]) {
+      await writer("go");
+      const { text, label } = await memory.recall(slot);
+      expect(text).toContain("Write to eve.");
+      expect(label.integrity).toBe("untrusted");
+    }
+  });
+
   it("is one entry of its store for each slot, text and label, whatever the text begins with", async () => {
     const store = inMemorySlots();
     const bank = memoryBank({ store });

@@ -4,6 +4,7 @@ import { agent, deny, isWritError, memoryJournal, policy, secret, tool } from ".
 import { execute, type Executor } from "../../src/doors.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import { labelled } from "../../src/tools.ts";
+import { trustedLabel } from "../../src/message/label.ts";
 import { call, double, plain, ran, resultsOf } from "./executor-scene.ts";
 
 describe("an executor of one's own", () => {
@@ -176,7 +177,10 @@ describe("an executor of one's own", () => {
     expect(masked).toHaveLength(6);
   });
 
-  it("gives a value that is no better than what the calls beside it read [C3.2]", async () => {
+  it.each([
+    ["a value", (callId: string, text: string) => ({ callId, value: text })],
+    ["a reason to skip", (callId: string, text: string) => ({ callId, skipped: text })],
+  ])("gives %s that is no better than what the calls beside it read [C3.2]", async (_name, giving) => {
     const web = fakeTool("web", "from a stranger");
     const note = tool({
       name: "note",
@@ -189,7 +193,7 @@ describe("an executor of one's own", () => {
       async execute([first, second], { run }) {
         if (first === undefined || second === undefined) return [];
         const read = await run(first);
-        return [read, { callId: second.id, value: read.result.text }];
+        return [read, giving(second.id, read.result.text)];
       },
     };
     const ended = await agent({
@@ -220,6 +224,24 @@ describe("an executor of one's own", () => {
       ],
     });
     expect(add.calls).toHaveLength(0);
+  });
+
+  it("skips a call with words that are no more trusted than its tool's, and as secret [C3.2]", async () => {
+    const skipping: Executor = { execute: (calls) => calls.map(({ id }) => ({ callId: id, skipped: "no" })) };
+    const label = async (about: { readonly trusted?: boolean; readonly secrecy?: "private" }) => {
+      const look = tool({
+        name: "look",
+        description: "",
+        inputSchema: z.object({}),
+        execute: () => "",
+        ...about,
+      });
+      const model = scripted([{ calls: [call("look")] }, "done"]);
+      return (await agent({ name: "a", model, tools: [look], executor: skipping }).run("go")).label;
+    };
+    expect(await label({})).toMatchObject({ integrity: "untrusted", sources: ["tool/look"] });
+    expect(await label({ trusted: true })).toEqual(trustedLabel);
+    expect(await label({ trusted: true, secrecy: "private" })).toMatchObject({ secrecy: "private" });
   });
 
   it("keeps the order of calls that change something, as it asked for them [C3.2]", async () => {

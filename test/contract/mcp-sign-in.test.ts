@@ -39,6 +39,9 @@ async function serveJson(answer: Answer): Promise<{ readonly url: string; readon
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, heard };
 }
 
+/** The token of the first sign-in. */
+const first = "a-good-token";
+
 /** An MCP server that wants a token of an authorization server beside it. */
 async function scene(): Promise<{
   readonly mcp: Awaited<ReturnType<typeof serveJson>>;
@@ -48,7 +51,7 @@ async function scene(): Promise<{
   /** The calls that came with the token that was good before. */
   readonly refused: () => number;
 }> {
-  let good = "good";
+  let good = first;
   let refused = 0;
   const login = await serveJson((path, body) => {
     const at = (place: string): string => `${login.url}${place}`;
@@ -77,11 +80,13 @@ async function scene(): Promise<{
     if (path.startsWith("/.well-known/oauth-protected-resource"))
       return [200, { resource, authorization_servers: [login.url] }];
     if (path !== "/mcp") return [404, {}];
-    if (headers.authorization === "Bearer good" && good !== "good") refused += 1;
+    if (headers.authorization === `Bearer ${first}` && good !== first) refused += 1;
     if (headers.authorization !== `Bearer ${good}`)
       return [401, {}, { "www-authenticate": `Bearer resource_metadata="${metadata}"` }];
     if (text === "") return [405, {}];
     const { id, method } = JSON.parse(text) as { readonly id?: number; readonly method: string };
+    const failed = text.includes('"fail":true');
+    const said = failed ? `${headers.authorization} has no rights` : "hello";
     if (id === undefined) return [202];
     const results: Readonly<Record<string, unknown>> = {
       initialize: {
@@ -89,7 +94,7 @@ async function scene(): Promise<{
         capabilities: { tools: {} },
         serverInfo: { name: "s", version: "1" },
       },
-      "tools/call": { content: [{ type: "text", text: "hello" }] },
+      "tools/call": { isError: failed, content: [{ type: "text", text: said }] },
       "tools/list": { tools: [{ name: "echo", inputSchema: { type: "object" } }] },
     };
     const result = results[method];
@@ -138,13 +143,22 @@ describe("a server that wants a sign-in", () => {
     expect((await connect(mcp.url, signIn)).tools).toHaveLength(1);
     expect(opened).toBe(1);
     expect(JSON.parse(kept ?? "{}")).toMatchObject({
-      tokens: { access_token: "good" },
+      tokens: { access_token: first },
       client: { client_id: "registered" },
     });
     expect(login.heard.length).toBeGreaterThan(0);
     expect(login.heard.filter(({ headers }) => "x-key" in headers)).toEqual([]);
     expect(mcp.heard.every(({ headers }) => headers["x-key"] === "for this server alone")).toBe(true);
-    expect(login.heard.filter(({ headers }) => headers.authorization === "Bearer good")).toEqual([]);
+    expect(login.heard.filter(({ headers }) => headers.authorization === `Bearer ${first}`)).toEqual([]);
+  });
+
+  it("is told without its token where the server repeats it in a failure", async () => {
+    const { mcp } = await scene();
+    const signIn = { redirectUrl: "http://localhost:1/back", open: async (address: URL) => back(address) };
+    const { tools } = await connect(mcp.url, signIn);
+    const result = await callTool([tools], { name: "far/echo", arguments: { fail: true } });
+    expect(result.text).toContain("Bearer [key] has no rights");
+    expect(JSON.stringify(result)).not.toContain(first);
   });
 
   it("is signed in once where its token ends while several calls are made, which all have their results", async () => {

@@ -147,6 +147,13 @@ describe("tools of the client, in chat completions", () => {
     expect(said).toMatch(/opened.*not found/);
     const again = await client.chat.completions.create({ ...asked, messages }); // the answer was lost on its way
     expect(again.choices[0]?.message.content).toBe(said);
+    const others = messages.map((message) =>
+      message.role === "tool" ? { ...message, content: "closed" } : message,
+    );
+    await expect(client.chat.completions.create({ ...asked, messages: others })).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining("its run was given another one before") as string,
+    });
     const whole = [...messages, { role: "assistant" as const, content: said ?? "" }, user];
     const later = await client.chat.completions.create({ ...asked, messages: whole });
     expect(later.choices[0]?.finish_reason).toBe("stop"); // what was called before is part of the conversation

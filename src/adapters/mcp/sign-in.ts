@@ -18,6 +18,8 @@ export interface SigningIn {
   readonly provider: OAuthClientProvider;
   /** Lets the person sign in at the library's address, and returns what the browser brought back. @throws if it is not the answer to this sign-in */
   readonly signedIn: () => Promise<URLSearchParams>;
+  /** The secrets that it has by now, by their names. */
+  readonly secrets: () => readonly (readonly [string, unknown])[];
 }
 
 /** Makes the sign-in of one connection. The stored text is read once. */
@@ -72,6 +74,10 @@ export async function signingIn(options: McpSignIn): Promise<SigningIn> {
       opened = address;
       return searchParams;
     },
+    secrets: () => [
+      ...Object.entries(kept.tokens ?? {}),
+      ["client_secret", client?.secret ?? kept.client?.client_secret],
+    ],
   };
 }
 

@@ -86,7 +86,7 @@ export async function connectClient(
 ): Promise<McpClient.Client> {
   const { name, timeoutMs, signal } = connecting;
   const signIn = "url" in place && place.signIn !== undefined ? await signingIn(place.signIn) : undefined;
-  const scrub = scrubFor(place);
+  const scrub = scrubFor(place, signIn);
   for (let isSecond = false; ; isSecond = true) {
     const client = newClient(library, place, connecting);
     const { transport, words } = transportTo(library, place, signIn?.provider);
@@ -115,10 +115,10 @@ export async function connectClient(
   }
 }
 
-/** Takes out of a server's words of failure the keys that it was given. */
-function scrubFor(place: Place): KeyScrub {
-  const given = "url" in place ? place.headers : place.env;
-  return keyScrub(Object.entries(given ?? {}));
+/** Takes out of a server's words of failure the keys that it was given; those of a sign-in change. */
+function scrubFor(place: Place, signIn: SigningIn | undefined): KeyScrub {
+  const given = Object.entries(("url" in place ? place.headers : place.env) ?? {});
+  return (text) => keyScrub([...given, ...(signIn?.secrets() ?? [])])(text);
 }
 
 /** Signs in again if a later request needs more rights than the sign-in gave, once per request. Requests that need it at the same time share it. */

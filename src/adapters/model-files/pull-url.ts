@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { messageOf, WritError } from "../../error/writ-error.ts";
+import { WritError } from "../../error/writ-error.ts";
 import { cacheFolder } from "./cache.ts";
 import { bytesAt } from "./download.ts";
-import { pullFile, type PullOptions, sumOf } from "./pull.ts";
+import { failureOf, pullFile, type PullOptions, sumOf } from "./pull.ts";
 
 /** A model file outside of the catalogue: its address, and the SHA-256 that its bytes must have. */
 export interface ModelAddress {
@@ -65,7 +65,7 @@ async function announcedSize(
   const response = await fetch(url, { method: "HEAD", headers, signal: signal ?? null }).catch(
     (error: unknown) => {
       signal?.throwIfAborted();
-      throw failed(`${url}: ${messageOf(error)}`);
+      throw failed(`${url}: ${failureOf(error)}`);
     },
   );
   const size = Number(response.headers.get("content-length"));

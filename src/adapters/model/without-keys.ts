@@ -2,10 +2,13 @@ import { inspect } from "node:util";
 import { cleanError } from "../../run/secrets.ts";
 import { beginningOf } from "./http-reply.ts";
 
-/** Fields that have a key of the sender. */
-const withKey = /auth|key|token|secret/i;
+/** The names of fields that have a key of the sender: one of these words, or a word that ends with one (`apikey`, `PGPASSWORD`). `author` is none. */
+const withKey = /(?:auth(?:orization|entication)?|key|token|secret|password|cookie)s?(?![a-z])/i;
 /** The length below which a value is not replaced: it would occur in unrelated texts. */
 const shortest = 8;
+
+/** The word before the key of one header: `Bearer`, `Basic`, `Token`. */
+const scheme = /^[a-z-]+ +(?=\S+$)/i;
 
 /** Takes the keys of a request out of a text. */
 export type KeyScrub = (text: string) => string;
@@ -13,7 +16,7 @@ export type KeyScrub = (text: string) => string;
 /** The function that takes the keys among the fields of a request out of its server's words of failure: some servers repeat them, and these words are told, kept and shown. */
 export function keyScrub(sent: Iterable<readonly [string, unknown]>): KeyScrub {
   const found = [...sent].flatMap(([name, value]) => {
-    const key = typeof value === "string" ? value.trim().replace(/^(?:Bearer|Basic) +/i, "") : "";
+    const key = typeof value === "string" ? value.trim().replace(scheme, "") : "";
     return withKey.test(name) && key.length >= shortest ? [key] : [];
   });
   return (text) => found.reduce((told, key) => told.replaceAll(key, "[key]"), text);

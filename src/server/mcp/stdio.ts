@@ -1,5 +1,5 @@
 import { nodeHost } from "../../adapters/clock.ts";
-import { ownOutput, takeOutput } from "../../adapters/own-output.ts";
+import { ownOutput, takeOutput, writeOut } from "../../adapters/own-output.ts";
 import { checkDurable, type DurableOptions } from "../../durable/durable-options.ts";
 import type { WorkOptions } from "../../durable/worker.ts";
 import { closed } from "../../error/check-shape.ts";
@@ -73,7 +73,7 @@ export async function serveMcpStdio(options: McpStdioOptions): Promise<void> {
     around: { ...around, approvals, leaving: leaving.signal },
     onError: faultTeller(onError, host),
   };
-  const lines = exactLines();
+  const lines = exactLines(writeOut);
   process.stdin.once("error", (error) => lines.destroy(error)).pipe(lines);
   using _taken = { [Symbol.dispose]: takeOutput() };
   const transport = new StdioServerTransport(lines, ownOutput());

@@ -7,8 +7,10 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { a2aTool } from "../../../src/adapters/a2a/a2a.ts";
+import { boundedFetch } from "../../../src/adapters/bounded-fetch.ts";
 import { connectMcp } from "../../../src/adapters/mcp/tools.ts";
 import { aiSdk } from "../../../src/adapters/model/ai-sdk.ts";
+import { keyScrub } from "../../../src/adapters/model/without-keys.ts";
 import { ollama, ollamaModels } from "../../../src/adapters/model/ollama.ts";
 import { openaiCompatible } from "../../../src/adapters/model/openai-compatible.ts";
 import { agent } from "../../../src/index.ts";
@@ -130,6 +132,13 @@ describe("a server of tools, or an agent, that repeats the token it was sent is 
     expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(key);
   });
 
+  it("a server of sign-ins, whose refusal repeats a token of the form that it was sent", async () => {
+    const url = await place(400, JSON.stringify({ error: "server_error", error_description: said }));
+    const body = new URLSearchParams({ grant_type: "refresh_token", refresh_token: key });
+    const response = await boundedFetch("http://mcp.example", {})(url, { method: "POST", body });
+    expect(await response.text()).toContain("Incorrect API key: [key].");
+  });
+
   it("an agent by A2A, in an answer with the status 200", async () => {
     const card = {
       supportedInterfaces: [{ url: "URL", protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
@@ -215,3 +224,19 @@ async function mcpPlace(answer: (method: string) => object | undefined): Promise
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
+
+it.each([
+  ["authorization", "Bearer sk-live-1234", "Bearer [key]"],
+  ["authorization", "Token sk-live-1234", "Token [key]"],
+  ["Proxy-Authorization", "Basic bWU6c2VjcmV0", "Basic [key]"],
+  ["x-goog-api-key", "sk-live-1234", "[key]"],
+  ["cookie", "session=12345678", "[key]"],
+  ["PGPASSWORD", "correct-horse", "[key]"],
+  ["GITHUB_TOKENS", "sk-live-1234", "[key]"],
+  ["x-author", "Ada-Lovelace", "Ada-Lovelace"],
+  ["x-authority", "example.com", "example.com"],
+  ["x-keyword", "calculus", "calculus"],
+  ["tokenizer", "o200k_base", "o200k_base"],
+])("of the header or variable %s: %s, a failure tells %s", (name, value, told) => {
+  expect(keyScrub([[name, value]])(`It was ${value}.`)).toBe(`It was ${told}.`);
+});

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { agent, type Model, tool, WritError } from "../../../src/index.ts";
 import { nodeHost } from "../../../src/adapters/clock.ts";
 import { durableRuns, memoryRuns, type RunStore } from "../../../src/durable.ts";
@@ -174,4 +174,29 @@ it("draws no bar twice: the stretches of a call follow each other", async () => 
       expect(from).toBeLessThanOrEqual(to);
       expect(from).toBeGreaterThanOrEqual(spans[place - 1]?.to ?? -Infinity);
     });
+});
+
+it("shows the wait of a tool for a signal as waited, and not as queued, once the signal has come", async () => {
+  const store = memoryRuns();
+  const order = tool({
+    ...about,
+    inputSchema: { type: "object", properties: {} },
+    effect: "read",
+    execute: (_args, { waitFor }) => waitFor("paid"),
+  });
+  const clerk = agent({
+    name: "clerk",
+    model: scripted([{ calls: [{ name: "look" }] }, "Done."]),
+    tools: [order],
+  });
+  const runs = durableRuns({ store, agents: [clerk] });
+  await runs.start(clerk, "Look.", { id: "run-1" });
+  const worker = runs.work();
+  await vi.waitFor(async () => expect(await runs.waiting("run-1")).toHaveLength(1));
+  await worker.drain();
+  await pause(60);
+  await runs.signal("run-1", { name: "paid", value: "yes" });
+  const [call] = (await viewOf(clerk, store)).turns[0]?.calls ?? [];
+  expect(phases(call)).not.toContain("queued");
+  expect(lengthOf(call, "waited")).toBeGreaterThanOrEqual(55);
 });
