@@ -45,7 +45,7 @@ export const durableShapes: Readonly<Record<keyof DurableOptions, Shape<unknown>
   agents: optional(agents),
   sessions: optional(aFunction),
   onEvent: optional(aFunction),
-  accept: optional(list(oneOf(...recordParts), `a list of ${recordParts.join(", ")}`)),
+  accept: optional(list(oneOf(...recordParts))),
   keep: optional(
     shapeOf(
       "{ endedDays }, or false",
