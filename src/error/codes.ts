@@ -117,7 +117,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "request-too-large": { message: "The body of the request has more than {limit} bytes.", hint: "Send less, or raise `limits.bodyBytes` of the server.", retryable: false },
   "request-too-many": { message: "The caller has more than {limit} {what}.", hint: "Try again later; `retry-after` says when.", retryable: true },
   "request-unauthorized": { message: "The request does not come from somebody who may use the server.", hint: "Send `authorization: Bearer <token>` with a token of this server, or sign in where it has a sign-in of its own.", retryable: false },
-  "request-unknown": { message: "There is no {what}.", hint: "`GET /openapi.json` lists the routes, `GET /agents` the agents that you may use.", retryable: false },
+  "request-unknown": { message: "There is no {what}.", hint: "`GET /openapi.json` lists the routes, `GET /agents` the agents.", retryable: false },
   "retriever-invalid": { message: "The retriever \"{name}\" cannot be read: {reason}.", hint: "`retrieve` must return a list of `{ text, source?, score? }`: text and source are strings, score is a number. An empty list means that nothing was found.", retryable: false },
   "rounds-used-up": { message: "\"{name}\" was not done after {max} rounds.", hint: "Raise `max`, or let `until` accept the output of the last round: its second argument has the number of the round.", retryable: false },
   "run-agent-missing": { message: "The run \"{id}\" belongs to the agent \"{name}\", which this process was not given.", hint: "Give `durableRuns` the agent of that name: the facts of a run need both its records and its agent.", retryable: false },
