@@ -205,7 +205,7 @@ const runShapes: Readonly<Record<string, Shape<unknown>>> = {
   label: labelShape,
   ceiling: capabilities,
   account,
-  accept: listOf(oneOf(...recordParts), `a list of ${recordParts.join(", ")}`),
+  accept: listOf(oneOf(...recordParts)),
   parent: named("the `run` of a tool's context", record),
   runId: filled,
   round: number, // the functions of a repetition pass their second argument to agents as it is

@@ -1,7 +1,7 @@
 import { asSentence } from "../util/as-sentence.ts";
 import { checkArguments } from "../error/check-shape.ts";
 import { messageOf, WritError } from "../error/writ-error.ts";
-import { callable, object, string } from "../util/shape.ts";
+import { callable, list, misfitText, object, record, type Shape, string } from "../util/shape.ts";
 import { type ReplyMessage, type ReplyPart, textOf } from "../message/message.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { AllowList } from "../policy/allow-list.ts";
@@ -13,7 +13,13 @@ import { matchTool } from "./match-tool.ts";
 import { callWords, visibleText } from "./recognise/visible-text.ts";
 import { heldToShape, refused, shapeFormat } from "./reply-shape.ts";
 import { spoken } from "./text-chat.ts";
-import { type TextProtocol, type TextReading, type TextRefusal, violation } from "./text-protocol.ts";
+import {
+  someReading,
+  type TextProtocol,
+  type TextReading,
+  type TextRefusal,
+  violation,
+} from "./text-protocol.ts";
 import { withoutThinking } from "./thinking.ts";
 
 /**
@@ -23,7 +29,7 @@ import { withoutThinking } from "./thinking.ts";
  * word in the result of a tool does not count, nor does a reading that the turn's choice of tools forbids; what does not count is sent back to the model
  * with the reason.
  *
- * @throws WritError `definition-invalid` unless `maxRetries` is a whole number of at least 0
+ * @throws WritError `definition-invalid` for a protocol without one of its functions, or unless `maxRetries` is a whole number of at least 0
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -54,7 +60,7 @@ import { withoutThinking } from "./thinking.ts";
  * ```
  */
 export function textDriver(protocol: TextProtocol): Driver {
-  checkArguments("textDriver()", { protocol }, { protocol: object({ name: string, read: callable }) });
+  checkArguments("textDriver()", { protocol }, { protocol: someProtocol });
   const { name, maxRetries = defaultRetries, plainResults, plainAnswers, partialAnswer } = protocol;
   checkOptions("textDriver()", { maxRetries });
   const formatOf = shapeFormat(protocol.format ?? {});
@@ -64,8 +70,11 @@ export function textDriver(protocol: TextProtocol): Driver {
     maxViolations: maxRetries + 1,
     toolName: matchTool,
     request(turn) {
-      const { messages, prompt, settings = turn.settings } = protocol.conversation(turn);
-      const question = protocol.question?.(turn);
+      const { conversation, question } = byAuthor(protocol, () => ({
+        conversation: checked("conversation", protocol.conversation(turn), someConversation),
+        question: protocol.question?.(turn),
+      }));
+      const { messages, prompt, settings = turn.settings } = conversation;
       return {
         messages: question === undefined ? messages : [...messages, ...question.asked],
         ...(prompt === undefined ? {} : { prompt }),
@@ -77,7 +86,7 @@ export function textDriver(protocol: TextProtocol): Driver {
     },
     read(reply, turn) {
       const said = withoutThinking(reply);
-      const reading = readBy(protocol, said, turn);
+      const reading = byAuthor(protocol, () => readReply(said, turn, protocol));
       const source = reading.type === "calls" ? copiedFrom(said, turn) : undefined;
       return source === undefined ? heldToShape(reading, turn) : refused(reading, copiedWords(source));
     },
@@ -98,13 +107,22 @@ function copiedWords(source: string): Required<TextRefusal> {
   return { reason, feedback };
 }
 
-/** @throws WritError `driver-failed` if the author's `read` throws, or gives no reading */
-function readBy(protocol: TextProtocol, reply: Reply, turn: TurnInput): Reading {
+const someProtocol = object({ name: string, conversation: callable, read: callable, feedback: callable });
+const someConversation = object({ messages: list(record) });
+
+/** Runs functions of the author's protocol. @throws WritError `driver-failed` if one throws, or returns something else than it must */
+function byAuthor<Value>({ name }: TextProtocol, act: () => Value): Value {
   try {
-    return readReply(reply, turn, protocol);
+    return act();
   } catch (cause) {
-    throw new WritError("driver-failed", { driver: protocol.name, reason: messageOf(cause) }, { cause });
+    throw new WritError("driver-failed", { driver: name, reason: messageOf(cause) }, { cause });
   }
+}
+
+function checked<Value>(field: string, value: Value, shape: Shape<unknown>): Value {
+  const misfit = misfitText(shape, value);
+  if (misfit !== undefined) throw new TypeError(`what its \`${field}\` returned cannot be used: ${misfit}`);
+  return value;
 }
 
 function readReply(reply: Reply, turn: TurnInput, protocol: TextProtocol): Reading {
@@ -112,7 +130,7 @@ function readReply(reply: Reply, turn: TurnInput, protocol: TextProtocol): Readi
   const text = raw.trim();
   const question = protocol.question?.(turn);
   const asked = question ?? protocol;
-  const read = asked.read(text, turn);
+  const read = checked("read", asked.read(text, turn), someReading);
   const others = reply.message.parts.filter(({ type }) => type !== "text" && type !== "tool-call");
   const message = (...parts: readonly ReplyPart[]): ReplyMessage => ({
     role: "assistant",

@@ -1,6 +1,7 @@
 import type { Message, ReplyMessage, ResultMessage } from "../message/message.ts";
 import type { ModelSettings, ReplyFormat } from "../model/model.ts";
 import type { Json } from "../util/json.ts";
+import { list, object, type Shape, shapeOf, string, variants } from "../util/shape.ts";
 import type { TurnInput } from "./driver.ts";
 import type { ShapeWriter } from "./reply-shape.ts";
 
@@ -46,6 +47,14 @@ export type TextReading =
   /** Half of a turn: the transcript keeps `text`, from which the protocol's `question` sees what to ask for. */
   | { readonly type: "pending"; readonly text: string }
   | ({ readonly type: "violation" } & TextRefusal);
+
+/** The shape of a {@link TextReading}. */
+export const someReading: Shape<object> = variants("type", {
+  calls: object({ calls: list(object({ name: string })) }),
+  final: object({ content: shapeOf("JSON", (value) => value !== undefined) }),
+  pending: object({ text: string }),
+  violation: object({ reason: string }),
+});
 
 /** The reading of a reply that cannot be acted on. */
 export function violation(reason: string): Extract<TextReading, { type: "violation" }> {

@@ -44,7 +44,7 @@ export const durableShapes: Readonly<Record<keyof DurableOptions, Shape<unknown>
   agents: optional(agents),
   sessions: optional(named("a function of an id, like `(id) => session(store, id)`", callable)),
   onEvent: optional(callable),
-  accept: optional(list(oneOf(...recordParts), `a list of ${recordParts.join(", ")}`)),
+  accept: optional(list(oneOf(...recordParts))),
   keep: optional(
     shapeOf(
       "{ endedDays }, or false",

@@ -31,7 +31,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "delegation-too-deep": { message: "The agent \"{name}\" would run {depth} levels deep, and at most {limit} are allowed.", hint: "Let fewer agents call agents, or raise `budget.depth` of the outermost one.", retryable: false },
   "download-busy": { message: "Another process is fetching {name} right now.", hint: "Wait for it. If there is none, remove the file {path} and try again.", retryable: true },
   "download-failed": { message: "Cannot download {name} from any source: {reason}", hint: "Check the network, or put the file there by hand: {path}", retryable: true },
-  "driver-failed": { message: "The driver \"{driver}\" failed: {reason}", hint: "Correct its `decide` or `read`: it must return a reading, `{ type: \"calls\", calls }` or `{ type: \"final\", content }`. The error that it threw is the cause.", retryable: false },
+  "driver-failed": { message: "The driver \"{driver}\" failed: {reason}", hint: "Correct the driver: `decide` and `read` return a reading, `{ type: \"calls\", calls }` or `{ type: \"final\", content }`. The error that it threw is the cause.", retryable: false },
   "edit-invalid": { message: "The arguments in the answer about \"{tool}\" of the run \"{id}\" at \"{key}\" do not match its input schema: {issues}", hint: "Correct the arguments and answer again: the question still waits, with the schema in `inputSchema`. Nothing was approved.", retryable: false },
   "enforcement-unavailable": { message: "Tool '{tool}' is not trusted, and nothing on this machine can isolate it: {reason}", hint: "Install bubblewrap (Linux), or say why the tool may run without: `allowUnenforced: \"reason\"`. The reason is part of every trace.", retryable: false },
   "eval-cases-invalid": { message: "There are cases that cannot be run: {problems}", hint: "Correct them; no case has run yet. docs/eval-agent.md has the fields of a case.", retryable: false },
@@ -117,7 +117,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "request-too-large": { message: "The body of the request has more than {limit} bytes.", hint: "Send less, or raise `limits.bodyBytes` of the server.", retryable: false },
   "request-too-many": { message: "The caller has more than {limit} {what}.", hint: "Try again later; `retry-after` says when.", retryable: true },
   "request-unauthorized": { message: "The request does not come from somebody who may use the server.", hint: "Send `authorization: Bearer <token>` with a token of this server, or sign in where it has a sign-in of its own.", retryable: false },
-  "request-unknown": { message: "There is nothing at {where}.", hint: "`GET /openapi.json` lists all paths.", retryable: false },
+  "request-unknown": { message: "There is no {what}.", hint: "`GET /openapi.json` lists the routes, `GET /agents` the agents.", retryable: false },
   "retriever-invalid": { message: "The retriever \"{name}\" cannot be read: {reason}.", hint: "`retrieve` must return a list of `{ text, source?, score? }`: text and source are strings, score is a number. An empty list means that nothing was found.", retryable: false },
   "rounds-used-up": { message: "\"{name}\" was not done after {max} rounds.", hint: "Raise `max`, or let `until` accept the output of the last round: its second argument has the number of the round.", retryable: false },
   "run-agent-missing": { message: "The run \"{id}\" belongs to the agent \"{name}\", which this process was not given.", hint: "Give `durableRuns` the agent of that name: the facts of a run need both its records and its agent.", retryable: false },
@@ -285,7 +285,7 @@ export interface ErrorData {
   "request-too-large": { limit: string | number };
   "request-too-many": { limit: string | number; what: string | number };
   "request-unauthorized": Readonly<Record<string, never>>;
-  "request-unknown": { where: string | number };
+  "request-unknown": { what: string | number };
   "retriever-invalid": { name: string | number; reason: string | number };
   "rounds-used-up": { max: string | number; name: string | number };
   "run-agent-missing": { id: string | number; name: string | number };

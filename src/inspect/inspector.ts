@@ -99,7 +99,7 @@ export async function inspectorOf(options: InspectorOptions): Promise<Inspector>
 }
 
 function unknown(path: string): Response {
-  return problemResponse(new WritError("request-unknown", { where: path.slice(0, 200) }));
+  return problemResponse(new WritError("request-unknown", { what: `page ${path.slice(0, 200)}` }));
 }
 
 async function aboutAgents(agents: readonly Agent[]): Promise<ReadonlyMap<string, KnownAgent>> {

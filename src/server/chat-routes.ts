@@ -7,7 +7,7 @@ import { isFact } from "../event/event.ts";
 import { answerId, inputOf, messagesOf, type UiMessage } from "./chat-messages.ts";
 import { answerOnce, type PageQuestion, questionId, questionOf } from "./page-questions.ts";
 import { problemOf } from "./problems.ts";
-import { agentsOf, type Asked, inStream, json, type OpenStream, type Route } from "./route.ts";
+import { agentOf, type Asked, inStream, json, type OpenStream, type Route } from "./route.ts";
 import { runEvents, type ServedRuns } from "./run-events.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
@@ -192,13 +192,6 @@ const isForPage = ({ request: { waitsFor, unsettled } }: WaitingQuestion): boole
   waitsFor === undefined && unsettled !== true;
 
 const sent = (chunk: UiChunk): Sent => ({ data: JSON.stringify(chunk) });
-
-function agentOf(asked: Asked): Runnable {
-  const name = asked.params["agent"] ?? "";
-  const agent = agentsOf(asked).find((one) => one.name === name);
-  if (agent === undefined) throw new WritError("request-unknown", { where: `/chat/${name}` });
-  return agent;
-}
 
 const sessionOf = ({ caller, params }: Asked, chatId: string): string =>
   `${caller.prefix}chat/${params["agent"]}/${chatId}`;

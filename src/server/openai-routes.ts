@@ -2,7 +2,6 @@ import type { Runnable } from "../agent/runnable.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 import {
-  agentFor,
   type ClientCall,
   type Ended,
   envelope,
@@ -12,7 +11,7 @@ import {
   wholeWords,
 } from "./openai-run.ts";
 import { ownError } from "./problems.ts";
-import { agentsOf, type Asked, inStream, json, type OpenStream, type Route } from "./route.ts";
+import { agentOf, agentsOf, type Asked, inStream, json, type OpenStream, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
 
@@ -36,7 +35,7 @@ export const openAiRoutes: readonly Route[] = [
     summary: "An agent that the caller may use, as OpenAI shows a model",
     answer: { status: 200 },
     failure: openAiFailure,
-    act: (asked) => json(modelOf(agentFor(asked, asked.params["model"] ?? ""))),
+    act: (asked) => json(modelOf(agentOf(asked, asked.params["model"] ?? ""))),
   },
   {
     method: "post",

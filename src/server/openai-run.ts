@@ -1,4 +1,3 @@
-import type { Runnable } from "../agent/runnable.ts";
 import { callerSignalOf } from "../durable/caller-tools.ts";
 import type { StoredRun, WaitingQuestion } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
@@ -10,7 +9,7 @@ import { callerToolsOf, checkTaken, clientInput, type ClientTools, resultOf } fr
 import { endLeftBehind } from "./left-behind.ts";
 import { questionId, questionOf } from "./page-questions.ts";
 import { problemHeaders, problemOf } from "./problems.ts";
-import { agentsOf, type Asked, json, type OpenStream } from "./route.ts";
+import { agentOf, type Asked, json, type OpenStream } from "./route.ts";
 import { runEvents } from "./run-events.ts";
 import { text as textOfId } from "./schemas.ts";
 import { type UiChunk, UiChunks } from "./ui-chunks.ts";
@@ -45,7 +44,7 @@ export interface OpenAiWanted extends ClientTools {
 export async function openAiRun(asked: Asked, wanted: OpenAiWanted, stream: OpenStream): Promise<OpenAiRun> {
   const { caller, served, runs, request } = asked;
   const { model, messages } = wanted;
-  const agent = agentFor(asked, model);
+  const agent = agentOf(asked, model);
   const isJson = wantsJson(agent, wanted.answer);
   const results = resultsIn(messages);
   if (results.length > 0) return goneOn(asked, { model, results, stream, isJson });
@@ -63,13 +62,6 @@ function keyOf({ headers }: Request): string | undefined {
   if (key.length <= textOfId.maxLength) return key === "" ? undefined : key;
   const reason = `it has more than ${textOfId.maxLength} characters`;
   throw new WritError("request-invalid", { where: "`idempotency-key`", reason });
-}
-
-/** The agent that a client names as its model. @throws WritError `request-unknown` */
-export function agentFor(asked: Asked, model: string): Runnable {
-  const agent = agentsOf(asked).find(({ name }) => name === model);
-  if (agent === undefined) throw new WritError("request-unknown", { where: `the model "${model}"` });
-  return agent;
 }
 
 /** The results of calls at the end of a conversation. */

@@ -137,7 +137,7 @@ function messageIn({ id: _id, status: _status, type = "message", ...message }: J
 async function runOf({ runs, caller }: Asked, response: string): Promise<StoredRun> {
   const run = await runs.show(`${caller.prefix}v1/${response.replace(/^resp_/, "")}`);
   if (run === undefined || !caller.mayUse(run.agent) || !Array.isArray(run.input))
-    throw new WritError("request-unknown", { where: `the response "${response}"` });
+    throw new WritError("request-unknown", { what: `response ${JSON.stringify(response)}` });
   return run;
 }
 

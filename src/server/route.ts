@@ -1,5 +1,6 @@
 import type { Runnable } from "../agent/runnable.ts";
 import type { DurableRuns } from "../durable/durable-runs.ts";
+import { WritError } from "../error/writ-error.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { Json } from "../util/json.ts";
 import type { Caller } from "./callers.ts";
@@ -81,6 +82,13 @@ export function agentsOf({
   served: { shown },
 }: Pick<Asked, "caller" | "served">): readonly Runnable[] {
   return shown.filter(({ name }) => caller.mayUse(name));
+}
+
+/** The agent of a name, by default that in the path. @throws WritError `request-unknown` if it does not exist for the caller */
+export function agentOf(asked: Asked, name: string = asked.params["agent"] ?? ""): Runnable {
+  const agent = agentsOf(asked).find((one) => one.name === name);
+  if (agent !== undefined) return agent;
+  throw new WritError("request-unknown", { what: `agent ${JSON.stringify(name.slice(0, 200))}` });
 }
 
 /** An answer of JSON. */

@@ -188,10 +188,10 @@ function appOf(path: string, handling: Handling, endpoint: McpEndpoint | undefin
     }
   }
   app.notFound(({ req: { method, path: asked } }) => {
-    const where = `${method} ${asked.slice(0, 200)}${asked.startsWith(`${path}/`) ? "" : outsideText(path)}`;
+    const what = `route ${method} ${asked.slice(0, 200)}${asked.startsWith(`${path}/`) ? "" : outsideText(path)}`;
     const isOpenAi = /^\/v1\/(?!agui\/|a2a\/)/.test(asked.slice(path.length)); // other protocols use these paths
     const failure = isOpenAi ? openAiFailure : problemResponse;
-    return failure(new WritError("request-unknown", { where }));
+    return failure(new WritError("request-unknown", { what }));
   });
   return app;
 }

@@ -54,6 +54,7 @@ async function load(asked: Asked): Promise<Response> {
   const tools = agent === undefined ? [] : [...shownTools(agent).values()];
   const found = tools.find((tool) => tool.page?.uri === query["uri"]);
   const page = await found?.page?.load(request.signal);
-  if (page === undefined) throw new WritError("request-unknown", { where: `/apps/${params["agent"]}` });
+  if (page === undefined)
+    throw new WritError("request-unknown", { what: `page of a tool ${JSON.stringify(query["uri"])}` });
   return json(page);
 }

@@ -8,6 +8,7 @@ import type { Reply } from "../model/assemble.ts";
 import type { ModelRequest } from "../model/model.ts";
 import { partsText } from "../journal/parts.ts";
 import { toJson } from "../util/json.ts";
+import { someReading } from "../driver/text-protocol.ts";
 import { emptyLedger, reserveTurn, spend } from "../policy/account/budget.ts";
 import { fits, list, object, oneOf, record, string } from "../util/shape.ts";
 import { type HookedCall, replyOf, withIds } from "./around-model.ts";
@@ -173,7 +174,8 @@ function readingOf(decision: DriverDecision, name: string): Reading {
 
 function whole(decision: DriverDecision): Reading | undefined {
   if ("message" in decision) return fits(record, decision.message) ? decision : undefined;
-  if (decision.type === "final") return { ...decision, message: replyOf(decision.content ?? null) };
+  if (!fits(someReading, decision)) return undefined;
+  if (decision.type === "final") return { ...decision, message: replyOf(decision.content) };
   if (!fits(callList, decision.calls) || decision.calls.length === 0) return undefined;
   const parts = decision.calls.map(({ name, arguments: args }): ReplyPart => ({
     type: "tool-call",

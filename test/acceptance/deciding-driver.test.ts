@@ -272,6 +272,7 @@ describe("a driver that decides", () => {
         "no rule fits",
       ],
       [() => ({ type: "maybe" }) as unknown as DriverDecision, "it decided nothing"],
+      [() => ({ type: "final" }) as unknown as DriverDecision, "it decided nothing"],
       [() => undefined as unknown as DriverDecision, "it decided nothing"],
     ];
     for (const [decide, reason] of wrong) {

@@ -347,27 +347,50 @@ describe("an answer in the next run of a session", () => {
 });
 
 describe("a driver of an author", () => {
-  it("fails the run by its name where its `read` throws, or gives no reading", async () => {
-    const reads: readonly TextProtocol["read"][] = [
-      (text) => JSON.parse(text) as never,
-      () => undefined as never,
-    ];
-    const words = { calls: () => "", result: () => "" };
-    for (const read of reads)
-      for (const plainAnswers of [undefined, true] as const) {
-        const driver = textDriver({
-          name: "shout",
-          conversation: asChat(() => "Shout.", inWords(words)),
-          read,
-          feedback: (reason) => reason,
-          ...(plainAnswers === undefined ? {} : { plainAnswers }),
-        });
+  const words = { calls: () => "", result: () => "" };
+  const shout: TextProtocol = {
+    name: "shout",
+    conversation: asChat(() => "Shout.", inWords(words)),
+    read: (content) => ({ type: "final", content }),
+    feedback: (reason) => reason,
+  };
+  const broken = (): never => {
+    throw new Error("broken");
+  };
+  const wrong: readonly [Readonly<Record<string, unknown>>, string][] = [
+    [{ read: JSON.parse }, "JSON"],
+    [{ read: () => undefined }, "`read` returned cannot be used: it must be an object, got nothing"],
+    [
+      { read: () => ({ type: "cals" }) },
+      '`type` must be one of calls, final, pending, violation, got "cals"',
+    ],
+    [{ read: () => ({ type: "final" }) }, "`content` must be JSON, got nothing"],
+    [{ read: () => ({ type: "calls" }) }, "`calls` must be a list, got nothing"],
+    [{ read: () => ({ type: "calls", calls: [{}] }) }, "`calls[0].name` must be a string, got nothing"],
+    [{ conversation: broken }, "broken"],
+    [{ question: broken }, "broken"],
+    [{ conversation: () => undefined }, "`conversation` returned cannot be used: it must be an object"],
+    [{ feedback: broken, read: () => ({ type: "violation", reason: "no" }) }, "broken"],
+  ];
+
+  it.each(wrong)(
+    "fails the run by its name where %o throws or returns nothing of use",
+    async (field, reason) => {
+      for (const plainAnswers of [{}, { plainAnswers: true } as const]) {
+        const driver = textDriver({ ...shout, ...plainAnswers, ...field });
         const { outcome, transcript } = await agent({ name: "a", model: scripted(["no JSON"]), driver }).run(
           "x",
         );
         expect(outcome).toMatchObject({ type: "failed", code: "driver-failed" });
         expect(outcome).toMatchObject({ message: expect.stringContaining('The driver "shout" failed: ') });
+        expect(outcome).toMatchObject({ message: expect.stringContaining(reason) });
         expect(transcript.messages.map(({ role }) => role)).toContain("user");
       }
+    },
+  );
+
+  it.each(["conversation", "read", "feedback"])("is refused without its `%s`", (field) => {
+    const code = { code: "definition-invalid", message: expect.stringContaining(`\`protocol.${field}\``) };
+    expect(() => textDriver({ ...shout, [field]: undefined })).toThrow(expect.objectContaining(code));
   });
 });

@@ -471,7 +471,8 @@ describe("what a page may not send", () => {
   it("an agent that is not there for it", async () => {
     const server = serving(runsFile(), { agents: [talker(), payer()] });
     const response = ask(server, "POST /v1/agui/payer", { body: input({}), headers: shop });
-    expect(await told(response)).toMatchObject({ status: 404, code: "request-unknown" });
+    const detail = 'There is no agent "payer".';
+    expect(await told(response)).toMatchObject({ status: 404, code: "request-unknown", detail });
   });
 
   it("takes what the page knows for words of the user that are not their wish", async () => {

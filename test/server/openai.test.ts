@@ -47,6 +47,7 @@ describe("OpenAI's own client", () => {
     await expect(client.models.retrieve("gpt")).rejects.toMatchObject({
       status: 404,
       code: "request-unknown",
+      message: '404 There is no agent "gpt".',
     });
   });
 

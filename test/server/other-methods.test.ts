@@ -10,7 +10,7 @@ describe("a request whose path was taken away before it came", () => {
       detail: expect.stringMatching(/below its `path`, \/agents/),
     });
     const inside = await told(ask(server, "POST /agents/chatt/talker"));
-    expect(inside).toMatchObject({ status: 404, detail: "There is nothing at POST /agents/chatt/talker." });
+    expect(inside).toMatchObject({ status: 404, detail: "There is no route POST /agents/chatt/talker." });
   });
 });
 

@@ -147,7 +147,7 @@ function fit(value: Json, schema: JsonObject, fitting: FittingAt): Json {
     fitting.faults.push(`the argument "${fitting.at}" is no ${types.join(" or ")}`);
     return value;
   }
-  fitting.repairs.add(`the argument "${fitting.at}" was made a ${types.join(" or ")}`);
+  fitting.repairs.add(`the argument "${fitting.at}" was converted to ${types.join(" or ")}`);
   return fitParts(changed, schema, fitting);
 }
 

@@ -1,7 +1,7 @@
 import { checkArguments } from "../../error/check-shape.ts";
 import { keyTwice } from "../../util/call-json.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { oneOf, list, record } from "../../util/shape.ts";
+import { either, list, object, oneOf, record, string } from "../../util/shape.ts";
 import { checkOptions } from "../text-options.ts";
 import { tellApart } from "../thinking.ts";
 import { cursorOf, turnHeading } from "./cursor.ts";
@@ -48,7 +48,7 @@ import { type CallWords, callWords, visibleText } from "./visible-text.ts";
  * ```
  */
 export function recogniser(tools: readonly (KnownTool | Tool)[], mode: RecogniserMode = "safe"): Recogniser {
-  checkArguments("recogniser()", { tools }, { tools: list(record, "a list of tools") });
+  checkArguments("recogniser()", { tools }, { tools: list(someTool, "a list of tools") });
   checkOptions("recogniser()", { mode }, { mode: oneOf(...recogniserModes) });
   const known = knownTools(tools);
   let words: CallWords | undefined;
@@ -68,6 +68,11 @@ export function recogniser(tools: readonly (KnownTool | Tool)[], mode: Recognise
     },
   };
 }
+
+const someTool = either(
+  object({ name: string, input: record }, "a tool"),
+  object({ name: string, inputSchema: record }, "an object with `name` and `inputSchema`"),
+);
 
 interface Reading {
   readonly known: KnownTools;

@@ -102,8 +102,8 @@ const optionsShape = closed({
   tools: optional(map(either(callable, oneOf("own")))),
   invariants: optional(map(callable)),
   redeploy: optional(callable),
-  accept: optional(list(oneOf(...recordParts), `a list of ${recordParts.join(", ")}`)),
-  faults: optional(list(oneOf(...allFaults), `a list of ${[...allFaults].join(", ")}`)),
+  accept: optional(list(oneOf(...recordParts))),
+  faults: optional(list(oneOf(...allFaults))),
   durable: optional(boolean),
   schedule: optional(
     closed({ durable: optional(boolean), deviations: list(deviation, "a list of deviations") }),

@@ -1,8 +1,7 @@
-import type { Runnable } from "../../agent/runnable.ts";
 import { WritError } from "../../error/writ-error.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { ownError, problemHeaders, problemOf } from "../problems.ts";
-import { agentsOf, type Asked, json, type Route } from "../route.ts";
+import { agentOf, agentsOf, type Asked, json, type Route } from "../route.ts";
 import { a2aVersion, baseOf, cardOf, cardPath } from "./card.ts";
 import { failed, isOfServer } from "./failures.ts";
 import { methods } from "./methods.ts";
@@ -44,16 +43,9 @@ function onlyCard(asked: Asked): Response {
   const [agent, ...others] = agentsOf(asked);
   if (agent === undefined || others.length > 0)
     throw new WritError("request-unknown", {
-      where: `${cardPath} (each agent has its card: /v1/a2a/<agent>${cardPath})`,
+      what: `route ${cardPath} (each agent has its card: /v1/a2a/<agent>${cardPath})`,
     });
   return json(cardOf(agent, asked, `${baseOf(asked.request)}/v1/a2a/${encodeURIComponent(agent.name)}`));
-}
-
-function agentOf(asked: Asked): Runnable {
-  const name = asked.params["agent"] ?? "";
-  const agent = agentsOf(asked).find((one) => one.name === name);
-  if (agent === undefined) throw new WritError("request-unknown", { where: `/v1/a2a/${name}` });
-  return agent;
 }
 
 interface RpcRequest {

@@ -8,7 +8,7 @@ import { asObject, type Json, type JsonObject } from "../../util/json.ts";
 import { callerToolsOf, resultOf } from "../client-tools.ts";
 import { type ResumeEntry, takeAnswers } from "../interrupts.ts";
 import { problemOf } from "../problems.ts";
-import { agentsOf, type Asked, inStream, type OpenStream, type Route } from "../route.ts";
+import { agentOf, type Asked, inStream, type OpenStream, type Route } from "../route.ts";
 import { runEvents } from "../run-events.ts";
 import { eventStream, type Sent } from "../sse.ts";
 import { AguiEvents } from "./events.ts";
@@ -195,13 +195,6 @@ function lastSent(error: unknown): Sent {
 }
 
 const sent = (event: AguiEvent): Sent => ({ data: JSON.stringify(event) });
-
-function agentOf(asked: Asked): Runnable {
-  const name = asked.params["agent"] ?? "";
-  const agent = agentsOf(asked).find((one) => one.name === name);
-  if (agent === undefined) throw new WritError("request-unknown", { where: `/v1/agui/${name}` });
-  return agent;
-}
 
 function refuse(reason: string): never {
   throw new WritError("request-invalid", { where: "the input of AG-UI", reason });

@@ -249,6 +249,11 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
     'The run of "a": `runId` must be a text that is not empty, got an empty text.',
   ],
   [
+    "an accepted change of a run that there is not",
+    inRun({ accept: ["tolls"] }),
+    'The run of "a": `accept` must be a list: `accept[0]` must be one of text, constants, agent, skill, policy, tools, limits, model, instructions, messages, settings, skills, members, input, tool, arguments, got "tolls".',
+  ],
+  [
     "a budget of a run",
     inRun({ budget: { turns: 1 } }),
     'The run of "a": `budget` belongs to the agent: write `agent.with({ budget }).run(input)`.',

@@ -78,6 +78,22 @@ describe("what only looks like a call, in every mode", () => {
     );
   });
 
+  it("takes no tool without a schema", () => {
+    const bare = [{ name: "look" }] as unknown as readonly KnownTool[];
+    const message =
+      "recogniser(): `tools[0]` must be a tool or an object with `name` and `inputSchema`, got an object.";
+    expect(() => recogniser(bare)).toThrow(
+      expect.objectContaining({ message: expect.stringContaining(message) }),
+    );
+  });
+
+  it("says in a sentence what it converted", () => {
+    const { repairs } = recogniser(tools).read(
+      '{"name":"get_weather","arguments":{"city":"Lima","days":"3"}}',
+    );
+    expect(repairs).toEqual(['the argument "days" was converted to integer']);
+  });
+
   it("takes only what safe may take of a quoted mark", () => {
     const quoted = 'The page says: "<tool_call>{"name": "ping", "arguments": {}}</tool_call>". I ignored it.';
     expect(recogniser(tools, "safe").read(quoted).refused[0]?.reason).toBe("it is quoted");
