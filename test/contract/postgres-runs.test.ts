@@ -284,6 +284,25 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
     }
   });
 
+  it("are claimed without a look at the ready runs of other agents", async () => {
+    const runs = open("others");
+    await runs.list();
+    await admin.query(`INSERT INTO others.runs (id, lock, agent, protocol, begun, start)
+      SELECT to_jsonb(n)::text, n, '"other"', 1, 0, '{}' FROM generate_series(1, 2000) AS n; ANALYZE others.runs`);
+    await runs.begin(newRun);
+    const query = vi.spyOn(pg.Client.prototype, "query");
+    try {
+      expect((await runs.claim(["nobody", "a"]))?.run.id).toBe("r");
+      const asked = query.mock.calls.map(([statement]): pg.QueryConfig => Object(statement));
+      const { text, values } = asked.find((statement) => /try_advisory/.test(statement.text)) ?? { text: "" };
+      const { rows } = await admin.query(`EXPLAIN (ANALYZE, TIMING OFF) ${text}`, values);
+      const removed = JSON.stringify(rows).matchAll(/Rows Removed by Filter: (\d+)/g);
+      expect(Math.max(0, ...[...removed].map(([, count]) => Number(count)))).toBeLessThan(100);
+    } finally {
+      query.mockRestore();
+    }
+  });
+
   it("keep steps that end together in one statement, and each with its own result", async () => {
     const runs = open("together");
     const journal = await runs.open("r");

@@ -24,6 +24,7 @@ export interface RunTables extends Tables {
 export function runTables(schema: string): RunTables {
   const [runs, steps, questions] = [`${schema}.runs`, `${schema}.steps`, `${schema}.questions`];
   const channel = `writ_${hash("sha256", schema).slice(0, 32)}`;
+  const ofAgent = `CREATE INDEX runs_of_agent ON ${runs} (agent, (number + 0)) WHERE status IN ('ready', 'running');`;
   return {
     runs,
     steps,
@@ -35,11 +36,20 @@ export function runTables(schema: string): RunTables {
         .readBigInt64BE()
         .toString(),
     last: questions,
-    later: {
-      column: "people",
-      add: `ALTER TABLE ${questions} ADD COLUMN until bigint, ADD COLUMN last text, ADD COLUMN people text;
-        CREATE INDEX ON ${questions} (until) WHERE until IS NOT NULL;`,
-    },
+    later: [
+      {
+        relation: questions,
+        column: "people",
+        add: `ALTER TABLE ${questions} ADD COLUMN until bigint, ADD COLUMN last text, ADD COLUMN people text;
+          CREATE INDEX ON ${questions} (until) WHERE until IS NOT NULL;`,
+      },
+      {
+        relation: `${schema}.runs_of_agent`,
+        column: "agent",
+        // A role that does not own the tables, or only reads, goes on without it.
+        add: `DO $index$ BEGIN ${ofAgent} EXCEPTION WHEN insufficient_privilege OR read_only_sql_transaction THEN NULL; END $index$;`,
+      },
+    ],
     make: `
       CREATE TABLE ${runs} (
         number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text COLLATE "C" NOT NULL UNIQUE, lock bigint NOT NULL,
@@ -47,6 +57,7 @@ export function runTables(schema: string): RunTables {
         agent text NOT NULL, session text, protocol integer NOT NULL, begun bigint NOT NULL, ended bigint, start text NOT NULL, finish text
       );
       CREATE INDEX ON ${runs} (number) WHERE status IN ('ready', 'running');
+      ${ofAgent}
       CREATE INDEX ON ${runs} (status, number);
       CREATE INDEX ON ${runs} (session, number) WHERE session IS NOT NULL;
       CREATE INDEX ON ${runs} (ended) WHERE ended IS NOT NULL;
