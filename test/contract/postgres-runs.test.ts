@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
@@ -20,6 +21,21 @@ it("say that nobody is there", async () => {
   });
   await expect(runs.begin(newRun)).rejects.toMatchObject({ code: "postgres-unreachable" });
 });
+
+it.each([[[]], [[undefined]], [[undefined, { schema: "mine" }]]])(
+  "refuse to guess the server where nothing names it: %j",
+  (given) => {
+    for (const name of ["PGHOST", "PGPORT", "PGUSER", "PGDATABASE"]) vi.stubEnv(name, undefined);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as plain JavaScript would
+    const open = () => postgresRuns(...(given as Parameters<typeof postgresRuns>));
+    expect(open).toThrow(
+      expect.objectContaining({ code: "definition-invalid", message: expect.stringContaining("no address") }),
+    );
+    vi.stubEnv("PGHOST", "127.0.0.1");
+    expect(open).not.toThrow();
+    vi.unstubAllEnvs();
+  },
+);
 
 it.each([
   [["localhost:5432"], "url"],
@@ -96,6 +112,20 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
       expect(error).toMatchObject({ code: "postgres-refused" });
       expect(JSON.stringify(error) + String(error)).not.toMatch(/guessed|kept%20secret|kept secret/);
     }
+  });
+
+  it.each([
+    { what: "SSL that the server lacks", more: "?sslmode=require", advice: "`sslmode`" },
+    {
+      what: "a server that only reads",
+      more: "?options=-c%20default_transaction_read_only=on",
+      advice: "primary server",
+    },
+    { what: "an id that no index can hold", id: randomBytes(3000).toString("hex"), advice: "shorter id" },
+  ])("say what to do about $what", async ({ more = "", id = "r", advice }) => {
+    const begun = open("advice", { url: server.url + more }).begin({ ...newRun, id });
+    const hint = expect.stringContaining(advice);
+    await expect(begun).rejects.toMatchObject({ code: "postgres-failed", hint });
   });
 
   it("have no question of a run that is cancelled while it is kept", async () => {
