@@ -17,12 +17,24 @@ import {
   refined,
   type Shape,
   string,
+  whole,
 } from "../util/shape.ts";
 import { startShape } from "./new-run.ts";
 import { type Erased, runStatuses } from "./run-store.ts";
 
 const signal = optional(having("an AbortSignal", "addEventListener"));
 const which = closed({ id: optional(filled), session: optional(filled) });
+
+const limit = optional(
+  refined(count, "must be a whole number", (most) => Number.isInteger(most) || most === Infinity),
+);
+
+const questionPage = closed({
+  agents: optional(list(string, "a list of names")),
+  prefix: optional(string),
+  after: optional(object({ runId: string, key: string, since: whole })),
+  limit,
+});
 
 /** The functions that take more than the id of a run. */
 type Given =
@@ -67,13 +79,14 @@ const shapes: Readonly<Record<Given, Shape<unknown>>> = {
     prefix: optional(string),
     asks: optional(string),
     before: optional(string),
-    limit: optional(
-      refined(count, "must be a whole number", (most) => Number.isInteger(most) || most === Infinity),
-    ),
+    limit,
   }),
   result: closed({ signal }),
   start: startShape,
-  waiting: optional(string),
+  waiting: optional({
+    wanted: "an id, or { limit, after, agents, prefix }",
+    misfit: (value: unknown) => (typeof value === "object" ? questionPage : string).misfit(value),
+  }),
 };
 
 /** The given value, if the function takes it. @throws WritError `definition-invalid` */

@@ -24,6 +24,7 @@ export interface RunTables extends Tables {
 export function runTables(schema: string): RunTables {
   const [runs, steps, questions] = [`${schema}.runs`, `${schema}.steps`, `${schema}.questions`];
   const channel = `writ_${hash("sha256", schema).slice(0, 32)}`;
+  const bySince = `CREATE INDEX questions_since ON ${questions} (since, place);`;
   const ofAgent = `CREATE INDEX runs_of_agent ON ${runs} (agent, (number + 0)) WHERE status IN ('ready', 'running');`;
   return {
     runs,
@@ -46,9 +47,9 @@ export function runTables(schema: string): RunTables {
       {
         relation: `${schema}.runs_of_agent`,
         column: "agent",
-        // A role that does not own the tables, or only reads, goes on without it.
-        add: `DO $index$ BEGIN ${ofAgent} EXCEPTION WHEN insufficient_privilege OR read_only_sql_transaction THEN NULL; END $index$;`,
+        add: ifAllowed(ofAgent),
       },
+      { relation: `${schema}.questions_since`, column: "since", add: ifAllowed(bySince) },
     ],
     make: `
       CREATE TABLE ${runs} (
@@ -69,9 +70,14 @@ export function runTables(schema: string): RunTables {
         place bigint GENERATED ALWAYS AS IDENTITY, run bigint NOT NULL, key text COLLATE "C" NOT NULL, fingerprint text NOT NULL,
         request text NOT NULL, since bigint NOT NULL, until bigint, last text, people text, PRIMARY KEY (run, key)
       );
-      CREATE INDEX ON ${questions} (until) WHERE until IS NOT NULL;`,
+      CREATE INDEX ON ${questions} (until) WHERE until IS NOT NULL;
+      ${bySince}`,
   };
 }
+
+/** A statement that makes an index. A role that does not own the tables, or only reads, goes on without it. */
+const ifAllowed = (making: string): string =>
+  `DO $index$ BEGIN ${making} EXCEPTION WHEN insufficient_privilege OR read_only_sql_transaction THEN NULL; END $index$;`;
 
 /** The columns from which a run is made. */
 export const columns = "id, status, begun, ended, start, finish, protocol";

@@ -78,7 +78,7 @@ export function sqliteRuns(path: string): SqliteRuns {
     read: async (id) => seen(file, () => rows.find(id)),
     list: async (wanted = {}) => seen(file, () => rows.list(wanted)),
     records: async (id, after) => database.read(() => steps.list(id, after)),
-    questions: async (id) => database.read(() => questions.list(id)),
+    questions: async (id, wanted) => database.read(() => questions.list(id, wanted)),
     answer: async (id, key, answer) =>
       changing(file, id, () => {
         moves.checkHere(id);
