@@ -29,7 +29,8 @@ export interface Questions {
   areOver(): boolean;
   /** Answers the questions whose time is over. Returns the ids of their runs. */
   expire(): readonly string[];
-  forget(runId: string): void;
+  /** Takes the keys of runs, as a list of JSON. */
+  forget(runs: string): void;
   /** Withdraws questions that nothing waits for any more. */
   withdraw(claim: Claim, keys: readonly string[]): void;
 }
@@ -98,7 +99,7 @@ export function questionsOf(database: Database): Questions {
     taken.run({ run, key: String(row["key"]), fingerprint: toKey(fingerprint), json });
     return String(row["json"]);
   }
-  const remove = database.prepare("DELETE FROM writ_questions WHERE run = ?");
+  const remove = database.prepare("DELETE FROM writ_questions WHERE run IN (SELECT value FROM json_each(?))");
   const withdraw = database.prepare(
     "DELETE FROM writ_questions WHERE run = $run AND key = $key AND EXISTS (SELECT 1 FROM writ_runs WHERE id = $run AND epoch = $epoch)",
   );
@@ -156,7 +157,7 @@ export function questionsOf(database: Database): Questions {
         if (answered.get(...place) === undefined) record.run(...place, String(fingerprint), String(last));
         return fromKey(run);
       }),
-    forget: (runId) => void remove.run(toKey(runId)),
+    forget: (runs) => void remove.run(runs),
     withdraw({ runId, epoch }, keys) {
       for (const key of keys) withdraw.run({ run: toKey(runId), epoch, key: toKey(key) });
     },
